@@ -1,0 +1,20 @@
+// One function an algorithm, each defined in the file of its name.
+#ifndef QUADRILLE_GENERATOR_ALGORITHMS_H_
+#define QUADRILLE_GENERATOR_ALGORITHMS_H_
+
+#include "generator/registry.h"
+
+namespace quadrille {
+
+Algorithm factor();                // factor.cc
+Algorithm factor_even();           // factor_even.cc
+Algorithm xor_exchange();          // xor.cc
+Algorithm hierarchical_factor();   // hierarchical.cc
+Algorithm hierarchical_circle();   // hierarchical.cc
+
+// The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to itself.
+Option self_loops_option();
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_ALGORITHMS_H_

@@ -1,0 +1,238 @@
+// Bytes from a program: one pass, prefix order, every number in its shortest form, so that equal programs have
+// equal code. The two decoders (verifier/decode.cc, runtime/load.c) are written without this file; the round trip
+// is tested in tests/generator/encode_test.cc.
+#include "generator/encode.h"
+
+#include <string>
+#include <string_view>
+
+#include "runtime/digest.h"
+#include "runtime/table_format.h"
+#include "schedule/traverse.h"
+
+namespace quadrille {
+namespace {
+
+class Writer {
+ public:
+  void byte(int value) { bytes_.push_back(static_cast<uint8_t>(value)); }
+  void fixed(uint64_t value, int width) {
+    for (int i = 0; i < width; ++i) byte(value >> (8 * i) & 0xff);
+  }
+  void varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) byte((value & 0x7f) | 0x80);
+    byte(value);
+  }
+  void signed_varint(int64_t value) {
+    varint(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
+  }
+  void string(std::string_view text) {
+    varint(text.size());
+    append(text.data(), text.size());
+  }
+  void append(const void* bytes, size_t length) {
+    const uint8_t* first = static_cast<const uint8_t*>(bytes);
+    bytes_.insert(bytes_.end(), first, first + length);
+  }
+  void section(const char* tag, int flags, const Bytes& payload) {
+    append(tag, 3);
+    byte(flags);
+    fixed(payload.size(), 8);
+    append(payload.data(), payload.size());
+  }
+  Bytes take() { return std::move(bytes_); }
+  Bytes& bytes() { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+int opcode(Operator op) {
+  switch (op) {
+    case Operator::kConstant: return QUADRILLE_CONSTANT;
+    case Operator::kParameter: return QUADRILLE_PARAMETER;
+    case Operator::kRank: return QUADRILLE_RANK;
+    case Operator::kRanks: return QUADRILLE_RANKS;
+    case Operator::kRemoteRanks: return QUADRILLE_REMOTE_RANKS;
+    case Operator::kGroup: return QUADRILLE_GROUP;
+    case Operator::kRoot: return QUADRILLE_ROOT;
+    case Operator::kAdd: return QUADRILLE_ADD;
+    case Operator::kSubtract: return QUADRILLE_SUBTRACT;
+    case Operator::kMultiply: return QUADRILLE_MULTIPLY;
+    case Operator::kDivide: return QUADRILLE_DIVIDE;
+    case Operator::kModulo: return QUADRILLE_MODULO;
+    case Operator::kXor: return QUADRILLE_XOR;
+    case Operator::kMinimum: return QUADRILLE_MINIMUM;
+    case Operator::kMaximum: return QUADRILLE_MAXIMUM;
+    case Operator::kWrap: return QUADRILLE_WRAP;
+    case Operator::kEqual: return QUADRILLE_EQUAL;
+    case Operator::kNotEqual: return QUADRILLE_NOT_EQUAL;
+    case Operator::kLess: return QUADRILLE_LESS;
+    case Operator::kLessEqual: return QUADRILLE_LESS_EQUAL;
+    case Operator::kAnd: return QUADRILLE_AND;
+    case Operator::kChoose: return QUADRILLE_CHOOSE;
+    case Operator::kElement: return QUADRILLE_ELEMENT;
+    case Operator::kLocate: return QUADRILLE_LOCATE;
+    case Operator::kLength: return QUADRILLE_LENGTH;
+    case Operator::kVariable: break;
+  }
+  check(false, "a variable has no opcode");
+  return 0;
+}
+
+class CodeWriter {
+ public:
+  Bytes run(const Program& program) {
+    out_.byte(static_cast<int>(program.collective));
+    out_.byte(program.groups | static_cast<int>(program.port.kind) << QUADRILLE_PORT_SHIFT |
+              (program.port.per == PortScope::kNode ? QUADRILLE_PORT_PER_NODE : 0) |
+              (program.in_place ? QUADRILLE_IN_PLACE : 0) | (program.commutative ? QUADRILLE_COMMUTATIVE : 0));
+    out_.varint(program.parameters.size());
+    for (const Parameter& parameter : program.parameters) out_.byte(parameter.at_call);
+    out_.varint(program.tables.size());
+    for (const Table& table : program.tables) this->table(table);
+    out_.varint(program.requirements.size());
+    for (const Expression& requirement : program.requirements) expression(requirement);
+    expression(program.temporary_blocks);
+    body(program.body);
+    return out_.take();
+  }
+
+ private:
+  void table(const Table& table) {
+    out_.byte(static_cast<int>(table.kind));
+    if (table.kind == TableKind::kPrefix || table.kind == TableKind::kDistinct) out_.byte(table.source);
+    if (table.kind != TableKind::kPowers && table.kind != TableKind::kMap) return;
+    expression(table.first);
+    expression(table.second);
+  }
+
+  void expression(const Expression& e) {
+    if (e.op == Operator::kVariable) return out_.byte(QUADRILLE_INLINE_BIT | e.value);
+    if (e.op == Operator::kConstant && e.value >= 0 && e.value <= QUADRILLE_INLINE_MASK)
+      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT | e.value);
+    out_.byte(opcode(e.op));
+    if (e.op == Operator::kConstant)
+      out_.signed_varint(e.value);
+    else if (has_value(e.op))
+      out_.byte(e.value);
+    for (const Expression& operand : e.operands) expression(operand);
+  }
+
+  void body(const Body& statements) {
+    for (const Statement& statement : statements)
+      std::visit([this](const auto& kind) { this->statement(kind); }, statement.kind);
+    out_.byte(QUADRILLE_END);
+  }
+
+  void statement(const Let& let) {
+    out_.byte(QUADRILLE_LET);
+    expression(let.value);
+  }
+  void statement(const For& loop) {
+    out_.byte(QUADRILLE_FOR);
+    expression(loop.low);
+    expression(loop.high);
+    body(loop.body);
+  }
+  void statement(const If& choice) {
+    out_.byte(choice.otherwise.empty() ? QUADRILLE_IF : QUADRILLE_IF_ELSE);
+    expression(choice.condition);
+    body(choice.then);
+    if (!choice.otherwise.empty()) body(choice.otherwise);
+  }
+  void statement(const Step& step) {
+    out_.byte(step.after ? QUADRILLE_STEP_AFTER : QUADRILLE_STEP);
+    expression(step.key);
+    if (step.after) expression(*step.after);
+    body(step.body);
+  }
+  void statement(const Message& message) {
+    const Transfer* single =
+        message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
+    out_.byte(QUADRILLE_MESSAGE | (message.direction == Direction::kReceive ? QUADRILLE_MESSAGE_RECEIVE : 0) |
+              (message.remote ? QUADRILLE_MESSAGE_REMOTE : 0) | (message.sized ? QUADRILLE_MESSAGE_SIZED : 0) |
+              (single ? QUADRILLE_MESSAGE_SINGLE : 0));
+    expression(message.peer);
+    if (single)
+      piece(single->piece);
+    else
+      body(message.pieces);
+  }
+  void statement(const Transfer& transfer) { piece(transfer.piece); }
+  void statement(const Copy& copy) {
+    out_.byte(QUADRILLE_COPY);
+    piece(copy.from);
+    piece(copy.to);
+  }
+  void statement(const Reduce& reduce) {
+    out_.byte(reduce.side == Side::kLeft ? QUADRILLE_REDUCE_LEFT : QUADRILLE_REDUCE_RIGHT);
+    piece(reduce.from);
+    piece(reduce.into);
+  }
+  void statement(const Lanes& lanes) {
+    out_.byte(QUADRILLE_LANES);
+    out_.byte(lanes.bodies.size());
+    for (const Body& lane : lanes.bodies) body(lane);
+  }
+
+  void piece(const Piece& piece) {
+    out_.byte(QUADRILLE_PIECE | static_cast<int>(piece.buffer) | (piece.range ? QUADRILLE_PIECE_RANGED : 0));
+    expression(piece.block);
+    if (!piece.range) return;
+    expression(piece.range->low);
+    expression(piece.range->high);
+  }
+
+  Writer out_;
+};
+
+Bytes encode_job(const Program& program, const Job& job) {
+  Writer out;
+  for (const Topology& topology : job.groups) {
+    out.varint(topology.runs().size());
+    for (const Run& run : topology.runs()) {
+      out.varint(run.nodes);
+      out.varint(run.size);
+    }
+  }
+  for (size_t i = 0; i < program.parameters.size(); ++i)
+    out.signed_varint(program.parameters[i].at_call ? 0 : job.parameters[i]);
+  return out.take();
+}
+
+}  // namespace
+
+Bytes encode_code(const Program& program) { return CodeWriter().run(program); }
+
+Bytes encode_names(const Program& program) {
+  Writer out;
+  for (const std::string& name : names(program)) out.string(name);
+  return out.take();
+}
+
+Bytes encode(const Program& program, const Job& job) {
+  Writer critical;
+  critical.section(QUADRILLE_SECTION_PROGRAM, QUADRILLE_SECTION_CRITICAL, encode_code(program));
+  critical.section(QUADRILLE_SECTION_JOB, QUADRILLE_SECTION_CRITICAL, encode_job(program, job));
+
+  quadrille_sha256 hash;
+  unsigned char digest[32];
+  quadrille_sha256_start(&hash);
+  quadrille_sha256_add(&hash, critical.bytes().data(), critical.bytes().size());
+  quadrille_sha256_end(&hash, digest);
+
+  Writer file;
+  file.append(QUADRILLE_MAGIC, QUADRILLE_MAGIC_LENGTH);
+  file.fixed(QUADRILLE_FORMAT_MAJOR, 2);
+  file.fixed(QUADRILLE_FORMAT_MINOR, 2);
+  file.fixed(QUADRILLE_FORMAT_OLDEST_READER, 2);
+  file.fixed(3, 2);
+  file.append(digest, QUADRILLE_HASH_LENGTH);
+  file.append(critical.bytes().data(), critical.bytes().size());
+  file.section(QUADRILLE_SECTION_NAMES, 0, encode_names(program));
+  file.fixed(quadrille_crc32c(file.bytes().data(), file.bytes().size()), QUADRILLE_CHECKSUM_LENGTH);
+  return file.take();
+}
+
+}  // namespace quadrille

@@ -1,0 +1,254 @@
+// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure 2), and its circle variant.
+//
+// Idea: nodes sorted by size; a phase goes from D ranks done to C, the size of the smallest node that is not done, and pairs the
+// n nodes f .. N-1 that are still active in n rounds, by a 1-factorization with self-loops. When two nodes meet, each of the ranks
+// D .. C-1 of the lesser node exchanges with all ranks of the other, one pair a step, so that a node has one inter-node exchange
+// at a time. A node that is paired with itself sends from its ranks D .. C-1 to all its ranks.
+// Cost: longest * ranks steps, self-copies included, where longest is the largest node (Theorem 1). Precondition: none.
+//
+// hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so that no node waits for
+// another's intra-node work: n * n less time for N equal nodes of n ranks, N even.
+//
+// Options. --intra exchange: section 4's "more intra-node work in rounds where a node is paired with itself": intra-node messages
+// travel both ways at once, which takes no longer than the others' exchange, and as early as there is room, so that later phases
+// have less or nothing to do. --pacing token: empty messages inside a node hand on the right to use its port, so that
+// the port holds for every timing and not only where steps keep step; --self-loops drop: self-copies come before the first step.
+#include <fmt/format.h>
+
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+// Who meets x in a round of n, and in which round x and y meet; x, y and the round are in 0 .. n.
+struct Factorization {
+  const char* name;
+  const char* partner;  // of x in `round`
+};
+
+constexpr Factorization kFactor = {"hierarchical-factor", "wrap(round - x, n)"};
+constexpr Factorization kCircle = {
+    "hierarchical-circle",
+    "n mod 2 = 1 ? wrap(round - x, n)"
+    " : round = n - 1 ? x"
+    " : x = n - 1 ? (round mod 2 = 0 ? round div 2 : (round + n - 1) div 2)"
+    " : wrap(round - x, n - 1) = x ? n - 1"
+    " : wrap(round - x, n - 1)"};
+
+bool chosen(const Choices& choices, const char* option, const char* value) { return choices.at(option) == value; }
+
+// The key of the data step number `number`, and what follows it. With tokens, each step number leaves room for two
+// token steps before it, and steps are strictly one after another.
+std::string data_step(const Choices& choices, const std::string& number) {
+  return chosen(choices, "pacing", "token") ? fmt::format("step 3*({}) + 2", number)
+                                            : fmt::format("step {} after -1", number);
+}
+
+std::string indented(int depth, const std::string& text) {
+  std::string result;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = text.find('\n', start);
+    const std::string line = text.substr(start, end - start);
+    if (!line.empty()) result += std::string(2 * depth, ' ') + line + '\n';
+    start = end == std::string::npos ? text.size() : end + 1;
+  }
+  return result;
+}
+
+// Ranks D .. C-1 of this, the lesser node, each exchange with all ranks of b.
+std::string lesser(const Choices& choices) {
+  const bool token = chosen(choices, "pacing", "token");
+  std::string exchange = fmt::format(R"(
+for v in 0 .. other
+  let peer = first + v
+  {}
+    receive recv[peer] from peer
+    send send[peer] to peer
+)",
+                                     data_step(choices, "k + v"));
+  if (!token) return "if D <= l and l < C\n  let other = size[b]\n  let k = t + (l - D)*other\n" + indented(1, exchange);
+  return R"(
+let other = size[b]
+if 0 < D
+  if l = 0
+    step 3*t + 1
+      send nothing to rank + D
+  if l = D
+    step 3*t + 1
+      receive nothing from rank - D
+if D <= l and l < C
+  let k = t + (l - D)*other
+  if D < l
+    step 3*k + 1
+      receive nothing from rank - 1
+)" + indented(1, exchange) +
+         R"(
+  if l + 1 < C
+    step 3*(k + other) + 1
+      send nothing to rank + 1
+if 1 < C
+  if l = C - 1
+    step 3*(t + longest*(C - D))
+      send nothing to rank - l
+  if l = 0
+    step 3*(t + longest*(C - D))
+      receive nothing from rank + (C - 1)
+)";
+}
+
+// This node is the greater: each of its ranks exchanges with ranks D .. C-1 of b.
+std::string greater(const Choices& choices) {
+  std::string text = fmt::format(R"(
+for u in D .. C
+  let peer = first + u
+  {}
+    receive recv[peer] from peer
+    send send[peer] to peer
+)",
+                                 data_step(choices, "t + (u - D)*mine + l"));
+  if (!chosen(choices, "pacing", "token")) return text;
+  return text + R"(
+if 1 < mine
+  if l = mine - 1
+    step 3*(t + longest*(C - D))
+      send nothing to rank - l
+  if l = 0
+    step 3*(t + longest*(C - D))
+      receive nothing from rank + (mine - 1)
+)";
+}
+
+// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without self-copies their steps close up, which
+// gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
+std::string self_one_way(const Choices& choices) {
+  const bool drop = chosen(choices, "self-loops", "drop");
+  std::string copy;
+  if (!drop) copy = fmt::format("else\n  {}\n    copy send[rank] to recv[rank]\n", data_step(choices, "k + v"));
+  return fmt::format(R"(
+for u in D .. C
+  let k = t + (u - D)*{width}
+  if u = l
+    for v in 0 .. mine
+      if v != l
+        {send}
+          send send[first + v] to first + v
+)",
+                     fmt::arg("width", drop ? "(mine - 1)" : "mine"),
+                     fmt::arg("send", data_step(choices, drop ? "k + (v < l ? v : v - 1)" : "k + v"))) +
+         indented(3, copy) +
+         fmt::format(R"(
+  else
+    {}
+      receive recv[first + u] from first + u
+)",
+                     data_step(choices, drop ? "k + (l < u ? l : l - 1)" : "k + l"));
+}
+
+// Intra-node exchanges: pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1 .. mine div 2; where 2*delta = mine
+// only u < delta. Self-copies come last. A round takes the next longest*(C - D) of them.
+std::string self_exchange(const Choices& choices) {
+  const bool drop = chosen(choices, "self-loops", "drop");
+  return fmt::format(R"(
+let pairs = mine*(mine - 1) div 2
+let low = min({total}, longest*D)
+let high = min({total}, longest*C)
+for delta in low div mine + 1 .. min(mine div 2, (high - 1) div mine + 1) + 1
+  let row = (delta - 1)*mine
+  let w = wrap(l - delta, mine)
+  for side in 0 .. 2
+    let u = side = 0 ? min(l, w) : max(l, w)
+    if u < (2*delta = mine ? delta : mine) and low <= row + u and row + u < high
+      let peer = first + (u = l ? wrap(l + delta, mine) : u)
+      {step}
+        receive recv[peer] from peer
+        send send[peer] to peer
+)",
+                     fmt::arg("total", drop ? "pairs" : "pairs + mine"),
+                     fmt::arg("step", data_step(choices, "t + row + u - low"))) +
+         (drop ? "" : fmt::format(R"(
+if low <= pairs + l and pairs + l < high
+  {}
+    copy send[rank] to recv[rank]
+)",
+                                  data_step(choices, "t + pairs + l - low")));
+}
+
+std::string program(const Factorization& factorization, const Choices& choices) {
+  const bool exchange = chosen(choices, "intra", "exchange");
+  std::string text = fmt::format(R"(
+algorithm {} for alltoall
+port exchange per node
+{}
+table size = nodes
+table base = prefix(size)
+table done = distinct(size)
+
+let N = length(size)
+let longest = size[N - 1]
+let a = locate(base, rank)
+let mine = size[a]
+let l = rank - base[a]
+{}
+for phase in 0 .. length(done) - 1
+  let D = done[phase]
+  let C = done[phase + 1]
+  let f = locate(size, D) + 1
+  if f <= a
+    let n = N - f
+    let x = a - f
+    for round in 0 .. n
+      let b = f + ({})
+      let first = base[b]
+      let t = longest*(base[f] + n*D + round*(C - D))
+)",
+                                 factorization.name, exchange ? "in_place" : "",
+                                 chosen(choices, "self-loops", "drop") ? "copy send[rank] to recv[rank]" : "",
+                                 factorization.partner);
+  text += "      if a < b\n" + indented(4, lesser(choices));
+  text += "      if b < a\n" + indented(4, greater(choices));
+  text += "      if a = b\n" + indented(4, exchange ? self_exchange(choices) : self_one_way(choices));
+  return text;
+}
+
+std::string factor_program(const Choices& choices) { return program(kFactor, choices); }
+std::string circle_program(const Choices& choices) { return program(kCircle, choices); }
+
+std::string proof(const Choices&) { return ""; }
+
+std::vector<Option> options() {
+  return {self_loops_option(),
+          {"intra",
+           {"one-way", "exchange"},
+           "one-way: the paper's intra-node sends; exchange: both directions at once, as early as rounds in which a "
+           "node is paired with itself have room"},
+          {"pacing",
+           {"free", "token"},
+           "free: steps may overlap, the port holds in lock-step; token: empty messages inside a node make it hold "
+           "for every timing"}};
+}
+
+}  // namespace
+
+Algorithm hierarchical_factor() {
+  return {"hierarchical-factor",
+          Collective::kAlltoall,
+          "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
+          "Sanders and Traeff 2002, section 3",
+          "none",
+          options(),
+          factor_program,
+          proof};
+}
+
+Algorithm hierarchical_circle() {
+  return {"hierarchical-circle",
+          Collective::kAlltoall,
+          "hierarchical-factor with the circle method where the number of active nodes is even",
+          "Sanders and Traeff 2002, sections 2 and 3",
+          "none",
+          options(),
+          circle_program,
+          proof};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,57 @@
+// The list, and what can be said of any entry of it.
+#include "generator/registry.h"
+
+#include "generator/algorithms.h"
+#include "schedule/text.h"
+
+namespace quadrille {
+
+Option self_loops_option() {
+  return {"self-loops",
+          {"keep", "drop"},
+          "keep: a rank's block to itself is copied in the round that pairs it with itself; drop: copied before "
+          "the first step, and the round's step falls away"};
+}
+
+const std::vector<Algorithm>& algorithms() {
+  static const std::vector<Algorithm> kAlgorithms = {factor(), factor_even(), xor_exchange(), hierarchical_factor(),
+                                                     hierarchical_circle()};
+  return kAlgorithms;
+}
+
+const Algorithm* find_algorithm(Collective collective, const std::string& name) {
+  for (const Algorithm& algorithm : algorithms())
+    if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
+  return nullptr;
+}
+
+std::vector<Choices> all_choices(const Algorithm& algorithm) {
+  std::vector<Choices> result = {{}};
+  for (const Option& option : algorithm.options) {
+    std::vector<Choices> longer;
+    for (const Choices& choices : result)
+      for (const std::string& value : option.values) {
+        longer.push_back(choices);
+        longer.back()[option.name] = value;
+      }
+    result = std::move(longer);
+  }
+  return result;
+}
+
+std::string full_name(const Algorithm& algorithm, const Choices& choices) {
+  std::string name = algorithm.name;
+  for (const Option& option : algorithm.options)
+    if (choices.at(option.name) != option.values[0]) name += "+" + choices.at(option.name);
+  return name;
+}
+
+Program make_program(const Algorithm& algorithm, const Choices& choices) {
+  const std::string name = full_name(algorithm, choices);
+  Result<Program> program = parse_program(algorithm.program(choices), name);
+  if (!program.ok()) check(false, program.error().message.c_str());
+  program->algorithm.text = name;
+  return std::move(program).value();
+}
+
+}  // namespace quadrille

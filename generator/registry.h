@@ -1,0 +1,52 @@
+// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run over this list: a new
+// algorithm is one file that defines an Algorithm, and one row in registry.cc.
+#ifndef QUADRILLE_GENERATOR_REGISTRY_H_
+#define QUADRILLE_GENERATOR_REGISTRY_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/program.h"
+
+namespace quadrille {
+
+// A choice between programs, as a flag of `generate`. The first value is the default; every other value adds "+value" to
+// the algorithm's name.
+struct Option {
+  std::string name;
+  std::vector<std::string> values;
+  std::string help;
+};
+
+// The chosen value of each option, by name.
+using Choices = std::map<std::string, std::string>;
+
+struct Algorithm {
+  std::string name;
+  Collective collective;
+  std::string summary;
+  std::string source;        // paper and section
+  std::string precondition;  // for people; the program's own `require` decides
+  std::vector<Option> options;
+  // The program in its text form (schedule/text.h), and what is claimed and proven of it (verifier/prove/proof.h).
+  std::string (*program)(const Choices& choices);
+  std::string (*proof)(const Choices& choices);
+};
+
+const std::vector<Algorithm>& algorithms();
+const Algorithm* find_algorithm(Collective collective, const std::string& name);
+
+// All combinations of an algorithm's options.
+std::vector<Choices> all_choices(const Algorithm& algorithm);
+
+// "hierarchical-factor+token": the name with the values that are not defaults.
+std::string full_name(const Algorithm& algorithm, const Choices& choices);
+
+// The program itself. That it parses is this project's own business: a bug aborts.
+Program make_program(const Algorithm& algorithm, const Choices& choices);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_REGISTRY_H_

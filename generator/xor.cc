@@ -1,0 +1,43 @@
+// All-to-all by exclusive or (Sanders and Traeff 2002, Related Work): in round i rank u exchanges with u xor i.
+//
+// u xor i is an involution, and u and w meet in round u xor w alone. Round 0 holds all self-loops.
+// Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p is a power of two; the program asks
+// it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices& choices) {
+  const bool drop = choices.at("self-loops") == "drop";
+  return std::string(R"(
+algorithm xor for alltoall
+port exchange per rank
+in_place
+require ranks xor (ranks - 1) = 2*ranks - 1
+)") + (drop ? "" : "step 0 after -1\n  ") +
+         R"(copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  let peer = rank xor round
+  step round after -1
+    receive recv[peer] from peer
+    send send[peer] to peer
+)";
+}
+
+std::string proof(const Choices&) { return ""; }
+
+}  // namespace
+
+Algorithm xor_exchange() {
+  return {"xor",
+          Collective::kAlltoall,
+          "in round i, rank u exchanges with u xor i",
+          "Sanders and Traeff 2002, section 1, Related Work",
+          "a power of two of ranks",
+          {self_loops_option()},
+          program,
+          proof};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,31 @@
+/* Checksum and hash of a schedule file. Standard functions with standard test vectors, here because the runtime may depend
+ * on nothing but MPI and libc. */
+#ifndef QUADRILLE_RUNTIME_DIGEST_H_
+#define QUADRILLE_RUNTIME_DIGEST_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes. */
+uint32_t quadrille_crc32c(const void* bytes, size_t length);
+
+/* SHA-256 (FIPS 180-4), fed in pieces. */
+typedef struct {
+  uint32_t state[8];
+  uint64_t length; /* bytes so far */
+  unsigned char block[64];
+} quadrille_sha256;
+
+void quadrille_sha256_start(quadrille_sha256* hash);
+void quadrille_sha256_add(quadrille_sha256* hash, const void* bytes, size_t length);
+void quadrille_sha256_end(quadrille_sha256* hash, unsigned char digest[32]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* QUADRILLE_RUNTIME_DIGEST_H_ */

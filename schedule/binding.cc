@@ -1,0 +1,206 @@
+// Tables are filled in the order of their definition, each from what stands before it; then the requirements are
+// asked. Whatever can go wrong here is bad input, and says so. Tested by tests/schedule/binding_test.cc.
+#include "schedule/binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/evaluate.h"
+#include "schedule/text.h"
+#include "schedule/traverse.h"
+
+namespace quadrille {
+namespace {
+
+// No table is longer: prefix sums over the largest job.
+constexpr int64_t kMaxTableLength = kMaxRanks + 1;
+
+void mark_located(const Expression& expression, std::vector<bool>& located) {
+  if (expression.op == Operator::kLocate) located[expression.value] = true;
+  for (const Expression& operand : expression.operands) mark_located(operand, located);
+}
+
+// Tables that the program searches, and which must therefore be ascending.
+std::vector<bool> located_tables(const Program& program) {
+  std::vector<bool> located(program.tables.size());
+  for (const Table& table : program.tables)
+    if (table.kind == TableKind::kDistinct) located[table.source] = true;
+  for_each_expression_of_program(program, [&](const Expression& e) { mark_located(e, located); });
+  return located;
+}
+
+class Binder {
+ public:
+  Binder(const Program& program, const Job& job, const Call& call, int64_t group)
+      : program_(program), job_(job), call_(call), group_(group) {}
+
+  Result<Binding> run() {
+    check(static_cast<int>(job_.groups.size()) == program_.groups, "a job has one topology a group");
+    binding_.place.ranks = job_.groups[group_].ranks();
+    if (program_.groups == 2) binding_.place.remote_ranks = job_.groups[1 - group_].ranks();
+    binding_.place.group = group_;
+    binding_.place.root = call_.root;
+    bind_parameters();
+    located_ = located_tables(program_);
+    for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i) bind_table(program_.tables[i], i);
+    for (const Expression& requirement : program_.requirements) require(requirement);
+    bind_temporary();
+    if (!error_.empty()) return Error{error_};
+    return std::move(binding_);
+  }
+
+ private:
+  void fail(std::string message) {
+    if (error_.empty()) error_ = std::move(message);
+  }
+
+  void bind_parameters() {
+    size_t at_call = 0;
+    for (size_t i = 0; i < program_.parameters.size(); ++i) {
+      const Parameter& parameter = program_.parameters[i];
+      const std::vector<int64_t>& source = parameter.at_call ? call_.parameters : job_.parameters;
+      const size_t index = parameter.at_call ? at_call++ : i;
+      if (index >= source.size())
+        return fail(fmt::format("parameter '{}' has no value; give it with --parameter {}=N", parameter.name.text,
+                                parameter.name.text));
+      binding_.parameters.push_back(source[index]);
+    }
+  }
+
+  Environment environment() const { return {binding_.place, binding_.parameters, binding_.tables, {}}; }
+
+  int64_t value(const Expression& expression, const std::string& what, const Environment& environment) {
+    Undefined why = Undefined::kNone;
+    const auto result = evaluate(expression, environment, &why);
+    if (!result) fail(fmt::format("{} is undefined: {}", what, describe(why)));
+    return result.value_or(0);
+  }
+
+  void bind_table(const Table& table, size_t index) {
+    std::vector<int64_t> entries = fill(table);
+    if (located_[index] && !std::is_sorted(entries.begin(), entries.end()))
+      fail(fmt::format("table '{}' is searched but not ascending", table.name.text));
+    binding_.tables.push_back(std::move(entries));
+  }
+
+  std::vector<int64_t> fill(const Table& table) {
+    switch (table.kind) {
+      case TableKind::kNodes: return job_.groups[group_].sizes();
+      case TableKind::kRemoteNodes: return job_.groups[1 - group_].sizes();
+      case TableKind::kCounts: return counts(group_);
+      case TableKind::kRemoteCounts: return counts(1 - group_);
+      case TableKind::kPrefix: return prefix(binding_.tables[table.source], table);
+      case TableKind::kDistinct: return distinct(binding_.tables[table.source], table);
+      case TableKind::kPowers: return powers(table);
+      case TableKind::kMap: return map(table);
+    }
+    return {};
+  }
+
+  std::vector<int64_t> counts(int64_t group) {
+    if (group >= static_cast<int64_t>(call_.counts.size()) ||
+        static_cast<int64_t>(call_.counts[group].size()) != job_.groups[group].ranks()) {
+      fail(fmt::format("the program needs {} counts for group {}; give them with --counts",
+                       job_.groups[group].ranks(), group));
+      return {};
+    }
+    for (const int64_t count : call_.counts[group])
+      if (count < 0) fail(fmt::format("a count of {}; counts are 0 or more", count));
+    return call_.counts[group];
+  }
+
+  std::vector<int64_t> prefix(const std::vector<int64_t>& source, const Table& table) {
+    std::vector<int64_t> sums = {0};
+    sums.reserve(source.size() + 1);
+    int64_t sum = 0;
+    for (const int64_t entry : source) {
+      if (__builtin_add_overflow(sum, entry, &sum)) fail(fmt::format("table '{}' overflows", table.name.text));
+      sums.push_back(sum);
+    }
+    return sums;
+  }
+
+  std::vector<int64_t> distinct(const std::vector<int64_t>& source, const Table& table) {
+    if (!source.empty() && source[0] < 1)
+      fail(fmt::format("table '{}': distinct() wants entries of at least 1", table.name.text));
+    std::vector<int64_t> values = {0};
+    for (const int64_t entry : source)
+      if (entry != values.back()) values.push_back(entry);
+    return values;
+  }
+
+  std::vector<int64_t> powers(const Table& table) {
+    const int64_t radix = value(table.first, "a radix", environment());
+    const int64_t limit = value(table.second, "a limit", environment());
+    if (radix < 2) fail(fmt::format("table '{}': a radix of {}; it is at least 2", table.name.text, radix));
+    std::vector<int64_t> entries = {1};
+    while (error_.empty() && entries.back() < limit) {
+      int64_t next = 0;
+      if (__builtin_mul_overflow(entries.back(), radix, &next))
+        fail(fmt::format("table '{}' overflows", table.name.text));
+      entries.push_back(next);
+    }
+    return entries;
+  }
+
+  std::vector<int64_t> map(const Table& table) {
+    const int64_t length = value(table.first, "a table's length", environment());
+    if (length < 0 || length > kMaxTableLength)
+      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text, length, kMaxTableLength));
+    std::vector<int64_t> entries;
+    Environment inner = environment();
+    inner.variables.resize(1);
+    for (int64_t i = 0; i < length && error_.empty(); ++i) {
+      inner.variables[0] = i;
+      entries.push_back(value(table.second, fmt::format("{}[{}]", table.name.text, i), inner));
+    }
+    return entries;
+  }
+
+  void require(const Expression& requirement) {
+    if (!error_.empty()) return;
+    if (value(requirement, "a requirement", environment()) == 1) return;
+    const std::vector<std::string> no_variables;
+    fail(fmt::format("{} requires {}, which does not hold for {} ranks", program_.algorithm.text,
+                     print(requirement, {&program_.parameters, &program_.tables, &no_variables}),
+                     binding_.place.ranks));
+  }
+
+  void bind_temporary() {
+    if (!error_.empty()) return;
+    binding_.temporary_blocks = value(program_.temporary_blocks, "the number of temporary blocks", environment());
+    if (binding_.temporary_blocks < 0 || binding_.temporary_blocks > kMaxTableLength)
+      fail(fmt::format("{} temporary blocks; between 0 and {} are allowed", binding_.temporary_blocks,
+                       kMaxTableLength));
+  }
+
+  const Program& program_;
+  const Job& job_;
+  const Call& call_;
+  const int64_t group_;
+  Binding binding_;
+  std::vector<bool> located_;
+  std::string error_;
+};
+
+bool has_table(const Program& program, TableKind kind, TableKind remote) {
+  return std::any_of(program.tables.begin(), program.tables.end(),
+                     [&](const Table& table) { return table.kind == kind || table.kind == remote; });
+}
+
+}  // namespace
+
+Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group) {
+  return Binder(program, job, call, group).run();
+}
+
+bool uses_nodes(const Program& program) {
+  return has_table(program, TableKind::kNodes, TableKind::kRemoteNodes);
+}
+
+bool uses_counts(const Program& program) {
+  return has_table(program, TableKind::kCounts, TableKind::kRemoteCounts);
+}
+
+}  // namespace quadrille

@@ -1,0 +1,49 @@
+// A program with everything that is fixed before a rank walks it: topology, parameters, tables. One
+// binding serves all ranks of a group.
+#ifndef QUADRILLE_SCHEDULE_BINDING_H_
+#define QUADRILLE_SCHEDULE_BINDING_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schedule/program.h"
+#include "schedule/result.h"
+#include "schedule/topology.h"
+
+namespace quadrille {
+
+// What a schedule file says beside the program.
+struct Job {
+  std::vector<Topology> groups;     // one a group of the program
+  std::vector<int64_t> parameters;  // one a parameter; those given at the call are ignored here
+};
+
+// What a call adds.
+struct Call {
+  std::vector<std::vector<int64_t>> counts;  // one list a group, one entry a rank; may be empty
+  std::vector<int64_t> parameters;           // one a parameter that is given at the call, in order
+  int64_t root = 0;
+};
+
+struct Binding {
+  Place place;  // with rank 0
+  std::vector<int64_t> parameters;
+  std::vector<std::vector<int64_t>> tables;
+  int64_t temporary_blocks = 0;
+};
+
+// Evaluates tables and requirements for one group. Errors: a requirement that does not hold, a table that is
+// undefined or absurdly long, `locate` or distinct over a table that is not ascending, counts that
+// the program needs and the call does not give.
+Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
+
+// True where the program's meaning depends on how ranks are spread over nodes, not on their number alone.
+bool uses_nodes(const Program& program);
+// True where it depends on the counts of the call.
+bool uses_counts(const Program& program);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_BINDING_H_

@@ -1,0 +1,97 @@
+// One switch a question; each row of each switch is a sentence of the MPI standard. An
+// intercommunicator's rooted collectives have their root in group 0 and their leaves in group 1.
+// Tested by tests/schedule/collective_test.cc against literal small cases.
+#include "schedule/collective.h"
+
+#include <array>
+
+namespace quadrille {
+namespace {
+
+constexpr std::array<std::string_view, kCollectiveCount> kNames = {
+    "alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter"};
+
+// Where the contributions of a rooted collective come from and go to.
+bool is_root(const Place& place) {
+  return place.rank == place.root && (!place.intercommunicator() || place.group == 0);
+}
+bool is_leaf(const Place& place) { return !place.intercommunicator() || place.group == 1; }
+
+// The group whose contributions a receiver gets.
+int64_t source_group(const Place& place) { return place.intercommunicator() ? 1 - place.group : 0; }
+
+}  // namespace
+
+std::string_view name_of(Collective collective) { return kNames[static_cast<int>(collective)]; }
+
+std::optional<Collective> collective_named(std::string_view name) {
+  for (int i = 0; i < kCollectiveCount; ++i)
+    if (kNames[i] == name) return static_cast<Collective>(i);
+  return std::nullopt;
+}
+
+bool reduces(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter;
+}
+
+bool rooted(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kGather ||
+         collective == Collective::kScatter || collective == Collective::kReduce;
+}
+
+int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
+  const bool send = buffer == Buffer::kSend;
+  switch (collective) {
+    case Collective::kAlltoall: return place.peers();
+    case Collective::kAllgather: return send ? 1 : place.peers();
+    case Collective::kBroadcast: return (send ? is_root(place) : is_leaf(place)) ? 1 : 0;
+    case Collective::kGather: return send ? is_leaf(place) : (is_root(place) ? place.peers() : 0);
+    case Collective::kScatter: return send ? (is_root(place) ? place.peers() : 0) : is_leaf(place);
+    case Collective::kReduce: return (send ? is_leaf(place) : is_root(place)) ? 1 : 0;
+    case Collective::kAllreduce: return 1;
+    case Collective::kReduceScatter: return send ? place.peers() : 1;
+  }
+  return 0;
+}
+
+std::vector<Contribution> required(Collective collective, const Place& place, Block block) {
+  const int64_t from = source_group(place);
+  std::vector<Contribution> all;
+  switch (collective) {
+    case Collective::kAlltoall: return {{from, block.value, place.rank}};
+    case Collective::kAllgather: return {{from, block.value, 0}};
+    case Collective::kBroadcast: return {{0, place.root, 0}};
+    case Collective::kGather: return {{from, block.value, 0}};
+    case Collective::kScatter: return {{0, place.root, place.rank}};
+    case Collective::kReduce:
+    case Collective::kAllreduce:
+      for (int64_t rank = 0; rank < place.peers(); ++rank) all.push_back({from, rank, 0});
+      return all;
+    case Collective::kReduceScatter:
+      for (int64_t rank = 0; rank < place.peers(); ++rank) all.push_back({from, rank, place.rank});
+      return all;
+  }
+  return all;
+}
+
+LengthSource length_source(Collective collective, Buffer buffer, const Place& place, Block block) {
+  const bool inter = place.intercommunicator();
+  switch (collective) {
+    case Collective::kAllgather:
+      return buffer == Buffer::kSend ? LengthSource{false, place.rank} : LengthSource{inter, block.value};
+    case Collective::kGather:
+      return buffer == Buffer::kSend ? LengthSource{false, place.rank} : LengthSource{inter, block.value};
+    case Collective::kScatter:
+      return buffer == Buffer::kSend ? LengthSource{inter, block.value} : LengthSource{false, place.rank};
+    case Collective::kReduceScatter:
+      return buffer == Buffer::kSend ? LengthSource{inter, block.value} : LengthSource{false, place.rank};
+    case Collective::kBroadcast: return {inter && place.group == 1, place.root};
+    case Collective::kAlltoall:
+    case Collective::kReduce:
+    case Collective::kAllreduce: return {false, 0};
+  }
+  return {false, 0};
+}
+
+}  // namespace quadrille

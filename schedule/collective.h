@@ -1,0 +1,77 @@
+// The collectives as pre- and postconditions over blocks (MPI 4.0, chapter 6).
+//
+// Before: block b of rank r's send buffer holds r's contribution (r, b); every other block holds
+// nothing. After: block b of the receive buffer holds required(...), a sequence of contributions: one
+// for data that was moved, several, in the order in which the operator is applied, for a reduction.
+// Nothing else is asked, and nothing else may be left in a receive buffer.
+#ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
+#define QUADRILLE_SCHEDULE_COLLECTIVE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "schedule/ids.h"
+
+namespace quadrille {
+
+// The numbers are part of the file format (runtime/table_format.h).
+enum class Collective : uint8_t {
+  kAlltoall = 0,
+  kAllgather = 1,
+  kBroadcast = 2,
+  kGather = 3,
+  kScatter = 4,
+  kReduce = 5,
+  kAllreduce = 6,
+  kReduceScatter = 7,
+};
+inline constexpr int kCollectiveCount = 8;
+
+enum class Buffer : uint8_t { kSend = 0, kReceive = 1, kTemporary = 2 };
+
+// One rank's view of the communicator. On an intercommunicator (groups == 2) blocks are indexed by
+// ranks of the remote group, and the root is in group 0.
+struct Place {
+  int64_t ranks = 1;         // of this rank's group
+  int64_t remote_ranks = 0;  // of the other group; 0 on an intracommunicator
+  int64_t group = 0;         // 0 or 1
+  int64_t rank = 0;
+  int64_t root = 0;
+
+  bool intercommunicator() const { return remote_ranks > 0; }
+  int64_t peers() const { return intercommunicator() ? remote_ranks : ranks; }
+};
+
+struct Contribution {
+  int64_t group;
+  int64_t rank;
+  int64_t block;
+  friend auto operator<=>(const Contribution&, const Contribution&) = default;
+};
+
+std::string_view name_of(Collective collective);
+std::optional<Collective> collective_named(std::string_view name);
+
+// True where data is combined by an operator; ranges then count elements, else bytes.
+bool reduces(Collective collective);
+// True where one rank plays a part of its own.
+bool rooted(Collective collective);
+
+// How many blocks the buffer has at this rank; the temporary buffer's are the program's to say.
+int64_t block_count(Collective collective, Buffer buffer, const Place& place);
+
+// What receive block `block` holds at the end; empty where nothing is asked.
+std::vector<Contribution> required(Collective collective, const Place& place, Block block);
+
+// Whose count is the length of that block: counts[index], of the remote group where `remote`.
+struct LengthSource {
+  bool remote;
+  int64_t index;
+};
+LengthSource length_source(Collective collective, Buffer buffer, const Place& place, Block block);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_COLLECTIVE_H_

@@ -1,0 +1,42 @@
+// The operator table: arity and whether a value is attached. Everything that walks expressions generically
+// (printer, encoder, decoder, validation) reads it here.
+#include "schedule/expression.h"
+
+namespace quadrille {
+
+int arity(Operator op) {
+  switch (op) {
+    case Operator::kConstant:
+    case Operator::kParameter:
+    case Operator::kVariable:
+    case Operator::kRank:
+    case Operator::kRanks:
+    case Operator::kRemoteRanks:
+    case Operator::kGroup:
+    case Operator::kRoot:
+    case Operator::kLength: return 0;
+    case Operator::kElement:
+    case Operator::kLocate: return 1;
+    case Operator::kChoose: return 3;
+    default: return 2;
+  }
+}
+
+bool has_value(Operator op) {
+  switch (op) {
+    case Operator::kConstant:
+    case Operator::kParameter:
+    case Operator::kVariable:
+    case Operator::kElement:
+    case Operator::kLocate:
+    case Operator::kLength: return true;
+    default: return false;
+  }
+}
+
+bool is_comparison(Operator op) {
+  return op == Operator::kEqual || op == Operator::kNotEqual || op == Operator::kLess ||
+         op == Operator::kLessEqual;
+}
+
+}  // namespace quadrille

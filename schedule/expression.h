@@ -1,0 +1,70 @@
+// Expressions of the language: exact integers and booleans over one rank.
+//
+// An expression is a value: a tree of operators over constants, parameters, what a rank knows of its
+// communicator, variables and tables. `and` and `? :` are lazy: what they do not choose is not
+// evaluated, so it may be undefined. Undefined are: a divisor <= 0, an index outside its table, wrap(x, m)
+// outside -m <= x < 2m, and a result outside 64 bits. Division is floor division.
+#ifndef QUADRILLE_SCHEDULE_EXPRESSION_H_
+#define QUADRILLE_SCHEDULE_EXPRESSION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quadrille {
+
+enum class Operator : uint8_t {
+  kConstant,     // value
+  kParameter,    // value: index of a parameter
+  kVariable,     // value: index of an enclosing let or for, outermost first
+  kRank,         // of this process, in its group
+  kRanks,        // of this process's group
+  kRemoteRanks,  // of the other group, 0 on an intracommunicator
+  kGroup,        // 0 or 1
+  kRoot,         // of a rooted collective
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,  // floor
+  kModulo,  // 0 <= result < divisor
+  kXor,
+  kMinimum,
+  kMaximum,
+  kWrap,  // wrap(x, m): x, x + m or x - m, whichever is in 0..m
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kAnd,
+  kChoose,   // c ? a : b
+  kElement,  // value: index of a table; table[i]
+  kLocate,   // value: index of a table; entries <= x, minus one, of an ascending table
+  kLength,   // value: index of a table; its number of entries
+};
+inline constexpr int kOperatorCount = 26;
+
+struct Expression {
+  Operator op = Operator::kConstant;
+  int64_t value = 0;
+  std::vector<Expression> operands;
+
+  friend bool operator==(const Expression&, const Expression&) = default;
+};
+
+// How many operands an operator takes.
+int arity(Operator op);
+// True where the operator's value is an index or a constant that must be written down.
+bool has_value(Operator op);
+// True where the result is a boolean (kChoose has the type of its alternatives).
+bool is_comparison(Operator op);
+
+inline Expression constant(int64_t value) { return {Operator::kConstant, value, {}}; }
+inline Expression variable(int64_t index) { return {Operator::kVariable, index, {}}; }
+inline Expression leaf(Operator op, int64_t value = 0) { return {op, value, {}}; }
+inline Expression apply(Operator op, std::vector<Expression> operands, int64_t value = 0) {
+  return {op, value, std::move(operands)};
+}
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_EXPRESSION_H_

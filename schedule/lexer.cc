@@ -1,0 +1,256 @@
+// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b, and, comparisons,
+// + -, * div mod xor; a > b is read as b < a. Tested by tests/schedule/text_test.cc.
+#include "schedule/lexer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+namespace quadrille {
+namespace {
+
+constexpr std::array<std::string_view, 35> kReserved = {
+    "after", "and", "copy", "div", "else", "for", "from", "group", "if", "in", "into", "lane",
+    "lanes", "length", "let", "locate", "max", "min", "mod", "nothing", "rank", "ranks",
+    "receive", "recv", "reduce", "remote", "remote_ranks", "root", "send", "sized", "step",
+    "temp", "to", "wrap", "xor"};
+
+constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
+constexpr size_t kMaxTokens = 1000;  // of a statement: bounds how deep its reader recurses
+constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
+
+// The token that starts at text[at], or nothing where no token does.
+std::optional<Token> token_at(std::string_view text, size_t at) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  size_t end = at;
+  while (end < text.size() && is_word(text[end])) ++end;
+  if (end > at) {
+    Token token{Token::Kind::kWord, std::string(text.substr(at, end - at))};
+    if (!std::isdigit(static_cast<unsigned char>(text[at]))) return token;
+    token.kind = Token::Kind::kNumber;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, token.number);
+    if (error != std::errc() || stop != text.data() + end) return std::nullopt;
+    return token;
+  }
+  for (std::string_view symbol : kLongSymbols)
+    if (text.substr(at, 2) == symbol) return Token{Token::Kind::kSymbol, std::string(symbol)};
+  if (kSymbols.find(text[at]) == std::string_view::npos) return std::nullopt;
+  return Token{Token::Kind::kSymbol, std::string(1, text[at])};
+}
+
+// The statements of one line of text, all with its indentation.
+std::optional<Error> split_line(std::string_view text, int number, const std::string& source,
+                                std::vector<Line>& lines) {
+  text = text.substr(0, text.find("--"));
+  const size_t indent = text.find_first_not_of(' ');
+  if (indent == std::string_view::npos) return std::nullopt;
+  Line line{number, static_cast<int>(indent), {}};
+  for (size_t at = indent; at < text.size();) {
+    if (text[at] == ' ' || text[at] == '\r') {
+      ++at;
+    } else if (text[at] == ';') {
+      if (!line.tokens.empty()) lines.push_back(line);
+      line.tokens.clear();
+      ++at;
+    } else {
+      std::optional<Token> token = token_at(text, at);
+      if (!token)
+        return Error{fmt::format("{}:{}: '{}' is no part of the language", source, number, text.substr(at, 12))};
+      at += token->text.size();
+      line.tokens.push_back(std::move(*token));
+      if (line.tokens.size() > kMaxTokens)
+        return Error{fmt::format("{}:{}: more than {} words in a statement", source, number, kMaxTokens)};
+    }
+  }
+  if (!line.tokens.empty()) lines.push_back(std::move(line));
+  return std::nullopt;
+}
+
+Expression read_choice(LineReader& reader, const Scope& scope);
+
+std::vector<Expression> read_arguments(LineReader& reader, const Scope& scope) {
+  std::vector<Expression> arguments;
+  reader.expect("(");
+  if (reader.accept(")")) return arguments;
+  do arguments.push_back(read_choice(reader, scope));
+  while (reader.accept(",") && !reader.failed());
+  reader.expect(")");
+  return arguments;
+}
+
+int64_t read_table(LineReader& reader, const Scope& scope) {
+  const std::string name = reader.word("a table");
+  const auto index = scope.table(name);
+  if (!index) reader.fail(fmt::format("'{}' is not a table", name));
+  return index.value_or(0);
+}
+
+// A function of the language, of the scope, or nothing.
+std::optional<Expression> read_function(LineReader& reader, const Scope& scope, const std::string& name) {
+  static const std::map<std::string, Operator, std::less<>> kFunctions = {
+      {"min", Operator::kMinimum}, {"max", Operator::kMaximum}, {"wrap", Operator::kWrap}};
+  if (name == "length" || name == "locate") {
+    reader.expect("(");
+    const int64_t table = read_table(reader, scope);
+    Expression result = leaf(Operator::kLength, table);
+    if (name == "locate") {
+      reader.expect(",");
+      result = apply(Operator::kLocate, {read_choice(reader, scope)}, table);
+    }
+    reader.expect(")");
+    return result;
+  }
+  std::vector<Expression> arguments = read_arguments(reader, scope);
+  if (const auto known = kFunctions.find(name); known != kFunctions.end()) {
+    if (arguments.size() != 2) reader.fail(fmt::format("{}() takes two operands", name));
+    return apply(known->second, std::move(arguments));
+  }
+  return scope.call ? scope.call(name, std::move(arguments)) : std::nullopt;
+}
+
+Expression read_primary(LineReader& reader, const Scope& scope) {
+  static const std::map<std::string, Operator, std::less<>> kNullary = {{"rank", Operator::kRank},
+                                                                        {"ranks", Operator::kRanks},
+                                                                        {"remote_ranks", Operator::kRemoteRanks},
+                                                                        {"group", Operator::kGroup},
+                                                                        {"root", Operator::kRoot}};
+  if (reader.accept("(")) {
+    Expression inner = read_choice(reader, scope);
+    reader.expect(")");
+    return inner;
+  }
+  const Token token = reader.take();
+  if (token.kind == Token::Kind::kNumber) return constant(token.number);
+  if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber) return constant(-reader.take().number);
+  if (token.kind != Token::Kind::kWord) {
+    reader.fail(fmt::format("'{}' stands where a value is wanted", token.text));
+    return constant(0);
+  }
+  if (const auto nullary = kNullary.find(token.text); nullary != kNullary.end()) return leaf(nullary->second);
+  if (reader.peek().text == "(") {
+    if (auto result = read_function(reader, scope, token.text)) return *std::move(result);
+    reader.fail(fmt::format("'{}' is not a function", token.text));
+    return constant(0);
+  }
+  if (reader.accept("[")) {
+    const auto table = scope.table(token.text);
+    if (!table) reader.fail(fmt::format("'{}' is not a table", token.text));
+    Expression index = read_choice(reader, scope);
+    reader.expect("]");
+    return apply(Operator::kElement, {std::move(index)}, table.value_or(0));
+  }
+  if (auto named = scope.name(token.text)) return *std::move(named);
+  reader.fail(fmt::format("'{}' is not defined here", token.text));
+  return constant(0);
+}
+
+// One level of left-associative operators above `next`.
+template <class Next>
+Expression read_chain(LineReader& reader, const std::map<std::string, Operator, std::less<>>& operators, Next next) {
+  Expression left = next();
+  for (;;) {
+    const auto found = operators.find(reader.peek().text);
+    if (found == operators.end() || reader.failed()) return left;
+    reader.take();
+    left = apply(found->second, {std::move(left), next()});
+  }
+}
+
+Expression read_product(LineReader& reader, const Scope& scope) {
+  static const std::map<std::string, Operator, std::less<>> kOperators = {{"*", Operator::kMultiply},
+                                                                          {"div", Operator::kDivide},
+                                                                          {"mod", Operator::kModulo},
+                                                                          {"xor", Operator::kXor}};
+  return read_chain(reader, kOperators, [&] { return read_primary(reader, scope); });
+}
+
+Expression read_comparison(LineReader& reader, const Scope& scope) {
+  Expression left = read_sum(reader, scope);
+  const std::string symbol = reader.peek().text;
+  const auto compare = [&](Operator op, bool swapped) {
+    reader.take();
+    Expression right = read_sum(reader, scope);
+    return swapped ? apply(op, {std::move(right), std::move(left)}) : apply(op, {std::move(left), std::move(right)});
+  };
+  if (symbol == "=") return compare(Operator::kEqual, false);
+  if (symbol == "!=") return compare(Operator::kNotEqual, false);
+  if (symbol == "<") return compare(Operator::kLess, false);
+  if (symbol == "<=") return compare(Operator::kLessEqual, false);
+  if (symbol == ">") return compare(Operator::kLess, true);
+  if (symbol == ">=") return compare(Operator::kLessEqual, true);
+  return left;
+}
+
+Expression read_choice(LineReader& reader, const Scope& scope) {
+  static const std::map<std::string, Operator, std::less<>> kAnd = {{"and", Operator::kAnd}};
+  Expression condition = read_chain(reader, kAnd, [&] { return read_comparison(reader, scope); });
+  if (!reader.accept("?")) return condition;
+  Expression chosen = read_choice(reader, scope);
+  reader.expect(":");
+  return apply(Operator::kChoose, {std::move(condition), std::move(chosen), read_choice(reader, scope)});
+}
+
+}  // namespace
+
+Result<std::vector<Line>> split_lines(std::string_view text, const std::string& source) {
+  std::vector<Line> lines;
+  int number = 0;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    if (auto error = split_line(text.substr(start, end - start), ++number, source, lines)) return *error;
+    start = end + 1;
+  }
+  return lines;
+}
+
+const Token& LineReader::peek(size_t ahead) const {
+  static const Token kEnd;
+  return next_ + ahead < line_.tokens.size() ? line_.tokens[next_ + ahead] : kEnd;
+}
+
+Token LineReader::take() {
+  Token token = peek();
+  if (next_ < line_.tokens.size()) ++next_;
+  return token;
+}
+
+bool LineReader::accept(std::string_view text) {
+  if (peek().kind == Token::Kind::kEnd || peek().text != text) return false;
+  take();
+  return true;
+}
+
+void LineReader::expect(std::string_view text) {
+  if (!accept(text)) fail(fmt::format("expected '{}' before '{}'", text, peek().text));
+}
+
+std::string LineReader::word(const char* what) {
+  if (peek().kind != Token::Kind::kWord) fail(fmt::format("expected {} before '{}'", what, peek().text));
+  return take().text;
+}
+
+void LineReader::finish() {
+  if (peek().kind != Token::Kind::kEnd) fail(fmt::format("'{}' is left over", peek().text));
+}
+
+void LineReader::fail(const std::string& message) {
+  if (!error_) error_ = Error{fmt::format("{}:{}: {}", source_, line_.number, message)};
+}
+
+Expression read_expression(LineReader& reader, const Scope& scope) { return read_choice(reader, scope); }
+
+Expression read_sum(LineReader& reader, const Scope& scope) {
+  static const std::map<std::string, Operator, std::less<>> kOperators = {{"+", Operator::kAdd},
+                                                                          {"-", Operator::kSubtract}};
+  return read_chain(reader, kOperators, [&] { return read_product(reader, scope); });
+}
+
+bool is_reserved(std::string_view word) {
+  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+}
+
+}  // namespace quadrille

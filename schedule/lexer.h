@@ -1,0 +1,73 @@
+// Tokens and indented lines of the text form, shared by programs and the statements about them.
+#ifndef QUADRILLE_SCHEDULE_LEXER_H_
+#define QUADRILLE_SCHEDULE_LEXER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/expression.h"
+#include "schedule/result.h"
+
+namespace quadrille {
+
+struct Token {
+  enum class Kind { kWord, kNumber, kSymbol, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string text;
+  int64_t number = 0;
+};
+
+// A statement's tokens. `;` separates statements of one line; "--" starts a comment.
+struct Line {
+  int number = 0;  // from 1
+  int indent = 0;  // in spaces
+  std::vector<Token> tokens;
+};
+
+Result<std::vector<Line>> split_lines(std::string_view text, const std::string& source);
+
+// Reads one line from the left. The first error sticks; reading on after it is harmless.
+class LineReader {
+ public:
+  LineReader(const Line& line, const std::string& source) : line_(line), source_(source) {}
+
+  const Token& peek(size_t ahead = 0) const;
+  Token take();
+  bool accept(std::string_view text);  // takes the token where it is this word or symbol
+  void expect(std::string_view text);
+  std::string word(const char* what);
+  void finish();  // nothing may be left
+
+  void fail(const std::string& message);
+  bool failed() const { return error_.has_value(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  const Line& line_;
+  const std::string& source_;
+  size_t next_ = 0;
+  std::optional<Error> error_;
+};
+
+// What names mean where an expression stands.
+struct Scope {
+  std::function<std::optional<Expression>(const std::string& name)> name;
+  std::function<std::optional<int64_t>(const std::string& name)> table;
+  // f(arguments) beyond the language's own functions; may be empty.
+  std::function<std::optional<Expression>(const std::string& name, std::vector<Expression> arguments)> call;
+};
+
+// From the lowest precedence ("c ? a : b"), and from the level of + and -, which stops before "..".
+Expression read_expression(LineReader& reader, const Scope& scope);
+Expression read_sum(LineReader& reader, const Scope& scope);
+
+// True for words that cannot name a variable, a parameter or a table.
+bool is_reserved(std::string_view word);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_LEXER_H_

@@ -1,0 +1,184 @@
+// A schedule is a program over one rank. This header is the definition of the language; the walk
+// (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
+//
+// Steps. A step has a key; keys strictly increase at a rank (within a body of `lanes`, in that body).
+// `step key after a` may start once this rank's steps with key <= a are complete; without `after`, once
+// the previous step is. A window further limits how many steps are in flight. Messages are posted in
+// key order and posting never blocks. All sends of a step read before any of its receives writes.
+// `copy` and `reduce` outside steps wait for all earlier steps, and later steps wait for them; inside
+// a step they read, like its sends, before anything is written.
+//
+// Messages. At most one in each direction between two ranks in a step, none to oneself, none outside a step.
+// The t-th send of a rank to another meets the t-th receive there; the two have as many pieces, and piece
+// by piece the same length. A message without pieces is a token: it orders steps and moves nothing. The
+// receiver of a `sized` message does not know the lengths: they travel ahead of the data.
+//
+// Lanes run concurrently and join before the next statement. No lane writes what another reads or
+// writes; a directed pair of ranks uses one sending and one receiving lane.
+//
+// Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise.
+#ifndef QUADRILLE_SCHEDULE_PROGRAM_H_
+#define QUADRILLE_SCHEDULE_PROGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schedule/collective.h"
+#include "schedule/expression.h"
+#include "schedule/result.h"
+
+namespace quadrille {
+
+struct Range {
+  Expression low, high;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// A block of a buffer, or a range of one.
+struct Piece {
+  Buffer buffer = Buffer::kSend;
+  Expression block;
+  std::optional<Range> range;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+struct Statement;
+using Body = std::vector<Statement>;
+
+// Names are for people: two programs that differ in names only are the same program.
+struct Name {
+  std::string text;
+  friend bool operator==(const Name&, const Name&) { return true; }
+};
+
+struct Let {
+  Name name;
+  Expression value;
+  friend bool operator==(const Let&, const Let&) = default;
+};
+// Ascending over low..high, high not included; both are evaluated once.
+struct For {
+  Name name;
+  Expression low, high;
+  Body body;
+  friend bool operator==(const For&, const For&) = default;
+};
+struct If {
+  Expression condition;
+  Body then, otherwise;
+  friend bool operator==(const If&, const If&) = default;
+};
+struct Step {
+  Expression key;
+  std::optional<Expression> after;
+  Body body;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+enum class Direction : uint8_t { kSend, kReceive };
+// The body holds For, If, Let and Transfer only: one message carries a list of pieces.
+struct Message {
+  Direction direction = Direction::kSend;
+  bool remote = false;  // the peer is a rank of the other group
+  bool sized = false;
+  Expression peer;
+  Body pieces;
+  friend bool operator==(const Message&, const Message&) = default;
+};
+// A piece in the body of a message.
+struct Transfer {
+  Piece piece;
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+struct Copy {
+  Piece from, to;
+  friend bool operator==(const Copy&, const Copy&) = default;
+};
+// kLeft: into = from op into; kRight: into = into op from.
+enum class Side : uint8_t { kLeft, kRight };
+struct Reduce {
+  Side side = Side::kLeft;
+  Piece from, into;
+  friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+struct Lanes {
+  std::vector<Body> bodies;
+  friend bool operator==(const Lanes&, const Lanes&) = default;
+};
+
+struct Statement {
+  std::variant<Let, For, If, Step, Message, Transfer, Copy, Reduce, Lanes> kind;
+  friend bool operator==(const Statement&, const Statement&) = default;
+};
+
+enum class TableKind : uint8_t {
+  kNodes,         // node sizes of this rank's group, ascending
+  kRemoteNodes,   // of the other group
+  kCounts,        // filled at the call: one entry a rank of this rank's group, in units of Range
+  kRemoteCounts,  // of the other group
+  kPrefix,        // prefix(t): 0, t[0], t[0] + t[1], ...; one entry more than t
+  kDistinct,      // distinct(t): 0, then the distinct entries of an ascending t
+  kPowers,        // powers(r, m): 1, r, r*r, ... up to the first that is >= m
+  kMap,           // [i in 0 .. n]: an expression of i, which is variable 0
+};
+
+struct Table {
+  Name name;
+  TableKind kind = TableKind::kNodes;
+  int64_t source = 0;        // kPrefix, kDistinct: index of an earlier table
+  Expression first, second;  // kPowers: r, m; kMap: n, the element
+  Name index;                // kMap: the name of its index
+  friend bool operator==(const Table&, const Table&) = default;
+};
+
+struct Parameter {
+  Name name;
+  bool at_call = false;  // given with each call, the same at all ranks; else in the file
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+// What a step may ask of the port that `per` names. kExchange: one partner, both directions;
+// kSendReceive: one partner for each direction.
+enum class PortKind : uint8_t { kNone, kExchange, kSendReceive };
+enum class PortScope : uint8_t { kRank, kNode };
+struct Port {
+  PortKind kind = PortKind::kNone;
+  PortScope per = PortScope::kRank;
+  friend bool operator==(const Port&, const Port&) = default;
+};
+
+struct Program {
+  Name algorithm;  // "hierarchical-factor"
+  Collective collective = Collective::kAlltoall;
+  int groups = 1;
+  Port port;
+  bool in_place = false;     // claims that each block is sent no later than it is overwritten
+  bool commutative = false;  // a reduction that is right for commutative operators only
+  std::vector<Parameter> parameters;
+  std::vector<Expression> requirements;  // booleans over parameters, ranks and tables
+  std::vector<Table> tables;
+  Expression temporary_blocks;  // how many blocks the temporary buffer has
+  Body body;
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+// Limits that every reader enforces, so that a small file cannot ask for much.
+inline constexpr int kMaxVariables = 48;
+inline constexpr int kMaxTables = 16;
+inline constexpr int kMaxParameters = 16;
+inline constexpr int kMaxDepth = 40;  // of nested statements, and of operators in an expression
+inline constexpr int kMaxLanes = 8;
+
+// Types, scopes, contexts and limits. A program from a file or a text is used only after this.
+Result<bool> validate(const Program& program);
+
+// The names of a program in the order of their declaration: the algorithm, parameters, tables (each kMap with
+// its index after it), then lets and fors. set_names takes as many as names gives.
+std::vector<std::string> names(const Program& program);
+void set_names(Program& program, const std::vector<std::string>& names);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_PROGRAM_H_

@@ -1,0 +1,47 @@
+// Bad input is a value: Result<T> is a T or an Error whose message is one sentence that says what is
+// wrong, where, and how to mend it. A bug is not: Check() aborts.
+#ifndef QUADRILLE_SCHEDULE_RESULT_H_
+#define QUADRILLE_SCHEDULE_RESULT_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace quadrille {
+
+struct Error {
+  std::string message;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Error error) : state_(std::move(error)) {}
+
+  bool ok() const { return std::holds_alternative<T>(state_); }
+  const Error& error() const { return std::get<Error>(state_); }
+  T& value() & { return std::get<T>(state_); }
+  const T& value() const& { return std::get<T>(state_); }
+  T&& value() && { return std::get<T>(std::move(state_)); }
+  const T* operator->() const { return &value(); }
+  T* operator->() { return &value(); }
+  const T& operator*() const { return value(); }
+  T& operator*() { return value(); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+// For an invariant of this program's own: a message and an abort where it does not hold.
+inline void check(bool holds, const char* message) {
+  if (holds) return;
+  std::fprintf(stderr, "quadrille: internal error: %s\n", message);
+  std::abort();
+}
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_RESULT_H_

@@ -1,0 +1,42 @@
+// The text form of a program: it reads like a paper's pseudo-code, and parse_program(print(p)) == p.
+//
+//   algorithm factor for alltoall
+//   port exchange per rank
+//   table size = nodes                      -- optional: tables, parameters, requirements
+//
+//   for round in 0 .. ranks                 -- blocks by indentation; -- starts a comment
+//     let peer = wrap(round - rank, ranks)
+//     if peer != rank
+//       step round after -1
+//         send send[peer] to peer
+//         receive recv[peer] from peer
+//
+// README.md and docs/language.md show every construct.
+#ifndef QUADRILLE_SCHEDULE_TEXT_H_
+#define QUADRILLE_SCHEDULE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "schedule/program.h"
+#include "schedule/result.h"
+
+namespace quadrille {
+
+// The whole program; ends in a newline.
+std::string print(const Program& program);
+
+// Errors name `source` and the line. The result is validated.
+Result<Program> parse_program(std::string_view text, const std::string& source);
+
+// How expressions are printed: the names in scope. `variables` are outermost first.
+struct ExpressionNames {
+  const std::vector<Parameter>* parameters;
+  const std::vector<Table>* tables;
+  const std::vector<std::string>* variables;
+};
+std::string print(const Expression& expression, const ExpressionNames& names);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_TEXT_H_

@@ -1,0 +1,173 @@
+// Node lists in the three notations that users have at hand, read into one sorted run-length form.
+// Tested by tests/schedule/topology_test.cc; refusals are spelled out there case by case.
+#include "schedule/topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace quadrille {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const char* blank = " \t\r\n";
+  const size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// Splits at a separator; "a,,b" gives an empty middle part, which no caller accepts.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t start = 0;;) {
+    const size_t end = text.find(separator, start);
+    parts.push_back(trim(text.substr(start, end - start)));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// "COUNTxSIZE" or "SIZE" into a run.
+std::optional<Run> list_entry(std::string_view entry) {
+  const size_t cross = entry.find('x');
+  const bool repeated = cross != std::string_view::npos;
+  const auto nodes = repeated ? whole_number(entry.substr(0, cross)) : std::optional<int64_t>(1);
+  const auto size = whole_number(repeated ? entry.substr(cross + 1) : entry);
+  if (!nodes || !size) return std::nullopt;
+  return Run{*nodes, *size};
+}
+
+// "SIZE(xCOUNT)" or "SIZE" into a run.
+std::optional<Run> slurm_entry(std::string_view entry) {
+  const size_t open = entry.find("(x");
+  if (open == std::string_view::npos) {
+    const auto size = whole_number(entry);
+    return size ? std::optional<Run>(Run{1, *size}) : std::nullopt;
+  }
+  if (!entry.ends_with(')')) return std::nullopt;
+  const auto size = whole_number(entry.substr(0, open));
+  const auto nodes = whole_number(entry.substr(open + 2, entry.size() - open - 3));
+  if (!nodes || !size) return std::nullopt;
+  return Run{*nodes, *size};
+}
+
+template <class EntryParser>
+Result<Topology> parse_list(std::string_view text, const char* flag, const char* example,
+                            EntryParser parse_entry) {
+  std::vector<Run> runs;
+  for (std::string_view entry : split(text, ',')) {
+    const std::optional<Run> run = parse_entry(entry);
+    if (!run)
+      return Error{fmt::format("{}: '{}' is not a node list; write sizes like {}", flag, text, example)};
+    runs.push_back(*run);
+  }
+  Result<Topology> topology = Topology::from_runs(std::move(runs));
+  if (!topology.ok()) return Error{fmt::format("{}: {}", flag, topology.error().message)};
+  return topology;
+}
+
+// One line of a host file: the host and how many ranks it takes.
+struct HostLine {
+  std::string_view host;
+  int64_t ranks;
+};
+
+std::optional<HostLine> host_line(std::string_view line) {
+  const size_t host_end = line.find_first_of(" \t:");
+  if (host_end == 0) return std::nullopt;
+  HostLine result{line.substr(0, host_end), 1};
+  if (host_end == std::string_view::npos) return result;
+  std::string_view rest = trim(line.substr(host_end));
+  if (rest.starts_with("slots=")) {
+    rest.remove_prefix(6);
+  } else if (rest.starts_with(":")) {
+    rest.remove_prefix(1);
+  } else {
+    return std::nullopt;
+  }
+  const auto ranks = whole_number(rest.substr(0, rest.find_first_of(" \t")));
+  if (!ranks) return std::nullopt;
+  result.ranks = *ranks;
+  return result;
+}
+
+}  // namespace
+
+Result<Topology> Topology::from_runs(std::vector<Run> runs) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const Run& a, const Run& b) { return a.size < b.size; });
+  Topology topology;
+  for (const Run& run : runs) {
+    if (run.size < 1) return Error{fmt::format("a node of {} ranks; every node has at least 1", run.size)};
+    if (run.nodes < 1) return Error{fmt::format("{} nodes of {} ranks; a count is at least 1", run.nodes, run.size)};
+    // Both factors are bounded before they are multiplied, so that nothing overflows.
+    if (run.size > kMaxRanks || run.nodes > kMaxRanks ||
+        topology.ranks_ + run.nodes * run.size > kMaxRanks)
+      return Error{fmt::format("more than {} ranks; check the counts", kMaxRanks)};
+    topology.nodes_ += run.nodes;
+    topology.ranks_ += run.nodes * run.size;
+    if (!topology.runs_.empty() && topology.runs_.back().size == run.size)
+      topology.runs_.back().nodes += run.nodes;
+    else
+      topology.runs_.push_back(run);
+  }
+  if (topology.runs_.empty()) return Error{"no nodes; give at least one"};
+  return topology;
+}
+
+std::vector<int64_t> Topology::sizes() const {
+  std::vector<int64_t> sizes;
+  sizes.reserve(nodes_);
+  for (const Run& run : runs_) sizes.insert(sizes.end(), run.nodes, run.size);
+  return sizes;
+}
+
+std::string Topology::text() const {
+  std::string text;
+  for (const Run& run : runs_) {
+    if (!text.empty()) text += ',';
+    text += run.nodes == 1 ? fmt::format("{}", run.size) : fmt::format("{}x{}", run.nodes, run.size);
+  }
+  return text;
+}
+
+Result<Topology> parse_nodes(std::string_view text) {
+  return parse_list(text, "--nodes", "1,2,3 or 4x8 or 512x16,5", list_entry);
+}
+
+Result<Topology> parse_slurm(std::string_view text) {
+  return parse_list(text, "--slurm", "16(x512),5, as SLURM_TASKS_PER_NODE does", slurm_entry);
+}
+
+Result<Topology> parse_hostfile(std::string_view text, const std::string& name) {
+  std::map<std::string, int64_t, std::less<>> ranks_of;
+  int64_t line_number = 0;
+  for (std::string_view line : split(text, '\n')) {
+    ++line_number;
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const std::optional<HostLine> host = host_line(line);
+    if (!host || host->ranks < 1 || host->ranks > kMaxRanks)
+      return Error{fmt::format("{}:{}: '{}' is not a host line; write 'host slots=4' or 'host:4'", name,
+                               line_number, line)};
+    ranks_of[std::string(host->host)] += host->ranks;
+  }
+  std::vector<Run> runs;
+  for (const auto& [host, ranks] : ranks_of) runs.push_back({1, ranks});
+  Result<Topology> topology = Topology::from_runs(std::move(runs));
+  if (!topology.ok()) return Error{fmt::format("{}: {}", name, topology.error().message)};
+  return topology;
+}
+
+}  // namespace quadrille

@@ -1,0 +1,53 @@
+// The nodes that a schedule is made for, as run-length coded sizes in ascending order: the job's own
+// order of nodes is no part of a schedule (Bind sorts it, runtime/quadrille.h).
+#ifndef QUADRILLE_SCHEDULE_TOPOLOGY_H_
+#define QUADRILLE_SCHEDULE_TOPOLOGY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/result.h"
+
+namespace quadrille {
+
+// The largest job that a schedule may describe, in ranks.
+inline constexpr int64_t kMaxRanks = int64_t{1} << 24;
+
+struct Run {
+  int64_t nodes;  // how many
+  int64_t size;   // ranks on each
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+class Topology {
+ public:
+  // Sorts by size and merges equal sizes. Refuses counts below 1 and more than kMaxRanks ranks.
+  static Result<Topology> from_runs(std::vector<Run> runs);
+
+  const std::vector<Run>& runs() const { return runs_; }
+  int64_t nodes() const { return nodes_; }
+  int64_t ranks() const { return ranks_; }
+  std::vector<int64_t> sizes() const;  // one entry a node, ascending
+  std::string text() const;            // as parse_nodes reads it: "1,2,3", "4x8", "5,512x16"
+
+  friend bool operator==(const Topology&, const Topology&) = default;
+
+ private:
+  std::vector<Run> runs_;
+  int64_t nodes_ = 0;
+  int64_t ranks_ = 0;
+};
+
+// "1,2,3"; "4x8", four nodes of eight; "512x16,5", one more of five.
+Result<Topology> parse_nodes(std::string_view text);
+// SLURM_TASKS_PER_NODE: "16(x512),5".
+Result<Topology> parse_slurm(std::string_view text);
+// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line; a
+// host named again adds to its node. `name` stands in messages.
+Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_TOPOLOGY_H_

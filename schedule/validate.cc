@@ -1,0 +1,261 @@
+// What a program must be before anybody walks it: every index in range, every expression typed, every
+// statement where it may stand, nothing deeper than the limits. The prover, the checker and the
+// encoder rely on this and do not repeat it. Tested by tests/schedule/validate_test.cc.
+#include <fmt/format.h>
+
+#include "schedule/program.h"
+#include "schedule/traverse.h"
+
+namespace quadrille {
+namespace {
+
+enum class Type { kInteger, kBoolean };
+
+class Validator {
+ public:
+  explicit Validator(const Program& program) : program_(program) {}
+
+  std::string run() {
+    declarations();
+    if (error_.empty()) body(program_.body, Context{});
+    return error_;
+  }
+
+ private:
+  // Where a statement stands.
+  struct Context {
+    bool in_step = false;
+    bool in_message = false;
+    int depth = 0;
+  };
+
+  void fail(std::string message) {
+    if (error_.empty()) error_ = std::move(message);
+  }
+
+  void declarations() {
+    if (program_.groups != 1 && program_.groups != 2) fail("a program is for 1 or 2 groups");
+    if (program_.parameters.size() > kMaxParameters)
+      return fail(fmt::format("more than {} parameters", kMaxParameters));
+    if (program_.tables.size() > kMaxTables) return fail(fmt::format("more than {} tables", kMaxTables));
+    for (const Table& table : program_.tables) {
+      this->table(table);
+      ++tables_;
+    }
+    for (const Expression& requirement : program_.requirements) expect(requirement, Type::kBoolean);
+    expect(program_.temporary_blocks, Type::kInteger);
+  }
+
+  void table(const Table& table) {
+    switch (table.kind) {
+      case TableKind::kRemoteNodes:
+      case TableKind::kRemoteCounts:
+        if (program_.groups != 2) fail("a remote table in a program for one group");
+        break;
+      case TableKind::kPrefix:
+      case TableKind::kDistinct:
+        if (table.source < 0 || table.source >= tables_) fail("a table is made from a later table");
+        break;
+      case TableKind::kPowers:
+        expect(table.first, Type::kInteger);
+        expect(table.second, Type::kInteger);
+        break;
+      case TableKind::kMap:
+        expect(table.first, Type::kInteger);
+        ++variables_;
+        expect(table.second, Type::kInteger);
+        --variables_;
+        break;
+      case TableKind::kNodes:
+      case TableKind::kCounts: break;
+    }
+  }
+
+  void expect(const Expression& expression, Type type) {
+    if (this->type(expression, 0) != type)
+      fail(type == Type::kBoolean ? "a number stands where a condition is wanted"
+                                  : "a condition stands where a number is wanted");
+  }
+
+  Type type(const Expression& expression, int depth) {
+    if (depth > kMaxDepth) fail(fmt::format("an expression deeper than {} operators", kMaxDepth));
+    if (static_cast<int>(expression.op) >= kOperatorCount) fail("an unknown operator");
+    if (static_cast<int>(expression.operands.size()) != arity(expression.op))
+      fail("an operator with the wrong number of operands");
+    if (!error_.empty()) return Type::kInteger;
+    index(expression);
+    std::vector<Type> types;
+    for (const Expression& operand : expression.operands) types.push_back(type(operand, depth + 1));
+    if (!error_.empty()) return Type::kInteger;
+    if (expression.op == Operator::kChoose) {
+      if (types[0] != Type::kBoolean) fail("'c ? a : b' wants a condition c");
+      if (types[1] != types[2]) fail("'c ? a : b' wants a and b of one type");
+      return types[1];
+    }
+    const Type wanted = expression.op == Operator::kAnd ? Type::kBoolean : Type::kInteger;
+    for (const Type type : types)
+      if (type != wanted)
+        fail(wanted == Type::kBoolean ? "'and' joins conditions" : "an operator on numbers is given a condition");
+    const bool boolean = expression.op == Operator::kAnd || is_comparison(expression.op);
+    return boolean ? Type::kBoolean : Type::kInteger;
+  }
+
+  // The index that an operator carries.
+  void index(const Expression& expression) {
+    const int64_t value = expression.value;
+    switch (expression.op) {
+      case Operator::kVariable:
+        if (value < 0 || value >= variables_) fail("a variable that is not in scope");
+        break;
+      case Operator::kParameter:
+        if (value < 0 || value >= static_cast<int64_t>(program_.parameters.size())) fail("an unknown parameter");
+        break;
+      case Operator::kElement:
+      case Operator::kLocate:
+      case Operator::kLength:
+        if (value < 0 || value >= tables_) fail("a table that is not defined before its use");
+        break;
+      case Operator::kRemoteRanks:
+        if (program_.groups != 2) fail("'remote_ranks' in a program for one group");
+        break;
+      case Operator::kRoot:
+        if (!rooted(program_.collective)) fail("'root' in a collective without a root");
+        break;
+      default: break;
+    }
+  }
+
+  void body(const Body& statements, Context context) {
+    if (++context.depth > kMaxDepth) return fail(fmt::format("statements deeper than {}", kMaxDepth));
+    const int outer = variables_;
+    for (const Statement& statement : statements) {
+      if (!error_.empty()) return;
+      std::visit([&](const auto& kind) { this->statement(kind, context); }, statement.kind);
+    }
+    variables_ = outer;
+  }
+
+  void declare() {
+    if (++variables_ > kMaxVariables) fail(fmt::format("more than {} variables in scope", kMaxVariables));
+  }
+
+  void statement(const Let& let, Context) {
+    expect(let.value, Type::kInteger);
+    declare();
+  }
+
+  void statement(const For& loop, Context context) {
+    expect(loop.low, Type::kInteger);
+    expect(loop.high, Type::kInteger);
+    declare();
+    body(loop.body, context);
+    --variables_;
+  }
+
+  void statement(const If& choice, Context context) {
+    expect(choice.condition, Type::kBoolean);
+    body(choice.then, context);
+    body(choice.otherwise, context);
+  }
+
+  void statement(const Step& step, Context context) {
+    if (context.in_step) fail("a step inside a step");
+    expect(step.key, Type::kInteger);
+    if (step.after) expect(*step.after, Type::kInteger);
+    context.in_step = true;
+    body(step.body, context);
+  }
+
+  void statement(const Message& message, Context context) {
+    if (!context.in_step) fail("a message outside a step");
+    if (context.in_message) fail("a message inside a message");
+    if (message.remote && program_.groups != 2) fail("'remote' in a program for one group");
+    expect(message.peer, Type::kInteger);
+    context.in_message = true;
+    body(message.pieces, context);
+  }
+
+  void statement(const Transfer& transfer, Context context) {
+    if (!context.in_message) fail("a piece outside a message");
+    piece(transfer.piece);
+  }
+
+  void statement(const Copy& copy, Context context) {
+    if (context.in_message) fail("a copy inside a message");
+    piece(copy.from);
+    piece(copy.to);
+    if (copy.to.buffer == Buffer::kSend) fail("a copy into the send buffer");
+  }
+
+  void statement(const Reduce& reduce, Context context) {
+    if (context.in_message) fail("a reduction inside a message");
+    if (!reduces(program_.collective)) fail("'reduce' in a collective without an operator");
+    piece(reduce.from);
+    piece(reduce.into);
+    if (reduce.into.buffer == Buffer::kSend) fail("a reduction into the send buffer");
+  }
+
+  void statement(const Lanes& lanes, Context context) {
+    if (context.in_step || context.in_message) fail("'lanes' inside a step");
+    if (in_lanes_) fail("'lanes' inside a lane");
+    if (lanes.bodies.empty() || lanes.bodies.size() > kMaxLanes) fail(fmt::format("between 1 and {} lanes", kMaxLanes));
+    in_lanes_ = true;
+    for (const Body& lane : lanes.bodies) body(lane, context);
+    in_lanes_ = false;
+  }
+
+  void piece(const Piece& piece) {
+    expect(piece.block, Type::kInteger);
+    if (!piece.range) return;
+    expect(piece.range->low, Type::kInteger);
+    expect(piece.range->high, Type::kInteger);
+  }
+
+  const Program& program_;
+  int variables_ = 0;
+  int64_t tables_ = 0;
+  bool in_lanes_ = false;
+  std::string error_;
+};
+
+}  // namespace
+
+Result<bool> validate(const Program& program) {
+  std::string error = Validator(program).run();
+  if (!error.empty()) return Error{std::move(error)};
+  return true;
+}
+
+namespace {
+
+// Visits every name in the order of declaration.
+template <class ProgramType, class Visit>
+void for_each_name(ProgramType& program, Visit visit) {
+  visit(program.algorithm);
+  for (auto& parameter : program.parameters) visit(parameter.name);
+  for (auto& table : program.tables) {
+    visit(table.name);
+    if (table.kind == TableKind::kMap) visit(table.index);
+  }
+  for_each_statement(program.body, [&](auto& statement) {
+    if (auto* let = std::get_if<Let>(&statement.kind)) visit(let->name);
+    if (auto* loop = std::get_if<For>(&statement.kind)) visit(loop->name);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> names(const Program& program) {
+  std::vector<std::string> result;
+  for_each_name(program, [&](const Name& name) { result.push_back(name.text); });
+  return result;
+}
+
+void set_names(Program& program, const std::vector<std::string>& names) {
+  size_t next = 0;
+  for_each_name(program, [&](Name& name) {
+    if (next < names.size()) name.text = names[next++];
+  });
+}
+
+}  // namespace quadrille

@@ -1,0 +1,297 @@
+// The checker's walk: a program compiled to register code, run for one rank after another or for all in turn.
+//
+// A Walker is the state of one rank (or of one lane of it). run() goes on to the next pause; what happens on
+// the way is told to a Sink, a class with these members:
+//
+//   void message(const MessageHead&)             a message begins; its pieces follow
+//   void piece(const PieceValue&)
+//   void message_end()
+//   void block_message(const MessageHead&, Buffer, int64_t block)   a message of one whole block
+//   void copy(const PieceValue& from, const PieceValue& to)
+//   void reduce(Side, const PieceValue& from, const PieceValue& into)
+//
+// Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last statement, kOutside
+// before a copy or reduce outside steps (so that an executor can let earlier steps finish), kLanes, kLaneEnd,
+// kEnd, and kUndefined where an expression has no value (walker.why).
+#ifndef QUADRILLE_SCHEDULE_WALK_H_
+#define QUADRILLE_SCHEDULE_WALK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/evaluate.h"
+#include "schedule/program.h"
+
+namespace quadrille {
+
+inline constexpr int64_t kNoAfter = INT64_MIN;  // a step without `after`
+
+struct MessageHead {
+  Direction direction;
+  bool remote;
+  bool sized;
+  int64_t peer;
+};
+
+struct PieceValue {
+  Buffer buffer;
+  int64_t block;
+  bool ranged;
+  int64_t low, high;  // where ranged
+};
+
+enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLanes, kLaneEnd, kEnd, kUndefined };
+
+// Which pauses run() makes of kStepEnd and kOutside; an executor wants all, a counter none.
+struct PauseAtAll {
+  static constexpr bool kStepEnd = true, kOutside = true;
+};
+struct PauseAtSteps {
+  static constexpr bool kStepEnd = false, kOutside = false;
+};
+
+class Code;
+
+struct Walker {
+  int64_t key = 0;
+  int64_t after = kNoAfter;
+  int32_t program_counter = 0;
+  Undefined why = Undefined::kNone;
+};
+
+class Code {
+ public:
+  // The program must be valid. What it refers to is copied.
+  static Result<Code> compile(const Program& program);
+
+  // How many registers a walker has; they belong to the caller, who keeps them together.
+  int registers() const { return register_count_; }
+  // Sets a walker to the start of the program for that rank.
+  void start(const Binding& binding, int64_t rank, Walker& walker, int64_t* registers) const;
+
+  template <class Pauses, class Sink>
+  Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
+
+  // At kLanes: how many, and a walker's start in one of them (registers are the caller's to copy). After the
+  // lanes have ended, resume_after_lanes sets the walker that paused behind them.
+  int lanes(const Walker& walker) const;
+  void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
+  void resume_after_lanes(Walker& walker) const;
+
+  // The value of the variable with that slot, for pictures and messages.
+  int64_t variable(const int64_t* registers, int slot) const { return registers[first_variable_ + slot]; }
+
+ private:
+  friend class Compiler;
+
+  enum class Operation : uint8_t {
+    kAdd, kSubtract, kMultiply, kDivide, kModulo, kXor, kMinimum, kMaximum, kWrap,
+    kEqual, kNotEqual, kLess, kLessEqual,
+    kMove, kElement, kLocate,
+    kJump, kJumpIfFalse, kJumpIfNotLess, kJumpIfNotLessEqual, kJumpIfNotEqual, kJumpIfEqual, kNext,
+    kStep, kStepEnd, kMessage, kMessageEnd, kBlockMessage, kPiece,
+    kCopy, kReduceLeft, kReduceRight, kOutside, kLanes, kLaneEnd, kEnd,
+    kRunChoose, kRunStart, kRunStep,
+  };
+
+  struct Instruction {
+    Operation op;
+    uint8_t target = 0, a = 0, b = 0;  // registers
+    int32_t immediate = 0;             // jump target, table, or index into pieces_ or lanes_
+  };
+
+  struct PieceRegisters {
+    Buffer buffer;
+    bool ranged;
+    uint8_t block, low, high;
+  };
+
+  // A loop whose body is one step of whole-block messages, everything in it affine in the loop's variable: each iteration adds
+  // a stride to what differs, instead of evaluating it again. Everything is evaluated, with all its checks, at both ends of the
+  // loop, and what is affine lies in between. Executors that pause within steps take the plain loop.
+  struct Run {
+    struct Message {
+      uint8_t flags, peer, block;
+      Buffer buffer;
+    };
+    uint8_t index, bound, key, after;
+    std::vector<std::pair<uint8_t, uint8_t>> strided;  // registers of a value and its stride
+    std::vector<Message> messages;
+    int32_t plain;  // where the plain loop starts
+  };
+
+  // A register that holds the same value all along.
+  struct Invariant {
+    Operator op;
+    int64_t value;
+  };
+
+  struct LaneTable {
+    std::vector<int32_t> starts;
+    int32_t join;
+  };
+
+  static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4;
+  static constexpr uint8_t kNoRegister = 255;
+
+  // Each stride register holds its value at the last iteration, and gets the stride. False where it does not fit.
+  static bool start_strides(const Run& run, int64_t* r) {
+    const int64_t steps = r[run.bound] - 1 - r[run.index];
+    for (const auto& [value, stride] : run.strided) {
+      int64_t whole = 0;
+      if (__builtin_sub_overflow(r[stride], r[value], &whole)) return false;
+      r[stride] = steps > 0 ? whole / steps : 0;
+    }
+    return true;
+  }
+
+  PieceValue piece(int32_t index, const int64_t* registers) const {
+    const PieceRegisters& p = pieces_[index];
+    return {p.buffer, registers[p.block], p.ranged, p.ranged ? registers[p.low] : 0,
+            p.ranged ? registers[p.high] : 0};
+  }
+  static MessageHead head(uint8_t flags, int64_t peer) {
+    return {flags & kReceiveFlag ? Direction::kReceive : Direction::kSend, (flags & kRemoteFlag) != 0,
+            (flags & kSizedFlag) != 0, peer};
+  }
+
+  std::vector<Instruction> instructions_;
+  std::vector<PieceRegisters> pieces_;
+  std::vector<LaneTable> lanes_;
+  std::vector<Run> runs_;
+  std::vector<Invariant> invariants_;
+  int first_variable_ = 0;
+  int register_count_ = 0;
+};
+
+template <class Pauses, class Sink>
+Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const {
+  const Instruction* const code = instructions_.data();
+  const std::vector<int64_t>* const tables = binding.tables.data();
+  int64_t* const r = registers;
+  const Instruction* i = code + walker.program_counter;
+  const auto pause = [&](Pause reason, const Instruction* next) {
+    walker.program_counter = static_cast<int32_t>(next - code);
+    return reason;
+  };
+  const auto undefined = [&](Undefined why) {
+    walker.why = why;
+    return pause(Pause::kUndefined, i);
+  };
+  const auto jump = [&] { i = code + i->immediate - 1; };
+  for (;; ++i) {
+    switch (i->op) {
+      case Operation::kAdd:
+        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        break;
+      case Operation::kSubtract:
+        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        break;
+      case Operation::kMultiply:
+        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        break;
+      case Operation::kDivide:
+      case Operation::kModulo: {
+        Undefined why = Undefined::kNone;
+        const auto op = i->op == Operation::kDivide ? Operator::kDivide : Operator::kModulo;
+        const auto result = apply_operator(op, r[i->a], r[i->b], &why);
+        if (!result) return undefined(why);
+        r[i->target] = *result;
+        break;
+      }
+      case Operation::kXor: r[i->target] = r[i->a] ^ r[i->b]; break;
+      case Operation::kMinimum: r[i->target] = std::min(r[i->a], r[i->b]); break;
+      case Operation::kMaximum: r[i->target] = std::max(r[i->a], r[i->b]); break;
+      case Operation::kWrap: {
+        const int64_t x = r[i->a], m = r[i->b];
+        if (m <= 0 || x < -m || x - m >= m) return undefined(Undefined::kWrap);
+        r[i->target] = x < 0 ? x + m : x >= m ? x - m : x;
+        break;
+      }
+      case Operation::kEqual: r[i->target] = r[i->a] == r[i->b]; break;
+      case Operation::kNotEqual: r[i->target] = r[i->a] != r[i->b]; break;
+      case Operation::kLess: r[i->target] = r[i->a] < r[i->b]; break;
+      case Operation::kLessEqual: r[i->target] = r[i->a] <= r[i->b]; break;
+      case Operation::kMove: r[i->target] = r[i->a]; break;
+      case Operation::kElement: {
+        const std::vector<int64_t>& table = tables[i->immediate];
+        if (static_cast<uint64_t>(r[i->a]) >= table.size()) return undefined(Undefined::kIndex);
+        r[i->target] = table[r[i->a]];
+        break;
+      }
+      case Operation::kLocate: r[i->target] = locate(tables[i->immediate], r[i->a]); break;
+      case Operation::kJump: jump(); break;
+      case Operation::kJumpIfFalse:
+        if (!r[i->a]) jump();
+        break;
+      case Operation::kJumpIfNotLess:
+        if (r[i->a] >= r[i->b]) jump();
+        break;
+      case Operation::kJumpIfNotLessEqual:
+        if (r[i->a] > r[i->b]) jump();
+        break;
+      case Operation::kJumpIfNotEqual:
+        if (r[i->a] != r[i->b]) jump();
+        break;
+      case Operation::kJumpIfEqual:
+        if (r[i->a] == r[i->b]) jump();
+        break;
+      case Operation::kNext:
+        if (++r[i->a] < r[i->b]) jump();
+        break;
+      case Operation::kStep:
+        walker.key = r[i->a];
+        walker.after = i->b == kNoRegister ? kNoAfter : r[i->b];
+        return pause(Pause::kStep, i + 1);
+      case Operation::kStepEnd:
+        if constexpr (Pauses::kStepEnd) return pause(Pause::kStepEnd, i + 1);
+        break;
+      case Operation::kMessage: sink.message(head(i->b, r[i->a])); break;
+      case Operation::kMessageEnd: sink.message_end(); break;
+      case Operation::kBlockMessage: {
+        const PieceRegisters& p = pieces_[i->immediate];
+        sink.block_message(head(i->b, r[i->a]), p.buffer, r[p.block]);
+        break;
+      }
+      case Operation::kPiece: sink.piece(piece(i->immediate, r)); break;
+      case Operation::kCopy: sink.copy(piece(i->immediate, r), piece(i->immediate + 1, r)); break;
+      case Operation::kReduceLeft: sink.reduce(Side::kLeft, piece(i->immediate, r), piece(i->immediate + 1, r)); break;
+      case Operation::kReduceRight: sink.reduce(Side::kRight, piece(i->immediate, r), piece(i->immediate + 1, r)); break;
+      case Operation::kOutside:
+        if constexpr (Pauses::kOutside) return pause(Pause::kOutside, i + 1);
+        break;
+      case Operation::kLanes: return pause(Pause::kLanes, i);
+      case Operation::kLaneEnd: return pause(Pause::kLaneEnd, i);
+      case Operation::kEnd: return pause(Pause::kEnd, i);
+      case Operation::kRunChoose:
+        if constexpr (Pauses::kStepEnd) i = code + runs_[i->immediate].plain - 1;
+        break;
+      case Operation::kRunStart: {
+        const Run& run = runs_[i->immediate];
+        if (!start_strides(run, r)) {
+          i = code + run.plain - 1;
+          break;
+        }
+        walker.key = r[run.key];
+        walker.after = run.after == kNoRegister ? kNoAfter : r[run.after];
+        return pause(Pause::kStep, i + 1);
+      }
+      case Operation::kRunStep: {
+        const Run& run = runs_[i->immediate];
+        for (const Run::Message& message : run.messages)
+          sink.block_message(head(message.flags, r[message.peer]), message.buffer, r[message.block]);
+        if (++r[run.index] >= r[run.bound]) break;
+        for (const auto& [value, stride] : run.strided) r[value] += r[stride];
+        walker.key = r[run.key];
+        walker.after = run.after == kNoRegister ? kNoAfter : r[run.after];
+        return pause(Pause::kStep, i);
+      }
+    }
+  }
+}
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_WALK_H_

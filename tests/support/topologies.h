@@ -1,0 +1,41 @@
+// Topologies for tests: all small ones, and random large ones that RapidCheck can shrink.
+#ifndef QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
+#define QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/topology.h"
+
+namespace quadrille {
+
+// Every vector of node sizes, in every order, with that many ranks at most: 2^ranks - 1 of them.
+inline std::vector<std::vector<int64_t>> all_node_vectors(int64_t most_ranks) {
+  std::vector<std::vector<int64_t>> result;
+  std::vector<std::vector<int64_t>> unfinished = {{}};
+  while (!unfinished.empty()) {
+    std::vector<int64_t> sizes = unfinished.back();
+    unfinished.pop_back();
+    int64_t ranks = 0;
+    for (const int64_t size : sizes) ranks += size;
+    if (!sizes.empty()) result.push_back(sizes);
+    for (int64_t next = 1; ranks + next <= most_ranks; ++next) {
+      unfinished.push_back(sizes);
+      unfinished.back().push_back(next);
+    }
+  }
+  return result;
+}
+
+inline Topology topology_of(const std::vector<int64_t>& sizes) {
+  std::vector<Run> runs;
+  for (const int64_t size : sizes) runs.push_back({1, size});
+  return Topology::from_runs(runs).value();
+}
+
+inline Job job_of(const std::vector<int64_t>& sizes) { return {{topology_of(sizes)}, {}}; }
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_SUPPORT_TOPOLOGIES_H_

@@ -1,0 +1,49 @@
+// Binds a schedule, and chooses the executor by what the program is made of.
+#include "verifier/check.h"
+
+#include "schedule/traverse.h"
+#include "schedule/walk.h"
+
+namespace quadrille::verifier {
+namespace {
+
+bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer && !piece.range; }
+
+// True where every block travels once, whole, from a send buffer to a receive buffer, and steps either wait for all
+// earlier ones or, with `after -1`, for none.
+bool is_direct(const Program& program) {
+  if (program.collective != Collective::kAlltoall || program.groups != 1) return false;
+  bool direct = true;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    if (const auto* step = std::get_if<Step>(&statement.kind)) direct &= !step->after || *step->after == constant(-1);
+    if (const auto* copy = std::get_if<Copy>(&statement.kind))
+      direct &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
+    if (std::holds_alternative<Lanes>(statement.kind)) direct = false;
+    const auto* message = std::get_if<Message>(&statement.kind);
+    if (!message) return;
+    direct &= !message->sized && message->pieces.size() <= 1;
+    if (message->pieces.empty()) return;
+    const auto* transfer = std::get_if<Transfer>(&message->pieces[0].kind);
+    const Buffer buffer = message->direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive;
+    direct &= transfer && is_whole(transfer->piece, buffer);
+  });
+  return direct;
+}
+
+}  // namespace
+
+Result<Report> check_schedule(const Program& program, const Job& job, const Call& call, const CheckOptions& options) {
+  std::vector<Binding> bindings;
+  for (int group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, call, group);
+    if (!binding.ok()) return binding.error();
+    bindings.push_back(std::move(binding).value());
+  }
+  const Result<Code> code = Code::compile(program);
+  if (!code.ok()) return code.error();
+  if (is_direct(program))
+    if (std::optional<Report> report = check_direct(program, job, bindings[0], options)) return *std::move(report);
+  return execute(program, job, call, bindings, options);
+}
+
+}  // namespace quadrille::verifier

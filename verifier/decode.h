@@ -1,0 +1,34 @@
+// The verifier's own reader of schedule files. It trusts no byte and shares nothing with the encoder but the
+// numbers of runtime/table_format.h.
+#ifndef QUADRILLE_VERIFIER_DECODE_H_
+#define QUADRILLE_VERIFIER_DECODE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/program.h"
+#include "schedule/result.h"
+
+namespace quadrille::verifier {
+
+struct Schedule {
+  Program program;  // validated; named from section NAM, or v0, v1, ... without one
+  Job job;
+  std::vector<uint8_t> code;  // section PRG
+  std::string hash;           // 32 hexadecimal digits
+  int major = 0, minor = 0;
+};
+
+// A whole file. Errors say what is wrong and begin with `source`.
+Result<Schedule> decode(std::span<const uint8_t> file, const std::string& source);
+
+// A program from its code and names sections (as a proof carries them).
+Result<Program> decode_program(std::span<const uint8_t> code, std::span<const uint8_t> names,
+                               const std::string& source);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_DECODE_H_

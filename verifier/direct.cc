@@ -1,0 +1,413 @@
+// The streaming checker of direct all-to-all schedules: all ranks in key order, a bit a pair of ranks.
+//
+// Every rank is a walker that stands before its next step; a timing wheel finds those whose key is next. The messages of one
+// key are gathered, then each receive is matched with its send. Since both ends of a message must have the same key and keys
+// strictly increase at a rank, induction over keys gives progress without any buffering. received(d, s), one bit, says
+// that block (s, d) has arrived; because every message is matched when it happens, received(s, d) also says that d has
+// sent its block to s, which is what the in-place claim needs. Memory: a bit a pair and some 400 bytes a rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "schedule/walk.h"
+#include "verifier/bounds.h"
+#include "verifier/check.h"
+#include "verifier/ledger.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// Copies outside steps are booked apart; a step needs no pause at its end.
+struct PauseAtOutside {
+  static constexpr bool kStepEnd = false, kOutside = true;
+};
+
+constexpr int64_t kWheel = 4096;  // keys that the wheel holds; later ones wait in a heap
+
+struct Transfer {
+  int32_t source, target;
+  int64_t block;  // of the sender's send buffer or the receiver's receive buffer; -1 for a token
+  bool matched = false;
+};
+
+class DirectChecker {
+ public:
+  DirectChecker(const Program& program, const Job& job, const Binding& binding, const CheckOptions& options)
+      : program_(program),
+        topology_(job.groups[0]),
+        binding_(binding),
+        code_(*Code::compile(program)),
+        ranks_(binding.place.ranks),
+        row_words_((ranks_ + 63) / 64),
+        ledger_(program, job, options) {}
+
+  std::optional<Report> run() {
+    prepare();
+    for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) start(rank);
+    while (pending_ > 0 && !stopped()) advance();
+    if (needs_execution_) return std::nullopt;
+    if (!stopped()) finish();
+    return report_;
+  }
+
+  // The walk's sink: what the current rank does in its step, or before its first.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    check(buffer == (head.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive),
+          "a direct program uses buffers directly");
+    if (gathered_count_ == kGathered) note_gathered();
+    gathered_[gathered_count_++] = {head.direction, head.peer, block};
+  }
+  void message(const MessageHead& head) {
+    if (gathered_count_ == kGathered) note_gathered();
+    gathered_[gathered_count_++] = {head.direction, head.peer, -1};
+  }
+  void piece(const PieceValue&) { check(false, "a direct message has one block or none"); }
+  void message_end() {}
+  void reduce(Side, const PieceValue&, const PieceValue&) { check(false, "a direct program reduces nothing"); }
+  void copy(const PieceValue& from, const PieceValue& to) {
+    if (static_cast<uint64_t>(from.block) >= static_cast<uint64_t>(ranks_)) return bad_block(from.buffer, from.block);
+    if (static_cast<uint64_t>(to.block) >= static_cast<uint64_t>(ranks_)) return bad_block(to.buffer, to.block);
+    if (from.block != current_ || to.block != current_)
+      return fail(Property::kPlace, {current_}, fmt::format("rank {} copies its block for rank {} to block {} of its "
+                                                            "receive buffer", current_, from.block, to.block));
+    deliver(current_, current_);
+    outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
+  }
+
+ private:
+  bool stopped() const { return report_.violation.has_value() || needs_execution_; }
+
+  void fail(Property property, std::vector<int64_t> ranks, std::string detail) {
+    if (stopped()) return;
+    Violation violation{property, std::nullopt, {}, std::move(detail)};
+    if (in_step_) violation.key = now_;
+    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
+    report_.violation = std::move(violation);
+  }
+
+  // A message of the step that the current rank is in.
+  struct Gathered {
+    Direction direction;
+    int64_t peer, block;
+  };
+
+  // Most steps exchange one block with one rank; they are matched without further ado.
+  bool gathered_exchange() const {
+    const auto& [a, b] = std::tie(gathered_[0], gathered_[1]);
+    return gathered_count_ == 2 && a.direction != b.direction && a.peer == b.peer && a.block == a.peer &&
+           b.block == b.peer && static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) && a.peer != current_;
+  }
+
+  void note_gathered() {
+    for (int i = 0; i < gathered_count_; ++i) note(gathered_[i]);
+    gathered_count_ = 0;
+  }
+
+  void bad_block(Buffer buffer, int64_t block) {
+    fail(Property::kBlock, {current_}, fmt::format("rank {} names block {} of its {} buffer, which has {}", current_,
+                                                   block, buffer == Buffer::kSend ? "send" : "receive", ranks_));
+  }
+
+  void prepare() {
+    registers_.resize(ranks_ * code_.registers());
+    walkers_.resize(ranks_);
+    next_in_slot_.resize(ranks_);
+    slot_head_.assign(kWheel, -1);
+    first_key_.assign(ranks_, INT64_MIN);
+    received_.assign(ranks_ * row_words_, 0);
+    first_send_.assign(ranks_, 0);
+    send_count_.assign(ranks_, 0);
+    partner_.assign(ranks_, -1);
+  }
+
+  int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
+
+  // Walks to the rank's next step and files it under its key.
+  void proceed(int64_t rank) {
+    current_ = rank;
+    Walker& walker = walkers_[rank];
+    const int64_t previous = walker.key;
+    outside_ = false;
+    Pause pause;
+    while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this)) == Pause::kOutside) outside_ = true;
+    switch (pause) {
+      case Pause::kStep: return enter(rank, previous);
+      case Pause::kEnd: return;
+      case Pause::kUndefined:
+        return fail(Property::kDefined, {rank}, fmt::format("rank {} meets {}", rank, describe(walker.why)));
+      default: check(false, "a direct program has no lanes");
+    }
+  }
+
+  void enter(int64_t rank, int64_t previous) {
+    const Walker& walker = walkers_[rank];
+    if (first_key_[rank] == INT64_MIN)
+      first_key_[rank] = walker.key;
+    else if (walker.key <= previous)
+      return fail(Property::kOrder, {rank}, fmt::format("rank {} goes on to step {}", rank, walker.key));
+    if (walker.after == kNoAfter) {
+      sequential_ = true;
+    } else {
+      ledger_.overlapping_step();
+      needs_execution_ |= walker.after >= first_key_[rank];
+    }
+    ++pending_;
+    if (in_step_ && walker.key - now_ < kWheel)
+      file(rank);
+    else
+      later_.emplace(walker.key, rank);
+  }
+
+  // A walker is visited once a key, so its state is seldom in the nearest cache.
+  void prefetch(int32_t rank) {
+    __builtin_prefetch(&walkers_[rank], 1);
+    for (int first = 0; first < code_.registers(); first += 8) __builtin_prefetch(registers(rank) + first, 1);
+  }
+
+  void file(int32_t rank) {
+    int32_t& head = slot_head_[walkers_[rank].key & (kWheel - 1)];
+    next_in_slot_[rank] = head;
+    head = rank;
+    ++filed_;
+  }
+
+  void start(int64_t rank) {
+    code_.start(binding_, rank, walkers_[rank], registers(rank));
+    proceed(rank);
+  }
+
+  // Everything that happens at the next key.
+  void advance() {
+    if (filed_ == 0)
+      now_ = later_.top().first;
+    else
+      ++now_;
+    in_step_ = true;
+    while (!later_.empty() && later_.top().first - now_ < kWheel) {
+      file(later_.top().second);
+      later_.pop();
+    }
+    int32_t rank = std::exchange(slot_head_[now_ & (kWheel - 1)], -1);
+    if (rank < 0) return;
+    sends_.clear();
+    receives_.clear();
+    while (rank >= 0 && !stopped()) {
+      const int32_t next = next_in_slot_[rank];
+      if (next >= 0) prefetch(next);
+      --filed_;
+      --pending_;
+      gathered_count_ = 0;
+      proceed(rank);
+      if (gathered_exchange()) {
+        partner_[rank] = static_cast<int32_t>(gathered_[0].peer);
+        __builtin_prefetch(&received_[rank * row_words_ + partner_[rank] / 64], 1);
+        exchanging_.push_back(rank);
+      } else {
+        note_gathered();
+      }
+      rank = next;
+    }
+    match_exchanges();
+    if (!stopped() && sends_.size() + receives_.size() > 0) match();
+    if (!stopped() && ledger_.conflict()) port_conflict(*ledger_.conflict());
+    ledger_.end_key();
+    for (const Transfer& send : sends_) send_count_[send.source] = 0;
+  }
+
+  void note(const Gathered& message) {
+    if (message.block >= ranks_ || message.block < -1)
+      return bad_block(message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive, message.block);
+    if (static_cast<uint64_t>(message.peer) >= static_cast<uint64_t>(ranks_))
+      return fail(Property::kPeer, {current_}, fmt::format("rank {} names rank {} of {}", current_, message.peer, ranks_));
+    if (message.peer == current_)
+      return fail(Property::kSelfMessage, {current_}, fmt::format("rank {} sends to itself", current_));
+    note_valid(message.direction, current_, message.peer, message.block);
+  }
+
+  void note_valid(Direction direction, int32_t rank, int32_t peer, int64_t block) {
+    if (direction == Direction::kReceive) return receives_.push_back({peer, rank, block});
+    if (send_count_[rank]++ == 0) first_send_[rank] = sends_.size();
+    sends_.push_back({rank, peer, block});
+  }
+
+  // Where both ranks of an exchange name each other, nothing is left to match.
+  void match_exchanges() {
+    for (const int32_t rank : exchanging_) {
+      const int32_t peer = partner_[rank];
+      if (partner_[peer] == rank) {
+        if (rank < peer) exchange(rank, peer);
+      } else {
+        note_valid(Direction::kSend, rank, peer, peer);
+        note_valid(Direction::kReceive, rank, peer, peer);
+      }
+      if (stopped()) return;
+    }
+    for (const int32_t rank : exchanging_) partner_[rank] = -1;
+    exchanging_.clear();
+  }
+
+  void exchange(int32_t one, int32_t other) {
+    report_.messages += 2;
+    deliver(one, other);
+    deliver(other, one);
+    ledger_.exchange(one, other);
+  }
+
+  void match() {
+    for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
+      if (send_count_[sends_[first].source] > kFew)
+        std::sort(&sends_[first], &sends_[first] + send_count_[sends_[first].source],
+                  [](const Transfer& a, const Transfer& b) { return a.target < b.target; });
+    for (const Transfer& receive : receives_) {
+      Transfer* send = find_send(receive.source, receive.target);
+      if (!send || send->matched) return unmatched_receive(receive, send != nullptr);
+      send->matched = true;
+      pair(*send, receive);
+      if (stopped()) return;
+    }
+    if (receives_.size() != sends_.size()) return unmatched_send();
+  }
+
+  // The send of `source` to `target` at this key; a short list is searched, a long one has been sorted.
+  Transfer* find_send(int32_t source, int32_t target) {
+    if (send_count_[source] == 0) return nullptr;
+    Transfer* first = &sends_[first_send_[source]];
+    Transfer* last = first + send_count_[source];
+    if (send_count_[source] > kFew)
+      first = std::lower_bound(first, last, target, [](const Transfer& a, int32_t b) { return a.target < b; });
+    else
+      while (first != last && first->target != target) ++first;
+    return first != last && first->target == target ? first : nullptr;
+  }
+
+  void unmatched_receive(const Transfer& receive, bool twice) {
+    if (twice)
+      return fail(Property::kOrder, {receive.target, receive.source},
+                  fmt::format("rank {} receives twice from rank {} in a step", receive.target, receive.source));
+    fail(Property::kMatch, {receive.target, receive.source},
+         fmt::format("rank {} receives from rank {}, which sends it nothing in this step", receive.target,
+                     receive.source));
+  }
+
+  void unmatched_send() {
+    for (const Transfer& send : sends_) {
+      if (send.matched) continue;
+      const Transfer* first = find_send(send.source, send.target);
+      if (first && first->matched && first != &send)
+        return fail(Property::kOrder, {send.source, send.target},
+                    fmt::format("rank {} sends twice to rank {} in a step", send.source, send.target));
+      return fail(Property::kMatch, {send.source, send.target},
+                  fmt::format("rank {} sends to rank {}, which receives nothing from it in this step", send.source,
+                              send.target));
+    }
+  }
+
+  void pair(const Transfer& send, const Transfer& receive) {
+    if ((send.block < 0) != (receive.block < 0))
+      return fail(Property::kLength, {send.source, send.target},
+                  fmt::format("rank {} and rank {} disagree whether a block travels", send.source, send.target));
+    if (send.block < 0) {
+      ++report_.tokens;
+    } else {
+      if (send.block != send.target || receive.block != receive.source)
+        return fail(Property::kPlace, {send.source, send.target},
+                    fmt::format("rank {}'s block for rank {} goes to block {} of rank {}'s receive buffer", send.source,
+                                send.block, receive.block, send.target));
+      ++report_.messages;
+      ask_in_place(send.source, send.target);
+      deliver(send.source, send.target);
+    }
+    ledger_.message(send.source, send.target, send.block >= 0);
+  }
+
+  void port_conflict(const Ledger::Conflict& conflict) {
+    fail(Property::kPort, {conflict.source, conflict.target},
+         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}", conflict.source,
+                     conflict.target, ledger_.port_per_node() ? "node" : "rank", conflict.unit));
+  }
+
+  bool has_arrived(int64_t source, int64_t target) const {
+    return received_[target * row_words_ + source / 64] >> (source % 64) & 1;
+  }
+
+  void deliver(int64_t source, int64_t target) {
+    if (has_arrived(source, target))
+      return fail(Property::kOnce, {target, source},
+                  fmt::format("rank {}'s block arrives again at rank {}", source, target));
+    received_[target * row_words_ + source / 64] |= uint64_t{1} << (source % 64);
+    ++delivered_;
+  }
+
+  // The target's block for the source lies where this message arrives: has it been sent?
+  void ask_in_place(int32_t source, int32_t target) {
+    if (find_send(target, source) || has_arrived(target, source)) return;
+    report_.in_place = false;
+    if (program_.in_place)
+      fail(Property::kInPlace, {target, source},
+           fmt::format("rank {} has not sent its block for rank {} when that rank's block overwrites it", target,
+                       source));
+  }
+
+  void finish() {
+    in_step_ = false;
+    if (delivered_ != ranks_ * ranks_) return missing();
+    ledger_.finish(report_);
+    report_.timed = true;
+    report_.lower_bound = alltoall_lower_bound(topology_);
+    report_.safe_window = sequential_ ? 1 : 0;
+    report_.any_counts = true;
+  }
+
+  void missing() {
+    for (int64_t target = 0; target < ranks_; ++target)
+      for (int64_t source = 0; source < ranks_; ++source)
+        if (!has_arrived(source, target))
+          return fail(Property::kCoverage, {target, source},
+                      fmt::format("rank {}'s block never arrives at rank {}", source, target));
+  }
+
+  static constexpr int32_t kFew = 8;
+
+  const Program& program_;
+  const Topology& topology_;
+  const Binding& binding_;
+  const Code code_;
+  const int64_t ranks_, row_words_;
+  Ledger ledger_;
+
+  // The walk.
+  std::vector<int64_t> registers_;
+  std::vector<Walker> walkers_;
+  std::vector<int64_t> first_key_;
+  std::vector<int32_t> slot_head_, next_in_slot_;
+  std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> later_;
+  int64_t pending_ = 0, filed_ = 0;
+  int64_t now_ = 0, current_ = 0;
+  bool in_step_ = false;  // some key has been reached
+  bool outside_ = false;  // the current rank copies outside a step
+
+  // The current key.
+  std::vector<Transfer> sends_, receives_;
+  std::vector<int32_t> first_send_, send_count_;  // by rank: where its sends stand in sends_
+  std::vector<int32_t> partner_, exchanging_;     // ranks whose step is an exchange, and with whom
+  static constexpr int kGathered = 8;
+  Gathered gathered_[kGathered];
+  int gathered_count_ = 0;
+
+  std::vector<uint64_t> received_;
+  int64_t delivered_ = 0;
+
+  bool sequential_ = false, needs_execution_ = false;
+  Report report_;
+};
+
+}  // namespace
+
+std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
+                                   const CheckOptions& options) {
+  return DirectChecker(program, job, binding, options).run();
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,414 @@
+// The general checker: every rank, and every lane of it, is a context that runs until its step cannot go on; messages meet by
+// rendezvous, with no buffering.
+//
+// A step is posted as a whole: first everything that it sends, copies or combines is read, then its messages join the queues of
+// their directed pairs of ranks, where the t-th send meets the t-th receive. The step ends when all its messages have met. The steps
+// of a body run strictly one after another here, which is the hardest case for progress: a window, or `after`, only posts more
+// messages earlier and in the same order. Peers are static, so one execution decides for every timing. That steps in flight
+// together do not disturb each other is asked of memory, which knows who touched what at which key.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+#include "verifier/bounds.h"
+#include "verifier/ledger.h"
+#include "verifier/memory.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// A rank, or one lane of a rank.
+struct Context {
+  int id = 0;
+  int process = 0;
+  int parent = -1;               // of a lane
+  int64_t lanes_generation = 0;  // which `lanes` statement this is a lane of; 0: none
+  Walker walker;
+  std::vector<int64_t> registers;
+  std::optional<int64_t> key;  // of the last step
+  int64_t epoch = 0;           // ended by a copy outside steps
+  int unmet = 0;               // messages of the posted step that have not met
+  int lanes_left = 0;
+  bool ended = false;
+};
+
+struct Posted {
+  int context;
+  Use use;
+  bool sized;
+  std::vector<Part> parts;
+};
+
+struct PairQueue {
+  std::deque<Posted> sends, receives;
+  int sending_context = -1, receiving_context = -1;
+};
+
+// A message, or a copy where source and target are one.
+struct Booking {
+  int64_t key;
+  int32_t source, target;
+  bool block;  // a message with pieces; a copy in a step
+};
+
+class Executor {
+ public:
+  Executor(const Program& program, const Job& job, const Call& call, const std::vector<Binding>& bindings,
+           const CheckOptions& options)
+      : program_(program),
+        job_(job),
+        bindings_(bindings),
+        code_(*Code::compile(program)),
+        roster_(bindings),
+        findings_(roster_),
+        memory_(program, call, bindings, roster_, findings_),
+        ledger_(program, job, options) {}
+
+  Report run() {
+    for (int process = 0; process < roster_.size(); ++process) add_rank(process);
+    while (!ready_.empty() && !findings_.any()) {
+      Context& next = *contexts_[ready_.front()];
+      ready_.pop_front();
+      go(next);
+    }
+    if (!findings_.any()) ask_progress();
+    if (!findings_.any()) memory_.finish();
+    if (!findings_.any()) book();
+    report_.violation = findings_.violation();
+    return report_;
+  }
+
+  // The walk's sink: a step is gathered, and done when it is posted; outside steps things are done at once.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    message(head);
+    piece({buffer, block, false, 0, 0});
+  }
+  void message(const MessageHead& head) { gathered_.push_back({head, {}}); }
+  void piece(const PieceValue& piece) { gathered_.back().pieces.push_back(piece); }
+  void message_end() {}
+  void copy(const PieceValue& from, const PieceValue& to) { local({std::nullopt, from, to}); }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into) { local({side, from, into}); }
+
+ private:
+  struct Gathered {
+    MessageHead head;
+    std::vector<PieceValue> pieces;
+  };
+  struct Local {
+    std::optional<Side> combine_on;  // a copy where there is none
+    PieceValue from, to;
+  };
+
+  void fail(Property property, const Context& context, const std::vector<int>& others, std::string detail) {
+    std::vector<int> processes = {context.process};
+    processes.insert(processes.end(), others.begin(), others.end());
+    findings_.add(property, context.key, processes, roster_.name(context.process) + " " + std::move(detail));
+  }
+
+  void add_rank(int process) {
+    const Place& place = roster_.place(process);
+    auto context = std::make_unique<Context>();
+    context->id = context->process = process;
+    context->registers.resize(code_.registers());
+    code_.start(bindings_[place.group], place.rank, context->walker, context->registers.data());
+    contexts_.push_back(std::move(context));
+    ready_.push_back(process);
+  }
+
+  Use use(const Context& context, bool in_step) const {
+    return {context.process, context.id, context.lanes_generation, context.epoch, context.key, context.walker.after, in_step};
+  }
+
+  void go(Context& context) {
+    const Binding& binding = bindings_[roster_.place(context.process).group];
+    current_ = &context;
+    in_step_ = false;
+    while (!findings_.any()) {
+      const Pause pause = code_.run<PauseAtAll>(binding, context.walker, context.registers.data(), *this);
+      switch (pause) {
+        case Pause::kStep: enter(context); break;
+        case Pause::kStepEnd:
+          post(context);
+          if (context.unmet > 0) return;
+          break;
+        case Pause::kOutside: ++context.epoch; break;
+        case Pause::kLanes: return fork(context);
+        case Pause::kLaneEnd: return join(context);
+        case Pause::kEnd: context.ended = true; return;
+        case Pause::kUndefined:
+          return fail(Property::kDefined, context, {}, fmt::format("meets {}", describe(context.walker.why)));
+      }
+    }
+  }
+
+  void enter(Context& context) {
+    const int64_t key = context.walker.key;
+    if (context.key && key <= *context.key)
+      return fail(Property::kOrder, context, {}, fmt::format("goes on to step {}", key));
+    context.key = key;
+    gathered_.clear();
+    locals_.clear();
+    in_step_ = true;
+    note_window(context);
+  }
+
+  // How many steps may be in flight when this one starts: those above its `after`, itself included.
+  void note_window(const Context& context) {
+    if (context.parent >= 0 || context.walker.after == kNoAfter) {
+      sequential_ = true;
+      return;
+    }
+    ledger_.overlapping_step();
+    std::vector<int64_t>& keys = keys_[context.process];
+    keys.push_back(*context.key);
+    const auto first = std::upper_bound(keys.begin(), keys.end(), context.walker.after);
+    if (first == keys.begin()) return;
+    const int64_t window = keys.end() - first;
+    report_.safe_window = report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
+  }
+
+  void fork(Context& parent) {
+    parent.lanes_left = code_.lanes(parent.walker);
+    ++lanes_generations_;
+    for (int lane = 0; lane < parent.lanes_left; ++lane) {
+      auto context = std::make_unique<Context>();
+      context->id = contexts_.size();
+      context->process = parent.process;
+      context->parent = parent.id;
+      context->lanes_generation = lanes_generations_;
+      context->registers = parent.registers;
+      code_.start_lane(parent.walker, lane, context->walker);
+      ready_.push_back(context->id);
+      contexts_.push_back(std::move(context));
+    }
+  }
+
+  void join(Context& lane) {
+    lane.ended = true;
+    Context& parent = *contexts_[lane.parent];
+    if (--parent.lanes_left > 0) return;
+    code_.resume_after_lanes(parent.walker);
+    parent.key.reset();  // keys order within a body only
+    keys_[parent.process].clear();
+    ++parent.epoch;
+    ready_.push_back(parent.id);
+  }
+
+  void local(const Local& local) {
+    if (in_step_) return locals_.push_back(local);
+    run_locals(*current_, {local});
+  }
+
+  // Copies and reductions that stand together: all are read before any is written.
+  void run_locals(const Context& context, const std::vector<Local>& locals) {
+    const Use use = this->use(context, in_step_);
+    std::vector<Part> results;
+    for (const Local& local : locals) {
+      results.push_back(memory_.read(use, local.from));
+      if (local.combine_on && !findings_.any())
+        results.back() = memory_.combine(use, results.back(), memory_.read(use, local.to), *local.combine_on);
+    }
+    for (size_t i = 0; i < locals.size() && !findings_.any(); ++i) {
+      memory_.write(use, locals[i].to, results[i], true);
+      bookings_.push_back({context.key.value_or(0), context.process, context.process, in_step_});
+    }
+  }
+
+  void post(Context& context) {
+    const Use use = this->use(context, true);
+    std::vector<Posted> posted;
+    for (const Gathered& message : gathered_) {
+      posted.push_back({context.id, use, message.head.sized, {}});
+      for (const PieceValue& piece : message.pieces)
+        posted.back().parts.push_back(message.head.direction == Direction::kSend ? memory_.read(use, piece)
+                                                                                 : memory_.target(use, piece));
+    }
+    run_locals(context, locals_);
+    in_step_ = false;
+    std::set<std::pair<int, Direction>> seen;
+    for (size_t i = 0; i < gathered_.size() && !findings_.any(); ++i) {
+      const MessageHead& head = gathered_[i].head;
+      const std::optional<int> peer = peer_of(context, head);
+      if (!peer) return;
+      if (!seen.insert({*peer, head.direction}).second)
+        return fail(Property::kOrder, context, {*peer},
+                    fmt::format("has two messages in one direction with {} in a step", roster_.name(*peer)));
+      ++context.unmet;
+      enqueue(context, std::move(posted[i]), *peer, head.direction);
+    }
+  }
+
+  std::optional<int> peer_of(const Context& context, const MessageHead& head) {
+    const Place& place = roster_.place(context.process);
+    const int64_t ranks = head.remote ? place.remote_ranks : place.ranks;
+    const int peer = roster_.index(head.remote ? 1 - place.group : place.group, head.peer);
+    if (head.peer < 0 || head.peer >= ranks)
+      fail(Property::kPeer, context, {}, fmt::format("names rank {} of {}", head.peer, ranks));
+    else if (peer == context.process)
+      fail(Property::kSelfMessage, context, {}, "sends to itself");
+    else
+      return peer;
+    return std::nullopt;
+  }
+
+  void enqueue(const Context& context, Posted posted, int peer, Direction direction) {
+    const bool send = direction == Direction::kSend;
+    const int source = send ? context.process : peer, target = send ? peer : context.process;
+    PairQueue& queue = queues_[int64_t{source} << 32 | target];
+    int& owner = send ? queue.sending_context : queue.receiving_context;
+    if (owner >= 0 && owner != context.id && context.lanes_generation != 0 &&
+        contexts_[owner]->lanes_generation == context.lanes_generation)
+      return fail(Property::kLanes, context, {peer}, fmt::format("talks in two lanes with {}", roster_.name(peer)));
+    owner = context.id;
+    (send ? queue.sends : queue.receives).push_back(std::move(posted));
+    if (queue.sends.empty() || queue.receives.empty()) return;
+    meet(queue.sends.front(), queue.receives.front(), source, target);
+    queue.sends.pop_front();
+    queue.receives.pop_front();
+  }
+
+  void meet(const Posted& sent, const Posted& received, int source, int target) {
+    Context& sender = *contexts_[sent.context];
+    Context& receiver = *contexts_[received.context];
+    ask_agreement(sender, receiver, sent, received);
+    for (size_t i = 0; i < sent.parts.size() && !findings_.any(); ++i) {
+      if (!received.sized) memory_.note_length(received.use, sent.parts[i]);
+      memory_.write(received.use, received.parts[i].piece, sent.parts[i], false);
+    }
+    bookings_.push_back({*sent.use.key, source, target, !sent.parts.empty()});
+    for (Context* context : {&sender, &receiver})
+      if (--context->unmet == 0 && context != current_) ready_.push_back(context->id);
+  }
+
+  void ask_agreement(const Context& sender, const Context& receiver, const Posted& sent, const Posted& received) {
+    const std::string peer = roster_.name(receiver.process);
+    const bool keyed = sender.parent < 0 && receiver.parent < 0;
+    keyed_ &= keyed;
+    if (keyed && sent.use.key != received.use.key)
+      return fail(Property::kKeys, sender, {receiver.process},
+                  fmt::format("sends in step {} what {} receives in step {}", *sent.use.key, peer, *received.use.key));
+    if (sent.parts.size() != received.parts.size())
+      return fail(Property::kLength, sender, {receiver.process},
+                  fmt::format("sends {} pieces, {} receives {}", sent.parts.size(), peer, received.parts.size()));
+    if (sent.sized != received.sized)
+      return fail(Property::kLength, sender, {receiver.process},
+                  fmt::format("and {} disagree whether lengths travel ahead", peer));
+    for (size_t i = 0; i < sent.parts.size(); ++i)
+      if (received.parts[i].length >= 0 && received.parts[i].length != sent.parts[i].length)
+        return fail(Property::kLength, sender, {receiver.process},
+                    fmt::format("sends {} as piece {}, {} receives {}", sent.parts[i].length, i, peer,
+                                received.parts[i].length));
+  }
+
+  // Everybody should have come to the end.
+  void ask_progress() {
+    for (const auto& context : contexts_) {
+      if (context->unmet == 0) continue;
+      const auto [peer, direction] = waits_for(*context);
+      const std::string wait = fmt::format("waits {} {}", direction == Direction::kSend ? "to send to" : "to receive from",
+                                           roster_.name(peer));
+      if (!waiting_context(peer)) return fail(Property::kMatch, *context, {peer}, wait + ", which is done");
+      const std::vector<int> cycle = wait_cycle(*context);
+      std::string text;
+      for (const int process : cycle) text += roster_.name(process) + " waits for ";
+      return fail(Property::kProgress, *context, cycle, fmt::format("{}: {}{}", wait, text, roster_.name(cycle[0])));
+    }
+  }
+
+  // The peer of the first message of a waiting context that has not met, and its direction.
+  std::pair<int, Direction> waits_for(const Context& context) const {
+    const auto holds = [&](const std::deque<Posted>& side) {
+      return std::any_of(side.begin(), side.end(), [&](const Posted& p) { return p.context == context.id; });
+    };
+    std::set<std::pair<int, Direction>> found;
+    for (const auto& [pair, queue] : queues_) {
+      const int source = static_cast<int>(pair >> 32), target = static_cast<int>(pair & 0xffffffff);
+      if (source == context.process && holds(queue.sends)) found.insert({target, Direction::kSend});
+      if (target == context.process && holds(queue.receives)) found.insert({source, Direction::kReceive});
+    }
+    check(!found.empty(), "a context waits for a message that no queue holds");
+    return *found.begin();
+  }
+
+  const Context* waiting_context(int process) const {
+    for (const auto& context : contexts_)
+      if (context->process == process && context->unmet > 0) return context.get();
+    return nullptr;
+  }
+
+  // Follows who waits for whom until a rank comes up again, or is done.
+  std::vector<int> wait_cycle(const Context& start) const {
+    std::vector<int> path;
+    for (const Context* at = &start; at; at = waiting_context(waits_for(*at).first)) {
+      const auto seen = std::find(path.begin(), path.end(), at->process);
+      if (seen != path.end()) return {seen, path.end()};
+      path.push_back(at->process);
+    }
+    return path;
+  }
+
+  // Books everything by key, as the streaming checker does as it goes.
+  void book() {
+    std::stable_sort(bookings_.begin(), bookings_.end(), [](const Booking& a, const Booking& b) { return a.key < b.key; });
+    for (size_t i = 0; i < bookings_.size() && !findings_.any(); ++i) {
+      book(bookings_[i]);
+      if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key) ledger_.end_key();
+    }
+    ledger_.finish(report_);
+    if (!keyed_) report_.port = PortVerdict::kNotClaimed;
+    report_.timed = keyed_ && program_.groups == 1 && program_.collective == Collective::kAlltoall;
+    if (report_.timed) report_.lower_bound = alltoall_lower_bound(job_.groups[0]);
+    if (sequential_) report_.safe_window = 1;
+    report_.in_place = memory_.in_place();
+    report_.any_counts = memory_.any_counts();
+  }
+
+  void book(const Booking& booking) {
+    if (booking.source == booking.target)
+      return booking.block ? ledger_.copy(booking.source) : ledger_.copy_outside(booking.source);
+    (booking.block ? report_.messages : report_.tokens) += 1;
+    ledger_.message(booking.source, booking.target, booking.block);
+    if (!ledger_.conflict() || !keyed_) return;
+    findings_.add(Property::kPort, booking.key, {booking.source, booking.target},
+                  fmt::format("the message from {} to {} is one too many for the port of {} {}", roster_.name(booking.source),
+                              roster_.name(booking.target), ledger_.port_per_node() ? "node" : "rank",
+                              ledger_.conflict()->unit));
+  }
+
+  const Program& program_;
+  const Job& job_;
+  const std::vector<Binding>& bindings_;
+  const Code code_;
+  const Roster roster_;
+  Findings findings_;
+  Memory memory_;
+  Ledger ledger_;
+
+  std::vector<std::unique_ptr<Context>> contexts_;  // ranks first, by process number
+  std::deque<int> ready_;
+  std::unordered_map<int64_t, PairQueue> queues_;
+  std::unordered_map<int, std::vector<int64_t>> keys_;  // of a rank's steps so far, where a window can matter
+  int64_t lanes_generations_ = 0;
+
+  Context* current_ = nullptr;
+  bool in_step_ = false;
+  std::vector<Gathered> gathered_;
+  std::vector<Local> locals_;
+
+  std::vector<Booking> bookings_;
+  bool keyed_ = true, sequential_ = false;
+  Report report_;
+};
+
+}  // namespace
+
+Report execute(const Program& program, const Job& job, const Call& call, const std::vector<Binding>& bindings,
+               const CheckOptions& options) {
+  return Executor(program, job, call, bindings, options).run();
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,88 @@
+// Set-up, knowledge and totals of the ledger. Tested through both executors, and by the paced and unpaced programs of
+// tests/verifier/port_test.cc.
+#include "verifier/ledger.h"
+
+#include "schedule/traverse.h"
+
+namespace quadrille::verifier {
+
+Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& options)
+    : kind_(program.port.kind), limit_(options.ports.value_or(1)), per_node_(program.port.per == PortScope::kNode) {
+  if (options.ports) {
+    per_node_ = true;
+    if (kind_ == PortKind::kNone) kind_ = PortKind::kExchange;
+  }
+  int32_t nodes = 0;
+  for (const Topology& topology : job.groups)
+    for (const Run& run : topology.runs())
+      for (int64_t i = 0; i < run.nodes; ++i) node_of_.insert(node_of_.end(), run.size, nodes++);
+  loads_.resize(nodes);
+  copies_outside_.assign(nodes, 0);
+  uses_.resize(per_node_ ? nodes : node_of_.size());
+  partners_.resize(uses_.size() * limit_);
+  // Without tokens nothing orders the ranks of a node; with several ports nothing needs to.
+  bool tokens = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    const auto* message = std::get_if<Message>(&statement.kind);
+    tokens |= message && message->pieces.empty();
+  });
+  track_ = tokens && per_node_ && limit_ == 1 && kind_ != PortKind::kNone;
+  if (!track_) return;
+  knowledge_.resize(node_of_.size());
+  exchanges_.assign(nodes, 0);
+}
+
+int64_t Ledger::known(int32_t rank, int32_t node) const {
+  if (node_of_[rank] == node) return knowledge_[rank].own;
+  return knowledge_[rank].other_node == node ? knowledge_[rank].other : 0;
+}
+
+// What `rank` knows after a message from a rank of its own node that knows `more`.
+Ledger::Knowledge Ledger::merged(int32_t rank, const Knowledge& more) const {
+  const Knowledge& old = knowledge_[rank];
+  Knowledge result = more;
+  result.own = std::max(old.own, more.own);
+  if (more.other_node < 0 || (more.other_node == old.other_node && old.other > more.other)) {
+    result.other_node = old.other_node;
+    result.other = old.other;
+  }
+  return result;
+}
+
+// An exchange may start as soon as both its ranks have come to it: all earlier exchanges of both nodes must be known to
+// be over by one of them. Everything at a key is judged by what was known before it.
+void Ledger::learn() {
+  learnt_.clear();
+  for (const auto& [source, target] : messages_) {
+    const int32_t from = node_of_[source], to = node_of_[target];
+    if (from == to) {
+      learnt_.emplace_back(target, merged(target, knowledge_[source]));
+      continue;
+    }
+    for (const int32_t node : {from, to})
+      if (std::max(known(source, node), known(target, node)) < exchanges_[node]) every_timing_ = false;
+    learnt_.emplace_back(source, Knowledge{exchanges_[from] + 1, to, exchanges_[to] + 1});
+    learnt_.emplace_back(target, Knowledge{exchanges_[to] + 1, from, exchanges_[from] + 1});
+  }
+  for (const auto& [source, target] : messages_) {
+    if (node_of_[source] == node_of_[target]) continue;
+    for (const int32_t rank : {source, target}) {
+      Use& use = use_of(node_of_[rank]);
+      exchanges_[node_of_[rank]] += !use.counted;
+      use.counted = true;
+    }
+  }
+  for (const auto& [rank, knowledge] : learnt_) knowledge_[rank] = knowledge;
+}
+
+void Ledger::finish(Report& report) const {
+  report.steps = steps_;
+  report.copy_steps = copy_steps_;
+  report.time = time_ + *std::max_element(copies_outside_.begin(), copies_outside_.end());
+  if (kind_ == PortKind::kNone) return;
+  // A rank's own exchanges follow one another wherever its steps do.
+  const bool always = !overlapping_ && (track_ ? every_timing_ : !per_node_);
+  report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,167 @@
+// What goes on at one key: port use, the busiest node, and what ranks know is over. Both executors book here.
+//
+// That a port holds for every timing, not only in lock-step, is shown by knowledge: how many of its own node's, and of the last
+// partner node's, exchanges a rank can be sure are over when its next step starts. A message hands knowledge on. This
+// under-approximates what is known, so it never claims too much.
+#ifndef QUADRILLE_VERIFIER_LEDGER_H_
+#define QUADRILLE_VERIFIER_LEDGER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+
+class Ledger {
+ public:
+  // The message that used a port once too often. Ranks and units are numbered through both groups.
+  struct Conflict {
+    int32_t source, target;
+    int32_t unit;
+  };
+
+  Ledger(const Program& program, const Job& job, const CheckOptions& options);
+
+  void message(int32_t source, int32_t target, bool block) {
+    if (track_) messages_.push_back({source, target});
+    if (block) {
+      moved_ = true;
+      load(node_of_[source], 1);
+      if (node_of_[source] != node_of_[target]) load(node_of_[target], 1);
+    }
+    if (kind_ != PortKind::kNone) use(source, target);
+  }
+  // A block in each direction between the two.
+  void exchange(int32_t one, int32_t other) {
+    if (track_) messages_.insert(messages_.end(), {{one, other}, {other, one}});
+    moved_ = true;
+    load(node_of_[one], 2);
+    if (node_of_[one] != node_of_[other]) load(node_of_[other], 2);
+    if (kind_ == PortKind::kNone) return;
+    const int32_t from = unit(one), to = unit(other);
+    if (from == to) return;
+    if (uses_[from].key != key_ && uses_[to].key != key_) {
+      uses_[from] = {key_, 1, 1, 0, false};
+      uses_[to] = {key_, 1, 1, 0, false};
+      if (kind_ == PortKind::kSendReceive) return;
+      add_partner(from, to);
+      add_partner(to, from);
+      return;
+    }
+    use(one, other);
+    use(other, one);
+  }
+  void copy(int32_t rank) {
+    copied_ = true;
+    load(node_of_[rank], 1);
+  }
+  void copy_outside(int32_t rank) { ++copies_outside_[node_of_[rank]]; }
+  // A step that waits for no earlier one: what was learnt before says nothing of when it starts.
+  void overlapping_step() { overlapping_ = true; }
+
+  void end_key() {
+    if (track_ && !overlapping_) learn();
+    steps_ += moved_;
+    copy_steps_ += !moved_ && copied_;
+    time_ += busiest_;
+    messages_.clear();
+    moved_ = copied_ = false;
+    busiest_ = 0;
+    ++key_;
+  }
+
+  const std::optional<Conflict>& conflict() const { return conflict_; }
+  bool port_per_node() const { return per_node_; }
+
+  // Steps, time and the port's verdict.
+  void finish(Report& report) const;
+
+ private:
+  struct Pair {
+    int32_t source, target;
+  };
+  struct Use {
+    int64_t key = -1;
+    int32_t out = 0, in = 0, partners = 0;
+    bool counted = false;
+  };
+  struct Load {
+    int64_t key = -1;
+    int32_t amount = 0;
+  };
+  struct Knowledge {
+    int64_t own = 0;          // exchanges of the own node that are over
+    int32_t other_node = -1;  // the node last exchanged with
+    int64_t other = 0;        // its exchanges that are over
+  };
+
+  void load(int32_t node, int32_t amount) {
+    Load& load = loads_[node];
+    load.amount = (load.key == key_ ? load.amount : 0) + amount;
+    load.key = key_;
+    busiest_ = std::max(busiest_, load.amount);
+  }
+
+  int32_t unit(int32_t rank) const { return per_node_ ? node_of_[rank] : rank; }
+
+  Use& use_of(int32_t unit) {
+    if (uses_[unit].key != key_) uses_[unit] = {key_, 0, 0, 0, false};
+    return uses_[unit];
+  }
+
+  void use(int32_t source, int32_t target) {
+    const int32_t from = unit(source), to = unit(target);
+    if (from == to) return;
+    Use& out = use_of(from);
+    Use& in = use_of(to);
+    ++out.out;
+    ++in.in;
+    bool holds = out.out <= limit_ && in.in <= limit_;
+    if (kind_ == PortKind::kExchange) holds = add_partner(from, to) && add_partner(to, from) && holds;
+    if (!holds && !conflict_) conflict_ = Conflict{source, target, out.out > limit_ ? from : to};
+  }
+
+  bool add_partner(int32_t unit, int32_t partner) {
+    int32_t* partners = &partners_[int64_t{unit} * limit_];
+    Use& used = uses_[unit];
+    for (int32_t i = 0; i < used.partners; ++i)
+      if (partners[i] == partner) return true;
+    if (used.partners == limit_) return false;
+    partners[used.partners++] = partner;
+    return true;
+  }
+
+  int64_t known(int32_t rank, int32_t node) const;
+  Knowledge merged(int32_t rank, const Knowledge& more) const;
+  void learn();
+
+  PortKind kind_;
+  int limit_;
+  bool per_node_, track_;
+  std::vector<int32_t> node_of_;
+
+  int64_t key_ = 0;  // counts keys, whatever their values
+  std::vector<Pair> messages_;
+  std::vector<Load> loads_;
+  std::vector<int32_t> copies_outside_;
+  int32_t busiest_ = 0;
+  bool moved_ = false, copied_ = false, overlapping_ = false;
+  int64_t steps_ = 0, copy_steps_ = 0, time_ = 0;
+
+  std::vector<Use> uses_;
+  std::vector<int32_t> partners_;
+  std::optional<Conflict> conflict_;
+
+  bool every_timing_ = true;
+  std::vector<Knowledge> knowledge_;
+  std::vector<int64_t> exchanges_;  // so far, of each node
+  std::vector<std::pair<int32_t, Knowledge>> learnt_;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_LEDGER_H_

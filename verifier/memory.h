@@ -1,0 +1,121 @@
+// The buffers of all ranks as the general checker sees them: what every block holds, who used which part of it when, and every
+// rule about blocks. The first violation stops everything.
+#ifndef QUADRILLE_VERIFIER_MEMORY_H_
+#define QUADRILLE_VERIFIER_MEMORY_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/walk.h"
+#include "verifier/check.h"
+#include "verifier/contents.h"
+
+namespace quadrille::verifier {
+
+// All processes of both groups, numbered: group 0 first.
+class Roster {
+ public:
+  explicit Roster(const std::vector<Binding>& bindings);
+
+  int size() const { return places_.size(); }
+  const Place& place(int process) const { return places_[process]; }
+  int index(int64_t group, int64_t rank) const { return static_cast<int>(rank + (group == 1 ? first_of_second_ : 0)); }
+  std::string name(int process) const;  // "rank 3", "rank 3 of group 1"
+  Process id(int process) const { return {places_[process].group, places_[process].rank}; }
+
+ private:
+  std::vector<Place> places_;
+  int64_t first_of_second_;
+};
+
+// The first violation, and nothing after it.
+class Findings {
+ public:
+  explicit Findings(const Roster& roster) : roster_(roster) {}
+
+  bool any() const { return violation_.has_value(); }
+  const std::optional<Violation>& violation() const { return violation_; }
+  void add(Property property, std::optional<int64_t> key, const std::vector<int>& processes, std::string detail);
+
+ private:
+  const Roster& roster_;
+  std::optional<Violation> violation_;
+};
+
+// Who uses a block, and when. Uses outside steps overlap with no step of their own context.
+struct Use {
+  int process;
+  int context;               // the rank itself or one of its lanes
+  int64_t lanes_generation;  // which `lanes` statement the context is a lane of; 0: none
+  int64_t epoch;             // of the context: a copy outside steps ends one
+  std::optional<int64_t> key;
+  int64_t after;
+  bool in_step;
+};
+
+// A piece, and what was read there.
+struct Part {
+  PieceValue piece{};
+  int64_t length = 0;  // -1: as long as what arrives
+  Fragments fragments;
+};
+
+class Memory {
+ public:
+  Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings, const Roster& roster,
+         Findings& findings);
+
+  // What a send, copy or reduction reads there.
+  Part read(const Use& use, const PieceValue& piece);
+  // Where a receive will write, and how much.
+  Part target(const Use& use, const PieceValue& piece);
+  // Writes what was read at `source`. A local write comes from the same rank.
+  void write(const Use& use, const PieceValue& piece, const Part& source, bool local);
+  // `into` with `from` combined on that side.
+  Part combine(const Use& use, const Part& from, const Part& into, Side side);
+  // Notes whether a receiver that knows only its own blocks' lengths can know this one's.
+  void note_length(const Use& use, const Part& part);
+
+  // The postcondition, at the end.
+  void finish();
+
+  bool in_place() const { return in_place_; }
+  bool any_counts() const { return any_counts_; }
+
+ private:
+  struct Access {
+    Use use;
+    bool write;
+    Interval part;
+  };
+  struct BlockState {
+    BlockContents contents;
+    std::vector<Access> accesses;
+    int64_t first_arrival = INT64_MAX;  // key of the first step that wrote here
+  };
+  using Buffers = std::array<std::vector<BlockState>, 3>;
+
+  void fail(Property property, const Use& use, std::string detail);
+  void fill_send_blocks(int process);
+  int64_t length_of(int process, Buffer buffer, int64_t block) const;
+  BlockState* find(const Use& use, const PieceValue& piece);
+  std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
+  void touch(BlockState& block, const Use& use, const Interval& part, bool write);
+  void ask_in_place(const Use& use, int64_t send_block);
+  std::optional<int64_t> alias(int process, int64_t send_block) const;
+  void finish_block(int process, int64_t block);
+
+  const Program& program_;
+  const Call& call_;
+  const Roster& roster_;
+  Findings& findings_;
+  Values values_;
+  std::vector<Buffers> buffers_;  // by process
+  bool in_place_ = true, any_counts_ = true;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_MEMORY_H_
