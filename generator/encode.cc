@@ -3,6 +3,7 @@
 // is tested in tests/generator/encode_test.cc.
 #include "generator/encode.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,7 @@ class Writer {
   void section(const char* tag, int flags, const Bytes& payload) {
     append(tag, 3);
     byte(flags);
-    fixed(payload.size(), 8);
+    varint(payload.size());
     append(payload.data(), payload.size());
   }
   Bytes take() { return std::move(bytes_); }
@@ -109,8 +110,9 @@ class CodeWriter {
 
   void expression(const Expression& e) {
     if (e.op == Operator::kVariable) return out_.byte(QUADRILLE_INLINE_BIT | e.value);
-    if (e.op == Operator::kConstant && e.value >= 0 && e.value <= QUADRILLE_INLINE_MASK)
-      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT | e.value);
+    if (e.op == Operator::kConstant && e.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
+        e.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
+      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT | (e.value - QUADRILLE_LEAST_INLINE_CONSTANT));
     out_.byte(opcode(e.op));
     if (e.op == Operator::kConstant)
       out_.signed_varint(e.value);
@@ -207,7 +209,15 @@ Bytes encode_code(const Program& program) { return CodeWriter().run(program); }
 
 Bytes encode_names(const Program& program) {
   Writer out;
-  for (const std::string& name : names(program)) out.string(name);
+  const std::vector<std::string> all = names(program);
+  for (auto name = all.begin(); name != all.end(); ++name) {
+    check(name->size() <= QUADRILLE_MAX_NAME_LENGTH, "a name is too long");
+    const auto earlier = std::find(all.begin(), name, *name);
+    if (earlier != name)
+      out.varint(QUADRILLE_NAME_AGAIN + (earlier - all.begin()));
+    else
+      out.string(*name);
+  }
   return out.take();
 }
 

@@ -23,12 +23,14 @@ namespace {
 // Who meets x in a round of n, and in which round x and y meet; x, y and the round are in 0 .. n.
 struct Factorization {
   const char* name;
-  const char* partner;  // of x in `round`
+  const char* x;        // a let of x, where the partner names it often
+  const char* partner;  // of x = a - f in `round`
 };
 
-constexpr Factorization kFactor = {"hierarchical-factor", "wrap(round - x, n)"};
+constexpr Factorization kFactor = {"hierarchical-factor", "", "wrap(round - (a - f), n)"};
 constexpr Factorization kCircle = {
     "hierarchical-circle",
+    "    let x = a - f\n",
     "n mod 2 = 1 ? wrap(round - x, n)"
     " : round = n - 1 ? x"
     " : x = n - 1 ? (round mod 2 = 0 ? round div 2 : (round + n - 1) div 2)"
@@ -59,16 +61,15 @@ std::string indented(int depth, const std::string& text) {
 std::string lesser(const Choices& choices) {
   const bool token = chosen(choices, "pacing", "token");
   std::string exchange = fmt::format(R"(
-for v in 0 .. other
+for v in 0 .. size[b]
   let peer = first + v
   {}
     receive recv[peer] from peer
     send send[peer] to peer
 )",
                                      data_step(choices, "k + v"));
-  if (!token) return "if D <= l and l < C\n  let other = size[b]\n  let k = t + (l - D)*other\n" + indented(1, exchange);
+  if (!token) return "if D <= l and l < C\n  let k = t + (l - D)*size[b]\n" + indented(1, exchange);
   return R"(
-let other = size[b]
 if 0 < D
   if l = 0
     step 3*t + 1
@@ -77,14 +78,14 @@ if 0 < D
     step 3*t + 1
       receive nothing from rank - D
 if D <= l and l < C
-  let k = t + (l - D)*other
+  let k = t + (l - D)*size[b]
   if D < l
     step 3*k + 1
       receive nothing from rank - 1
 )" + indented(1, exchange) +
          R"(
   if l + 1 < C
-    step 3*(k + other) + 1
+    step 3*(k + size[b]) + 1
       send nothing to rank + 1
 if 1 < C
   if l = C - 1
@@ -183,8 +184,7 @@ table size = nodes
 table base = prefix(size)
 table done = distinct(size)
 
-let N = length(size)
-let longest = size[N - 1]
+let longest = size[length(size) - 1]
 let a = locate(base, rank)
 let mine = size[a]
 let l = rank - base[a]
@@ -194,16 +194,15 @@ for phase in 0 .. length(done) - 1
   let C = done[phase + 1]
   let f = locate(size, D) + 1
   if f <= a
-    let n = N - f
-    let x = a - f
-    for round in 0 .. n
+    let n = length(size) - f
+{}    for round in 0 .. n
       let b = f + ({})
       let first = base[b]
       let t = longest*(base[f] + n*D + round*(C - D))
 )",
                                  factorization.name, exchange ? "in_place" : "",
                                  chosen(choices, "self-loops", "drop") ? "copy send[rank] to recv[rank]" : "",
-                                 factorization.partner);
+                                 factorization.x, factorization.partner);
   text += "      if a < b\n" + indented(4, lesser(choices));
   text += "      if b < a\n" + indented(4, greater(choices));
   text += "      if a = b\n" + indented(4, exchange ? self_exchange(choices) : self_one_way(choices));

@@ -14,21 +14,22 @@
  *   32      ...    sections
  *   end-4   4      CRC-32C of everything before it
  *
- * A section: three letters, one byte of flags (bit 0: critical, a reader that does not know it refuses the file),
- * an 8-byte length, the payload. Each known section stands exactly once, in this order:
+ * A section: three letters, one byte of flags (bit 0: critical, a reader that does not know it refuses the file), the
+ * payload's length as a varint of up to 64 bits, the payload. Each known section stands exactly once, in this order:
  *
  *   PRG critical  the program: see "code" below. Equal bytes mean the same program, which is what is proven.
  *   JOB critical  for each group: varint number of runs, then per run varint nodes and varint ranks on each, by ascending
  *                 size; then one signed varint a parameter, 0 for those that are given at the call
- *   NAM           the names of the program, as strings in the order of declaration; may be missing
+ *   NAM           the names of the program in the order of declaration, each a string, or, where an earlier name comes
+ *                 again, a varint of 64 plus that one's number; may be missing
  *
  * Code. First byte: collective; second: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place,
  * bit 6 commutative. Then varint number of parameters and a byte each (bit 0: given at the call); varint number
  * of tables and each table; varint number of requirements and an expression each; the expression of the number of
  * temporary blocks; the body. A body is statements up to QUADRILLE_END.
  *
- * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear) or a constant 0..63 (bit 6 set),
- * numbered by the low six bits; every other expression starts with its QUADRILLE_EXPRESSION byte.
+ * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six bits, or
+ * a constant (bit 6 set), the low six bits minus 1; every other expression starts with its QUADRILLE_EXPRESSION byte.
  */
 #ifndef QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 #define QUADRILLE_RUNTIME_TABLE_FORMAT_H_
@@ -42,7 +43,7 @@
 #define QUADRILLE_HASH_OFFSET 16
 #define QUADRILLE_HASH_LENGTH 16
 #define QUADRILLE_SECTIONS_OFFSET 32
-#define QUADRILLE_SECTION_HEAD_LENGTH 12
+#define QUADRILLE_SECTION_TAG_LENGTH 4 /* with the flags */
 #define QUADRILLE_CHECKSUM_LENGTH 4
 #define QUADRILLE_SECTION_CRITICAL 1
 
@@ -73,6 +74,10 @@
 #define QUADRILLE_INLINE_BIT 0x80
 #define QUADRILLE_INLINE_CONSTANT_BIT 0x40
 #define QUADRILLE_INLINE_MASK 0x3f
+#define QUADRILLE_LEAST_INLINE_CONSTANT (-1)
+#define QUADRILLE_GREATEST_INLINE_CONSTANT 62
+#define QUADRILLE_MAX_NAME_LENGTH 63
+#define QUADRILLE_NAME_AGAIN 64
 
 enum quadrille_collective {
   QUADRILLE_ALLTOALL = 0,
@@ -132,7 +137,7 @@ enum quadrille_statement {
 #define QUADRILLE_PIECE_FLAGS 0x07
 
 enum quadrille_expression {
-  QUADRILLE_CONSTANT = 0x40,  /* signed varint, not 0..63 */
+  QUADRILLE_CONSTANT = 0x40,  /* signed varint, not -1 .. 62 */
   QUADRILLE_PARAMETER = 0x41, /* byte: parameter */
   QUADRILLE_RANK = 0x42,
   QUADRILLE_RANKS = 0x43,

@@ -37,8 +37,7 @@ class Compiler {
     for_each_expression(program_.body, [this](const Expression& e) { collect_invariants(e); });
     invariant(leaf(Operator::kConstant, 0));
     invariant(leaf(Operator::kConstant, 1));
-    code_.first_variable_ = static_cast<int>(code_.invariants_.size());
-    next_register_ = highest_register_ = code_.first_variable_;
+    next_register_ = highest_register_ = static_cast<int>(code_.invariants_.size());
     body(program_.body);
     emit({Code::Operation::kEnd});
     code_.register_count_ = highest_register_;
@@ -169,10 +168,15 @@ class Compiler {
     next_register_ = saved;
   }
 
+  void declare(uint8_t at) {
+    variables_.push_back(at);
+    code_.declarations_.push_back(at);
+  }
+
   void statement(const Let& let) {
     const int target = allocate();
     into(let.value, target);
-    variables_.push_back(target);
+    declare(target);
   }
 
   void statement(const For& loop) {
@@ -183,7 +187,7 @@ class Compiler {
     const uint8_t bound = is_invariant(loop.high.op) ? invariant(loop.high) : allocate();
     if (!is_invariant(loop.high.op)) into(loop.high, bound);
     std::vector<int> exits = {emit({Operation::kJumpIfNotLess, 0, index, bound})};
-    variables_.push_back(index);
+    declare(index);
     if (const std::optional<Step> step = affine_step(loop)) exits.push_back(run(*step, index, bound));
     const int start = here();
     body(loop.body);
@@ -202,6 +206,8 @@ class Compiler {
       const auto* let = std::get_if<Let>(&loop.body[i].kind);
       if (!let) return std::nullopt;
       lets.push_back(substituted(let->value, index, lets));
+      // Lets put into lets could grow without end.
+      if (operators(lets.back()) > kMaxInlined) return std::nullopt;
     }
     const auto* found = std::get_if<Step>(&loop.body.back().kind);
     if (!found || found->body.empty()) return std::nullopt;
@@ -221,6 +227,13 @@ class Compiler {
     if (step.after) put_in(*step.after);
     for_each_expression(step.body, put_in);
     return affine ? std::optional<Step>(std::move(step)) : std::nullopt;
+  }
+
+  static constexpr int kMaxInlined = 50;
+  static int operators(const Expression& e) {
+    int count = 1;
+    for (const Expression& operand : e.operands) count += operators(operand);
+    return count;
   }
 
   static Expression substituted(Expression e, int64_t index, const std::vector<Expression>& lets) {
@@ -248,7 +261,7 @@ class Compiler {
     const int64_t variable = variables_.size() - 1;
     const int number = code_.runs_.size();
     code_.runs_.push_back({index, bound, 0, Code::kNoRegister, {}, {}, 0});
-    emit({Operation::kRunChoose, 0, 0, 0, number});
+    emit({Operation::kRunChoose, 0, index, bound, number});
     std::vector<std::pair<Expression, uint8_t>> values;  // each distinct expression and its register
     Code::Run run = code_.runs_.back();
     const auto place = [&](const Expression& e) {

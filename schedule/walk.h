@@ -80,8 +80,8 @@ class Code {
   void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
   void resume_after_lanes(Walker& walker) const;
 
-  // The value of the variable with that slot, for pictures and messages.
-  int64_t variable(const int64_t* registers, int slot) const { return registers[first_variable_ + slot]; }
+  // The value of a variable, by its place among the lets and fors of the program; for pictures.
+  int64_t variable(const int64_t* registers, int declaration) const { return registers[declarations_[declaration]]; }
 
  private:
   friend class Compiler;
@@ -138,11 +138,12 @@ class Code {
 
   // Each stride register holds its value at the last iteration, and gets the stride. False where it does not fit.
   static bool start_strides(const Run& run, int64_t* r) {
-    const int64_t steps = r[run.bound] - 1 - r[run.index];
+    int64_t count = 0;
+    if (__builtin_sub_overflow(r[run.bound], r[run.index], &count)) return false;
     for (const auto& [value, stride] : run.strided) {
       int64_t whole = 0;
       if (__builtin_sub_overflow(r[stride], r[value], &whole)) return false;
-      r[stride] = steps > 0 ? whole / steps : 0;
+      r[stride] = whole == 0 ? 0 : whole / (count - 1);
     }
     return true;
   }
@@ -162,7 +163,7 @@ class Code {
   std::vector<LaneTable> lanes_;
   std::vector<Run> runs_;
   std::vector<Invariant> invariants_;
-  int first_variable_ = 0;
+  std::vector<uint8_t> declarations_;  // the register of each let and for
   int register_count_ = 0;
 };
 
@@ -266,7 +267,9 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kLaneEnd: return pause(Pause::kLaneEnd, i);
       case Operation::kEnd: return pause(Pause::kEnd, i);
       case Operation::kRunChoose:
-        if constexpr (Pauses::kStepEnd) i = code + runs_[i->immediate].plain - 1;
+        // A run of few steps costs more than the steps.
+        if (Pauses::kStepEnd || static_cast<uint64_t>(r[i->b]) - static_cast<uint64_t>(r[i->a]) < 3)
+          i = code + runs_[i->immediate].plain - 1;
         break;
       case Operation::kRunStart: {
         const Run& run = runs_[i->immediate];

@@ -56,6 +56,7 @@ class Cursor {
     const uint64_t value = varint();
     return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
   }
+  size_t position() const { return next_; }
   View take(uint64_t length) {
     if (failed_ || length > bytes_.size() - next_) {
       failed_ = true;
@@ -171,8 +172,9 @@ class CodeReader {
     if (depth > kMaxDepth) in_.fail();
     if (in_.failed()) return {};
     if (first & QUADRILLE_INLINE_BIT)
-      return first & QUADRILLE_INLINE_CONSTANT_BIT ? constant(first & QUADRILLE_INLINE_MASK)
-                                                   : variable(first & QUADRILLE_INLINE_MASK);
+      return first & QUADRILLE_INLINE_CONSTANT_BIT
+                 ? constant((first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
+                 : variable(first & QUADRILLE_INLINE_MASK);
     const std::optional<Operator> op = operator_of(first);
     if (!op) {
       in_.fail();
@@ -181,7 +183,7 @@ class CodeReader {
     Expression result = leaf(*op);
     if (*op == Operator::kConstant) {
       result.value = in_.signed_varint();
-      if (result.value >= 0 && result.value <= QUADRILLE_INLINE_MASK) in_.fail();
+      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT && result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT) in_.fail();
     } else if (has_value(*op)) {
       result.value = in_.byte();
     }
@@ -303,8 +305,14 @@ bool apply_names(Program& program, View section) {
   const size_t count = names(program).size();
   std::vector<std::string> found;
   for (size_t i = 0; i < count && !in.failed(); ++i) {
-    const View text = in.take(in.varint());
-    found.emplace_back(text.begin(), text.end());
+    const uint64_t length = in.varint();
+    if (length >= QUADRILLE_NAME_AGAIN) {
+      if (length - QUADRILLE_NAME_AGAIN >= i) return false;
+      found.push_back(found[length - QUADRILLE_NAME_AGAIN]);
+    } else {
+      const View text = in.take(length);
+      found.emplace_back(text.begin(), text.end());
+    }
     if (!(i == 0 ? is_algorithm_name(found[0]) : is_name(found[i]))) return false;
   }
   if (in.failed() || !in.at_end()) return false;
@@ -364,21 +372,20 @@ class FileReader {
 
   Sections sections() {
     Sections found;
-    Cursor in(file_.subspan(QUADRILLE_SECTIONS_OFFSET,
-                            file_.size() - QUADRILLE_SECTIONS_OFFSET - QUADRILLE_CHECKSUM_LENGTH));
+    const View all = file_.subspan(QUADRILLE_SECTIONS_OFFSET,
+                                   file_.size() - QUADRILLE_SECTIONS_OFFSET - QUADRILLE_CHECKSUM_LENGTH);
+    Cursor in(all);
     quadrille_sha256 hash;
     quadrille_sha256_start(&hash);
     int order = 0;
     for (int i = 0; i < section_count_ && error_.empty(); ++i) {
-      const View head = in.take(QUADRILLE_SECTION_HEAD_LENGTH);
+      const size_t start = in.position();
+      const View tag = in.take(QUADRILLE_SECTION_TAG_LENGTH);
+      const View payload = in.take(in.varint());
       if (in.failed()) break;
-      const View payload = in.take(Cursor(head.subspan(4)).fixed(8));
-      if (in.failed()) break;
-      if (head[3] & QUADRILLE_SECTION_CRITICAL) {
-        quadrille_sha256_add(&hash, head.data(), head.size());
-        quadrille_sha256_add(&hash, payload.data(), payload.size());
-      }
-      section(head, payload, found, order);
+      if (tag[3] & QUADRILLE_SECTION_CRITICAL)
+        quadrille_sha256_add(&hash, all.data() + start, in.position() - start);
+      section(tag, payload, found, order);
     }
     if (in.failed() || !in.at_end()) fail("sections that do not fill the file; make it again");
     if (error_.empty() && (order < 2)) fail("a section is missing; make it again");

@@ -1,0 +1,39 @@
+// Bytes as C text. Deterministic: no dates, no paths. Tested by the drift tests of emitted/, and by
+// tests/generator/emit_test.cc, which reads the bytes back.
+#include "generator/emit.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace quadrille {
+
+std::string identifier_from(const std::string& name) {
+  std::string result;
+  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "schedule_" + result;
+  return result;
+}
+
+EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier, const std::string& command) {
+  std::string guard = "QUADRILLE_EMITTED_" + identifier + "_H_";
+  for (char& c : guard) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string made = fmt::format("/* DO NOT EDIT. Made by:\n{} */\n", command);
+
+  EmittedSource result;
+  result.header = fmt::format(
+      "{0}#ifndef {1}\n#define {1}\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+      "/* For quadrille_load_memory(quadrille_{2}, sizeof quadrille_{2}, &schedule). */\n"
+      "extern const unsigned char quadrille_{2}[{3}];\n\n"
+      "#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {1} */\n",
+      made, guard, identifier, file.size());
+  std::string bytes;
+  for (size_t i = 0; i < file.size(); ++i)
+    bytes += fmt::format("{}0x{:02x},", i % 16 == 0 ? (i ? "\n    " : "    ") : " ", file[i]);
+  result.source = fmt::format("{}#include \"{}.h\"\n\nconst unsigned char quadrille_{}[{}] = {{\n{}\n}};\n", made,
+                              identifier, identifier, file.size(), bytes);
+  return result;
+}
+
+}  // namespace quadrille

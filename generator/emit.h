@@ -1,0 +1,23 @@
+// A schedule file as C: the same bytes in a header and a source, to be linked into a program.
+#ifndef QUADRILLE_GENERATOR_EMIT_H_
+#define QUADRILLE_GENERATOR_EMIT_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace quadrille {
+
+struct EmittedSource {
+  std::string header, source;
+};
+
+// "nodes-1,2,3" becomes nodes_1_2_3: what the emitted files and their symbol are called.
+std::string identifier_from(const std::string& name);
+
+// `identifier` names the array, quadrille_<identifier>; `command` made the files and stands in their first lines.
+EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier, const std::string& command);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_EMIT_H_

@@ -1,0 +1,42 @@
+// Pictures of a schedule, drawn from a walk of all its ranks: a table of steps against nodes like Sanders and Traeff's figure
+// 3, as text or as SVG.
+#ifndef QUADRILLE_GENERATOR_PICTURE_H_
+#define QUADRILLE_GENERATOR_PICTURE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/program.h"
+
+namespace quadrille {
+
+// What happens between two ranks in a step.
+struct Arc {
+  int64_t source, target;  // a copy where equal
+  bool both_ways = false;
+  bool token = false;
+};
+
+struct FigureRow {
+  int64_t key;
+  std::string heading;  // "phase 0, round 1", where it changes
+  std::vector<Arc> arcs;
+};
+
+struct Figure {
+  std::string title;
+  std::vector<int64_t> node_sizes;
+  std::vector<FigureRow> rows;  // ascending keys
+};
+
+// Steps low .. high of the schedule. Errors: too large to draw, an expression without a value.
+Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low, std::optional<int64_t> high);
+
+std::string as_text(const Figure& figure);
+std::string as_svg(const Figure& figure);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_PICTURE_H_

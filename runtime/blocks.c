@@ -1,0 +1,95 @@
+/* Blocks of the user's buffers: types, large counts, copies. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+int quadrille_side_describe(struct quadrille_side* side) {
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Count size = 0;
+  if (side->type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+  int code = MPI_Type_get_extent(side->type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = MPI_Type_size_x(side->type, &size);
+  side->extent = extent;
+  side->type_size = size;
+  side->stride = side->count * extent;
+  return code;
+}
+
+int quadrille_is_dense(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  MPI_Count size = 0;
+  MPI_Type_get_extent(type, &lower, &extent);
+  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  MPI_Type_size_x(type, &size);
+  return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
+}
+
+int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
+  const int64_t chunk = 1 << 30;
+  MPI_Aint lower, extent;
+  MPI_Datatype one_chunk, parts[2];
+  int lengths[2] = {1, (int)(count % chunk)};
+  MPI_Aint displacements[2] = {0, 0};
+  int code = MPI_Type_get_extent(type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = MPI_Type_contiguous((int)chunk, type, &one_chunk);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Type_contiguous((int)(count / chunk), one_chunk, &parts[0]);
+  MPI_Type_free(&one_chunk);
+  if (code != MPI_SUCCESS) return code;
+  parts[1] = type;
+  displacements[1] = (MPI_Aint)(count / chunk * chunk) * extent;
+  code = MPI_Type_create_struct(2, lengths, displacements, parts, large);
+  MPI_Type_free(&parts[0]);
+  return code == MPI_SUCCESS ? MPI_Type_commit(large) : code;
+}
+
+/* Count and type as MPI takes them; *made is the type to free, where there is one. */
+static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count, MPI_Datatype* as, MPI_Datatype* made) {
+  *made = MPI_DATATYPE_NULL;
+  *as = type;
+  *count = (int)block.count;
+  if (block.count <= INT_MAX) return MPI_SUCCESS;
+  const int code = quadrille_large_type(block.count, type, made);
+  *as = *made;
+  *count = 1;
+  return code;
+}
+
+int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from, struct quadrille_block source,
+                         const struct quadrille_side* to, struct quadrille_block target) {
+  if (source.count * from->type_size == 0 || source.address == target.address) return MPI_SUCCESS;
+  if (from->type == to->type && source.count == target.count && quadrille_is_dense(from->type)) {
+    memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
+    return MPI_SUCCESS;
+  }
+  int own = 0, send_count, receive_count;
+  MPI_Datatype send_type, receive_type, made_send, made_receive;
+  int code = int_sized(source, from->type, &send_count, &send_type, &made_send);
+  if (code != MPI_SUCCESS) return code;
+  code = int_sized(target, to->type, &receive_count, &receive_type, &made_receive);
+  if (code == MPI_SUCCESS) {
+    MPI_Comm_rank(binding->comm, &own);
+    code = MPI_Sendrecv(source.address, send_count, send_type, own, QUADRILLE_COPY_TAG, target.address, receive_count,
+                        receive_type, own, QUADRILLE_COPY_TAG, binding->comm, MPI_STATUS_IGNORE);
+  }
+  if (made_send != MPI_DATATYPE_NULL) MPI_Type_free(&made_send);
+  if (made_receive != MPI_DATATYPE_NULL) MPI_Type_free(&made_receive);
+  return code;
+}
+
+/* A program that uses CUDA has its driver loaded: ask it whose memory this is. */
+const char* quadrille_refused_buffer(const void* buffer) {
+  enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 }; /* CUpointer_attribute, CUmemorytype */
+  typedef int (*pointer_attribute)(void*, int, unsigned long long);
+  static const char* const name = "cuPointerGetAttribute";
+  pointer_attribute ask;
+  void* const found = dlsym(RTLD_DEFAULT, name);
+  if (!found || !buffer) return NULL;
+  memcpy(&ask, &found, sizeof ask);
+  unsigned memory = 0, managed = 0;
+  if (ask(&memory, MEMORY_TYPE, (unsigned long long)(uintptr_t)buffer) != 0 || memory != DEVICE_MEMORY) return NULL;
+  if (ask(&managed, IS_MANAGED, (unsigned long long)(uintptr_t)buffer) == 0 && managed) return NULL;
+  return "a buffer is in device memory; copy it to host memory first";
+}

@@ -1,0 +1,118 @@
+/* Errors as MPI error codes with a text of our own, and the debug log.
+ *
+ * MPI has error codes within classes, and texts for codes. There is one code a class here, made when it is first needed, and its
+ * text is replaced with each error: a text can then name ranks and numbers. MPICH 4.0 mixes up the texts of codes in its own
+ * classes; where that shows, the code gets a class of its own, and quadrille_error_class tells the one that is meant. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+static int mpi_is_usable(void) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized && !finalized;
+}
+
+/* A code whose text can be set: in the class, or else in a new one. */
+static int make_code(int error_class, int* code) {
+  static const char probe[] = "quadrille";
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0, own_class = 0;
+  if (MPI_Add_error_code(error_class, code) != MPI_SUCCESS || MPI_Add_error_string(*code, probe) != MPI_SUCCESS) return 0;
+  MPI_Error_string(*code, text, &length);
+  if (strcmp(text, probe) == 0) return 1;
+  return MPI_Add_error_class(&own_class) == MPI_SUCCESS && MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
+}
+
+/* The code for a class, or the class itself, which is a code as well, where no code can be made. */
+static int code_of(int error_class) {
+  struct quadrille_global* g = &quadrille_global;
+  for (int i = 0; i < g->code_count; i++)
+    if (g->codes[i].error_class == error_class) return g->codes[i].code;
+  int code;
+  if (g->code_count == QUADRILLE_ERROR_CODES || !make_code(error_class, &code)) return error_class;
+  g->codes[g->code_count++] = (struct quadrille_error_code){error_class, code};
+  return code;
+}
+
+int quadrille_error_class(int code) {
+  int error_class = code;
+  pthread_mutex_lock(&quadrille_global.lock);
+  int found = 0;
+  for (int i = 0; i < quadrille_global.code_count && !found; i++)
+    if (quadrille_global.codes[i].code == code) {
+      error_class = quadrille_global.codes[i].error_class;
+      found = 1;
+    }
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (!found && mpi_is_usable()) MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...) {
+  char text[QUADRILLE_TEXT];
+  const int prefix = snprintf(text, sizeof text, "quadrille: ");
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + prefix, sizeof text - (size_t)prefix, format, arguments);
+  va_end(arguments);
+  quadrille_log("%s", text);
+
+  int code = error_class;
+  const int usable = mpi_is_usable();
+  pthread_mutex_lock(&quadrille_global.lock);
+  memcpy(quadrille_global.last_error, text, sizeof text);
+  if (usable) {
+    code = code_of(error_class);
+    if (code != error_class) MPI_Add_error_string(code, text);
+  }
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (usable && comm != MPI_COMM_NULL) MPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int quadrille_mpi_error(MPI_Comm comm, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  quadrille_log("%s", text);
+  pthread_mutex_lock(&quadrille_global.lock);
+  snprintf(quadrille_global.last_error, sizeof quadrille_global.last_error, "%s", text);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  MPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+void quadrille_last_error(char* text, size_t size) {
+  if (!text || size == 0) return;
+  pthread_mutex_lock(&quadrille_global.lock);
+  snprintf(text, size, "%s", quadrille_global.last_error);
+  pthread_mutex_unlock(&quadrille_global.lock);
+}
+
+void quadrille_log(const char* format, ...) {
+  struct quadrille_global* g = &quadrille_global;
+  pthread_mutex_lock(&g->lock);
+  if (!g->debug_is_read) {
+    const char* value = getenv("QUADRILLE_DEBUG");
+    g->debug = value && *value && strcmp(value, "0") != 0;
+    g->debug_is_read = 1;
+  }
+  const int debug = g->debug;
+  pthread_mutex_unlock(&g->lock);
+  if (!debug) return;
+  int rank = -1;
+  if (mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char text[2 * QUADRILLE_TEXT];
+  const int prefix = rank < 0 ? snprintf(text, sizeof text, "[quadrille] ")
+                              : snprintf(text, sizeof text, "[quadrille, rank %d] ", rank);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + prefix, sizeof text - (size_t)prefix, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "%s\n", text);
+}

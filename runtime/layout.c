@@ -1,0 +1,144 @@
+/* Ranks in the order of the schedule: node by node, nodes by (size, lowest rank). Every rank computes it from the same data,
+ * so every rank comes to the same end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+struct node {
+  int lowest, size; /* its lowest rank tells the node */
+  int first;        /* rank in the schedule of its first rank */
+};
+
+static int by_size(const void* left, const void* right) {
+  const struct node *a = left, *b = right;
+  if (a->size != b->size) return a->size < b->size ? -1 : 1;
+  return a->lowest < b->lowest ? -1 : a->lowest > b->lowest;
+}
+
+/* The lowest rank of each rank's node, gathered at all ranks. */
+static int gather_nodes(MPI_Comm comm, int rank, int* node_of) {
+  MPI_Comm node;
+  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  if (code != MPI_SUCCESS) return code;
+  int lowest = rank;
+  code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
+}
+
+/* "1,2,3x4" as far as it fits. */
+static void describe(const struct quadrille_topology* topology, char* text, size_t size) {
+  size_t used = 0;
+  for (int64_t i = 0; i < topology->run_count && used < size; i++) {
+    const struct quadrille_node_run* run = &topology->runs[i];
+    used += (size_t)(run->nodes == 1
+                         ? snprintf(text + used, size - used, "%s%lld", i ? "," : "", (long long)run->size)
+                         : snprintf(text + used, size - used, "%s%lldx%lld", i ? "," : "", (long long)run->nodes,
+                                    (long long)run->size));
+  }
+  if (used >= size) memcpy(text + size - 4, "...", 4);
+}
+
+/* Whether the sorted nodes are those of the topology. */
+static int same_nodes(const struct node* nodes, int count, const struct quadrille_topology* topology) {
+  if (count != topology->nodes) return 0;
+  int next = 0;
+  for (int64_t i = 0; i < topology->run_count; i++)
+    for (int64_t n = 0; n < topology->runs[i].nodes; n++)
+      if (nodes[next++].size != topology->runs[i].size) return 0;
+  return 1;
+}
+
+/* Says what the schedule is for and what is there; `nodes` are sorted. */
+static void describe_mismatch(const struct node* nodes, int count, const struct quadrille_topology* topology,
+                              char failure[QUADRILLE_TEXT]) {
+  char wanted[48], found[48];
+  struct quadrille_node_run* runs = calloc((size_t)count, sizeof *runs);
+  struct quadrille_topology actual = {runs, 0, 0, 0};
+  for (int i = 0; i < count && runs; i++) {
+    if (actual.run_count == 0 || runs[actual.run_count - 1].size != nodes[i].size)
+      runs[actual.run_count++] = (struct quadrille_node_run){0, nodes[i].size};
+    runs[actual.run_count - 1].nodes++;
+  }
+  describe(topology, wanted, sizeof wanted);
+  describe(&actual, found, sizeof found);
+  free(runs);
+  snprintf(failure, QUADRILLE_TEXT,
+           "the schedule is for nodes %s, the communicator has %s; generate one for these, or bind with "
+           "QUADRILLE_LAYOUT_TRUSTED",
+           wanted, found);
+}
+
+/* Numbers the ranks: node_of[r] becomes r's node, `nodes` has room for one a rank. */
+static const char* number_ranks(struct quadrille_binding* binding, const int* node_of, struct node* nodes, int* index_of,
+                                char failure[QUADRILLE_TEXT]) {
+  const int ranks = (int)binding->place.ranks;
+  int count = 0;
+  /* A node's lowest rank comes first of its ranks, and stands for the node. */
+  for (int r = 0; r < ranks; r++) {
+    if (node_of[r] < 0 || node_of[r] > r || node_of[node_of[r]] != node_of[r]) return "ranks disagree on their nodes";
+    if (node_of[r] == r) {
+      index_of[r] = count;
+      nodes[count++] = (struct node){r, 0, 0};
+    }
+    nodes[index_of[node_of[r]]].size++;
+  }
+  qsort(nodes, (size_t)count, sizeof *nodes, by_size);
+  const struct quadrille_topology* topology = &binding->loaded->program.topologies[0];
+  if (!same_nodes(nodes, count, topology)) {
+    describe_mismatch(nodes, count, topology, failure);
+    return failure;
+  }
+  int next = 0;
+  for (int i = 0; i < count; i++) {
+    nodes[i].first = next;
+    next += nodes[i].size;
+    index_of[nodes[i].lowest] = i;
+  }
+  int own = 0;
+  MPI_Comm_rank(binding->comm, &own);
+  for (int r = 0; r < ranks; r++) {
+    const int place = nodes[index_of[node_of[r]]].first++;
+    binding->real[place] = r;
+    if (r == own) binding->place.rank = place;
+  }
+  return NULL;
+}
+
+const char* quadrille_lay_out(struct quadrille_binding* binding, int layout, char failure[QUADRILLE_TEXT]) {
+  const int ranks = (int)binding->place.ranks;
+  const struct quadrille_program* program = &binding->loaded->program;
+  int own = 0;
+  MPI_Comm_rank(binding->comm, &own);
+  if (ranks != program->topologies[0].ranks) {
+    snprintf(failure, QUADRILLE_TEXT, "the schedule is for %lld ranks, the communicator has %d; generate one for %d",
+             (long long)program->topologies[0].ranks, ranks, ranks);
+    return failure;
+  }
+  for (int r = 0; r < ranks; r++) binding->real[r] = r;
+  binding->place.rank = own;
+  if (!program->uses_nodes || layout == QUADRILLE_LAYOUT_TRUSTED) return NULL;
+
+  int* node_of = malloc((size_t)ranks * sizeof *node_of);
+  int* index_of = malloc((size_t)ranks * sizeof *index_of);
+  struct node* nodes = malloc((size_t)ranks * sizeof *nodes);
+  const char* error = NULL;
+  /* Gathering is collective: a rank without memory takes part, in what it has. */
+  int one_rank = 0;
+  const int whole = node_of && index_of && nodes;
+  int everybody = 0;
+  MPI_Allreduce(&whole, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
+  if (!everybody)
+    error = "out of memory";
+  else if (gather_nodes(binding->comm, own, whole ? node_of : &one_rank) != MPI_SUCCESS)
+    error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
+  else
+    error = number_ranks(binding, node_of, nodes, index_of, failure);
+  free(node_of);
+  free(index_of);
+  free(nodes);
+  return error;
+}

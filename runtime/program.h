@@ -1,0 +1,231 @@
+/* A schedule as the runtime holds it: the file's code compiled to register instructions, its tables, and the walk of one
+ * rank over them. Nothing here knows MPI.
+ *
+ * The interpreter trusts no file. Loading checks everything that can be known then (types, scopes, contexts, limits); the
+ * walk checks the rest as it goes (overflow, divisors, table indices), and its user checks ranks, blocks and ranges.
+ */
+#ifndef QUADRILLE_RUNTIME_PROGRAM_H_
+#define QUADRILLE_RUNTIME_PROGRAM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/table_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Variables and intermediate values take registers from 0 up, values that never change from the last one down. */
+#define QUADRILLE_REGISTERS 256
+#define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in a step */
+#define QUADRILLE_RUN_VALUES 10  /* key, after, and a peer and a block for each */
+
+enum quadrille_operation {
+  QUADRILLE_DO_ADD,
+  QUADRILLE_DO_SUBTRACT,
+  QUADRILLE_DO_MULTIPLY,
+  QUADRILLE_DO_DIVIDE,
+  QUADRILLE_DO_MODULO,
+  QUADRILLE_DO_XOR,
+  QUADRILLE_DO_MINIMUM,
+  QUADRILLE_DO_MAXIMUM,
+  QUADRILLE_DO_WRAP,
+  QUADRILLE_DO_EQUAL,
+  QUADRILLE_DO_NOT_EQUAL,
+  QUADRILLE_DO_LESS,
+  QUADRILLE_DO_LESS_EQUAL,
+  QUADRILLE_DO_MOVE,
+  QUADRILLE_DO_ELEMENT,
+  QUADRILLE_DO_LOCATE,
+  QUADRILLE_DO_JUMP,
+  QUADRILLE_DO_UNLESS,            /* jump where a is false */
+  QUADRILLE_DO_UNLESS_EQUAL,      /* jump unless a = b, and so on */
+  QUADRILLE_DO_UNLESS_NOT_EQUAL,
+  QUADRILLE_DO_UNLESS_LESS,
+  QUADRILLE_DO_UNLESS_LESS_EQUAL,
+  QUADRILLE_DO_NEXT,              /* ++a < b: jump */
+  QUADRILLE_DO_STEP,              /* key a, after b where target is 1 */
+  QUADRILLE_DO_STEP_END,
+  QUADRILLE_DO_MESSAGE,           /* peer a, flags b; pieces follow */
+  QUADRILLE_DO_MESSAGE_END,
+  QUADRILLE_DO_BLOCK_MESSAGE,     /* peer a, flags b, one whole block: buffer target, register immediate */
+  QUADRILLE_DO_PIECE,             /* pieces[immediate] */
+  QUADRILLE_DO_COPY,              /* pieces[immediate] to the next; target is 1 outside steps */
+  QUADRILLE_DO_REDUCE_LEFT,
+  QUADRILLE_DO_REDUCE_RIGHT,
+  QUADRILLE_DO_LANES,             /* target: how many bodies follow */
+  QUADRILLE_DO_LANE,              /* one of them starts */
+  QUADRILLE_DO_LANES_END,
+  QUADRILLE_DO_RUN_CHOOSE,        /* jump to the plain loop where a run is not worth it: index a, bound b */
+  QUADRILLE_DO_RUN,               /* runs[immediate] */
+  QUADRILLE_DO_END
+};
+
+struct quadrille_instruction {
+  uint8_t operation, target, a, b; /* registers */
+  int32_t immediate;               /* jump target, table, or index */
+};
+
+struct quadrille_piece_registers {
+  uint8_t buffer, ranged, block, low, high;
+};
+
+/* A loop whose body is one step of whole-block messages, all of it affine in the loop's variable: the walk hands it out as one
+ * event. Registers hold the values at the first iteration, and at the last. */
+struct quadrille_run_registers {
+  uint8_t index, bound, has_after, message_count, value_count;
+  struct {
+    uint8_t first, last; /* the same register where the value does not change */
+  } values[QUADRILLE_RUN_VALUES]; /* the key, `after`, then peers and blocks as messages name them */
+  struct {
+    uint8_t flags, buffer, peer, block; /* peer and block: indices of values */
+  } messages[QUADRILLE_RUN_MESSAGES];
+  int32_t plain; /* where the plain loop starts */
+};
+
+/* A register that holds the same value all along: an operator of the file and its operand. */
+struct quadrille_invariant {
+  uint8_t expression;
+  int64_t value;
+};
+
+/* Code for an expression outside the body, up to QUADRILLE_DO_END. */
+struct quadrille_fragment {
+  int32_t start;
+  uint8_t result;
+};
+
+struct quadrille_table_definition {
+  uint8_t kind, source, located; /* located: searched, so it must be ascending */
+  struct quadrille_fragment first, second;
+};
+
+struct quadrille_node_run {
+  int64_t nodes, size;
+};
+
+struct quadrille_topology {
+  struct quadrille_node_run* runs; /* by ascending size */
+  int64_t run_count, nodes, ranks;
+};
+
+struct quadrille_program {
+  unsigned char hash[QUADRILLE_HASH_LENGTH];
+  char algorithm[64];
+  int collective, groups, port, port_per_node, in_place, commutative;
+
+  int parameter_count, table_count, requirement_count, invariant_count;
+  int at_call[QUADRILLE_MAX_PARAMETERS];
+  int64_t parameters[QUADRILLE_MAX_PARAMETERS];
+  struct quadrille_table_definition tables[QUADRILLE_MAX_TABLES];
+  struct quadrille_fragment requirements[QUADRILLE_MAX_REQUIREMENTS];
+  struct quadrille_fragment temporary_blocks;
+  struct quadrille_invariant invariants[QUADRILLE_REGISTERS]; /* of registers 255, 254, ... */
+  struct quadrille_topology topologies[2];
+  int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
+  /* What the body contains, for users that serve part of the language only. */
+  int has_lanes, has_reductions, has_ranges, has_sized, has_temporaries, has_several_pieces;
+
+  struct quadrille_instruction* instructions;
+  int32_t instruction_count, instruction_room, body;
+  struct quadrille_piece_registers* pieces;
+  int32_t piece_count, piece_room;
+  struct quadrille_run_registers* runs;
+  int32_t run_count, run_room;
+};
+
+/* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to mend it. On success
+ * the caller destroys the program. */
+const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file, uint64_t length);
+void quadrille_program_destroy(struct quadrille_program* program);
+
+/* The bytes being read: reading past the end or failing sets `error`, and everything reads as zero from then on. */
+struct quadrille_reader {
+  const unsigned char* bytes;
+  uint64_t length, next;
+  const char* error;
+};
+unsigned quadrille_read_byte(struct quadrille_reader* reader);
+uint64_t quadrille_read_varint(struct quadrille_reader* reader);
+int64_t quadrille_read_signed_varint(struct quadrille_reader* reader);
+void quadrille_read_fail(struct quadrille_reader* reader, const char* error);
+
+/* Compiles the code section into the program (compile.c). */
+const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code, uint64_t length);
+
+/* What the caller knows of its place and its call. */
+struct quadrille_place {
+  int64_t rank, ranks, remote_ranks, group, root;
+  const int64_t* counts;        /* of its group, one a rank; NULL where the program has no table of them */
+  const int64_t* remote_counts; /* of the other group */
+};
+
+struct quadrille_tables {
+  int64_t* entries[QUADRILLE_MAX_TABLES];
+  int64_t lengths[QUADRILLE_MAX_TABLES];
+  int64_t temporary_blocks;
+};
+
+/* Fills all tables and asks all requirements. Returns NULL or what is wrong, a static string; tables need destroying in
+ * either case. */
+const char* quadrille_tables_fill(struct quadrille_tables* tables, const struct quadrille_program* program,
+                                  const struct quadrille_place* place);
+void quadrille_tables_destroy(struct quadrille_tables* tables);
+
+enum quadrille_event_kind {
+  QUADRILLE_EVENT_STEP,          /* key, has_after, after */
+  QUADRILLE_EVENT_STEP_END,
+  QUADRILLE_EVENT_BLOCK_MESSAGE, /* flags, peer, piece: a message of one whole block */
+  QUADRILLE_EVENT_MESSAGE,       /* flags, peer; then pieces and the end */
+  QUADRILLE_EVENT_PIECE,         /* piece */
+  QUADRILLE_EVENT_MESSAGE_END,
+  QUADRILLE_EVENT_COPY,          /* piece to second; outside */
+  QUADRILLE_EVENT_REDUCE_LEFT,   /* piece into second; outside */
+  QUADRILLE_EVENT_REDUCE_RIGHT,
+  QUADRILLE_EVENT_LANES,         /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
+  QUADRILLE_EVENT_LANE,
+  QUADRILLE_EVENT_LANES_END,
+  QUADRILLE_EVENT_RUN,           /* run, count: so many steps of the same messages */
+  QUADRILLE_EVENT_END,
+  QUADRILLE_EVENT_UNDEFINED      /* why */
+};
+
+struct quadrille_piece {
+  int buffer, ranged;
+  int64_t block, low, high;
+};
+
+/* A value at the first of the run's steps, and what each further step adds. */
+struct quadrille_stride {
+  int64_t value, stride;
+};
+
+struct quadrille_event {
+  enum quadrille_event_kind kind;
+  int has_after, outside;
+  unsigned flags; /* QUADRILLE_MESSAGE_... */
+  int64_t key, after, peer, count;
+  struct quadrille_piece piece, second;
+  const struct quadrille_run_registers* run;
+  struct quadrille_stride strides[QUADRILLE_RUN_VALUES]; /* of the run's values */
+  const char* why;
+};
+
+struct quadrille_walker {
+  const struct quadrille_program* program;
+  const struct quadrille_tables* tables;
+  const struct quadrille_instruction* next;
+  int64_t registers[QUADRILLE_REGISTERS];
+};
+
+void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
+                          const struct quadrille_tables* tables, const struct quadrille_place* place);
+/* The next event. After QUADRILLE_EVENT_END or _UNDEFINED there is none. */
+void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* QUADRILLE_RUNTIME_PROGRAM_H_ */

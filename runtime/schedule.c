@@ -1,0 +1,177 @@
+/* Handles of schedules: an index into a table of slots and the slot's generation, which changes when the slot is given back, so
+ * that a stale handle is recognised. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+/* The slot of a handle; the lock is held. Handles count slots from 1, so that 0 is no handle. */
+static struct quadrille_slot* slot_of(quadrille_schedule schedule) {
+  const uint32_t index = (uint32_t)schedule - 1, generation = (uint32_t)(schedule >> 32);
+  if ((uint32_t)schedule == 0 || index >= quadrille_global.slot_count) return NULL;
+  struct quadrille_slot* slot = &quadrille_global.slots[index];
+  return slot->loaded && slot->generation == generation ? slot : NULL;
+}
+
+static int grow_slots(void) {
+  struct quadrille_global* g = &quadrille_global;
+  const uint32_t count = g->slot_count ? 2 * g->slot_count : 8;
+  struct quadrille_slot* grown = realloc(g->slots, count * sizeof *grown);
+  if (!grown) return 0;
+  memset(grown + g->slot_count, 0, (count - g->slot_count) * sizeof *grown);
+  g->slots = grown;
+  g->slot_count = count;
+  return 1;
+}
+
+static quadrille_schedule new_handle(struct quadrille_loaded* loaded) {
+  struct quadrille_global* g = &quadrille_global;
+  quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
+  pthread_mutex_lock(&g->lock);
+  uint32_t index = 0;
+  while (index < g->slot_count && g->slots[index].loaded) index++;
+  if (index < g->slot_count || grow_slots()) {
+    g->slots[index].loaded = loaded;
+    handle = (quadrille_schedule)g->slots[index].generation << 32 | (index + 1);
+  }
+  pthread_mutex_unlock(&g->lock);
+  return handle;
+}
+
+/* Makes the handle of a program or of the failure to load one; returns the failure. */
+static int finish_load(struct quadrille_loaded* loaded, quadrille_schedule* schedule) {
+  loaded->references = 1;
+  *schedule = new_handle(loaded);
+  if (*schedule == QUADRILLE_SCHEDULE_NULL) {
+    if (loaded->failure_class == MPI_SUCCESS) quadrille_program_destroy(&loaded->program);
+    free(loaded);
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+  }
+  if (loaded->failure_class != MPI_SUCCESS) return quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
+  quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm, (long long)loaded->program.topologies[0].ranks);
+  return MPI_SUCCESS;
+}
+
+static void fail(struct quadrille_loaded* loaded, int error_class, const char* what, const char* why) {
+  loaded->failure_class = error_class;
+  snprintf(loaded->failure, sizeof loaded->failure, "%s: %s", what, why);
+}
+
+static void load_bytes(struct quadrille_loaded* loaded, const char* what, const unsigned char* bytes, uint64_t length) {
+  const char* error = quadrille_program_load(&loaded->program, bytes, length);
+  if (error) fail(loaded, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
+}
+
+/* Reads a whole file; what is longer than any schedule is read no further than that. */
+static unsigned char* read_whole(FILE* file, uint64_t* length) {
+  uint64_t room = 4096;
+  unsigned char* bytes = malloc(room);
+  *length = 0;
+  while (bytes && *length <= QUADRILLE_MAX_FILE_LENGTH) {
+    const size_t got = fread(bytes + *length, 1, room - *length, file);
+    if (got == 0) return bytes;
+    *length += got;
+    if (*length < room) continue;
+    room *= 2;
+    unsigned char* grown = realloc(bytes, room);
+    if (!grown) free(bytes);
+    bytes = grown;
+  }
+  return bytes;
+}
+
+int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
+  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  *schedule = QUADRILLE_SCHEDULE_NULL;
+  struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+  FILE* file = path ? fopen(path, "rb") : NULL;
+  if (!path) {
+    fail(loaded, MPI_ERR_ARG, "schedule", "the path is NULL");
+  } else if (!file) {
+    fail(loaded, errno == ENOENT ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_FILE, path, strerror(errno));
+  } else {
+    uint64_t length = 0;
+    unsigned char* bytes = read_whole(file, &length);
+    if (!bytes)
+      fail(loaded, MPI_ERR_NO_MEM, path, "out of memory");
+    else if (ferror(file))
+      fail(loaded, MPI_ERR_FILE, path, "cannot be read; is it a file?");
+    else
+      load_bytes(loaded, path, bytes, length);
+    free(bytes);
+    fclose(file);
+  }
+  return finish_load(loaded, schedule);
+}
+
+int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule* schedule) {
+  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  *schedule = QUADRILLE_SCHEDULE_NULL;
+  struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
+  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+  if (bytes)
+    load_bytes(loaded, "schedule in memory", bytes, length);
+  else
+    fail(loaded, MPI_ERR_ARG, "schedule in memory", "the bytes are NULL");
+  return finish_load(loaded, schedule);
+}
+
+struct quadrille_loaded* quadrille_acquire(quadrille_schedule schedule) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  struct quadrille_slot* slot = slot_of(schedule);
+  struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+  if (loaded) loaded->references++;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  return loaded;
+}
+
+void quadrille_release(struct quadrille_loaded* loaded) {
+  if (!loaded) return;
+  pthread_mutex_lock(&quadrille_global.lock);
+  const int left = --loaded->references;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (left > 0) return;
+  if (loaded->failure_class == MPI_SUCCESS) quadrille_program_destroy(&loaded->program);
+  free(loaded);
+}
+
+int quadrille_free(quadrille_schedule* schedule) {
+  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule to free is NULL");
+  pthread_mutex_lock(&quadrille_global.lock);
+  struct quadrille_slot* slot = slot_of(*schedule);
+  struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+  if (slot) {
+    slot->loaded = NULL;
+    slot->generation++;
+  }
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");
+  quadrille_release(loaded);
+  *schedule = QUADRILLE_SCHEDULE_NULL;
+  return MPI_SUCCESS;
+}
+
+int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
+  if (!info || info->size < sizeof *info)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
+  struct quadrille_loaded* loaded = quadrille_acquire(schedule);
+  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed");
+  int result = MPI_SUCCESS;
+  if (loaded->failure_class != MPI_SUCCESS) {
+    result = quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
+  } else {
+    static const char* const collectives[QUADRILLE_COLLECTIVE_COUNT] = {
+        "alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter"};
+    const struct quadrille_program* program = &loaded->program;
+    info->ranks = program->topologies[0].ranks;
+    info->nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
+    snprintf(info->algorithm, sizeof info->algorithm, "%s", program->algorithm);
+    snprintf(info->collective, sizeof info->collective, "%s", collectives[program->collective]);
+    for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++) snprintf(info->hash + 2 * i, 3, "%02x", program->hash[i]);
+  }
+  quadrille_release(loaded);
+  return result;
+}

@@ -1,0 +1,75 @@
+/* The walk as a sequence of steps and copies, for users that need to see a step as a whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+void quadrille_steps_start(struct quadrille_steps* steps, struct quadrille_binding* binding) {
+  memset(steps, 0, sizeof *steps);
+  steps->walker = &binding->walker;
+  steps->run_done = -1;
+  quadrille_walk_start(&binding->walker, &binding->loaded->program, &binding->tables, &binding->place);
+}
+
+void quadrille_steps_end(struct quadrille_steps* steps) {
+  free(steps->messages);
+  memset(steps, 0, sizeof *steps);
+}
+
+static int add_message(struct quadrille_steps* steps, unsigned flags, int64_t peer, int64_t block) {
+  if (steps->message_count == steps->message_room) {
+    const int room = steps->message_room ? 2 * steps->message_room : 8;
+    struct quadrille_step_message* grown = realloc(steps->messages, (size_t)room * sizeof *grown);
+    if (!grown) return 0;
+    steps->messages = grown;
+    steps->message_room = room;
+  }
+  steps->messages[steps->message_count++] = (struct quadrille_step_message){flags, peer, block};
+  return 1;
+}
+
+/* The next step of the run. */
+static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
+  struct quadrille_event* event = &steps->event;
+  struct quadrille_stride* values = event->strides;
+  steps->key = values[0].value;
+  steps->has_after = event->has_after;
+  steps->after = event->has_after ? values[1].value : 0;
+  for (int m = 0; m < event->run->message_count; m++)
+    if (!add_message(steps, event->run->messages[m].flags, values[event->run->messages[m].peer].value,
+                     values[event->run->messages[m].block].value))
+      return QUADRILLE_STEPS_NO_MEMORY;
+  if (++steps->run_done == event->count)
+    steps->run_done = -1;
+  else
+    for (int i = 0; i < event->run->value_count; i++) values[i].value += values[i].stride;
+  return QUADRILLE_STEPS_STEP;
+}
+
+enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps) {
+  struct quadrille_event* event = &steps->event;
+  steps->message_count = 0;
+  if (steps->run_done >= 0) return run_step(steps);
+  for (;;) {
+    quadrille_walk_next(steps->walker, event);
+    switch (event->kind) {
+      case QUADRILLE_EVENT_STEP:
+        steps->key = event->key;
+        steps->has_after = event->has_after;
+        steps->after = event->after;
+        break;
+      case QUADRILLE_EVENT_BLOCK_MESSAGE:
+        if (!add_message(steps, event->flags, event->peer, event->piece.block)) return QUADRILLE_STEPS_NO_MEMORY;
+        break;
+      case QUADRILLE_EVENT_MESSAGE: /* a token: messages of several pieces are refused when binding */
+        if (!add_message(steps, event->flags, event->peer, -1)) return QUADRILLE_STEPS_NO_MEMORY;
+        break;
+      case QUADRILLE_EVENT_STEP_END: return QUADRILLE_STEPS_STEP;
+      case QUADRILLE_EVENT_COPY: return QUADRILLE_STEPS_COPY;
+      case QUADRILLE_EVENT_RUN: steps->run_done = 0; return run_step(steps);
+      case QUADRILLE_EVENT_END: return QUADRILLE_STEPS_END;
+      case QUADRILLE_EVENT_UNDEFINED: return QUADRILLE_STEPS_UNDEFINED;
+      default: break; /* the end of a token */
+    }
+  }
+}

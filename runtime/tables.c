@@ -1,0 +1,151 @@
+/* Tables from topology and call, in the order of their definition, then the requirements. Tested against schedule/binding.cc
+ * through the event streams of tests/runtime/walk_test.cc. */
+#include <stdlib.h>
+
+#include "runtime/program.h"
+
+#define MAX_TABLE_LENGTH ((int64_t)QUADRILLE_MAX_RANKS + 1)
+
+/* Runs the code of an expression outside the body. */
+static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fragment fragment, int64_t* value) {
+  struct quadrille_event event;
+  walker->next = walker->program->instructions + fragment.start;
+  quadrille_walk_next(walker, &event);
+  if (event.kind != QUADRILLE_EVENT_END) return event.why;
+  *value = walker->registers[fragment.result];
+  return NULL;
+}
+
+static const char* allocate(struct quadrille_tables* tables, int index, int64_t length) {
+  if (length < 0 || length > MAX_TABLE_LENGTH) return "a table is too long";
+  /* One entry more than needed: an empty table is no null pointer. */
+  tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
+  tables->lengths[index] = length;
+  return tables->entries[index] ? NULL : "out of memory";
+}
+
+static const char* fill_nodes(struct quadrille_tables* tables, int index, const struct quadrille_topology* topology) {
+  const char* error = allocate(tables, index, topology->nodes);
+  int64_t next = 0;
+  for (int64_t run = 0; run < topology->run_count && !error; run++)
+    for (int64_t node = 0; node < topology->runs[run].nodes; node++)
+      tables->entries[index][next++] = topology->runs[run].size;
+  return error;
+}
+
+static const char* fill_counts(struct quadrille_tables* tables, int index, const int64_t* counts, int64_t ranks) {
+  if (!counts) return "the program needs counts that this collective does not have";
+  const char* error = allocate(tables, index, ranks);
+  for (int64_t rank = 0; rank < ranks && !error; rank++) {
+    if (counts[rank] < 0) return "a count is negative";
+    tables->entries[index][rank] = counts[rank];
+  }
+  return error;
+}
+
+static const char* fill_prefix(struct quadrille_tables* tables, int index, int source) {
+  const int64_t length = tables->lengths[source];
+  const char* error = allocate(tables, index, length + 1);
+  if (error) return error;
+  int64_t* sums = tables->entries[index];
+  sums[0] = 0;
+  for (int64_t i = 0; i < length; i++)
+    if (__builtin_add_overflow(sums[i], tables->entries[source][i], &sums[i + 1])) return "a table overflows";
+  return NULL;
+}
+
+static const char* fill_distinct(struct quadrille_tables* tables, int index, int source) {
+  const int64_t length = tables->lengths[source];
+  const int64_t* entries = tables->entries[source];
+  const char* error = allocate(tables, index, length + 1);
+  if (error) return error;
+  if (length > 0 && entries[0] < 1) return "distinct() wants entries of at least 1";
+  int64_t* values = tables->entries[index];
+  int64_t count = 0;
+  values[count++] = 0;
+  for (int64_t i = 0; i < length; i++)
+    if (entries[i] != values[count - 1]) values[count++] = entries[i];
+  tables->lengths[index] = count;
+  return NULL;
+}
+
+static const char* fill_powers(struct quadrille_walker* walker, struct quadrille_tables* tables, int index) {
+  const struct quadrille_table_definition* definition = &walker->program->tables[index];
+  int64_t radix = 0, limit = 0;
+  const char* error = evaluate(walker, definition->first, &radix);
+  if (!error) error = evaluate(walker, definition->second, &limit);
+  if (!error && radix < 2) error = "a radix is at least 2";
+  if (!error) error = allocate(tables, index, 64);
+  if (error) return error;
+  int64_t* entries = tables->entries[index];
+  int64_t count = 1;
+  for (entries[0] = 1; entries[count - 1] < limit; count++)
+    if (__builtin_mul_overflow(entries[count - 1], radix, &entries[count])) return "a table overflows";
+  tables->lengths[index] = count;
+  return NULL;
+}
+
+static const char* fill_map(struct quadrille_walker* walker, struct quadrille_tables* tables, int index) {
+  const struct quadrille_table_definition* definition = &walker->program->tables[index];
+  int64_t length = 0;
+  const char* error = evaluate(walker, definition->first, &length);
+  if (!error) error = allocate(tables, index, length);
+  for (int64_t i = 0; i < length && !error; i++) {
+    walker->registers[0] = i; /* the index is variable 0 */
+    error = evaluate(walker, definition->second, &tables->entries[index][i]);
+  }
+  return error;
+}
+
+static const char* fill(struct quadrille_walker* walker, struct quadrille_tables* tables, int index,
+                        const struct quadrille_place* place) {
+  const struct quadrille_program* program = walker->program;
+  const int source = program->tables[index].source;
+  switch (program->tables[index].kind) {
+    case QUADRILLE_TABLE_NODES: return fill_nodes(tables, index, &program->topologies[place->group]);
+    case QUADRILLE_TABLE_REMOTE_NODES: return fill_nodes(tables, index, &program->topologies[1 - place->group]);
+    case QUADRILLE_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
+    case QUADRILLE_TABLE_REMOTE_COUNTS: return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
+    case QUADRILLE_TABLE_PREFIX: return fill_prefix(tables, index, source);
+    case QUADRILLE_TABLE_DISTINCT: return fill_distinct(tables, index, source);
+    case QUADRILLE_TABLE_POWERS: return fill_powers(walker, tables, index);
+    default: return fill_map(walker, tables, index);
+  }
+}
+
+static int ascends(const int64_t* entries, int64_t length) {
+  for (int64_t i = 1; i < length; i++)
+    if (entries[i] < entries[i - 1]) return 0;
+  return 1;
+}
+
+const char* quadrille_tables_fill(struct quadrille_tables* tables, const struct quadrille_program* program,
+                                  const struct quadrille_place* place) {
+  *tables = (struct quadrille_tables){{0}, {0}, 0};
+  struct quadrille_walker walker;
+  for (int i = 0; i < program->table_count; i++) {
+    /* Starts afresh: the lengths of earlier tables are known now. */
+    quadrille_walk_start(&walker, program, tables, place);
+    const char* error = fill(&walker, tables, i, place);
+    if (error) return error;
+    if (program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
+      return "a table that is searched does not ascend";
+  }
+  quadrille_walk_start(&walker, program, tables, place);
+  for (int i = 0; i < program->requirement_count; i++) {
+    int64_t holds = 0;
+    const char* error = evaluate(&walker, program->requirements[i], &holds);
+    if (error) return error;
+    if (!holds) return "the number of ranks is not one that this algorithm can serve";
+  }
+  const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
+  if (error) return error;
+  if (tables->temporary_blocks < 0 || tables->temporary_blocks > MAX_TABLE_LENGTH)
+    return "the program needs too many temporary blocks";
+  return NULL;
+}
+
+void quadrille_tables_destroy(struct quadrille_tables* tables) {
+  for (int i = 0; i < QUADRILLE_MAX_TABLES; i++) free(tables->entries[i]);
+  *tables = (struct quadrille_tables){{0}, {0}, 0};
+}

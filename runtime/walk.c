@@ -1,0 +1,196 @@
+/* The interpreter: register code, one event at a time, every result checked. */
+#include "runtime/program.h"
+
+static const char* const overflow = "an expression's result is outside 64 bits";
+
+/* Entries <= x, minus one, of an ascending table. */
+static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
+  int64_t low = 0, high = length; /* entries below low are <= x, those from high on are greater */
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (entries[middle] <= x)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low - 1;
+}
+
+static void fill_piece(const struct quadrille_walker* walker, int32_t index, struct quadrille_piece* piece) {
+  const struct quadrille_piece_registers* p = &walker->program->pieces[index];
+  piece->buffer = p->buffer;
+  piece->ranged = p->ranged;
+  piece->block = walker->registers[p->block];
+  piece->low = p->ranged ? walker->registers[p->low] : 0;
+  piece->high = p->ranged ? walker->registers[p->high] : 0;
+}
+
+/* First values and strides of a run. False where a difference is too large, and the plain loop must do. */
+static int fill_run(const struct quadrille_walker* walker, const struct quadrille_run_registers* run,
+                    struct quadrille_event* event) {
+  const int64_t* r = walker->registers;
+  event->kind = QUADRILLE_EVENT_RUN;
+  event->run = run;
+  event->has_after = run->has_after;
+  if (__builtin_sub_overflow(r[run->bound], r[run->index], &event->count)) return 0;
+  for (int i = 0; i < run->value_count; i++) {
+    const int64_t first = r[run->values[i].first], last = r[run->values[i].last];
+    int64_t whole;
+    if (__builtin_sub_overflow(last, first, &whole)) return 0;
+    event->strides[i].value = first;
+    event->strides[i].stride = whole == 0 ? 0 : whole / (event->count - 1);
+  }
+  return 1;
+}
+
+void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
+                          const struct quadrille_tables* tables, const struct quadrille_place* place) {
+  walker->program = program;
+  walker->tables = tables;
+  walker->next = program->instructions + program->body;
+  for (int i = 0; i < program->invariant_count; i++) {
+    const struct quadrille_invariant* invariant = &program->invariants[i];
+    int64_t* value = &walker->registers[QUADRILLE_REGISTERS - 1 - i];
+    switch (invariant->expression) {
+      case QUADRILLE_PARAMETER: *value = program->parameters[invariant->value]; break;
+      case QUADRILLE_RANK: *value = place->rank; break;
+      case QUADRILLE_RANKS: *value = place->ranks; break;
+      case QUADRILLE_REMOTE_RANKS: *value = place->remote_ranks; break;
+      case QUADRILLE_GROUP: *value = place->group; break;
+      case QUADRILLE_ROOT: *value = place->root; break;
+      case QUADRILLE_LENGTH: *value = tables->lengths[invariant->value]; break;
+      default: *value = invariant->value; break;
+    }
+  }
+}
+
+void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event) {
+  const struct quadrille_instruction* const code = walker->program->instructions;
+  const struct quadrille_instruction* i = walker->next;
+  int64_t* const r = walker->registers;
+  for (;; i++) {
+    switch ((enum quadrille_operation)i->operation) {
+      case QUADRILLE_DO_ADD:
+        event->why = overflow;
+        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        break;
+      case QUADRILLE_DO_SUBTRACT:
+        event->why = overflow;
+        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        break;
+      case QUADRILLE_DO_MULTIPLY:
+        event->why = overflow;
+        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        break;
+      case QUADRILLE_DO_DIVIDE:
+      case QUADRILLE_DO_MODULO: {
+        event->why = "a divisor is not positive";
+        if (r[i->b] <= 0) goto undefined;
+        const int64_t borrowed = r[i->a] % r[i->b] < 0;
+        r[i->target] = i->operation == QUADRILLE_DO_DIVIDE ? r[i->a] / r[i->b] - borrowed
+                                                           : r[i->a] % r[i->b] + (borrowed ? r[i->b] : 0);
+        break;
+      }
+      case QUADRILLE_DO_XOR: r[i->target] = r[i->a] ^ r[i->b]; break;
+      case QUADRILLE_DO_MINIMUM: r[i->target] = r[i->a] < r[i->b] ? r[i->a] : r[i->b]; break;
+      case QUADRILLE_DO_MAXIMUM: r[i->target] = r[i->a] > r[i->b] ? r[i->a] : r[i->b]; break;
+      case QUADRILLE_DO_WRAP: {
+        const int64_t x = r[i->a], m = r[i->b];
+        event->why = "wrap(x, m) with x outside -m .. 2m";
+        if (m <= 0 || x < -m || x - m >= m) goto undefined;
+        r[i->target] = x < 0 ? x + m : x >= m ? x - m : x;
+        break;
+      }
+      case QUADRILLE_DO_EQUAL: r[i->target] = r[i->a] == r[i->b]; break;
+      case QUADRILLE_DO_NOT_EQUAL: r[i->target] = r[i->a] != r[i->b]; break;
+      case QUADRILLE_DO_LESS: r[i->target] = r[i->a] < r[i->b]; break;
+      case QUADRILLE_DO_LESS_EQUAL: r[i->target] = r[i->a] <= r[i->b]; break;
+      case QUADRILLE_DO_MOVE: r[i->target] = r[i->a]; break;
+      case QUADRILLE_DO_ELEMENT:
+        event->why = "an index is outside its table";
+        if ((uint64_t)r[i->a] >= (uint64_t)walker->tables->lengths[i->immediate]) goto undefined;
+        r[i->target] = walker->tables->entries[i->immediate][r[i->a]];
+        break;
+      case QUADRILLE_DO_LOCATE:
+        r[i->target] = locate(walker->tables->entries[i->immediate], walker->tables->lengths[i->immediate], r[i->a]);
+        break;
+      case QUADRILLE_DO_JUMP: i = code + i->immediate - 1; break;
+      case QUADRILLE_DO_UNLESS:
+        if (!r[i->a]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_UNLESS_EQUAL:
+        if (r[i->a] != r[i->b]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_UNLESS_NOT_EQUAL:
+        if (r[i->a] == r[i->b]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_UNLESS_LESS:
+        if (r[i->a] >= r[i->b]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_UNLESS_LESS_EQUAL:
+        if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_NEXT:
+        if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_STEP:
+        event->kind = QUADRILLE_EVENT_STEP;
+        event->key = r[i->a];
+        event->has_after = i->target;
+        event->after = r[i->b];
+        goto out;
+      case QUADRILLE_DO_STEP_END: event->kind = QUADRILLE_EVENT_STEP_END; goto out;
+      case QUADRILLE_DO_BLOCK_MESSAGE:
+        event->kind = QUADRILLE_EVENT_BLOCK_MESSAGE;
+        event->flags = i->b;
+        event->peer = r[i->a];
+        event->piece.buffer = i->target;
+        event->piece.block = r[i->immediate];
+        goto out;
+      case QUADRILLE_DO_MESSAGE:
+        event->kind = QUADRILLE_EVENT_MESSAGE;
+        event->flags = i->b;
+        event->peer = r[i->a];
+        goto out;
+      case QUADRILLE_DO_MESSAGE_END: event->kind = QUADRILLE_EVENT_MESSAGE_END; goto out;
+      case QUADRILLE_DO_PIECE:
+        event->kind = QUADRILLE_EVENT_PIECE;
+        fill_piece(walker, i->immediate, &event->piece);
+        goto out;
+      case QUADRILLE_DO_COPY:
+      case QUADRILLE_DO_REDUCE_LEFT:
+      case QUADRILLE_DO_REDUCE_RIGHT:
+        event->kind = i->operation == QUADRILLE_DO_COPY          ? QUADRILLE_EVENT_COPY
+                      : i->operation == QUADRILLE_DO_REDUCE_LEFT ? QUADRILLE_EVENT_REDUCE_LEFT
+                                                                 : QUADRILLE_EVENT_REDUCE_RIGHT;
+        event->outside = i->target;
+        fill_piece(walker, i->immediate, &event->piece);
+        fill_piece(walker, i->immediate + 1, &event->second);
+        goto out;
+      case QUADRILLE_DO_LANES:
+        event->kind = QUADRILLE_EVENT_LANES;
+        event->count = i->target;
+        goto out;
+      case QUADRILLE_DO_LANE: event->kind = QUADRILLE_EVENT_LANE; goto out;
+      case QUADRILLE_DO_LANES_END: event->kind = QUADRILLE_EVENT_LANES_END; goto out;
+      case QUADRILLE_DO_RUN_CHOOSE:
+        /* A run of one step costs more than the step. */
+        if ((uint64_t)r[i->b] - (uint64_t)r[i->a] < 2) i = code + i->immediate - 1;
+        break;
+      case QUADRILLE_DO_RUN:
+        if (fill_run(walker, &walker->program->runs[i->immediate], event)) goto out;
+        i = code + walker->program->runs[i->immediate].plain - 1;
+        break;
+      case QUADRILLE_DO_END:
+        event->kind = QUADRILLE_EVENT_END;
+        walker->next = i;
+        return;
+    }
+  }
+out:
+  walker->next = i + 1;
+  return;
+undefined:
+  event->kind = QUADRILLE_EVENT_UNDEFINED;
+  walker->next = i;
+}

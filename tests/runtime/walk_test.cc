@@ -1,0 +1,48 @@
+// The oracle, the checker's walk and the runtime's interpreter tell the same events, for every rank.
+#include <gtest/gtest.h>
+
+#include "generator/encode.h"
+#include "generator/registry.h"
+#include "tests/support/events.h"
+#include "tests/support/programs.h"
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+namespace {
+
+void expect_agreement(const Program& program, const Job& job, const Call& call, const std::string& what) {
+  const Bytes file = encode(program, job);
+  for (int64_t group = 0; group < program.groups; ++group) {
+    const Result<Binding> binding = bind(program, job, call, group);
+    ASSERT_TRUE(binding.ok()) << what << ": " << binding.error().message;
+    for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
+      const Events expected = oracle_events(program, *binding, rank);
+      ASSERT_EQ(walk_events(program, *binding, rank), expected) << what << ", rank " << rank;
+      ASSERT_EQ(fast_walk_events(program, *binding, rank), without_step_ends(expected)) << what << ", rank " << rank;
+      ASSERT_EQ(runtime_events(file, call, group, rank, call.root), expected) << what << ", rank " << rank;
+    }
+  }
+}
+
+TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryShape) {
+  for (const std::string& name : shape_names()) {
+    const Program program = shape(name);
+    for (const Case& shape_case : shape_cases(name))
+      expect_agreement(program, shape_case.job, shape_case.call, name + " on " + shape_case.text);
+  }
+}
+
+TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryAlgorithm) {
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Program program = make_program(algorithm, choices);
+      for (const std::vector<int64_t>& sizes : all_node_vectors(7)) {
+        const Job job = job_of(sizes);
+        if (!bind(program, job, {}, 0).ok()) continue;
+        expect_agreement(program, job, {}, program.algorithm.text + " on " + job.groups[0].text());
+      }
+    }
+}
+
+}  // namespace
+}  // namespace quadrille

@@ -1,0 +1,30 @@
+// The text programs of tests/programs, one of each shape that the language must express, with small cases of each.
+#ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
+#define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
+
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/program.h"
+
+namespace quadrille {
+
+// The parsed program of that name; a failure to parse aborts.
+Program shape(const std::string& name);
+
+struct Case {
+  Job job;
+  Call call;
+  std::string text;  // for messages
+};
+
+// Jobs and calls for the shape of that name, a few dozen to a few hundred of them.
+std::vector<Case> shape_cases(const std::string& name);
+
+// The names of all shapes.
+const std::vector<std::string>& shape_names();
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
