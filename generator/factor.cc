@@ -30,7 +30,29 @@ for round in 0 .. ranks
 )");
 }
 
-std::string proof(const Choices&) { return ""; }
+std::string proof(const Choices& choices) {
+  const bool drop = choices.at("self-loops") == "drop";
+  return std::string(R"(theorem range(round, u)
+  given 0 <= round and round < ranks and 0 <= u and u < ranks
+  show 0 <= peer(u, round) and peer(u, round) < ranks
+theorem involution(round, u)
+  given 0 <= round and round < ranks and 0 <= u and u < ranks
+  show peer(peer(u, round), round) = u
+theorem meet_in_one_round(round, u, w)
+  given 0 <= round and round < ranks and 0 <= u and u < ranks and 0 <= w and w < ranks
+  show peer(u, round) = w ? round = wrap(u + w, ranks) : round != wrap(u + w, ranks)
+match receive 1
+  with send 1 where round = round
+match send 1
+  with receive 1 where round = round
+cover
+  with send 1 where round = wrap(source + target, ranks)
+copies
+)") + (drop ? "  with copy 1\n" : "  with copy 1 where round = wrap(rank + rank, ranks)\n") + R"(keys round
+  from round
+  to round + 1
+)";
+}
 
 }  // namespace
 

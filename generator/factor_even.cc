@@ -31,7 +31,31 @@ step q after -1
 )");
 }
 
-std::string proof(const Choices&) { return ""; }
+std::string proof(const Choices&) {
+  return R"(define meeting(u, w)
+  as u = ranks - 1 ? wrap(2*w, ranks - 1) : w = ranks - 1 ? wrap(2*u, ranks - 1) : wrap(u + w, ranks - 1)
+theorem range(round, u)
+  given 0 <= round and round < ranks - 1 and 0 <= u and u < ranks and ranks mod 2 = 0
+  show 0 <= peer(u, round) and peer(u, round) < ranks and peer(u, round) != u
+theorem involution(round, u)
+  given 0 <= round and round < ranks - 1 and 0 <= u and u < ranks and ranks mod 2 = 0
+  show peer(peer(u, round), round) = u
+theorem meet_in_one_round(round, u, w)
+  given 0 <= round and round < ranks - 1 and 0 <= u and u < ranks and 0 <= w and w < ranks and u != w and ranks mod 2 = 0
+  show peer(u, round) = w ? round = meeting(u, w) : round != meeting(u, w)
+match receive 1
+  with send 1 where round = round
+match send 1
+  with receive 1 where round = round
+cover
+  with send 1 where round = meeting(source, target)
+copies
+  with copy 1
+keys round
+  from round
+  to round + 1
+)";
+}
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "generator/algorithms.h"
+#include "generator/hierarchical_proof.h"
 
 namespace quadrille {
 namespace {
@@ -203,16 +204,14 @@ for phase in 0 .. length(done) - 1
                                  factorization.name, exchange ? "in_place" : "",
                                  chosen(choices, "self-loops", "drop") ? "copy send[rank] to recv[rank]" : "",
                                  factorization.x, factorization.partner);
-  text += "      if a < b\n" + indented(4, lesser(choices));
-  text += "      if b < a\n" + indented(4, greater(choices));
-  text += "      if a = b\n" + indented(4, exchange ? self_exchange(choices) : self_one_way(choices));
+  text += "      if a < b\n" + indented(4, lesser(choices)) + "      else\n";
+  text += "        if b < a\n" + indented(5, greater(choices)) + "        else\n";
+  text += indented(5, exchange ? self_exchange(choices) : self_one_way(choices));
   return text;
 }
 
 std::string factor_program(const Choices& choices) { return program(kFactor, choices); }
 std::string circle_program(const Choices& choices) { return program(kCircle, choices); }
-
-std::string proof(const Choices&) { return ""; }
 
 std::vector<Option> options() {
   return {self_loops_option(),
@@ -236,7 +235,7 @@ Algorithm hierarchical_factor() {
           "none",
           options(),
           factor_program,
-          proof};
+          hierarchical_factor_proof};
 }
 
 Algorithm hierarchical_circle() {
@@ -247,7 +246,7 @@ Algorithm hierarchical_circle() {
           "none",
           options(),
           circle_program,
-          proof};
+          hierarchical_circle_proof};
 }
 
 }  // namespace quadrille

@@ -25,7 +25,40 @@ for round in 1 .. ranks
 )";
 }
 
-std::string proof(const Choices&) { return ""; }
+std::string proof(const Choices&) {
+  return R"(theorem range(round, u)
+  given 0 <= round and round < ranks and 0 <= u and u < ranks and ranks <= 1048576
+  given ranks xor (ranks - 1) = 2*ranks - 1
+  show 0 <= peer(u, round) and peer(u, round) < ranks
+  use xor_range(u, round)
+theorem involution(round, u)
+  given 0 <= round and round < ranks and 0 <= u and u < ranks and ranks <= 1048576
+  show peer(peer(u, round), round) = u
+  use xor_cancel(u, round)
+match receive 1
+  with send 1 where round = round
+  use xor_range(rank, round)
+  use xor_cancel(rank, round)
+match send 1
+  with receive 1 where round = round
+  use xor_range(rank, round)
+  use xor_cancel(rank, round)
+cover
+  with send 1 where round = source xor target
+  use xor_range(source, target)
+  use xor_cancel(source, target)
+  use xor_cancel(source, source xor target)
+once send 1
+  use xor_range(rank, round)
+  use xor_cancel(rank, round)
+  use xor_cancel(rank, rank xor round)
+copies
+  with copy 1
+keys round
+  from round
+  to round + 1
+)";
+}
 
 }  // namespace
 

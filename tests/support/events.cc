@@ -8,29 +8,15 @@
 #include "runtime/program.h"
 #include "schedule/evaluate.h"
 #include "schedule/traverse.h"
-#include "schedule/walk.h"
+#include "verifier/replay.h"
 
 namespace quadrille {
 namespace {
 
-constexpr const char* kBufferNames[] = {"send", "recv", "temp"};
-
-std::string step_text(int64_t key, bool has_after, int64_t after) {
-  return has_after ? fmt::format("step {} after {}", key, after) : fmt::format("step {}", key);
-}
-
-std::string head_text(bool receive, bool remote, bool sized, int64_t peer) {
-  return fmt::format("{}{}{} {}", receive ? "receive" : "send", sized ? " sized" : "", remote ? " remote" : "", peer);
-}
-
-std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high) {
-  return ranged ? fmt::format("{}[{}]@{}..{}", kBufferNames[buffer], block, low, high)
-                : fmt::format("{}[{}]", kBufferNames[buffer], block);
-}
-
-std::string piece_text(const PieceValue& piece) {
-  return piece_text(static_cast<int>(piece.buffer), piece.block, piece.ranged, piece.low, piece.high);
-}
+using verifier::EventTeller;
+using verifier::message_text;
+using verifier::piece_text;
+using verifier::step_text;
 
 struct Stop {};  // thrown where an expression is undefined: only in this oracle
 
@@ -94,7 +80,7 @@ class Oracle {
   }
   void statement(const Message& message, bool in_step) {
     const int64_t peer = value(message.peer);
-    events_.push_back(head_text(message.direction == Direction::kReceive, message.remote, message.sized, peer));
+    events_.push_back(message_text(message.direction == Direction::kReceive, message.remote, message.sized, peer));
     body(message.pieces, in_step);
     events_.push_back("message end");
   }
@@ -122,83 +108,12 @@ class Oracle {
   Events events_;
 };
 
-// The checker's walk, told as events.
-template <class Pauses>
-class WalkTeller {
- public:
-  WalkTeller(const Program& program, const Binding& binding)
-      : code_(*Code::compile(program)), binding_(binding) {}
-
-  Events run(int64_t rank) {
-    std::vector<int64_t> registers(code_.registers());
-    Walker walker;
-    code_.start(binding_, rank, walker, registers.data());
-    go(walker, registers);
-    return std::move(events_);
-  }
-
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    message(head);
-    piece({buffer, block, false, 0, 0});
-    message_end();
-  }
-  void message(const MessageHead& head) {
-    events_.push_back(head_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
-  }
-  void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
-  void message_end() { events_.push_back("message end"); }
-  void copy(const PieceValue& from, const PieceValue& to) {
-    events_.push_back(fmt::format("copy{} {} {}", outside_ ? " outside" : "", piece_text(from), piece_text(to)));
-  }
-  void reduce(Side side, const PieceValue& from, const PieceValue& into) {
-    events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right",
-                                  outside_ ? " outside" : "", piece_text(from), piece_text(into)));
-  }
-
- private:
-  void go(Walker& walker, std::vector<int64_t>& registers) {
-    for (;;) {
-      const Pause pause = code_.run<Pauses>(binding_, walker, registers.data(), *this);
-      outside_ = pause == Pause::kOutside;
-      switch (pause) {
-        case Pause::kStep:
-          events_.push_back(step_text(walker.key, walker.after != kNoAfter, walker.after));
-          break;
-        case Pause::kStepEnd: events_.push_back("step end"); break;
-        case Pause::kOutside: break;
-        case Pause::kLanes: lanes(walker, registers); break;
-        case Pause::kLaneEnd: return;
-        case Pause::kEnd: events_.push_back("end"); return;
-        case Pause::kUndefined: events_.push_back("undefined"); return;
-      }
-    }
-  }
-
-  void lanes(Walker& walker, const std::vector<int64_t>& registers) {
-    events_.push_back(fmt::format("lanes {}", code_.lanes(walker)));
-    for (int i = 0; i < code_.lanes(walker); ++i) {
-      events_.push_back("lane");
-      Walker lane;
-      std::vector<int64_t> own = registers;
-      code_.start_lane(walker, i, lane);
-      go(lane, own);
-    }
-    events_.push_back("lanes end");
-    code_.resume_after_lanes(walker);
-  }
-
-  const Code code_;
-  const Binding& binding_;
-  bool outside_ = false;
-  Events events_;
-};
-
-std::string piece_text(const quadrille_piece& piece) {
+std::string text_of(const quadrille_piece& piece) {
   return piece_text(piece.buffer, piece.block, piece.ranged, piece.low, piece.high);
 }
 
 std::string head_text(unsigned flags, int64_t peer) {
-  return head_text(flags & QUADRILLE_MESSAGE_RECEIVE, flags & QUADRILLE_MESSAGE_REMOTE, flags & QUADRILLE_MESSAGE_SIZED,
+  return message_text(flags & QUADRILLE_MESSAGE_RECEIVE, flags & QUADRILLE_MESSAGE_REMOTE, flags & QUADRILLE_MESSAGE_SIZED,
                    peer);
 }
 
@@ -228,15 +143,15 @@ bool tell(const quadrille_event& event, Events& events) {
       events.push_back("message end");
       break;
     case QUADRILLE_EVENT_MESSAGE: events.push_back(head_text(event.flags, event.peer)); break;
-    case QUADRILLE_EVENT_PIECE: events.push_back(piece_text(event.piece)); break;
+    case QUADRILLE_EVENT_PIECE: events.push_back(text_of(event.piece)); break;
     case QUADRILLE_EVENT_MESSAGE_END: events.push_back("message end"); break;
     case QUADRILLE_EVENT_COPY:
-      events.push_back(fmt::format("copy{} {} {}", outside, piece_text(event.piece), piece_text(event.second)));
+      events.push_back(fmt::format("copy{} {} {}", outside, text_of(event.piece), text_of(event.second)));
       break;
     case QUADRILLE_EVENT_REDUCE_LEFT:
     case QUADRILLE_EVENT_REDUCE_RIGHT:
       events.push_back(fmt::format("reduce {}{} {} {}", event.kind == QUADRILLE_EVENT_REDUCE_LEFT ? "left" : "right",
-                                   outside, piece_text(event.piece), piece_text(event.second)));
+                                   outside, text_of(event.piece), text_of(event.second)));
       break;
     case QUADRILLE_EVENT_LANES: events.push_back(fmt::format("lanes {}", event.count)); break;
     case QUADRILLE_EVENT_LANE: events.push_back("lane"); break;
@@ -255,7 +170,7 @@ Events oracle_events(const Program& program, const Binding& binding, int64_t ran
 }
 
 Events walk_events(const Program& program, const Binding& binding, int64_t rank) {
-  return WalkTeller<PauseAtAll>(program, binding).run(rank);
+  return EventTeller<PauseAtAll>(program, binding).run(rank);
 }
 
 struct PauseAtOutside {
@@ -263,7 +178,7 @@ struct PauseAtOutside {
 };
 
 Events fast_walk_events(const Program& program, const Binding& binding, int64_t rank) {
-  return WalkTeller<PauseAtOutside>(program, binding).run(rank);
+  return EventTeller<PauseAtOutside>(program, binding).run(rank);
 }
 
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank, int64_t root) {

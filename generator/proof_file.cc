@@ -1,0 +1,31 @@
+// The drift tests of emitted/ make the checked-in proofs again and compare.
+#include "generator/proof_file.h"
+
+#include <fmt/format.h>
+
+#include "generator/encode.h"
+
+namespace quadrille {
+namespace {
+
+std::string hexadecimal(const char* word, const Bytes& bytes) {
+  constexpr size_t kBytesPerLine = 32;
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    text += i % kBytesPerLine == 0 ? fmt::format("{}{} ", i ? "\n" : "", word) : " ";
+    text += fmt::format("{:02x}", bytes[i]);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
+  const Program program = make_program(algorithm, choices);
+  std::string text = "proof 1\n";
+  text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices), name_of(algorithm.collective));
+  text += hexadecimal("code", encode_code(program)) + hexadecimal("names", encode_names(program));
+  return text + "\n" + algorithm.proof(choices);
+}
+
+}  // namespace quadrille

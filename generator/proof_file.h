@@ -1,0 +1,15 @@
+// A program's proof as the verifier reads it (verifier/prove/proof.h): the code's bytes, and what its author says of it.
+#ifndef QUADRILLE_GENERATOR_PROOF_FILE_H_
+#define QUADRILLE_GENERATOR_PROOF_FILE_H_
+
+#include <string>
+
+#include "generator/registry.h"
+
+namespace quadrille {
+
+std::string proof_file(const Algorithm& algorithm, const Choices& choices);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_PROOF_FILE_H_

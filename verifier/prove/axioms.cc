@@ -1,0 +1,164 @@
+// The axioms, one function a group. What is instantiated by itself are facts about single terms, and about pairs of entries of a
+// table; two rounds of them, because the facts of the first bring new terms.
+#include "verifier/prove/axioms.h"
+
+#include "verifier/prove/logic.h"
+
+namespace quadrille::verifier {
+namespace {
+
+Expression at(int64_t table, Expression index) { return apply(Operator::kElement, {std::move(index)}, table); }
+Expression in(int64_t table, Expression x) { return apply(Operator::kLocate, {std::move(x)}, table); }
+Expression both(Expression a, Expression b) { return apply(Operator::kAnd, {std::move(a), std::move(b)}); }
+Expression at_most(Expression a, Expression b) { return apply(Operator::kLessEqual, {std::move(a), std::move(b)}); }
+Expression below(Expression a, Expression b) { return apply(Operator::kLess, {std::move(a), std::move(b)}); }
+Expression same(Expression a, Expression b) { return apply(Operator::kEqual, {std::move(a), std::move(b)}); }
+Expression times(Expression a, Expression b) { return apply(Operator::kMultiply, {std::move(a), std::move(b)}); }
+// The language has no implication; a choice does.
+Expression implies(Expression a, Expression b) {
+  return apply(Operator::kChoose, {std::move(a), std::move(b), same(constant(0), constant(0))});
+}
+
+Expression exclusive_or(Expression a, Expression b) { return apply(Operator::kXor, {std::move(a), std::move(b)}); }
+
+// Of ranks x and y; proven over bit-vectors (bitvector.cc).
+std::optional<Expression> xor_axiom(const std::string& name, const Expression& x, const Expression& y) {
+  const Expression ranks = leaf(Operator::kRanks);
+  const auto is_rank = [&](const Expression& e) { return both(at_most(constant(0), e), below(e, ranks)); };
+  const Expression bounded = both(at_most(ranks, constant(int64_t{1} << 20)), both(is_rank(x), is_rank(y)));
+  const Expression z = exclusive_or(x, y);
+  if (name == "xor_range") {
+    const Expression power = same(exclusive_or(ranks, apply(Operator::kSubtract, {ranks, constant(1)})),
+                                  apply(Operator::kSubtract, {times(constant(2), ranks), constant(1)}));
+    return implies(both(bounded, power), is_rank(z));
+  }
+  if (name == "xor_cancel") {
+    const Expression zero = both(implies(same(z, x), same(y, constant(0))), implies(same(z, constant(0)), same(x, y)));
+    return implies(bounded, both(both(same(exclusive_or(z, y), x), same(exclusive_or(z, x), y)), both(same(z, exclusive_or(y, x)), zero)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Expression> named_axiom(const Program& program, const std::string& name,
+                                      const std::vector<AxiomArgument>& arguments) {
+  if (name == "monotone" && arguments.size() == 3 && !arguments[0].table && !arguments[1].table && !arguments[2].table) {
+    const Expression &a = arguments[0].value, &b = arguments[1].value, &c = arguments[2].value;
+    return implies(both(at_most(a, b), at_most(constant(0), c)), at_most(times(a, c), times(b, c)));
+  }
+  if (name.starts_with("xor_") && arguments.size() == 2 && !arguments[0].table && !arguments[1].table)
+    return xor_axiom(name, arguments[0].value, arguments[1].value);
+  if (arguments.size() != 2 || !arguments[0].table || arguments[1].table) return std::nullopt;
+  const int64_t distinct = *arguments[0].table;
+  if (program.tables[distinct].kind != TableKind::kDistinct) return std::nullopt;
+  const int64_t nodes = program.tables[distinct].source;
+  if (program.tables[nodes].kind != TableKind::kNodes) return std::nullopt;
+  const Expression& i = arguments[1].value;
+  if (name == "member") {
+    const Expression where = in(nodes, at(distinct, i));
+    return implies(both(at_most(constant(1), i), below(i, leaf(Operator::kLength, distinct))),
+                   both(same(at(nodes, where), at(distinct, i)),
+                        both(at_most(constant(0), where), below(where, leaf(Operator::kLength, nodes)))));
+  }
+  if (name == "covered") {
+    const Expression where = in(distinct, at(nodes, i));
+    return implies(both(at_most(constant(0), i), below(i, leaf(Operator::kLength, nodes))),
+                   both(same(at(distinct, where), at(nodes, i)), at_most(constant(1), where)));
+  }
+  return std::nullopt;
+}
+
+bool Logic::made_of_nodes(int64_t table) const {
+  const Table& t = program_.tables[table];
+  return (t.kind == TableKind::kPrefix || t.kind == TableKind::kDistinct) &&
+         program_.tables[t.source].kind == TableKind::kNodes;
+}
+
+// Facts about lengths and ends.
+void Logic::know_tables() {
+  known_.push_back(term(ranks()) >= 1);
+  for (size_t i = 0; i < program_.tables.size(); ++i) {
+    const Table& table = program_.tables[i];
+    if (table.kind == TableKind::kNodes) known_.push_back(term(length(i)) >= 1);
+    if (!made_of_nodes(i)) continue;
+    known_.push_back(equal(element(i, Polynomial::constant(0)), Polynomial::constant(0)));
+    const Polynomial last = length(i) - Polynomial::constant(1);
+    if (table.kind == TableKind::kPrefix) {
+      known_.push_back(equal(element(i, last), ranks()));
+    } else {
+      known_.push_back(term(length(i)) >= 2);
+      const Polynomial last_node = length(table.source) - Polynomial::constant(1);
+      known_.push_back(equal(element(i, last), element(table.source, last_node)));
+    }
+  }
+}
+
+void Logic::know_element(const Application& application) {
+  if (program_.tables[application.table].kind != TableKind::kNodes) return;
+  const z3::expr index = term(application.argument);
+  known_.push_back(z3::implies(index >= 0 && index < term(length(application.table)), term(application.result) >= 1));
+}
+
+// The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs would multiply with others.
+Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
+  if (program_.tables[table].kind == TableKind::kPrefix && made_of_nodes(table))
+    return element(table, index) + element(program_.tables[table].source, index);
+  return element(table, index + Polynomial::constant(1));
+}
+
+void Logic::know_location(const Application& application) {
+  const Polynomial& a = application.result;
+  const z3::expr where = term(a);
+  known_.push_back(where >= -1 && where < term(length(application.table)));
+  known_.push_back(z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
+  known_.push_back(z3::implies(where >= 0 && where + 1 < term(length(application.table)),
+                               less(application.argument, next_element(application.table, a))));
+  known_.push_back(z3::implies(where == -1, less(application.argument, element(application.table, Polynomial::constant(0)))));
+}
+
+// Facts about each two entries of a table.
+void Logic::know_pairs(int64_t table) {
+  const Table& t = program_.tables[table];
+  if (t.kind != TableKind::kNodes && !made_of_nodes(table)) return;
+  std::vector<Application> entries;
+  for (const Application& application : elements_)
+    if (application.table == table) entries.push_back(application);
+  const z3::expr end = term(length(table));
+  const auto ordered = [&](const Application& low, const Application& high) {
+    const z3::expr i = term(low.argument), j = term(high.argument);
+    if (t.kind == TableKind::kNodes) {
+      known_.push_back(z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
+    } else if (t.kind == TableKind::kPrefix) {
+      const Polynomial next = next_element(table, low.argument);
+      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less_equal(next, high.result)));
+      // Neighbours touch.
+      const Polynomial distance = high.argument - low.argument;
+      if (distance.is_constant() && distance.constant_value() == 1)
+        known_.push_back(z3::implies(i >= 0 && j < end, equal(next, high.result)));
+    } else {
+      known_.push_back(z3::implies(i >= 0 && i < j && j < end,
+                                   less_equal(low.result + high.argument - low.argument, high.result)));
+    }
+  };
+  for (size_t i = 0; i < entries.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      ordered(entries[i], entries[j]);
+      ordered(entries[j], entries[i]);
+    }
+}
+
+std::vector<z3::expr> Logic::knowledge() {
+  know_tables();
+  size_t elements = 0, locations = 0;
+  for (int round = 0; round < 2; ++round) {
+    const size_t element_end = elements_.size(), location_end = locations_.size();
+    for (; locations < location_end; ++locations) know_location(Application(locations_[locations]));
+    for (; elements < element_end; ++elements) know_element(Application(elements_[elements]));
+  }
+  // Distinct and prefix tables first: what is said of them names entries of the sizes.
+  for (size_t table = program_.tables.size(); table-- > 0;) know_pairs(table);
+  return known_;
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,193 @@
+// Polynomials and the translation. Tested by tests/prove/logic_test.cc: on random expressions and small jobs, a term with all its
+// values put in is what schedule/evaluate.cc says.
+#include "verifier/prove/logic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace quadrille::verifier {
+
+Polynomial Polynomial::constant(int64_t value) {
+  Polynomial result;
+  result.add({}, value);
+  return result;
+}
+
+Polynomial Polynomial::atom(int number) {
+  Polynomial result;
+  result.add({number}, 1);
+  return result;
+}
+
+void Polynomial::add(const Monomial& monomial, int64_t coefficient) {
+  int64_t& sum = terms_[monomial];
+  check(!__builtin_add_overflow(sum, coefficient, &sum), "a coefficient of a proof is too large");
+  if (sum == 0) terms_.erase(monomial);
+}
+
+Polynomial Polynomial::operator+(const Polynomial& other) const {
+  Polynomial result = *this;
+  for (const auto& [monomial, coefficient] : other.terms_) result.add(monomial, coefficient);
+  return result;
+}
+
+Polynomial Polynomial::operator-(const Polynomial& other) const { return *this + other * constant(-1); }
+
+Polynomial Polynomial::operator*(const Polynomial& other) const {
+  Polynomial result;
+  for (const auto& [a, x] : terms_)
+    for (const auto& [b, y] : other.terms_) {
+      Monomial monomial;
+      std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(monomial));
+      int64_t coefficient = 0;
+      check(!__builtin_mul_overflow(x, y, &coefficient), "a coefficient of a proof is too large");
+      result.add(monomial, coefficient);
+    }
+  return result;
+}
+
+Logic::Logic(z3::context& context, const Program& program)
+    : program_(program),
+      context_(context),
+      multiply_(context_.function("qd_times", context_.int_sort(), context_.int_sort(), context_.int_sort())) {}
+
+Polynomial Logic::atom(const z3::expr& expression) {
+  const auto [entry, added] = atom_numbers_.try_emplace(expression.id(), static_cast<int>(atoms_.size()));
+  if (added) atoms_.push_back(expression);
+  return Polynomial::atom(entry->second);
+}
+
+Polynomial Logic::fresh(const std::string& name) { return atom(context_.int_const(("qd_" + name).c_str())); }
+
+// Factors nest to the right; that they commute is said of every product that comes up.
+z3::expr Logic::product(const Polynomial::Monomial& monomial) {
+  z3::expr result = atoms_[monomial.back()];
+  for (size_t i = monomial.size() - 1; i-- > 0;) {
+    const z3::expr factor = atoms_[monomial[i]];
+    const z3::expr product = multiply_(factor, result);
+    if (seen_products_.emplace(product.id(), true).second) known_.push_back(product == multiply_(result, factor));
+    result = product;
+  }
+  return result;
+}
+
+z3::expr Logic::term(const Polynomial& polynomial) {
+  z3::expr sum = context_.int_val(0);
+  bool first = true;
+  for (const auto& [monomial, coefficient] : polynomial.terms()) {
+    z3::expr part = monomial.empty()    ? context_.int_val(coefficient)
+                    : coefficient == 1 ? product(monomial)
+                                       : context_.int_val(coefficient) * product(monomial);
+    sum = first ? part : sum + part;
+    first = false;
+  }
+  return sum;
+}
+
+Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no) {
+  return atom(z3::ite(condition, term(yes), term(no)));
+}
+
+// Floor division. By a number the solver knows it; else it is a symbol with its defining inequalities.
+Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor) {
+  if (divisor.is_constant() && divisor.constant_value() > 0)
+    return atom(term(dividend) / context_.int_val(divisor.constant_value()));
+  const z3::sort integer = context_.int_sort();
+  const z3::func_decl divide = context_.function("qd_quotient", integer, integer, integer);
+  const z3::expr result = divide(term(dividend), term(divisor));
+  const bool known = atom_numbers_.count(result.id()) > 0;
+  const Polynomial q = atom(result);
+  if (!known)
+    known_.push_back(z3::implies(term(divisor) > 0,
+                                 less_equal(q * divisor, dividend) && less(dividend, q * divisor + divisor)));
+  return q;
+}
+
+Polynomial Logic::binary(const Expression& e, const Instance& instance) {
+  const Polynomial a = number(e.operands[0], instance), b = number(e.operands[1], instance);
+  switch (e.op) {
+    case Operator::kAdd: return a + b;
+    case Operator::kSubtract: return a - b;
+    case Operator::kMultiply: return a * b;
+    case Operator::kDivide: return quotient(a, b);
+    case Operator::kModulo: return a - quotient(a, b) * b;
+    case Operator::kMinimum: return choice(less_equal(a, b), a, b);
+    case Operator::kMaximum: return choice(less_equal(a, b), b, a);
+    case Operator::kWrap: return choice(term(a) < 0, a + b, choice(less_equal(b, a), a - b, a));
+    default: break;
+  }
+  // Nothing is known of it but that equal operands give equal results.
+  const z3::sort integer = context_.int_sort();
+  return atom(context_.function("qd_xor", integer, integer, integer)(term(a), term(b)));
+}
+
+Polynomial Logic::number(const Expression& e, const Instance& instance) {
+  switch (e.op) {
+    case Operator::kConstant: return Polynomial::constant(e.value);
+    case Operator::kParameter: return fresh(fmt::format("parameter_{}", e.value));
+    case Operator::kVariable: return instance.variables[e.value];
+    case Operator::kRank: return instance.rank;
+    case Operator::kRanks: return ranks();
+    case Operator::kRemoteRanks: return fresh("remote_ranks");
+    case Operator::kGroup: return fresh("group");
+    case Operator::kRoot: return fresh("root");
+    case Operator::kLength: return length(e.value);
+    case Operator::kElement: return element(e.value, number(e.operands[0], instance));
+    case Operator::kLocate: return located(e.value, number(e.operands[0], instance));
+    case Operator::kChoose:
+      return choice(condition(e.operands[0], instance), number(e.operands[1], instance), number(e.operands[2], instance));
+    default: return binary(e, instance);
+  }
+}
+
+z3::expr Logic::condition(const Expression& e, const Instance& instance) {
+  if (e.op == Operator::kAnd) return condition(e.operands[0], instance) && condition(e.operands[1], instance);
+  if (e.op == Operator::kChoose)
+    return z3::ite(condition(e.operands[0], instance), condition(e.operands[1], instance), condition(e.operands[2], instance));
+  check(is_comparison(e.op), "a condition is a comparison");
+  const Polynomial a = number(e.operands[0], instance), b = number(e.operands[1], instance);
+  switch (e.op) {
+    case Operator::kEqual: return equal(a, b);
+    case Operator::kNotEqual: return term(a) != term(b);
+    case Operator::kLess: return less(a, b);
+    default: return less_equal(a, b);
+  }
+}
+
+// Two tables with one definition are one table.
+std::string Logic::table_name(int64_t table) const {
+  const Table& t = program_.tables[table];
+  switch (t.kind) {
+    case TableKind::kNodes: return "nodes";
+    case TableKind::kPrefix: return "prefix_" + table_name(t.source);
+    case TableKind::kDistinct: return "distinct_" + table_name(t.source);
+    default: return fmt::format("table_{}", table);
+  }
+}
+
+z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
+  return context_.function(("qd_" + name).c_str(), context_.int_sort(), context_.int_sort())(argument);
+}
+
+Polynomial Logic::element(int64_t table, const Polynomial& index) {
+  const z3::expr argument = term(index);
+  const Polynomial result = atom(apply(table_name(table), argument));
+  if (seen_elements_.emplace(std::pair(table, argument.id()), true).second) elements_.push_back({table, index, result});
+  return result;
+}
+
+Polynomial Logic::located(int64_t table, const Polynomial& x) {
+  const z3::expr argument = term(x);
+  const Polynomial result = atom(apply("locate_" + table_name(table), argument));
+  if (seen_locations_.emplace(std::pair(table, argument.id()), true).second) locations_.push_back({table, x, result});
+  return result;
+}
+
+Polynomial Logic::length(int64_t table) {
+  const Table& t = program_.tables[table];
+  if (t.kind == TableKind::kPrefix) return length(t.source) + Polynomial::constant(1);
+  return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
+}
+
+}  // namespace quadrille::verifier

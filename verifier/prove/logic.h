@@ -1,0 +1,107 @@
+// Expressions of the language as terms of a solver.
+//
+// Everything is linear for the solver. A number is kept as a polynomial over atoms (variables, table entries, choices, quotients),
+// so that products distribute; what is left of a product of unknowns is an uninterpreted function of its factors, of which only
+// commutativity and the instances of kMonotone that a proof asks for are known. A table is an uninterpreted function; what is
+// known of tables stands in axioms.cc, and is instantiated for the terms that occur. No query has a quantifier.
+#ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
+#define QUADRILLE_VERIFIER_PROVE_LOGIC_H_
+
+#include <z3++.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schedule/program.h"
+
+namespace quadrille::verifier {
+
+// Coefficients by monomial; a monomial is a sorted list of atoms, empty for the constant.
+class Polynomial {
+ public:
+  using Monomial = std::vector<int>;
+
+  static Polynomial constant(int64_t value);
+  static Polynomial atom(int number);
+
+  Polynomial operator+(const Polynomial& other) const;
+  Polynomial operator-(const Polynomial& other) const;
+  Polynomial operator*(const Polynomial& other) const;
+
+  const std::map<Monomial, int64_t>& terms() const { return terms_; }
+  bool is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty()); }
+  int64_t constant_value() const { return terms_.empty() ? 0 : terms_.begin()->second; }
+
+ private:
+  void add(const Monomial& monomial, int64_t coefficient);
+  std::map<Monomial, int64_t> terms_;
+};
+
+// What rank and variables stand for in one use of an expression.
+struct Instance {
+  Polynomial rank;
+  std::vector<Polynomial> variables;
+};
+
+class Logic {
+ public:
+  // One context serves all the queries of a run: making one takes longer than most queries.
+  Logic(z3::context& context, const Program& program);
+
+  z3::context& context() { return context_; }
+
+  Polynomial fresh(const std::string& name);  // an unknown integer
+  Polynomial number(const Expression& expression, const Instance& instance);
+  z3::expr condition(const Expression& expression, const Instance& instance);
+
+  z3::expr term(const Polynomial& polynomial);
+  z3::expr less(const Polynomial& a, const Polynomial& b) { return term(a) < term(b); }
+  z3::expr less_equal(const Polynomial& a, const Polynomial& b) { return term(a) <= term(b); }
+  z3::expr equal(const Polynomial& a, const Polynomial& b) { return term(a) == term(b); }
+  z3::expr truth(bool value) { return context_.bool_val(value); }
+
+  Polynomial element(int64_t table, const Polynomial& index);
+  Polynomial located(int64_t table, const Polynomial& x);
+  Polynomial length(int64_t table);
+  Polynomial ranks() { return atom(context_.int_const("qd_ranks")); }
+
+  // What is known of all terms made so far: definitions of quotients, commutativity, and the table axioms.
+  std::vector<z3::expr> knowledge();
+
+ private:
+  struct Application {
+    int64_t table;
+    Polynomial argument, result;
+  };
+
+  Polynomial atom(const z3::expr& expression);
+  z3::expr product(const Polynomial::Monomial& monomial);
+  Polynomial binary(const Expression& expression, const Instance& instance);
+  Polynomial quotient(const Polynomial& dividend, const Polynomial& divisor);
+  Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
+  std::string table_name(int64_t table) const;
+  bool made_of_nodes(int64_t table) const;
+  z3::expr apply(const std::string& name, const z3::expr& argument);
+
+  // axioms.cc
+  void know_element(const Application& application);
+  Polynomial next_element(int64_t table, const Polynomial& index);
+  void know_location(const Application& application);
+  void know_pairs(int64_t table);
+  void know_tables();
+
+  const Program& program_;
+  z3::context& context_;
+  std::vector<z3::expr> atoms_;
+  std::map<unsigned, int> atom_numbers_;  // by the identity of the solver's term
+  z3::func_decl multiply_;
+  std::vector<z3::expr> known_;
+  std::vector<Application> elements_, locations_;
+  std::map<std::pair<int64_t, unsigned>, bool> seen_elements_, seen_locations_;
+  std::map<unsigned, bool> seen_products_;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_LOGIC_H_

@@ -1,0 +1,126 @@
+// Reads a proof's lines into statements; what they say is read where the names in it are known (obligations.cc).
+#include "verifier/prove/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "verifier/decode.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// "00 15 ..." appended to bytes; false where it is not hexadecimal.
+bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
+  for (size_t at = 0; at < text.size(); at += 3) {
+    uint8_t byte = 0;
+    const char* first = text.data() + at;
+    if (text.size() - at < 2 || (text.size() - at > 2 && first[2] != ' ')) return false;
+    const auto [end, error] = std::from_chars(first, first + 2, byte, 16);
+    if (error != std::errc() || end != first + 2) return false;
+    bytes.push_back(byte);
+  }
+  return true;
+}
+
+class ProofReader {
+ public:
+  ProofReader(std::string_view text, const std::string& source) : text_(text), source_(source) { proof_.source = source; }
+
+  Result<Proof> run() {
+    heading();
+    if (error_.empty()) statements();
+    if (!error_.empty()) return Error{error_};
+    return std::move(proof_);
+  }
+
+ private:
+  void fail(int line, const std::string& message) {
+    if (error_.empty()) error_ = fmt::format("{}:{}: {}", source_, line, message);
+  }
+
+  // The lines before the first empty one; `text_` is left with the rest.
+  void heading() {
+    std::vector<uint8_t> names;
+    while (error_.empty() && !text_.empty()) {
+      const size_t end = std::min(text_.find('\n'), text_.size());
+      const std::string_view line = text_.substr(0, end);
+      text_.remove_prefix(std::min(end + 1, text_.size()));
+      ++line_;
+      if (line.empty()) break;
+      const size_t space = std::min(line.find(' '), line.size());
+      const std::string_view word = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
+      if (line_ == 1 && line != "proof 1") fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
+      if ((word == "code" && !append_bytes(rest, proof_.code)) || (word == "names" && !append_bytes(rest, names)))
+        fail(line_, "bytes are two hexadecimal digits each, with a space between");
+    }
+    if (!error_.empty()) return;
+    Result<Program> program = decode_program(proof_.code, names, source_);
+    if (!program.ok()) {
+      error_ = program.error().message;
+      return;
+    }
+    proof_.program = std::move(program).value();
+  }
+
+  void statements() {
+    const std::set<std::string> kinds = {"define", "lemma", "theorem", "refute", "match", "cover", "once",    "copies",
+                                         "keys",  "order",   "defined", "port", "in_place"};
+    Result<std::vector<Line>> lines = split_lines(text_, source_);
+    if (!lines.ok()) {
+      error_ = lines.error().message;
+      return;
+    }
+    for (Line& line : *lines) {
+      line.number += line_;
+      if (line.indent > 0) {
+        if (proof_.statements.empty()) return fail(line.number, "indented without a statement before it");
+        proof_.statements.back().lines.push_back(std::move(line));
+        continue;
+      }
+      LineReader reader(line, source_);
+      ProofStatement statement;
+      statement.line = line.number;
+      statement.kind = reader.word("a statement");
+      if (kinds.count(statement.kind) == 0) return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
+      subject(reader, statement);
+      if (!reader.failed()) reader.finish();
+      if (reader.failed()) {
+        error_ = reader.error().message;
+        return;
+      }
+      proof_.statements.push_back(std::move(statement));
+    }
+  }
+
+  static void subject(LineReader& reader, ProofStatement& statement) {
+    const std::string& kind = statement.kind;
+    if (kind == "define" || kind == "lemma" || kind == "theorem" || kind == "refute") {
+      statement.subject = reader.word("a name");
+      reader.expect("(");
+      while (!reader.failed() && !reader.accept(")")) {
+        if (!statement.variables.empty()) reader.expect(",");
+        statement.variables.push_back(reader.word("a variable"));
+      }
+    } else if (kind == "match" || kind == "once") {
+      statement.subject = reader.word("send, receive or copy");
+      statement.subject += " " + reader.take().text;
+    } else if (kind == "keys") {
+      statement.subject = reader.word("a loop");
+    }
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  int line_ = 0;
+  Proof proof_;
+  std::string error_;
+};
+
+}  // namespace
+
+Result<Proof> parse_proof(std::string_view text, const std::string& source) { return ProofReader(text, source).run(); }
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,67 @@
+// Runs the queries of a proof. For each obligation the solver is asked three times: hypotheses alone must be satisfiable (else
+// they would prove anything), with the goal denied they must not be, and with a mutant of the goal denied they must be (else
+// the obligation has no teeth). Anything else, a time-out included, is a failure.
+#ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
+#define QUADRILLE_VERIFIER_PROVE_PROVER_H_
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "verifier/prove/obligations.h"
+
+namespace quadrille::verifier {
+
+enum class Answer : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
+
+// One question and what the answer must be, as SMT-LIB.
+struct Question {
+  std::string name;  // "match send 1: hypotheses", unique in a proof
+  Answer expected;
+  std::string smtlib;
+};
+
+struct ObligationResult {
+  std::string name;
+  bool theorem = false;
+  bool proven = false;
+  std::string failure;  // "the goal does not follow", "the hypotheses are contradictory", ...
+  bool unknown = false; // the solver gave up
+};
+
+struct ProofResult {
+  std::vector<ObligationResult> obligations;
+  std::vector<Question> questions;  // where asked for
+  int64_t queries = 0;              // asked of the solver
+  int64_t known = 0;                // obligations that are, term by term, those of an earlier proof
+  double seconds = 0;
+};
+
+struct ProverOptions {
+  unsigned timeout_milliseconds = 10000;
+  bool keep_questions = false;
+};
+
+// Proves one proof after another. Programs that are alike share most of their obligations, which are asked once.
+class Prover {
+ public:
+  explicit Prover(const ProverOptions& options) : options_(options) {}
+
+  ProofResult prove(const Proof& proof, const ProofPlan& plan);
+
+ private:
+  // The solver's identities of an obligation's terms.
+  using Terms = std::array<unsigned, 3>;
+
+  ObligationResult run(const Obligation& obligation, const Program& program, ProofResult& all);
+
+  const ProverOptions options_;
+  z3::context context_;
+  std::vector<z3::expr> kept_;  // terms keep their identity while they live
+  std::map<Terms, ObligationResult> known_;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_PROVER_H_

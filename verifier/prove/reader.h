@@ -1,0 +1,76 @@
+// Reads what stands in the lines of a proof's statements, against the names that are known at a place of the program.
+#ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
+#define QUADRILLE_VERIFIER_PROVE_READER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verifier/prove/proof.h"
+#include "verifier/prove/sites.h"
+
+namespace quadrille::verifier {
+
+// Where an expression of a proof stands: unknowns, numbered as the variables of expressions, and names made of them.
+struct View {
+  std::vector<std::string> unknowns;
+  Names names;  // values over the unknowns and, where it means something, `rank`
+  bool has_rank = false;
+};
+
+// The view of a site, step or loop body: its loop variables are the unknowns.
+View view_of(const std::vector<std::string>& variables, const Names& names);
+
+struct Lemma {
+  std::string name;
+  size_t variables;
+  std::vector<Expression> given;
+  Expression show;
+  // By induction over one variable from low to high; low and high do not name it.
+  struct Induction {
+    int variable;
+    Expression low, high;
+  };
+  std::optional<Induction> induction;
+};
+
+// What a `with` line names: a site, the values of its loop variables, and when it applies.
+struct Witness {
+  Site::Kind kind;
+  int number;
+  std::vector<std::pair<std::string, Expression>> values;
+  std::optional<Expression> condition;
+};
+
+class ProofLines {
+ public:
+  ProofLines(const Proof& proof, const Anatomy& anatomy) : proof_(proof), anatomy_(anatomy) {}
+
+  // Each fails with a message that names the line.
+  Result<Expression> expression(const Line& line, const View& view, size_t skip_words) const;
+  Result<Witness> witness(const Line& line, const View& view) const;
+  // "induction x from LOW to HIGH"
+  Result<Lemma::Induction> induction(const Line& line, const View& view) const;
+
+  // The fact that a `use` line brings, as a condition over the view; nothing where some name in it is not known there.
+  std::optional<Expression> use(const Line& line, const View& view) const;
+
+  void add_lemma(Lemma lemma) { lemmas_.push_back(std::move(lemma)); }
+  void define(const std::string& name, size_t variables, Expression value) { defined_[name] = {std::move(value), static_cast<int>(variables)}; }
+  static Expression instance(const Lemma& lemma, const std::vector<Expression>& arguments);
+
+ private:
+  Scope scope(const View& view) const;
+
+  const Proof& proof_;
+  const Anatomy& anatomy_;
+  std::vector<Lemma> lemmas_;
+  std::map<std::string, Definition> defined_;  // by the proof
+};
+
+// given... implies show, as an expression.
+Expression implication(const std::vector<Expression>& given, const Expression& show);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_READER_H_

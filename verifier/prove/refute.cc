@@ -1,0 +1,90 @@
+// Both searches go over all node sizes in ascending order of ranks, so the first hit is the smallest.
+#include "verifier/prove/refute.h"
+
+#include <fmt/format.h>
+
+#include "schedule/evaluate.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr int64_t kMostRanks = 8;
+
+// All topologies of so many ranks: partitions, smallest part first.
+void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs, const std::function<bool(const Topology&)>& visit, bool& stop) {
+  if (ranks == 0) {
+    stop = visit(Topology::from_runs(runs).value());
+    return;
+  }
+  for (int64_t size = least; size <= ranks && !stop; ++size) {
+    if (size != ranks && ranks - size < size) continue;
+    runs.push_back({1, size});
+    partitions(ranks - size, size, runs, visit, stop);
+    runs.pop_back();
+  }
+}
+
+// Calls visit with ever larger topologies until it returns true.
+void each_topology(const std::function<bool(const Topology&)>& visit) {
+  bool stop = false;
+  for (int64_t ranks = 1; ranks <= kMostRanks && !stop; ++ranks) {
+    std::vector<Run> runs;
+    partitions(ranks, 1, runs, visit, stop);
+  }
+}
+
+bool holds(const Expression& condition, const Environment& environment, bool if_undefined) {
+  Undefined why = Undefined::kNone;
+  const auto value = evaluate(condition, environment, &why);
+  return value ? *value != 0 : if_undefined;
+}
+
+// Whether these values are within the claim's conditions and against what it shows.
+bool is_counterexample(const FalseClaim& claim, const Environment& environment) {
+  for (const Expression& given : claim.given)
+    if (!holds(given, environment, false)) return false;
+  return !holds(claim.show, environment, true);
+}
+
+}  // namespace
+
+std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
+  std::optional<std::string> found;
+  each_topology([&](const Topology& topology) {
+    const Result<Binding> binding = bind(program, Job{{topology}, {}}, {}, 0);
+    if (!binding.ok()) return false;
+    Environment environment{binding->place, binding->parameters, binding->tables, std::vector<int64_t>(claim.variables.size(), 0)};
+    // Every value of every variable from 0 to the number of ranks, like an odometer.
+    for (;;) {
+      if (is_counterexample(claim, environment)) {
+        found = fmt::format("nodes {}", topology.text());
+        for (size_t i = 0; i < claim.variables.size(); ++i)
+          *found += fmt::format("{} {} = {}", i ? "," : ":", claim.variables[i], environment.variables[i]);
+        return true;
+      }
+      size_t wheel = 0;
+      while (wheel < environment.variables.size() && environment.variables[wheel] == topology.ranks())
+        environment.variables[wheel++] = 0;
+      if (wheel == environment.variables.size()) return false;
+      ++environment.variables[wheel];
+    }
+  });
+  return found;
+}
+
+std::optional<FailingJob> find_failing_job(const Program& program) {
+  std::optional<FailingJob> found;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.name.text.size() > 0) return std::nullopt;  // which values to try is not known
+  each_topology([&](const Topology& topology) {
+    const Job job{{topology}, {}};
+    const Result<Report> report = check_schedule(program, job, {}, {});
+    if (!report.ok() || !report->violation) return false;
+    found = FailingJob{job, *report->violation};
+    return true;
+  });
+  return found;
+}
+
+}  // namespace quadrille::verifier

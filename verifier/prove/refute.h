@@ -1,0 +1,25 @@
+// Counterexamples: the smallest job on which a claim is false, or on which a program goes wrong.
+#ifndef QUADRILLE_VERIFIER_PROVE_REFUTE_H_
+#define QUADRILLE_VERIFIER_PROVE_REFUTE_H_
+
+#include <optional>
+#include <string>
+
+#include "verifier/prove/obligations.h"
+#include "verifier/verdict.h"
+
+namespace quadrille::verifier {
+
+// "nodes 1,2: phase = 1, u = 1, v = 2"; nothing where none is found on jobs of few ranks.
+std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim);
+
+struct FailingJob {
+  Job job;
+  Violation violation;
+};
+// The smallest job on which the checker refutes the program.
+std::optional<FailingJob> find_failing_job(const Program& program);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_REFUTE_H_

@@ -1,0 +1,152 @@
+// One pass over the program. Lets are put in as they are met: `scope_` holds, for each variable in scope, its value as an
+// expression over the enclosing loops.
+#include "verifier/prove/sites.h"
+
+#include <fmt/format.h>
+
+#include "schedule/traverse.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// `path`, continued.
+Path extended(const Path& path, PathElement element) {
+  Path result = path;
+  result.push_back(std::move(element));
+  return result;
+}
+
+class Anatomist {
+ public:
+  Anatomy run(const Program& program) {
+    if (program.collective != Collective::kAlltoall || program.groups != 1)
+      anatomy_.unsupported = "only all-to-all programs of one group have a proof system so far";
+    anatomy_.bodies.emplace_back();
+    body(program.body, Path{}, 0, -1);
+    return std::move(anatomy_);
+  }
+
+ private:
+  void unsupported(const std::string& what) {
+    if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
+  }
+
+  // The expression over loop variables; what it needs to be defined is noted.
+  Expression put_in(const Expression& expression, const Path& path) {
+    Expression result = substitute(expression, scope_, leaf(Operator::kRank));
+    anatomy_.places.push_back({path, result});
+    return result;
+  }
+
+  void body(const Body& statements, const Path& path, int into, int step) {
+    const size_t scope = scope_.size();
+    const Names names = names_;
+    for (const Statement& statement : statements)
+      std::visit([&](const auto& kind) { this->statement(kind, path, into, step); }, statement.kind);
+    scope_.resize(scope);
+    names_ = names;
+  }
+
+  void declare(const std::string& name, const Expression& value) {
+    scope_.push_back(value);
+    names_[name] = value;
+  }
+
+  void statement(const Let& let, const Path& path, int, int) {
+    const Expression value = put_in(let.value, path);
+    declare(let.name.text, value);
+    anatomy_.definitions.emplace(let.name.text, Definition{value, static_cast<int>(variables_.size())});
+  }
+
+  void statement(const For& loop, const Path& path, int into, int step) {
+    if (step >= 0) return unsupported("a loop inside a step");
+    const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
+    const int variable_number = static_cast<int>(variables_.size());
+    const Path inside = extended(path, {PathElement::Kind::kLoop, {}, low, high, variable_number});
+    const Names names = names_;
+    declare(loop.name.text, variable(variable_number));
+    variables_.push_back(loop.name.text);
+    const int index = static_cast<int>(anatomy_.loops.size());
+    anatomy_.loops.push_back({loop.name.text, path, low, high, variable_number, names_, variables_});
+    anatomy_.bodies.emplace_back();
+    anatomy_.bodies[into].push_back({true, index, path});
+    body(loop.body, inside, index + 1, step);
+    variables_.pop_back();
+    scope_.pop_back();
+    names_ = names;
+  }
+
+  void statement(const If& choice, const Path& path, int into, int step) {
+    const Expression condition = put_in(choice.condition, path);
+    body(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}), into, step);
+    body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}), into, step);
+    if (step >= 0) unsupported("a condition inside a step");
+  }
+
+  void statement(const Step& step, const Path& path, int into, int) {
+    StepSite site{path, variables_, names_, put_in(step.key, path), std::nullopt, {}};
+    if (step.after) site.after = put_in(*step.after, path);
+    const int index = static_cast<int>(anatomy_.steps.size());
+    anatomy_.steps.push_back(std::move(site));
+    anatomy_.bodies[into].push_back({false, index, path});
+    body(step.body, path, into, index);
+  }
+
+  void statement(const Message& message, const Path& path, int, int step) {
+    const Transfer* single = message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
+    if (message.pieces.size() > 0 && !single) return unsupported("a message of several pieces");
+    if (message.sized || message.remote) unsupported("a sized or remote message");
+    const bool send = message.direction == Direction::kSend;
+    Site site = new_site(send ? Site::Kind::kSend : Site::Kind::kReceive, path, step);
+    site.peer = put_in(message.peer, path);
+    if (single) {
+      if (single->piece.range || single->piece.buffer != (send ? Buffer::kSend : Buffer::kReceive))
+        unsupported("a message that forwards a block, or a part of one");
+      site.block = put_in(single->piece.block, path);
+    }
+    add(std::move(site));
+  }
+
+  void statement(const Copy& copy, const Path& path, int, int step) {
+    if (copy.from.range || copy.to.range || copy.from.buffer != Buffer::kSend || copy.to.buffer != Buffer::kReceive)
+      unsupported("a copy that is not from the send to the receive buffer");
+    Site site = new_site(Site::Kind::kCopy, path, step);
+    site.block = put_in(copy.from.block, path);
+    site.second_block = put_in(copy.to.block, path);
+    add(std::move(site));
+  }
+
+  void statement(const Transfer&, const Path&, int, int) {}
+  void statement(const Reduce&, const Path&, int, int) { unsupported("a reduction"); }
+  void statement(const Lanes&, const Path&, int, int) { unsupported("lanes"); }
+
+  Site new_site(Site::Kind kind, const Path& path, int step) {
+    int number = 1;
+    for (const Site& site : anatomy_.sites) number += site.kind == kind;
+    return {kind, number, path, variables_, names_, {}, std::nullopt, {}, step};
+  }
+
+  void add(Site site) {
+    if (site.step >= 0) anatomy_.steps[site.step].sites.push_back(anatomy_.sites.size());
+    anatomy_.sites.push_back(std::move(site));
+  }
+
+  Anatomy anatomy_;
+  std::vector<Expression> scope_;
+  std::vector<std::string> variables_;  // of the enclosing loops
+  Names names_;
+};
+
+}  // namespace
+
+Expression substitute(const Expression& expression, const std::vector<Expression>& variables, const Expression& rank) {
+  if (expression.op == Operator::kVariable) return variables[expression.value];
+  if (expression.op == Operator::kRank) return rank;
+  Expression result = expression;
+  for (Expression& operand : result.operands) operand = substitute(operand, variables, rank);
+  return result;
+}
+
+Anatomy take_apart(const Program& program) { return Anatomist().run(program); }
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,98 @@
+// A program taken apart for the prover: where it sends, receives and copies, under which conditions, and which loops its steps
+// stand in. Lets are put in, so that every expression here speaks of `rank` and of the enclosing loops' variables only, which
+// are numbered from the outermost, 0, 1, ...
+#ifndef QUADRILLE_VERIFIER_PROVE_SITES_H_
+#define QUADRILLE_VERIFIER_PROVE_SITES_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/program.h"
+
+namespace quadrille::verifier {
+
+// What must hold to come to a place: conditions and loop bounds, outermost first.
+struct PathElement {
+  enum class Kind { kCondition, kNegation, kLoop };
+  Kind kind;
+  Expression condition;  // kCondition, kNegation
+  Expression low, high;  // kLoop: low <= variable < high
+  int variable = 0;      // kLoop: its number
+};
+using Path = std::vector<PathElement>;
+
+// Names that can be used at a place: loop variables and lets, the latter put in.
+using Names = std::map<std::string, Expression>;
+
+struct Site {
+  enum class Kind { kSend, kReceive, kCopy };
+  Kind kind;
+  int number;  // among the sites of its kind, from 1, in the order of the program
+  Path path;
+  std::vector<std::string> variables;  // names of the enclosing loops
+  Names names;
+  Expression peer;                  // of a message
+  std::optional<Expression> block;  // none: a token
+  Expression second_block;          // where a copy goes
+  int step = -1;                    // index of the step it stands in; -1: none, a copy before or between steps
+};
+
+struct StepSite {
+  Path path;
+  std::vector<std::string> variables;
+  Names names;
+  Expression key;
+  std::optional<Expression> after;
+  std::vector<int> sites;  // indices of the sites in it
+};
+
+// A loop around steps.
+struct LoopSite {
+  std::string name;
+  Path path;  // to the loop, without its own bounds
+  Expression low, high;
+  int variable;
+  Names names;  // in the body
+  std::vector<std::string> variables;  // the enclosing ones and its own
+};
+
+// What stands in a body, in order: steps and loops around steps, conditions put into their paths.
+struct Item {
+  bool is_loop;
+  int index;  // into loops or steps
+  Path path;
+};
+
+// An expression and the path to where it is evaluated: for definedness.
+struct Place {
+  Path path;
+  Expression expression;
+};
+
+// A let as a function of rank and the variables of its enclosing loops.
+struct Definition {
+  Expression value;
+  int variables;
+};
+
+struct Anatomy {
+  std::vector<Site> sites;
+  std::vector<StepSite> steps;
+  std::vector<LoopSite> loops;
+  std::vector<std::vector<Item>> bodies;  // bodies[0] is the program's, bodies[1 + i] that of loops[i]
+  std::vector<Place> places;
+  std::map<std::string, Definition> definitions;  // by name; the first of its name
+  std::string unsupported;                        // what the prover does not know; empty
+};
+
+Anatomy take_apart(const Program& program);
+
+// The expression with its variables and `rank` replaced.
+Expression substitute(const Expression& expression, const std::vector<Expression>& variables,
+                      const Expression& rank);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_SITES_H_

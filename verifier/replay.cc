@@ -1,0 +1,52 @@
+// Words for events, and steps put on a line each.
+#include "verifier/replay.h"
+
+namespace quadrille::verifier {
+
+std::string step_text(int64_t key, bool has_after, int64_t after) {
+  return has_after ? fmt::format("step {} after {}", key, after) : fmt::format("step {}", key);
+}
+
+std::string message_text(bool receive, bool remote, bool sized, int64_t peer) {
+  return fmt::format("{}{}{} {}", receive ? "receive" : "send", sized ? " sized" : "", remote ? " remote" : "", peer);
+}
+
+std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high) {
+  static constexpr const char* kBuffers[] = {"send", "recv", "temp"};
+  return ranged ? fmt::format("{}[{}]@{}..{}", kBuffers[buffer], block, low, high)
+                : fmt::format("{}[{}]", kBuffers[buffer], block);
+}
+
+std::string piece_text(const PieceValue& piece) {
+  return piece_text(static_cast<int>(piece.buffer), piece.block, piece.ranged, piece.low, piece.high);
+}
+
+std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank, int64_t low, int64_t high) {
+  std::vector<std::string> lines;
+  std::string line;
+  bool wanted = true;  // what comes before the first step is shown
+  const auto finish = [&] {
+    if (wanted && !line.empty()) lines.push_back(line);
+    line.clear();
+  };
+  for (const std::string& event : EventTeller<PauseAtAll>(program, binding).run(rank)) {
+    if (event.starts_with("step ") && event != "step end") {
+      finish();
+      const int64_t key = std::stoll(event.substr(5));
+      wanted = low <= key && key < high;
+      line = event + ":";
+    } else if (event == "step end" || event == "message end") {
+      continue;
+    } else if (event == "end" || event.starts_with("undefined") || event.starts_with("lane")) {
+      finish();
+      wanted = true;
+      line = event;
+    } else {
+      line += (line.empty() ? "" : line.ends_with(":") || event.find('[') == 0 ? " " : "  ") + event;
+    }
+  }
+  finish();
+  return lines;
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,96 @@
+// What ranks do, told event by event: what a refutation's replay command prints, and what the tests compare.
+#ifndef QUADRILLE_VERIFIER_REPLAY_H_
+#define QUADRILLE_VERIFIER_REPLAY_H_
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "schedule/walk.h"
+
+namespace quadrille::verifier {
+
+using Events = std::vector<std::string>;
+
+std::string step_text(int64_t key, bool has_after, int64_t after);
+std::string message_text(bool receive, bool remote, bool sized, int64_t peer);
+std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high);
+std::string piece_text(const PieceValue& piece);
+
+// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end", "end". A walk that comes
+// to an expression without a value ends with "undefined". Pauses tells whether steps' ends are among them.
+template <class Pauses>
+class EventTeller {
+ public:
+  EventTeller(const Program& program, const Binding& binding) : code_(*Code::compile(program)), binding_(binding) {}
+
+  Events run(int64_t rank) {
+    std::vector<int64_t> registers(code_.registers());
+    Walker walker;
+    code_.start(binding_, rank, walker, registers.data());
+    go(walker, registers);
+    return std::move(events_);
+  }
+
+  // The walk's sink.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    message(head);
+    piece({buffer, block, false, 0, 0});
+    message_end();
+  }
+  void message(const MessageHead& head) {
+    events_.push_back(message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
+  }
+  void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
+  void message_end() { events_.push_back("message end"); }
+  void copy(const PieceValue& from, const PieceValue& to) {
+    events_.push_back(fmt::format("copy{} {} {}", outside_ ? " outside" : "", piece_text(from), piece_text(to)));
+  }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into) {
+    events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right", outside_ ? " outside" : "",
+                                  piece_text(from), piece_text(into)));
+  }
+
+ private:
+  void go(Walker& walker, std::vector<int64_t>& registers) {
+    for (;;) {
+      const Pause pause = code_.run<Pauses>(binding_, walker, registers.data(), *this);
+      outside_ = pause == Pause::kOutside;
+      switch (pause) {
+        case Pause::kStep: events_.push_back(step_text(walker.key, walker.after != kNoAfter, walker.after)); break;
+        case Pause::kStepEnd: events_.push_back("step end"); break;
+        case Pause::kOutside: break;
+        case Pause::kLanes: lanes(walker, registers); break;
+        case Pause::kLaneEnd: return;
+        case Pause::kEnd: events_.push_back("end"); return;
+        case Pause::kUndefined: events_.push_back("undefined"); return;
+      }
+    }
+  }
+
+  void lanes(Walker& walker, const std::vector<int64_t>& registers) {
+    events_.push_back(fmt::format("lanes {}", code_.lanes(walker)));
+    for (int i = 0; i < code_.lanes(walker); ++i) {
+      events_.push_back("lane");
+      Walker lane;
+      std::vector<int64_t> own = registers;
+      code_.start_lane(walker, i, lane);
+      go(lane, own);
+    }
+    events_.push_back("lanes end");
+    code_.resume_after_lanes(walker);
+  }
+
+  const Code code_;
+  const Binding& binding_;
+  bool outside_ = false;
+  Events events_;
+};
+
+// The rank's steps with low <= key < high, one line a step.
+std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank, int64_t low, int64_t high);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_REPLAY_H_
