@@ -75,8 +75,7 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 
 std::optional<FailingJob> find_failing_job(const Program& program) {
   std::optional<FailingJob> found;
-  for (const Parameter& parameter : program.parameters)
-    if (parameter.name.text.size() > 0) return std::nullopt;  // which values to try is not known
+  if (!program.parameters.empty()) return std::nullopt;  // which values to try is not known
   each_topology([&](const Topology& topology) {
     const Job job{{topology}, {}};
     const Result<Report> report = check_schedule(program, job, {}, {});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "schedule/binding.h"
 #include "verifier/prove/obligations.h"
 #include "verifier/verdict.h"
 
