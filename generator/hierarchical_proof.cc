@@ -12,7 +12,10 @@
 namespace quadrille {
 namespace {
 
-constexpr const char* kLemmas = R"(define first_of(phase)
+constexpr const char* kLemmas = R"(lemma node_of(i, x)
+  given 0 <= i and i < length(size) and 0 <= x and x < size[i]
+  show locate(base, base[i] + x) = i
+define first_of(phase)
   as locate(size, done[phase]) + 1
 lemma first_active(phase)
   given 0 <= phase and phase + 1 < length(done)
@@ -94,19 +97,25 @@ constexpr const char* kBetweenNodes = R"(define meet(i, j, phase)
 match receive {lesser_receive}
   with send {greater} where phase = phase, round = round, u = l
   use first_active(phase)
+  rewrite node_of(b, v)
 match send {lesser_send}
   with receive {greater} where phase = phase, round = round, u = l
   use first_active(phase)
+  rewrite node_of(b, v)
 match receive {greater}
   with send {lesser_send} where phase = phase, round = round, v = l
   use first_active(phase)
+  rewrite node_of(b, u)
 match send {greater}
   with receive {lesser_receive} where phase = phase, round = round, v = l
   use first_active(phase)
+  rewrite node_of(b, u)
 once send {lesser_send}
   use first_active(phase)
+  rewrite node_of(b, v)
 once send {greater}
   use first_active(phase)
+  rewrite node_of(b, u)
 cover
   with send {lesser_send} where phase = locate(done, l(source)), round = meet(a(source), a(target), locate(done, l(source))), v = l(target) if a(source) < a(target)
   use first_active(locate(done, l(source)))
@@ -118,11 +127,14 @@ cover
 constexpr const char* kSelfOneWay = R"(match send {self}
   with receive {self} where phase = phase, round = round, u = u
   use first_active(phase)
+  rewrite node_of(b, v)
 match receive {self}
   with send {self} where phase = phase, round = round, u = u, v = l
   use first_active(phase)
+  rewrite node_of(b, u)
 once send {self}
   use first_active(phase)
+  rewrite node_of(b, v)
 )";
 
 // Pairs inside a node: who is whose partner at which distance, and in which round with room for them.
@@ -144,9 +156,12 @@ define clamp(y, low, high)
   as min(max(y, low), high) - low
 match send {self}
   with receive {self} where phase = phase, round = round, delta = delta, side = u = l ? (l < wrap(l + delta, mine) ? 0 : 1) : (w < wrap(w - delta, mine) ? 0 : 1)
+  rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
 {uses}match receive {self}
   with send {self} where phase = phase, round = round, delta = delta, side = u = l ? (l < wrap(l + delta, mine) ? 0 : 1) : (w < wrap(w - delta, mine) ? 0 : 1)
+  rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
 {uses}once send {self}
+  rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
 {uses}  use monotone(((delta - 1)*mine + u) div longest + 1, D, longest)
   use monotone(C, ((delta - 1)*mine + u) div longest, longest)
 )";

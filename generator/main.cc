@@ -1,4 +1,4 @@
-// bazel run //generator -- generate | list | show | emit
+// bazel run //generator -- generate | list | show | emit | proofs
 //
 // Reads arguments, calls the rooms that do the work, and prints. Tested by tests/cli/generator_test.sh.
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "generator/emit.h"
 #include "generator/encode.h"
 #include "generator/picture.h"
+#include "generator/proof_file.h"
 #include "generator/registry.h"
 #include "schedule/text.h"
 #include "verifier/decode.h"
@@ -195,6 +196,20 @@ int emit(const std::string& file, const std::string& folder) {
   return 0;
 }
 
+// Writes the proof of every program that can be generated.
+int proofs(const std::string& folder) {
+  int written_files = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const std::string name = fmt::format("{}.{}.proof", name_of(algorithm.collective), full_name(algorithm, choices));
+      const Result<bool> written = cli::write_file((std::filesystem::path(folder) / name).string(), proof_file(algorithm, choices));
+      if (!written.ok()) return bad_input("proofs", "--out: " + written.error().message);
+      ++written_files;
+    }
+  fmt::print("{}: {} proofs\n", folder, written_files);
+  return 0;
+}
+
 // The flags of every algorithm's options, once each.
 void add_options(CLI::App& command, Choices& choices) {
   for (const Algorithm& algorithm : algorithms())
@@ -234,6 +249,9 @@ int run(int argc, char** argv) {
   emitting->add_option("file", file, "a schedule file")->required();
   emitting->add_option("--out", folder, "the folder to write to")->required();
 
+  CLI::App* proving = app.add_subcommand("proofs", "write the proof of every program, for the verifier");
+  proving->add_option("--out", folder, "the folder to write to")->required();
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -244,6 +262,7 @@ int run(int argc, char** argv) {
   if (generating_command->parsed()) return generate(generating);
   if (listing->parsed()) return list();
   if (showing_command->parsed()) return show(showing);
+  if (proving->parsed()) return proofs(folder);
   return emit(file, folder);
 }
 

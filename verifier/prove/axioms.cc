@@ -2,6 +2,8 @@
 // table; two rounds of them, because the facts of the first bring new terms.
 #include "verifier/prove/axioms.h"
 
+#include <cstdlib>
+
 #include "verifier/prove/logic.h"
 
 namespace quadrille::verifier {
@@ -75,29 +77,37 @@ bool Logic::made_of_nodes(int64_t table) const {
          program_.tables[t.source].kind == TableKind::kNodes;
 }
 
-// Facts about lengths and ends.
+// Facts about lengths and ends. The entries that they name take no part in facts about pairs.
 void Logic::know_tables() {
+  const Polynomial zero = Polynomial::constant(0), one = Polynomial::constant(1);
   known_.push_back(term(ranks()) >= 1);
   for (size_t i = 0; i < program_.tables.size(); ++i) {
     const Table& table = program_.tables[i];
     if (table.kind == TableKind::kNodes) known_.push_back(term(length(i)) >= 1);
     if (!made_of_nodes(i)) continue;
-    known_.push_back(equal(element(i, Polynomial::constant(0)), Polynomial::constant(0)));
-    const Polynomial last = length(i) - Polynomial::constant(1);
+    known_.push_back(equal(entry(i, zero), zero));
     if (table.kind == TableKind::kPrefix) {
-      known_.push_back(equal(element(i, last), ranks()));
+      known_.push_back(equal(entry(i, length(i) - one), ranks()));
     } else {
       known_.push_back(term(length(i)) >= 2);
-      const Polynomial last_node = length(table.source) - Polynomial::constant(1);
-      known_.push_back(equal(element(i, last), element(table.source, last_node)));
+      known_.push_back(equal(entry(i, length(i) - one), entry(table.source, length(table.source) - one)));
     }
   }
 }
 
 void Logic::know_element(const Application& application) {
-  if (program_.tables[application.table].kind != TableKind::kNodes) return;
+  const Table& table = program_.tables[application.table];
   const z3::expr index = term(application.argument);
-  known_.push_back(z3::implies(index >= 0 && index < term(length(application.table)), term(application.result) >= 1));
+  const z3::expr inside = index >= 0 && index < term(length(application.table));
+  if (table.kind == TableKind::kNodes) {
+    const Polynomial last = entry(application.table, length(application.table) - Polynomial::constant(1));
+    known_.push_back(z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
+  } else if (made_of_nodes(application.table)) {
+    known_.push_back(z3::implies(inside, less_equal(application.argument, application.result)));
+    if (table.kind == TableKind::kPrefix)
+      known_.push_back(z3::implies(index >= 0 && index < term(length(table.source)),
+                                   less_equal(application.result + entry(table.source, application.argument), ranks())));
+  }
 }
 
 // The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs would multiply with others.
@@ -110,11 +120,12 @@ Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
 void Logic::know_location(const Application& application) {
   const Polynomial& a = application.result;
   const z3::expr where = term(a);
+  const bool sums = program_.tables[application.table].kind == TableKind::kPrefix && made_of_nodes(application.table);
   known_.push_back(where >= -1 && where < term(length(application.table)));
   known_.push_back(z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
-  known_.push_back(z3::implies(where >= 0 && where + 1 < term(length(application.table)),
+  known_.push_back(z3::implies((sums ? where >= 0 : where >= -1) && where + 1 < term(length(application.table)),
                                less(application.argument, next_element(application.table, a))));
-  known_.push_back(z3::implies(where == -1, less(application.argument, element(application.table, Polynomial::constant(0)))));
+  if (sums) known_.push_back(z3::implies(where == -1, term(application.argument) < 0));
 }
 
 // Facts about each two entries of a table.
@@ -125,31 +136,31 @@ void Logic::know_pairs(int64_t table) {
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
   const z3::expr end = term(length(table));
+  // That entries ascend, from one to another.
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
-    if (t.kind == TableKind::kNodes) {
+    if (t.kind == TableKind::kNodes)
       known_.push_back(z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
-    } else if (t.kind == TableKind::kPrefix) {
-      const Polynomial next = next_element(table, low.argument);
-      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less_equal(next, high.result)));
-      // Neighbours touch.
-      const Polynomial distance = high.argument - low.argument;
-      if (distance.is_constant() && distance.constant_value() == 1)
-        known_.push_back(z3::implies(i >= 0 && j < end, equal(next, high.result)));
-    } else {
+    else if (t.kind == TableKind::kPrefix)
+      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less_equal(next_element(table, low.argument), high.result)));
+    else
       known_.push_back(z3::implies(i >= 0 && i < j && j < end,
                                    less_equal(low.result + high.argument - low.argument, high.result)));
-    }
   };
   for (size_t i = 0; i < entries.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      ordered(entries[i], entries[j]);
-      ordered(entries[j], entries[i]);
+      const Polynomial distance = entries[i].argument - entries[j].argument;
+      if (!distance.is_constant() || distance.constant_value() > 0) ordered(entries[j], entries[i]);
+      if (!distance.is_constant() || distance.constant_value() < 0) ordered(entries[i], entries[j]);
+      if (t.kind != TableKind::kPrefix || !distance.is_constant() || std::abs(distance.constant_value()) != 1) continue;
+      // Neighbours touch.
+      const Application &low = entries[distance.constant_value() == 1 ? j : i], &high = entries[distance.constant_value() == 1 ? i : j];
+      known_.push_back(z3::implies(term(low.argument) >= 0 && term(high.argument) < end,
+                                   equal(next_element(table, low.argument), high.result)));
     }
 }
 
 std::vector<z3::expr> Logic::knowledge() {
-  know_tables();
   size_t elements = 0, locations = 0;
   for (int round = 0; round < 2; ++round) {
     const size_t element_end = elements_.size(), location_end = locations_.size();
@@ -158,6 +169,7 @@ std::vector<z3::expr> Logic::knowledge() {
   }
   // Distinct and prefix tables first: what is said of them names entries of the sizes.
   for (size_t table = program_.tables.size(); table-- > 0;) know_pairs(table);
+  know_tables();
   return known_;
 }
 

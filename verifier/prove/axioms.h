@@ -2,9 +2,9 @@
 // that a proof must ask for by name with `use NAME(arguments)`.
 //
 // Tables (nodes: sizes S of N nodes, ascending; P = prefix(S); D = distinct(S)):
-//   N >= 1; S[i] >= 1; i <= j -> S[i] <= S[j]
-//   P[0] = 0; P[i+1] = P[i] + S[i]; P[N] = ranks; i < j -> P[i] + S[i] <= P[j]
-//   D[0] = 0; length(D) >= 2; i < j -> D[i] + (j - i) <= D[j]; the last entry of D is S[N-1]
+//   N >= 1; 1 <= S[i] <= S[N-1]; i <= j -> S[i] <= S[j]
+//   P[0] = 0; P[i+1] = P[i] + S[i]; P[N] = ranks; i <= P[i]; P[i] + S[i] <= ranks; i < j -> P[i] + S[i] <= P[j]
+//   D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j]; the last entry of D is S[N-1]
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c

@@ -12,6 +12,7 @@ struct Bits {
         x(q.logic.context().bv_const("qd_x", kBits)),
         y(q.logic.context().bv_const("qd_y", kBits)),
         p(q.logic.context().bv_const("qd_p", kBits)) {
+    q.bit_vectors = true;
     q.hypotheses.push_back(z3::ule(p, number(kBitVectorRanks)));
     q.hypotheses.push_back(z3::ult(x, p));
     q.hypotheses.push_back(z3::ult(y, p));

@@ -85,8 +85,15 @@ z3::expr Logic::term(const Polynomial& polynomial) {
   return sum;
 }
 
+// A choice gets a name: it stands in many facts, and is said once.
 Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no) {
-  return atom(z3::ite(condition, term(yes), term(no)));
+  const z3::expr value = z3::ite(condition, term(yes), term(no));
+  const auto known = choices_.find(value.id());
+  if (known != choices_.end()) return known->second;
+  const Polynomial name = fresh(fmt::format("choice_{}", choices_.size()));
+  known_.push_back(term(name) == value);
+  kept_.push_back(value);
+  return choices_.emplace(value.id(), name).first->second;
 }
 
 // Floor division. By a number the solver knows it; else it is a symbol with its defining inequalities.
@@ -170,8 +177,15 @@ z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
   return context_.function(("qd_" + name).c_str(), context_.int_sort(), context_.int_sort())(argument);
 }
 
+void Logic::rewrite(const Expression& left, const Expression& right, const Instance& instance) {
+  const z3::expr argument = term(number(left.operands[0], instance));
+  kept_.push_back(argument);
+  rewrites_.insert_or_assign(Place{left.op, left.value, argument.id()}, number(right, instance));
+}
+
 Polynomial Logic::element(int64_t table, const Polynomial& index) {
   const z3::expr argument = term(index);
+  if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()}); known != rewrites_.end()) return known->second;
   const Polynomial result = atom(apply(table_name(table), argument));
   if (seen_elements_.emplace(std::pair(table, argument.id()), true).second) elements_.push_back({table, index, result});
   return result;
@@ -179,6 +193,7 @@ Polynomial Logic::element(int64_t table, const Polynomial& index) {
 
 Polynomial Logic::located(int64_t table, const Polynomial& x) {
   const z3::expr argument = term(x);
+  if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()}); known != rewrites_.end()) return known->second;
   const Polynomial result = atom(apply("locate_" + table_name(table), argument));
   if (seen_locations_.emplace(std::pair(table, argument.id()), true).second) locations_.push_back({table, x, result});
   return result;

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "schedule/program.h"
@@ -62,14 +63,21 @@ class Logic {
   z3::expr truth(bool value) { return context_.bool_val(value); }
 
   Polynomial element(int64_t table, const Polynomial& index);
+  // The same term, about which nothing but what a fact says of it becomes known.
+  Polynomial entry(int64_t table, const Polynomial& index) { return atom(apply(table_name(table), term(index))); }
   Polynomial located(int64_t table, const Polynomial& x);
   Polynomial length(int64_t table);
   Polynomial ranks() { return atom(context_.int_const("qd_ranks")); }
+
+  // From now on the table entry, or the location, `left` is written as `right`, to which it must have been shown equal.
+  void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
   // What is known of all terms made so far: definitions of quotients, commutativity, and the table axioms.
   std::vector<z3::expr> knowledge();
 
  private:
+  using Place = std::tuple<Operator, int64_t, unsigned>;  // an operator, its table, and its argument's identity
+
   struct Application {
     int64_t table;
     Polynomial argument, result;
@@ -100,6 +108,9 @@ class Logic {
   std::vector<Application> elements_, locations_;
   std::map<std::pair<int64_t, unsigned>, bool> seen_elements_, seen_locations_;
   std::map<unsigned, bool> seen_products_;
+  std::map<Place, Polynomial> rewrites_;
+  std::map<unsigned, Polynomial> choices_;  // the name of each
+  std::vector<z3::expr> kept_;              // terms keep their identity while they live
 };
 
 }  // namespace quadrille::verifier

@@ -138,6 +138,36 @@ class Planner {
     return result;
   }
 
+  using Rewrites = std::vector<ProofLines::Rewrite>;
+
+  // The equalities that a statement rewrites by; that their conditions hold at the site becomes an obligation.
+  Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site, const View& view, const Uses& facts) {
+    Rewrites result;
+    if (!statement) return result;
+    for (const Line& line : statement->lines) {
+      if (!starts_with(line, "rewrite")) continue;
+      auto rewrite = lines_.rewrite(line, view);
+      if (!rewrite) {
+        fail_at(*statement, fmt::format("line {} rewrites by nothing that is known to be an equality of a table entry", line.number));
+        return {};
+      }
+      result.push_back(*rewrite);
+      add(fmt::format("{}, rewriting {}", name, result.size()), [=, this, given = rewrite->given](Query& q) {
+        const Instance instance = unknowns(q, view);
+        append(q.hypotheses, along(q, site.path, instance));
+        assume(q, facts, instance);
+        std::vector<z3::expr> goals;
+        for (const Expression& condition : given) goals.push_back(q.logic.condition(condition, instance));
+        show(q, {}, goals, negated(q, given[0], instance));
+      });
+    }
+    return result;
+  }
+
+  static void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
+    for (const ProofLines::Rewrite& rewrite : rewrites) q.logic.rewrite(rewrite.left, rewrite.right, instance);
+  }
+
   // Lemmas, theorems and false claims, in order: a lemma may use those before it.
   void read_early(const ProofStatement& statement) {
     if (statement.kind == "define") return define(statement);
@@ -433,6 +463,7 @@ class Planner {
       const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
       const std::string name = "match " + site_name(site);
       peer_and_place(site, view, facts);
+      const Rewrites rewriting = rewrites(name, statement, site, view, facts);
       const auto at_site = [this, site](Query& q, const Instance& instance) { append(q.hypotheses, along(q, site.path, instance)); };
       exhaustive(name, matches_[i], view, facts, at_site);
       for (size_t k = 0; k < matches_[i].size(); ++k) {
@@ -442,12 +473,12 @@ class Planner {
           return fail_proof(fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
         const Uses case_facts = uses(statement, view, k);
         add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
-            [=, this](Query& q) { match(q, i, k, view, case_facts); });
+            [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
       }
     }
   }
 
-  void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts) {
+  void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts, const Rewrites& rewriting) {
     const Site& site = anatomy_.sites[i];
     const Choice& choice = matches_[i][k];
     const Site& other = anatomy_.sites[choice.site];
@@ -455,6 +486,7 @@ class Planner {
     append(q.hypotheses, along(q, site.path, instance));
     assume(q, facts, instance);
     append(q.hypotheses, applies(q, matches_[i], k, instance));
+    apply_rewrites(q, rewriting, instance);
     const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
     std::vector<z3::expr> goals = along(q, other.path, there);
     goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
@@ -535,11 +567,14 @@ class Planner {
     const Site& site = anatomy_.sites[i];
     if (site.kind == Site::Kind::kReceive || !site.block) return;
     const View view = view_of_site(site);
-    const Uses facts = uses(find("once", site_name(site)), view);
+    const ProofStatement* statement = find("once", site_name(site));
+    const Uses facts = uses(statement, view);
+    const Rewrites rewriting = rewrites("once " + site_name(site), statement, site, view, facts);
     add("once " + site_name(site), [=, this](Query& q) {
       const Instance instance = unknowns(q, view);
       append(q.hypotheses, along(q, anatomy_.sites[i].path, instance));
       assume(q, facts, instance);
+      apply_rewrites(q, rewriting, instance);
       Instance asked{instance.rank, {}};
       if (site.kind == Site::Kind::kSend) asked.variables = {instance.rank, q.logic.number(*site.block, instance)};
       const z3::expr named = names_instance(q, site.kind == Site::Kind::kSend ? cover_ : copies_, asked, i, instance);

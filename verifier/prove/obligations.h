@@ -33,6 +33,7 @@ struct Query {
   Logic logic;
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
+  bool bit_vectors = false;  // says nothing of jobs: no axioms are needed
 };
 
 struct Obligation {

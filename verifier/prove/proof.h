@@ -15,6 +15,7 @@
 //     use AXIOM(...) or LEMMA(...)           any number
 //   theorem NAME(x, y)                       a lemma that is worth telling
 //   refute NAME(x, y)                        a claim that is false: the smallest counterexample is looked for
+//     rewrite LEMMA(...)                     under match or once: the lemma's conditions hold, and what it equates is one
 //   match send 1                             which receive meets this send, in terms of the send's names
 //     with receive 2 where u = l, round = round if CONDITION
 //   match receive 2                          and the reverse

@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "verifier/prove/smtlib.h"
+
 namespace quadrille::verifier {
 namespace {
 
@@ -18,35 +20,35 @@ Answer answer_of(z3::check_result result) {
 
 class Asker {
  public:
-  Asker(const z3::expr& assumed, const ProverOptions& options, ProofResult& result, const std::string& name)
-      : solver_(assumed.ctx(), z3::solver::simple()), options_(options), result_(result), name_(name) {
-    z3::params parameters(assumed.ctx());
-    parameters.set("timeout", options.timeout_milliseconds);
-    parameters.set("arith.solver", 2u);  // the older one is faster on these
-    solver_.set(parameters);
+  Asker(const z3::expr& assumed, const ProverOptions& options) : solver_(new_solver(assumed.ctx(), options)) {
     solver_.add(assumed);
   }
 
-  Answer ask(const char* what, Answer expected) {
-    ++result_.queries;
-    if (options_.keep_questions)
-      result_.questions.push_back({fmt::format("{}: {}", name_, what), expected, solver_.to_smt2()});
-    return answer_of(solver_.check());
+  Answer ask() { return answer_of(solver_.check()); }
+
+  // Asks part by part; what has been shown helps to show the rest.
+  Answer ask_denied_parts(const z3::expr& goal) {
+    Answer answer = Answer::kUnsatisfiable;
+    solver_.push();
+    for (const z3::expr& part : split(goal)) {
+      answer = ask_denied(part);
+      if (answer != Answer::kUnsatisfiable) break;
+      solver_.add(part);
+    }
+    solver_.pop();
+    return answer;
   }
 
-  Answer ask_denied(const z3::expr& goal, const char* what, Answer expected) {
+  Answer ask_denied(const z3::expr& goal) {
     solver_.push();
     solver_.add(!goal);
-    const Answer answer = ask(what, expected);
+    const Answer answer = ask();
     solver_.pop();
     return answer;
   }
 
  private:
   z3::solver solver_;
-  const ProverOptions& options_;
-  ProofResult& result_;
-  const std::string& name_;
 };
 
 void judge(ObligationResult& result, Answer answer, Answer expected, const char* failure) {
@@ -55,12 +57,13 @@ void judge(ObligationResult& result, Answer answer, Answer expected, const char*
   result.failure = result.unknown ? fmt::format("the solver gave up asking whether {}", failure) : failure;
 }
 
-// Hypotheses and everything that is known, as one term.
-z3::expr assumptions(Query& query) {
+// Hypotheses and everything that is known.
+z3::expr_vector assumptions(Query& query) {
   z3::expr_vector all(query.logic.context());
   for (const z3::expr& hypothesis : query.hypotheses) all.push_back(hypothesis);
-  for (const z3::expr& fact : query.logic.knowledge()) all.push_back(fact);
-  return z3::mk_and(all);
+  if (!query.bit_vectors)
+    for (const z3::expr& fact : query.logic.knowledge()) all.push_back(fact);
+  return all;
 }
 
 }  // namespace
@@ -69,7 +72,8 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
   ObligationResult result{obligation.name, obligation.theorem, false, "", false};
   Query query(context_, program);
   obligation.build(query);
-  const z3::expr assumed = assumptions(query);
+  const z3::expr_vector assumptions = quadrille::verifier::assumptions(query);
+  const z3::expr assumed = z3::mk_and(assumptions);
   const Terms terms = {assumed.id(), query.goal.id(), query.mutant.id()};
   if (const auto earlier = known_.find(terms); earlier != known_.end()) {
     ++all.known;
@@ -78,15 +82,15 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
     result.unknown = earlier->second.unknown;
     return result;
   }
-  Asker asker(assumed, options_, all, obligation.name);
-  judge(result, asker.ask_denied(query.goal, "goal", Answer::kUnsatisfiable), Answer::kUnsatisfiable, "the goal does not follow");
-  const Answer mutant = asker.ask_denied(query.mutant, "mutant", Answer::kSatisfiable);
+  Asker asker(assumed, options_);
+  judge(result, asker.ask_denied_parts(query.goal), Answer::kUnsatisfiable, "the goal does not follow");
+  const Answer mutant = asker.ask_denied(query.mutant);
   // What satisfies the hypotheses and denies the mutant satisfies the hypotheses.
-  const Answer hypotheses = mutant == Answer::kSatisfiable && !options_.keep_questions
-                                ? Answer::kSatisfiable
-                                : asker.ask("hypotheses", Answer::kSatisfiable);
+  const Answer hypotheses = mutant == Answer::kSatisfiable ? mutant : asker.ask();
   judge(result, hypotheses, Answer::kSatisfiable, "the hypotheses contradict each other");
   judge(result, mutant, Answer::kSatisfiable, "a mutant of the goal follows as well");
+  if (options_.keep_exports)
+    all.exports.push_back(export_obligation(obligation.name, assumptions, query, options_));
   result.proven = result.failure.empty();
   kept_.insert(kept_.end(), {assumed, query.goal, query.mutant});
   known_.emplace(terms, result);

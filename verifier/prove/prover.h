@@ -15,11 +15,11 @@ namespace quadrille::verifier {
 
 enum class Answer : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
 
-// One question and what the answer must be, as SMT-LIB.
-struct Question {
-  std::string name;  // "match send 1: hypotheses", unique in a proof
-  Answer expected;
+// An obligation as text for another solver (smtlib.h), and what the answers must be, in order.
+struct Export {
+  std::string name;  // of the obligation
   std::string smtlib;
+  std::vector<Answer> expected;
 };
 
 struct ObligationResult {
@@ -32,15 +32,14 @@ struct ObligationResult {
 
 struct ProofResult {
   std::vector<ObligationResult> obligations;
-  std::vector<Question> questions;  // where asked for
-  int64_t queries = 0;              // asked of the solver
-  int64_t known = 0;                // obligations that are, term by term, those of an earlier proof
+  std::vector<Export> exports;  // where asked for; what an earlier proof has is not exported again
+  int64_t known = 0;            // obligations that are, term by term, those of an earlier proof
   double seconds = 0;
 };
 
 struct ProverOptions {
   unsigned timeout_milliseconds = 10000;
-  bool keep_questions = false;
+  bool keep_exports = false;
 };
 
 // Proves one proof after another. Programs that are alike share most of their obligations, which are asked once.

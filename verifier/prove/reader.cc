@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "verifier/prove/axioms.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -108,35 +107,57 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
   return result;
 }
 
-std::optional<Expression> ProofLines::use(const Line& line, const View& view) const {
+// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing where a name in it is not known in the view.
+std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   const Scope scope = this->scope(view);
-  reader.expect("use");
-  const std::string name = reader.word("an axiom or lemma");
-  std::vector<AxiomArgument> arguments;
+  reader.take();
+  Call call{reader.word("an axiom or lemma"), {}};
   reader.expect("(");
   while (!reader.failed() && !reader.accept(")")) {
-    if (!arguments.empty()) reader.expect(",");
+    if (!call.arguments.empty()) reader.expect(",");
     const std::string& next = reader.peek(1).text;
     const auto table = next == "," || next == ")" ? scope.table(reader.peek().text) : std::nullopt;
     if (table) {
       reader.take();
-      arguments.push_back({table, {}});
+      call.arguments.push_back({table, {}});
     } else {
-      arguments.push_back({std::nullopt, read_expression(reader, scope)});
-      if (!view.has_rank && mentions_rank(arguments.back().value)) reader.fail("'rank' means nothing here");
+      call.arguments.push_back({std::nullopt, read_expression(reader, scope)});
+      if (!view.has_rank && mentions_rank(call.arguments.back().value)) reader.fail("'rank' means nothing here");
     }
   }
   if (!reader.failed()) reader.finish();
-  if (reader.failed()) return std::nullopt;
-  if (auto axiom = named_axiom(proof_.program, name, arguments)) return axiom;
-  for (const Lemma& lemma : lemmas_) {
-    if (lemma.name != name || lemma.variables != arguments.size()) continue;
-    std::vector<Expression> values;
-    for (const AxiomArgument& argument : arguments) values.push_back(argument.value);
-    return instance(lemma, values);
-  }
-  return std::nullopt;
+  return reader.failed() ? std::nullopt : std::optional(std::move(call));
+}
+
+const Lemma* ProofLines::find_lemma(const Call& call) const {
+  for (const Lemma& lemma : lemmas_)
+    if (lemma.name == call.name && lemma.variables == call.arguments.size()) return &lemma;
+  return nullptr;
+}
+
+std::optional<Expression> ProofLines::use(const Line& line, const View& view) const {
+  const std::optional<Call> call = this->call(line, view);
+  if (!call) return std::nullopt;
+  if (auto axiom = named_axiom(proof_.program, call->name, call->arguments)) return axiom;
+  const Lemma* lemma = find_lemma(*call);
+  if (!lemma) return std::nullopt;
+  std::vector<Expression> values;
+  for (const AxiomArgument& argument : call->arguments) values.push_back(argument.value);
+  return instance(*lemma, values);
+}
+
+std::optional<ProofLines::Rewrite> ProofLines::rewrite(const Line& line, const View& view) const {
+  const std::optional<Call> call = this->call(line, view);
+  const Lemma* lemma = call ? find_lemma(*call) : nullptr;
+  if (!lemma || lemma->induction || lemma->show.op != Operator::kEqual) return std::nullopt;
+  std::vector<Expression> values;
+  for (const AxiomArgument& argument : call->arguments) values.push_back(argument.value);
+  const auto put_in = [&](const Expression& e) { return substitute(e, values, leaf(Operator::kRank)); };
+  Rewrite result{{}, put_in(lemma->show.operands[0]), put_in(lemma->show.operands[1])};
+  if (result.left.op != Operator::kElement && result.left.op != Operator::kLocate) return std::nullopt;
+  for (const Expression& condition : lemma->given) result.given.push_back(put_in(condition));
+  return result;
 }
 
 Expression ProofLines::instance(const Lemma& lemma, const std::vector<Expression>& arguments) {

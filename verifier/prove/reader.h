@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verifier/prove/axioms.h"
 #include "verifier/prove/proof.h"
 #include "verifier/prove/sites.h"
 
@@ -55,12 +56,26 @@ class ProofLines {
   // The fact that a `use` line brings, as a condition over the view; nothing where some name in it is not known there.
   std::optional<Expression> use(const Line& line, const View& view) const;
 
+  // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of its equality.
+  struct Rewrite {
+    std::vector<Expression> given;
+    Expression left, right;
+  };
+  std::optional<Rewrite> rewrite(const Line& line, const View& view) const;
+
   void add_lemma(Lemma lemma) { lemmas_.push_back(std::move(lemma)); }
   void define(const std::string& name, size_t variables, Expression value) { defined_[name] = {std::move(value), static_cast<int>(variables)}; }
   static Expression instance(const Lemma& lemma, const std::vector<Expression>& arguments);
 
  private:
+  struct Call {
+    std::string name;
+    std::vector<AxiomArgument> arguments;
+  };
+
   Scope scope(const View& view) const;
+  std::optional<Call> call(const Line& line, const View& view) const;
+  const Lemma* find_lemma(const Call& call) const;
 
   const Proof& proof_;
   const Anatomy& anatomy_;

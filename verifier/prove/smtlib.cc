@@ -1,0 +1,223 @@
+// Writing and asking again. Tested by tests/prove/smtlib_test.cc: exported questions are answered as expected by cvc5, and a
+// wrong expectation is reported.
+#include "verifier/prove/smtlib.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace quadrille::verifier {
+namespace {
+
+// Which of the assumptions the goal needs, by the solver's own account.
+std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal, const ProverOptions& options) {
+  z3::context& context = assumed.ctx();
+  z3::solver solver = new_solver(context, options);
+  z3::expr_vector switches(context);
+  std::map<unsigned, unsigned> number_of;
+  for (unsigned i = 0; i < assumed.size(); ++i) {
+    switches.push_back(context.bool_const(fmt::format("qd_use_{}", i).c_str()));
+    number_of[switches.back().id()] = i;
+    solver.add(z3::implies(switches.back(), assumed[i]));
+  }
+  solver.add(!goal);
+  std::vector<bool> result(assumed.size(), true);
+  if (solver.check(switches) != z3::unsat) return result;
+  std::fill(result.begin(), result.end(), false);
+  for (const z3::expr& used : solver.unsat_core()) result[number_of.at(used.id())] = true;
+  return result;
+}
+
+// The values of the unknowns and table entries in a model of the assumptions in which the mutant is false.
+z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant, const ProverOptions& options) {
+  z3::context& context = assumed.ctx();
+  z3::solver solver = new_solver(context, options);
+  for (const z3::expr& assumption : assumed) solver.add(assumption);
+  solver.add(!mutant);
+  if (solver.check() != z3::sat) return context.bool_val(true);
+  const z3::model model = solver.get_model();
+  z3::expr_vector values(context);
+  std::set<unsigned> seen;
+  const std::function<void(const z3::expr&)> visit = [&](const z3::expr& e) {
+    if (!e.is_app() || !seen.insert(e.id()).second) return;
+    if (e.decl().decl_kind() == Z3_OP_UNINTERPRETED) values.push_back(e == model.eval(e, true));
+    for (unsigned i = 0; i < e.num_args(); ++i) visit(e.arg(i));
+  };
+  for (const z3::expr& assumption : assumed) visit(assumption);
+  visit(mutant);
+  return z3::mk_and(values);
+}
+
+// Writes terms as SMT-LIB and remembers what they name. (The solver's own printer takes a hundred times as long.)
+class TermWriter {
+ public:
+  void assertion(const z3::expr& e) {
+    text_ += "(assert ";
+    write(e);
+    text_ += ")\n";
+  }
+
+  void question() { text_ += "(check-sat)\n"; }
+
+  std::string problem(const char* logic) const {
+    std::string all = fmt::format("(set-logic {})\n", logic);
+    for (const auto& [name, declaration] : declarations_) all += declaration;
+    return all + text_;
+  }
+
+ private:
+  void write(const z3::expr& e) {
+    if (e.is_numeral()) {
+      text_ += e.to_string();
+      return;
+    }
+    const z3::func_decl function = e.decl();
+    const std::string name = function.decl_kind() == Z3_OP_ITE ? "ite" : function.name().str();
+    if (function.decl_kind() == Z3_OP_UNINTERPRETED) declare(e, name);
+    if (e.num_args() == 0) {
+      text_ += name;
+      return;
+    }
+    text_ += "(" + name;
+    for (unsigned i = 0; i < e.num_args(); ++i) {
+      text_ += ' ';
+      write(e.arg(i));
+    }
+    text_ += ')';
+  }
+
+  void declare(const z3::expr& e, const std::string& name) {
+    std::string& declaration = declarations_[name];
+    if (!declaration.empty()) return;
+    std::string arguments;
+    for (unsigned i = 0; i < e.num_args(); ++i) arguments += (i ? " " : "") + e.arg(i).get_sort().to_string();
+    declaration = fmt::format("(declare-fun {} ({}) {})\n", name, arguments, e.get_sort().to_string());
+  }
+
+  std::string text_;
+  std::map<std::string, std::string> declarations_;
+};
+
+std::string problem(const Query& query, const z3::expr_vector& asserted, const z3::expr* then_asserted = nullptr) {
+  TermWriter writer;
+  for (const z3::expr& assertion : asserted) writer.assertion(assertion);
+  writer.question();
+  if (then_asserted) {
+    writer.assertion(*then_asserted);
+    writer.question();
+  }
+  return writer.problem(query.bit_vectors ? "QF_BV" : "QF_UFLIA");
+}
+
+// What a command prints; nothing where it cannot be run or fails.
+std::optional<std::string> output_of(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return std::nullopt;
+  std::string output;
+  char buffer[4096];
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, got);
+  const int status = pclose(pipe);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(output) : std::nullopt;
+}
+
+const char* word_for(Answer answer) { return answer == Answer::kSatisfiable ? "sat" : "unsat"; }
+
+// Compares what was printed with what the exports expect, question by question.
+void compare(const std::string& output, const std::vector<Export>& exports, SecondOpinion& opinion) {
+  std::istringstream lines(output);
+  for (const Export& obligation : exports)
+    for (const Answer expected : obligation.expected) {
+      ++opinion.questions;
+      std::string line;
+      if (std::getline(lines, line) && line == word_for(expected)) continue;
+      opinion.disagreements.push_back(
+          fmt::format("{}: {} instead of {}", obligation.name, line.empty() ? "no answer" : line, word_for(expected)));
+    }
+}
+
+}  // namespace
+
+z3::solver new_solver(z3::context& context, const ProverOptions& options) {
+  z3::solver solver(context, z3::solver::simple());
+  z3::params parameters(context);
+  parameters.set("timeout", options.timeout_milliseconds);
+  parameters.set("arith.solver", 2u);  // the older one is faster on these
+  solver.set(parameters);
+  return solver;
+}
+
+std::vector<z3::expr> split(const z3::expr& goal) {
+  std::vector<z3::expr> parts;
+  if (goal.is_and()) {
+    for (unsigned i = 0; i < goal.num_args(); ++i)
+      for (const z3::expr& part : split(goal.arg(i))) parts.push_back(part);
+  } else if (goal.is_implies()) {
+    for (const z3::expr& part : split(goal.arg(1)))
+      parts.push_back(goal.arg(0).is_true() ? part : z3::implies(goal.arg(0), part));
+  } else if (!goal.is_true()) {
+    parts.push_back(goal);
+  }
+  return parts;
+}
+
+Export export_obligation(const std::string& name, const z3::expr_vector& assumed, const Query& query,
+                         const ProverOptions& options) {
+  Export result{name, "", {}};
+  z3::context& context = assumed.ctx();
+  z3::expr_vector known(context);
+  for (const z3::expr& assumption : assumed) known.push_back(assumption);
+  for (const z3::expr& part : split(query.goal)) {
+    const std::vector<bool> core = needed(known, part, options);
+    z3::expr_vector asserted(context);
+    for (unsigned k = 0; k < known.size(); ++k)
+      if (core[k]) asserted.push_back(known[k]);
+    asserted.push_back(!part);
+    result.expected.push_back(Answer::kUnsatisfiable);
+    result.smtlib += fmt::format("(reset)\n; {}: part {} of the goal, denied: unsat\n{}", name, result.expected.size(),
+                                 problem(query, asserted));
+    known.push_back(part);
+  }
+  z3::expr_vector satisfiable(context);
+  for (const z3::expr& assumption : assumed) satisfiable.push_back(assumption);
+  satisfiable.push_back(example(assumed, query.mutant, options));
+  const z3::expr denied = !query.mutant;
+  result.expected.insert(result.expected.end(), 2, Answer::kSatisfiable);
+  result.smtlib += fmt::format("(reset)\n; {}: hypotheses alone: sat; with a mutant of the goal denied: sat\n{}", name,
+                               problem(query, satisfiable, &denied));
+  return result;
+}
+
+SecondOpinion ask_second_solver(const std::string& command, const std::vector<std::string>& files,
+                                const std::vector<std::vector<Export>>& exports) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::optional<std::string>> outputs(files.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < files.size();)
+      outputs[i] = output_of(fmt::format("{} --lang smt2.6 --incremental '{}'", command, files[i]));
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  SecondOpinion opinion;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!outputs[i])
+      opinion.failure = fmt::format("{} could not answer {}", command, files[i]);
+    else
+      compare(*outputs[i], exports[i], opinion);
+  }
+  opinion.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return opinion;
+}
+
+}  // namespace quadrille::verifier

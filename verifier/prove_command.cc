@@ -1,0 +1,159 @@
+// Proves one proof after another, tells what was proven and what was refuted, and has a second solver answer again.
+#include "verifier/prove_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/files.h"
+#include "verifier/prove/prover.h"
+#include "verifier/prove/refute.h"
+#include "verifier/prove/smtlib.h"
+#include "verifier/proven.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using cli::bad_input;
+using cli::ExitCode;
+
+struct NamedProof {
+  std::string name;
+  Proof proof;
+};
+
+// The built-in proofs that are asked for, or those of the files.
+Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
+  std::vector<std::pair<std::string, std::string>> texts;  // name, text
+  for (const std::string& file : arguments.files) {
+    const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
+    if (!bytes.ok()) return bytes.error();
+    texts.emplace_back(file, std::string(bytes->begin(), bytes->end()));
+  }
+  if (arguments.files.empty())
+    for (const ProvenProgram& program : proven_programs()) texts.emplace_back(program.name, program.proof);
+  for (const std::string& name : arguments.names) {
+    const bool known = std::any_of(texts.begin(), texts.end(), [&](const auto& text) { return text.first == name || text.first == "alltoall." + name; });
+    if (!known) return Error{fmt::format("'{}' has no proof; bazel run //verifier -- prove --verbose names all that do", name)};
+  }
+  std::vector<NamedProof> proofs;
+  for (const auto& [name, text] : texts) {
+    const auto asked = [&, &name = name](const std::string& wanted) { return name == wanted || name == "alltoall." + wanted; };
+    if (!arguments.names.empty() && std::none_of(arguments.names.begin(), arguments.names.end(), asked)) continue;
+    Result<Proof> proof = parse_proof(text, name);
+    if (!proof.ok()) return proof.error();
+    proofs.push_back({name, std::move(proof).value()});
+  }
+  return proofs;
+}
+
+class Session {
+ public:
+  explicit Session(const ProveArguments& arguments) : arguments_(arguments), prover_({10000, exports_wanted()}) {}
+
+  int run() {
+    Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
+    if (!proofs.ok()) return bad_input("prove", proofs.error().message);
+    for (const NamedProof& named : *proofs) {
+      const Result<ProofPlan> plan = plan_proof(named.proof);
+      if (!plan.ok()) return bad_input("prove", plan.error().message);
+      prove_one(named, *plan);
+    }
+    fmt::print("{} programs, {} obligations ({} distinct), {:.1f} s with z3{}\n", proofs->size(), obligations_, distinct_, seconds_,
+               worst_ == ExitCode::kVerified ? ": everything proven" : "");
+    if (exports_wanted()) {
+      const int code = hand_on();
+      worst_ = std::max(worst_, code);
+    }
+    return worst_;
+  }
+
+ private:
+  bool exports_wanted() const { return !arguments_.folder.empty() || !arguments_.second_solver.empty(); }
+
+  void prove_one(const NamedProof& named, const ProofPlan& plan) {
+    ProofResult result = prover_.prove(named.proof, plan);
+    obligations_ += result.obligations.size();
+    distinct_ += result.obligations.size() - result.known;
+    seconds_ += result.seconds;
+    const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(), [](const ObligationResult& o) { return !o.proven; });
+    if (failed == result.obligations.end())
+      fmt::print("{}: proven for {} ({} obligations, {:.2f} s)\n", named.name,
+                 plan.bounded_ranks ? fmt::format("up to {} ranks", kBitVectorRanks) : "all sizes", result.obligations.size(), result.seconds);
+    else
+      tell_failure(named, result);
+    for (const ObligationResult& obligation : result.obligations)
+      if (arguments_.verbose || !obligation.proven)
+        fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
+    for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
+    names_.push_back(named.name);
+    exports_.push_back(std::move(result.exports));
+  }
+
+  // An obligation failed: does the program go wrong somewhere, or is only the proof too weak?
+  void tell_failure(const NamedProof& named, const ProofResult&) {
+    const std::optional<FailingJob> job = find_failing_job(named.proof.program);
+    if (!job) {
+      fmt::print("{}: UNKNOWN: not proven, and no counterexample with up to 8 ranks\n", named.name);
+      worst_ = std::max<int>(worst_, ExitCode::kUnknown);
+      return;
+    }
+    fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->job.groups[0].text(), property_name(job->violation.property),
+               job->violation.detail);
+    if (worst_ != ExitCode::kUnknown) worst_ = ExitCode::kRefuted;
+  }
+
+  void tell_claim(const NamedProof& named, const FalseClaim& claim) {
+    if (const auto counterexample = find_counterexample(named.proof.program, claim)) {
+      fmt::print("  {} is false, as expected: {}\n", claim.name, *counterexample);
+      return;
+    }
+    fmt::print("  {}: no counterexample found to what should be false\n", claim.name);
+    worst_ = std::max<int>(worst_, ExitCode::kUnknown);
+  }
+
+  // Writes the exports, and asks the second solver where there is one.
+  int hand_on() {
+    const bool temporary = arguments_.folder.empty();
+    const std::filesystem::path folder =
+        temporary ? std::filesystem::temp_directory_path() / fmt::format("quadrille-{}", getpid()) : std::filesystem::path(cli::user_path(arguments_.folder));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return bad_input("prove", fmt::format("--export: {}: {}", arguments_.folder, error.message()));
+    std::vector<std::string> files;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      std::string text;
+      for (const Export& obligation : exports_[i]) text += obligation.smtlib;
+      files.push_back((folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
+      const Result<bool> written = cli::write_file(files.back(), text);
+      if (!written.ok()) return bad_input("prove", "--export: " + written.error().message);
+    }
+    const int code = arguments_.second_solver.empty() ? ExitCode::kVerified : ask_again(files);
+    if (temporary) std::filesystem::remove_all(folder, error);
+    return code;
+  }
+
+  int ask_again(const std::vector<std::string>& files) {
+    const SecondOpinion opinion = ask_second_solver(arguments_.second_solver, files, exports_);
+    if (!opinion.failure.empty()) return bad_input("prove", fmt::format("--second-solver: {}; is it installed?", opinion.failure));
+    for (const std::string& disagreement : opinion.disagreements) fmt::print("{} disagrees: {}\n", arguments_.second_solver, disagreement);
+    fmt::print("{} answered {} questions in {:.1f} s: {}\n", arguments_.second_solver, opinion.questions, opinion.seconds,
+               opinion.disagreements.empty() ? "the same answers" : fmt::format("{} others", opinion.disagreements.size()));
+    return opinion.disagreements.empty() ? ExitCode::kVerified : ExitCode::kUnknown;
+  }
+
+  const ProveArguments& arguments_;
+  Prover prover_;
+  size_t obligations_ = 0, distinct_ = 0;
+  double seconds_ = 0;
+  int worst_ = ExitCode::kVerified;
+  std::vector<std::string> names_;
+  std::vector<std::vector<Export>> exports_;
+};
+
+}  // namespace
+
+int prove_command(const ProveArguments& arguments) { return Session(arguments).run(); }
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,23 @@
+// The proofs that this verifier was built with, and the programs that they prove. The table is made by the build itself
+// (certify.cc): it runs the prover over every proof in emitted/proofs, and fails where one does not hold.
+#ifndef QUADRILLE_VERIFIER_PROVEN_H_
+#define QUADRILLE_VERIFIER_PROVEN_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace quadrille::verifier {
+
+struct ProvenProgram {
+  std::string_view name;   // "alltoall.hierarchical-factor"
+  std::string_view proof;  // the text
+  std::span<const uint8_t> code;
+  int64_t most_ranks;  // proven for so many ranks; 0: for any number
+};
+
+std::span<const ProvenProgram> proven_programs();
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVEN_H_
