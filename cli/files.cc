@@ -21,10 +21,12 @@ std::string user_path(const std::string& path) {
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   std::error_code error;
   const std::string full = user_path(path);
-  if (std::filesystem::is_directory(full, error)) return Error{fmt::format("{}: is a folder; name a file", path)};
+  if (std::filesystem::is_directory(full, error))
+    return Error{fmt::format("{}: is a folder; name a file", path)};
   std::ifstream file(full, std::ios::binary);
   if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)),
+                             std::istreambuf_iterator<char>());
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   return bytes;
 }

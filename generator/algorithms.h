@@ -6,13 +6,14 @@
 
 namespace quadrille {
 
-Algorithm factor();                // factor.cc
-Algorithm factor_even();           // factor_even.cc
-Algorithm xor_exchange();          // xor.cc
-Algorithm hierarchical_factor();   // hierarchical.cc
-Algorithm hierarchical_circle();   // hierarchical.cc
+Algorithm factor();               // factor.cc
+Algorithm factor_even();          // factor_even.cc
+Algorithm xor_exchange();         // xor.cc
+Algorithm hierarchical_factor();  // hierarchical.cc
+Algorithm hierarchical_circle();  // hierarchical.cc
 
-// The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to itself.
+// The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to
+// itself.
 Option self_loops_option();
 
 }  // namespace quadrille

@@ -11,11 +11,13 @@ namespace quadrille {
 std::string identifier_from(const std::string& name) {
   std::string result;
   for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "schedule_" + result;
+  if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0])))
+    result = "schedule_" + result;
   return result;
 }
 
-EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier, const std::string& command) {
+EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
+                     const std::string& command) {
   std::string guard = "QUADRILLE_EMITTED_" + identifier + "_H_";
   for (char& c : guard) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const std::string made = fmt::format("/* DO NOT EDIT. Made by:\n{} */\n", command);
@@ -31,8 +33,9 @@ EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifie
   std::string bytes;
   for (size_t i = 0; i < file.size(); ++i)
     bytes += fmt::format("{}0x{:02x},", i % 16 == 0 ? (i ? "\n    " : "    ") : " ", file[i]);
-  result.source = fmt::format("{}#include \"{}.h\"\n\nconst unsigned char quadrille_{}[{}] = {{\n{}\n}};\n", made,
-                              identifier, identifier, file.size(), bytes);
+  result.source =
+      fmt::format("{}#include \"{}.h\"\n\nconst unsigned char quadrille_{}[{}] = {{\n{}\n}};\n",
+                  made, identifier, identifier, file.size(), bytes);
   return result;
 }
 

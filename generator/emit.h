@@ -15,8 +15,10 @@ struct EmittedSource {
 // "nodes-1,2,3" becomes nodes_1_2_3: what the emitted files and their symbol are called.
 std::string identifier_from(const std::string& name);
 
-// `identifier` names the array, quadrille_<identifier>; `command` made the files and stands in their first lines.
-EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier, const std::string& command);
+// `identifier` names the array, quadrille_<identifier>; `command` made the files and stands in
+// their first lines.
+EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
+                     const std::string& command);
 
 }  // namespace quadrille
 

@@ -1,6 +1,6 @@
-// Bytes from a program: one pass, prefix order, every number in its shortest form, so that equal programs have
-// equal code. The two decoders (verifier/decode.cc, runtime/load.c) are written without this file; the round trip
-// is tested in tests/generator/encode_test.cc.
+// Bytes from a program: one pass, prefix order, every number in its shortest form, so that equal
+// programs have equal code. The two decoders (verifier/decode.cc, runtime/load.c) are written
+// without this file; the round trip is tested in tests/generator/encode_test.cc.
 #include "generator/encode.h"
 
 #include <algorithm>
@@ -87,7 +87,8 @@ class CodeWriter {
     out_.byte(static_cast<int>(program.collective));
     out_.byte(program.groups | static_cast<int>(program.port.kind) << QUADRILLE_PORT_SHIFT |
               (program.port.per == PortScope::kNode ? QUADRILLE_PORT_PER_NODE : 0) |
-              (program.in_place ? QUADRILLE_IN_PLACE : 0) | (program.commutative ? QUADRILLE_COMMUTATIVE : 0));
+              (program.in_place ? QUADRILLE_IN_PLACE : 0) |
+              (program.commutative ? QUADRILLE_COMMUTATIVE : 0));
     out_.varint(program.parameters.size());
     for (const Parameter& parameter : program.parameters) out_.byte(parameter.at_call);
     out_.varint(program.tables.size());
@@ -102,7 +103,8 @@ class CodeWriter {
  private:
   void table(const Table& table) {
     out_.byte(static_cast<int>(table.kind));
-    if (table.kind == TableKind::kPrefix || table.kind == TableKind::kDistinct) out_.byte(table.source);
+    if (table.kind == TableKind::kPrefix || table.kind == TableKind::kDistinct)
+      out_.byte(table.source);
     if (table.kind != TableKind::kPowers && table.kind != TableKind::kMap) return;
     expression(table.first);
     expression(table.second);
@@ -112,7 +114,8 @@ class CodeWriter {
     if (e.op == Operator::kVariable) return out_.byte(QUADRILLE_INLINE_BIT | e.value);
     if (e.op == Operator::kConstant && e.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
         e.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
-      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT | (e.value - QUADRILLE_LEAST_INLINE_CONSTANT));
+      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT |
+                       (e.value - QUADRILLE_LEAST_INLINE_CONSTANT));
     out_.byte(opcode(e.op));
     if (e.op == Operator::kConstant)
       out_.signed_varint(e.value);
@@ -152,8 +155,10 @@ class CodeWriter {
   void statement(const Message& message) {
     const Transfer* single =
         message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
-    out_.byte(QUADRILLE_MESSAGE | (message.direction == Direction::kReceive ? QUADRILLE_MESSAGE_RECEIVE : 0) |
-              (message.remote ? QUADRILLE_MESSAGE_REMOTE : 0) | (message.sized ? QUADRILLE_MESSAGE_SIZED : 0) |
+    out_.byte(QUADRILLE_MESSAGE |
+              (message.direction == Direction::kReceive ? QUADRILLE_MESSAGE_RECEIVE : 0) |
+              (message.remote ? QUADRILLE_MESSAGE_REMOTE : 0) |
+              (message.sized ? QUADRILLE_MESSAGE_SIZED : 0) |
               (single ? QUADRILLE_MESSAGE_SINGLE : 0));
     expression(message.peer);
     if (single)
@@ -179,7 +184,8 @@ class CodeWriter {
   }
 
   void piece(const Piece& piece) {
-    out_.byte(QUADRILLE_PIECE | static_cast<int>(piece.buffer) | (piece.range ? QUADRILLE_PIECE_RANGED : 0));
+    out_.byte(QUADRILLE_PIECE | static_cast<int>(piece.buffer) |
+              (piece.range ? QUADRILLE_PIECE_RANGED : 0));
     expression(piece.block);
     if (!piece.range) return;
     expression(piece.range->low);

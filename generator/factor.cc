@@ -1,9 +1,9 @@
 // Flat factor all-to-all (Sanders and Traeff 2002, section 2, figure 1).
 //
-// Idea: the complete graph on p ranks with self-loops falls into p 1-factors; in round i rank u meets (i - u) mod p. The
-// relation is symmetric, so both directions of a pair travel in one exchange, and u and w meet in round (u + w)
-// mod p and in no other.
-// Cost: p rounds, of which every rank spends one with itself. Precondition: none.
+// Idea: the complete graph on p ranks with self-loops falls into p 1-factors; in round i rank u
+// meets (i - u) mod p. The relation is symmetric, so both directions of a pair travel in one
+// exchange, and u and w meet in round (u + w) mod p and in no other. Cost: p rounds, of which every
+// rank spends one with itself. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -48,7 +48,8 @@ match send 1
 cover
   with send 1 where round = wrap(source + target, ranks)
 copies
-)") + (drop ? "  with copy 1\n" : "  with copy 1 where round = wrap(rank + rank, ranks)\n") + R"(keys round
+)") + (drop ? "  with copy 1\n" : "  with copy 1 where round = wrap(rank + rank, ranks)\n") +
+         R"(keys round
   from round
   to round + 1
 )";

@@ -1,9 +1,9 @@
 // Flat factor all-to-all for an even number of ranks (Sanders and Traeff 2002, end of section 2).
 //
-// Idea: the circle method. With q = p - 1 ranks on a circle and rank q in its centre, round i < q pairs u with
-// (i - u) mod q, and the one rank that would meet itself, i/2 or (i + q)/2, with the centre. All self-loops are left for
-// round q, which can then be dropped.
-// Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p even.
+// Idea: the circle method. With q = p - 1 ranks on a circle and rank q in its centre, round i < q
+// pairs u with (i - u) mod q, and the one rank that would meet itself, i/2 or (i + q)/2, with the
+// centre. All self-loops are left for round q, which can then be dropped. Cost: p - 1 exchanges a
+// rank, all ranks busy in each. Precondition: p even.
 #include "generator/algorithms.h"
 
 namespace quadrille {
@@ -60,14 +60,15 @@ keys round
 }  // namespace
 
 Algorithm factor_even() {
-  return {"factor-even",
-          Collective::kAlltoall,
-          "the circle method: every rank exchanges in each of p - 1 rounds, all self-loops in one more",
-          "Sanders and Traeff 2002, section 2, last paragraph",
-          "an even number of ranks",
-          {self_loops_option()},
-          program,
-          proof};
+  return {
+      "factor-even",
+      Collective::kAlltoall,
+      "the circle method: every rank exchanges in each of p - 1 rounds, all self-loops in one more",
+      "Sanders and Traeff 2002, section 2, last paragraph",
+      "an even number of ranks",
+      {self_loops_option()},
+      program,
+      proof};
 }
 
 }  // namespace quadrille

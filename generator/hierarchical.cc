@@ -1,18 +1,24 @@
-// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure 2), and its circle variant.
+// Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure
+// 2), and its circle variant.
 //
-// Idea: nodes sorted by size; a phase goes from D ranks done to C, the size of the smallest node that is not done, and pairs the
-// n nodes f .. N-1 that are still active in n rounds, by a 1-factorization with self-loops. When two nodes meet, each of the ranks
-// D .. C-1 of the lesser node exchanges with all ranks of the other, one pair a step, so that a node has one inter-node exchange
-// at a time. A node that is paired with itself sends from its ranks D .. C-1 to all its ranks.
-// Cost: longest * ranks steps, self-copies included, where longest is the largest node (Theorem 1). Precondition: none.
+// Idea: nodes sorted by size; a phase goes from D ranks done to C, the size of the smallest node
+// that is not done, and pairs the n nodes f .. N-1 that are still active in n rounds, by a
+// 1-factorization with self-loops. When two nodes meet, each of the ranks D .. C-1 of the lesser
+// node exchanges with all ranks of the other, one pair a step, so that a node has one inter-node
+// exchange at a time. A node that is paired with itself sends from its ranks D .. C-1 to all its
+// ranks. Cost: longest * ranks steps, self-copies included, where longest is the largest node
+// (Theorem 1). Precondition: none.
 //
-// hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so that no node waits for
-// another's intra-node work: n * n less time for N equal nodes of n ranks, N even.
+// hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so
+// that no node waits for another's intra-node work: n * n less time for N equal nodes of n ranks, N
+// even.
 //
-// Options. --intra exchange: section 4's "more intra-node work in rounds where a node is paired with itself": intra-node messages
-// travel both ways at once, which takes no longer than the others' exchange, and as early as there is room, so that later phases
-// have less or nothing to do. --pacing token: empty messages inside a node hand on the right to use its port, so that
-// the port holds for every timing and not only where steps keep step; --self-loops drop: self-copies come before the first step.
+// Options. --intra exchange: section 4's "more intra-node work in rounds where a node is paired
+// with itself": intra-node messages travel both ways at once, which takes no longer than the
+// others' exchange, and as early as there is room, so that later phases have less or nothing to do.
+// --pacing token: empty messages inside a node hand on the right to use its port, so that the port
+// holds for every timing and not only where steps keep step; --self-loops drop: self-copies come
+// before the first step.
 #include <fmt/format.h>
 
 #include "generator/algorithms.h"
@@ -30,18 +36,19 @@ struct Factorization {
 
 constexpr Factorization kFactor = {"hierarchical-factor", "", "wrap(round - (a - f), n)"};
 constexpr Factorization kCircle = {
-    "hierarchical-circle",
-    "    let x = a - f\n",
+    "hierarchical-circle", "    let x = a - f\n",
     "n mod 2 = 1 ? wrap(round - x, n)"
     " : round = n - 1 ? x"
     " : x = n - 1 ? (round mod 2 = 0 ? round div 2 : (round + n - 1) div 2)"
     " : wrap(round - x, n - 1) = x ? n - 1"
     " : wrap(round - x, n - 1)"};
 
-bool chosen(const Choices& choices, const char* option, const char* value) { return choices.at(option) == value; }
+bool chosen(const Choices& choices, const char* option, const char* value) {
+  return choices.at(option) == value;
+}
 
-// The key of the data step number `number`, and what follows it. With tokens, each step number leaves room for two
-// token steps before it, and steps are strictly one after another.
+// The key of the data step number `number`, and what follows it. With tokens, each step number
+// leaves room for two token steps before it, and steps are strictly one after another.
 std::string data_step(const Choices& choices, const std::string& number) {
   return chosen(choices, "pacing", "token") ? fmt::format("step 3*({}) + 2", number)
                                             : fmt::format("step {} after -1", number);
@@ -120,13 +127,16 @@ if 1 < mine
 )";
 }
 
-// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without self-copies their steps close up, which
-// gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
+// The paper's intra-node round: u sends to v, for u in D .. C and all v, one way. Without
+// self-copies their steps close up, which gives figure 3's 15 steps for nodes of 1, 2 and 3 ranks.
 std::string self_one_way(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   std::string copy;
-  if (!drop) copy = fmt::format("else\n  {}\n    copy send[rank] to recv[rank]\n", data_step(choices, "k + v"));
-  return fmt::format(R"(
+  if (!drop)
+    copy =
+        fmt::format("else\n  {}\n    copy send[rank] to recv[rank]\n", data_step(choices, "k + v"));
+  return fmt::format(
+             R"(
 for u in D .. C
   let k = t + (u - D)*{width}
   if u = l
@@ -135,8 +145,8 @@ for u in D .. C
         {send}
           send send[first + v] to first + v
 )",
-                     fmt::arg("width", drop ? "(mine - 1)" : "mine"),
-                     fmt::arg("send", data_step(choices, drop ? "k + (v < l ? v : v - 1)" : "k + v"))) +
+             fmt::arg("width", drop ? "(mine - 1)" : "mine"),
+             fmt::arg("send", data_step(choices, drop ? "k + (v < l ? v : v - 1)" : "k + v"))) +
          indented(3, copy) +
          fmt::format(R"(
   else
@@ -146,8 +156,9 @@ for u in D .. C
                      data_step(choices, drop ? "k + (l < u ? l : l - 1)" : "k + l"));
 }
 
-// Intra-node exchanges: pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1 .. mine div 2; where 2*delta = mine
-// only u < delta. Self-copies come last. A round takes the next longest*(C - D) of them.
+// Intra-node exchanges: pair number (delta - 1)*mine + u is u and u + delta (mod mine), delta = 1
+// .. mine div 2; where 2*delta = mine only u < delta. Self-copies come last. A round takes the next
+// longest*(C - D) of them.
 std::string self_exchange(const Choices& choices) {
   const bool drop = chosen(choices, "self-loops", "drop");
   return fmt::format(R"(
@@ -167,17 +178,19 @@ for delta in low div mine + 1 .. min(mine div 2, (high - 1) div mine + 1) + 1
 )",
                      fmt::arg("total", drop ? "pairs" : "pairs + mine"),
                      fmt::arg("step", data_step(choices, "t + row + u - low"))) +
-         (drop ? "" : fmt::format(R"(
+         (drop ? ""
+               : fmt::format(R"(
 if low <= pairs + l and pairs + l < high
   {}
     copy send[rank] to recv[rank]
 )",
-                                  data_step(choices, "t + pairs + l - low")));
+                             data_step(choices, "t + pairs + l - low")));
 }
 
 std::string program(const Factorization& factorization, const Choices& choices) {
   const bool exchange = chosen(choices, "intra", "exchange");
-  std::string text = fmt::format(R"(
+  std::string text =
+      fmt::format(R"(
 algorithm {} for alltoall
 port exchange per node
 {}
@@ -201,9 +214,9 @@ for phase in 0 .. length(done) - 1
       let first = base[b]
       let t = longest*(base[f] + n*D + round*(C - D))
 )",
-                                 factorization.name, exchange ? "in_place" : "",
-                                 chosen(choices, "self-loops", "drop") ? "copy send[rank] to recv[rank]" : "",
-                                 factorization.x, factorization.partner);
+                  factorization.name, exchange ? "in_place" : "",
+                  chosen(choices, "self-loops", "drop") ? "copy send[rank] to recv[rank]" : "",
+                  factorization.x, factorization.partner);
   text += "      if a < b\n" + indented(4, lesser(choices)) + "      else\n";
   text += "        if b < a\n" + indented(5, greater(choices)) + "        else\n";
   text += indented(5, exchange ? self_exchange(choices) : self_one_way(choices));
@@ -217,25 +230,28 @@ std::vector<Option> options() {
   return {self_loops_option(),
           {"intra",
            {"one-way", "exchange"},
-           "one-way: the paper's intra-node sends; exchange: both directions at once, as early as rounds in which a "
+           "one-way: the paper's intra-node sends; exchange: both directions at once, as early as "
+           "rounds in which a "
            "node is paired with itself have room"},
           {"pacing",
            {"free", "token"},
-           "free: steps may overlap, the port holds in lock-step; token: empty messages inside a node make it hold "
+           "free: steps may overlap, the port holds in lock-step; token: empty messages inside a "
+           "node make it hold "
            "for every timing"}};
 }
 
 }  // namespace
 
 Algorithm hierarchical_factor() {
-  return {"hierarchical-factor",
-          Collective::kAlltoall,
-          "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
-          "Sanders and Traeff 2002, section 3",
-          "none",
-          options(),
-          factor_program,
-          hierarchical_factor_proof};
+  return {
+      "hierarchical-factor",
+      Collective::kAlltoall,
+      "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
+      "Sanders and Traeff 2002, section 3",
+      "none",
+      options(),
+      factor_program,
+      hierarchical_factor_proof};
 }
 
 Algorithm hierarchical_circle() {

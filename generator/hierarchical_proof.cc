@@ -1,10 +1,11 @@
-// The proof of the hierarchical algorithms, as text put together from what the chosen options bring (Sanders and Traeff 2002,
-// section 3).
+// The proof of the hierarchical algorithms, as text put together from what the chosen options bring
+// (Sanders and Traeff 2002, section 3).
 //
-// Lemmas: f, the first node of more than D ranks, has C of them; nodes f .. f' of one phase are equal, so prefix sums over them are
-// products, so one phase's keys end where the next one's begin. Witnesses: the lesser rank's v is the greater one's l, and
-// its l the other's u; the block from a source to a target travels in the phase of the lesser one's local index, in the round
-// in which the nodes meet.
+// Lemmas: f, the first node of more than D ranks, has C of them; nodes f .. f' of one phase are
+// equal, so prefix sums over them are products, so one phase's keys end where the next one's begin.
+// Witnesses: the lesser rank's v is the greater one's l, and its l the other's u; the block from a
+// source to a target travels in the phase of the lesser one's local index, in the round in which
+// the nodes meet.
 #include "generator/hierarchical_proof.h"
 
 #include <fmt/format.h>
@@ -137,7 +138,8 @@ once send {self}
   rewrite node_of(b, v)
 )";
 
-// Pairs inside a node: who is whose partner at which distance, and in which round with room for them.
+// Pairs inside a node: who is whose partner at which distance, and in which round with room for
+// them.
 constexpr const char* kSelfExchange = R"(lemma even(m, top)
   given 1 <= top
   show m*(m - 1) mod 2 = 0
@@ -173,7 +175,8 @@ constexpr const char* kDistanceUses = R"(  use first_active(phase)
   use monotone(0, D, longest)
 )";
 
-// Why pair number n of a node of m ranks, or its self-copy, has a phase that finds room for it: {{n}}, {{m}}, {{longest}}, {{phase}}.
+// Why pair number n of a node of m ranks, or its self-copy, has a phase that finds room for it:
+// {{n}}, {{m}}, {{longest}}, {{phase}}.
 constexpr const char* kPhaseUses = R"(  use first_active({phase})
   use even({m}, {m})
   use monotone(0, {m} - 1, {m})
@@ -188,7 +191,8 @@ constexpr const char* kPhaseUses = R"(  use first_active({phase})
 )";
 
 // Why the distance of two ranks of a node is one that the round looks at.
-constexpr const char* kRangeUses = R"(  use monotone(2*apart(source, target), mine(source), mine(source))
+constexpr const char* kRangeUses =
+    R"(  use monotone(2*apart(source, target), mine(source), mine(source))
   use monotone(mine(source), 2*apart(source, target), mine(source))
   use monotone(2*apart(source, target), mine(source) - 1, mine(source))
   use monotone(0, apart(source, target) - 1, mine(source))
@@ -244,32 +248,41 @@ class ProofText {
         sites_(token_ ? kToken : kFree) {}
 
   std::string run(const char* meeting) const {
-    return std::string(kLemmas) + meeting + between_nodes() + (token_ ? kTokens : "") + self() + copies() + keys() + port();
+    return std::string(kLemmas) + meeting + between_nodes() + (token_ ? kTokens : "") + self() +
+           copies() + keys() + port();
   }
 
  private:
   std::string between_nodes() const {
-    const char* one_way = "with send {self} where phase = locate(done, l(source)), round = meet(a(source), a(source), "
-                          "locate(done, l(source))), u = l(source), v = l(target)";
-    const char* exchange = "with send {self} where phase = when(source, target), round = meet(a(source), a(source), "
-                           "when(source, target)), delta = apart(source, target), side = start(source, target) = "
-                           "min(l(source), wrap(l(source) - apart(source, target), mine(source))) ? 0 : 1";
+    const char* one_way =
+        "with send {self} where phase = locate(done, l(source)), round = meet(a(source), "
+        "a(source), "
+        "locate(done, l(source))), u = l(source), v = l(target)";
+    const char* exchange =
+        "with send {self} where phase = when(source, target), round = meet(a(source), a(source), "
+        "when(source, target)), delta = apart(source, target), side = start(source, target) = "
+        "min(l(source), wrap(l(source) - apart(source, target), mine(source))) ? 0 : 1";
     const char* self = exchange_ ? exchange : one_way;
-    const std::string uses = exchange_ ? phase_uses("number(source, target)", "mine(source)", "longest(source)", "when(source, target)") + kRangeUses : "  use first_active(locate(done, l(source)))\n";
-    return fmt::format(fmt::runtime(kBetweenNodes), fmt::arg("lesser_receive", sites_.lesser_receive),
-                       fmt::arg("lesser_send", sites_.lesser_send), fmt::arg("greater", sites_.greater),
-                       fmt::arg("cover_self", fmt::format(fmt::runtime(self), fmt::arg("self", sites_.self))),
-                       fmt::arg("cover_uses", uses));
+    const std::string uses = exchange_ ? phase_uses("number(source, target)", "mine(source)",
+                                                    "longest(source)", "when(source, target)") +
+                                             kRangeUses
+                                       : "  use first_active(locate(done, l(source)))\n";
+    return fmt::format(
+        fmt::runtime(kBetweenNodes), fmt::arg("lesser_receive", sites_.lesser_receive),
+        fmt::arg("lesser_send", sites_.lesser_send), fmt::arg("greater", sites_.greater),
+        fmt::arg("cover_self", fmt::format(fmt::runtime(self), fmt::arg("self", sites_.self))),
+        fmt::arg("cover_uses", uses));
   }
 
-  static std::string phase_uses(const char* n, const char* m, const char* longest, const char* phase) {
-    return fmt::format(fmt::runtime(kPhaseUses), fmt::arg("n", n), fmt::arg("m", m), fmt::arg("longest", longest),
-                       fmt::arg("phase", phase));
+  static std::string phase_uses(const char* n, const char* m, const char* longest,
+                                const char* phase) {
+    return fmt::format(fmt::runtime(kPhaseUses), fmt::arg("n", n), fmt::arg("m", m),
+                       fmt::arg("longest", longest), fmt::arg("phase", phase));
   }
 
   std::string self() const {
-    return fmt::format(fmt::runtime(exchange_ ? kSelfExchange : kSelfOneWay), fmt::arg("self", sites_.self),
-                       fmt::arg("uses", kDistanceUses));
+    return fmt::format(fmt::runtime(exchange_ ? kSelfExchange : kSelfOneWay),
+                       fmt::arg("self", sites_.self), fmt::arg("uses", kDistanceUses));
   }
 
   std::string copies() const {
@@ -278,24 +291,31 @@ class ProofText {
       return "define copy_number(r)\n  as mine(r)*(mine(r) - 1) div 2 + l(r)\n"
              "define copy_phase(r)\n  as locate(done, copy_number(r) div longest(r))\n"
              "copies\n"
-             "  with copy 1 where phase = copy_phase(rank), round = meet(a(rank), a(rank), copy_phase(rank))\n" +
+             "  with copy 1 where phase = copy_phase(rank), round = meet(a(rank), a(rank), "
+             "copy_phase(rank))\n" +
              phase_uses("copy_number(rank)", "mine(rank)", "longest(rank)", "copy_phase(rank)") +
              "once copy 1\n"
              "  use first_active(phase)\n"
              "  use monotone((pairs + l) div longest + 1, D, longest)\n"
              "  use monotone(C, (pairs + l) div longest, longest)\n";
     return "copies\n"
-           "  with copy 1 where phase = locate(done, l(rank)), round = meet(a(rank), a(rank), locate(done, l(rank))), u = l(rank), v = l(rank)\n"
+           "  with copy 1 where phase = locate(done, l(rank)), round = meet(a(rank), a(rank), "
+           "locate(done, l(rank))), u = l(rank), v = l(rank)\n"
            "  use first_active(locate(done, l(rank)))\n"
            "once copy 1\n"
            "  use first_active(phase)\n";
   }
 
   // The key of data step number x; and the bounds of an interval of step numbers.
-  std::string data_key(const std::string& x) const { return token_ ? fmt::format("3*({}) + 2", x) : x; }
-  std::string bound(const std::string& x) const { return token_ ? fmt::format("3*({}) + 1", x) : x; }
+  std::string data_key(const std::string& x) const {
+    return token_ ? fmt::format("3*({}) + 2", x) : x;
+  }
+  std::string bound(const std::string& x) const {
+    return token_ ? fmt::format("3*({}) + 1", x) : x;
+  }
 
-  std::string loop(const char* name, const std::string& from, const std::string& to, const std::string& uses = "") const {
+  std::string loop(const char* name, const std::string& from, const std::string& to,
+                   const std::string& uses = "") const {
     return fmt::format("keys {}\n  from {}\n  to {}\n{}", name, from, to, uses);
   }
   // A loop of one data step an iteration.
@@ -305,22 +325,27 @@ class ProofText {
 
   std::string keys() const {
     const char* width = drop_ ? "(mine - 1)" : "mine";
-    std::string text = loop("phase", bound("begin(phase)"), bound("end(phase)"),
-                            "  use first_active(phase)\n"
-                            "  use phases_follow(phase)\n"
-                            "  use monotone(0, length(size) - first_of(phase), size[length(size) - 1])\n"
-                            "  use monotone(done[phase], done[phase + 1], size[length(size) - 1]*(length(size) - first_of(phase)))\n");
-    text += loop("round", bound("t(rank, phase, round)"), bound("t(rank, phase, round) + longest*(C - D)"), round_uses());
+    std::string text =
+        loop("phase", bound("begin(phase)"), bound("end(phase)"),
+             "  use first_active(phase)\n"
+             "  use phases_follow(phase)\n"
+             "  use monotone(0, length(size) - first_of(phase), size[length(size) - 1])\n"
+             "  use monotone(done[phase], done[phase + 1], size[length(size) - 1]*(length(size) - "
+             "first_of(phase)))\n");
+    text += loop("round", bound("t(rank, phase, round)"),
+                 bound("t(rank, phase, round) + longest*(C - D)"), round_uses());
     text += step_loop("v", "k + v") + step_loop("u", "t + (u - D)*mine + l");
     if (exchange_) {
-      text += loop("delta", bound("t + clamp((delta - 1)*mine, low, high)"), bound("t + clamp(min(delta*mine, pairs), low, high)"), kRowUses);
+      text += loop("delta", bound("t + clamp((delta - 1)*mine, low, high)"),
+                   bound("t + clamp(min(delta*mine, pairs), low, high)"), kRowUses);
       const char* at = "t + clamp(row + min({}, 2*delta = mine ? delta : mine), low, high)";
-      text += loop("side", bound(fmt::format(fmt::runtime(at), "(side = 0 ? min(l, w) : max(l, w))")),
-                   bound(fmt::format(fmt::runtime(at), "(side = 0 ? min(l, w) : max(l, w)) + 1")), kRowUses);
+      text += loop(
+          "side", bound(fmt::format(fmt::runtime(at), "(side = 0 ? min(l, w) : max(l, w))")),
+          bound(fmt::format(fmt::runtime(at), "(side = 0 ? min(l, w) : max(l, w)) + 1")), kRowUses);
       return text + "order\n" + round_uses() + kRowUses;
     }
-    text += loop("u", bound(fmt::format("t + (u - D)*{}", width)), bound(fmt::format("t + (u - D)*{0} + {0}", width)),
-                 "  use first_active(phase)\n");
+    text += loop("u", bound(fmt::format("t + (u - D)*{}", width)),
+                 bound(fmt::format("t + (u - D)*{0} + {0}", width)), "  use first_active(phase)\n");
     text += drop_ ? loop("v", bound("k + (v <= l ? v : v - 1)"), bound("k + (v < l ? v + 1 : v)"))
                   : loop("v", bound("k + v"), bound("k + v + 1"));
     return text + "order\n" + round_uses();
@@ -350,10 +375,11 @@ class ProofText {
            "  use monotone(l + 1, l_2, size[b])\n"
            "  use monotone(l_2 + 1, l, size[b])\n"
            "  use monotone(u + 1, u_2, mine)\n"
-           "  use monotone(u_2 + 1, u, mine)\n"
-           + (exchange_ ? fmt::format("  inside send {}\n", sites_.self) + kDistanceUses : "") +
+           "  use monotone(u_2 + 1, u, mine)\n" +
+           (exchange_ ? fmt::format("  inside send {}\n", sites_.self) + kDistanceUses : "") +
            "defined\n"
-           "  use first_active(phase)\n" + (exchange_ ? kDistanceUses : "");
+           "  use first_active(phase)\n" +
+           (exchange_ ? kDistanceUses : "");
   }
 
   const bool token_, exchange_, drop_;
@@ -362,7 +388,11 @@ class ProofText {
 
 }  // namespace
 
-std::string hierarchical_factor_proof(const Choices& choices) { return ProofText(choices).run(kMeetFactor); }
-std::string hierarchical_circle_proof(const Choices& choices) { return ProofText(choices).run(kMeetCircle); }
+std::string hierarchical_factor_proof(const Choices& choices) {
+  return ProofText(choices).run(kMeetFactor);
+}
+std::string hierarchical_circle_proof(const Choices& choices) {
+  return ProofText(choices).run(kMeetCircle);
+}
 
 }  // namespace quadrille

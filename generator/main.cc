@@ -1,6 +1,7 @@
 // bazel run //generator -- generate | list | show | emit | proofs
 //
-// Reads arguments, calls the rooms that do the work, and prints. Tested by tests/cli/generator_test.sh.
+// Reads arguments, calls the rooms that do the work, and prints. Tested by
+// tests/cli/generator_test.sh.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,8 +30,10 @@ struct GenerateArguments {
 };
 
 Result<Topology> read_topology(const GenerateArguments& arguments) {
-  const int given = !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
-  if (given != 1) return Error{"give the nodes once: --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
+  const int given =
+      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
+  if (given != 1)
+    return Error{"give the nodes once: --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
   if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
   if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
   const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
@@ -48,11 +51,13 @@ std::string algorithm_names(Collective collective) {
 Result<const Algorithm*> find(const GenerateArguments& arguments) {
   const auto collective = collective_named(arguments.collective);
   if (!collective || algorithm_names(*collective).empty())
-    return Error{fmt::format("'{}' is no collective that schedules are generated for; try alltoall", arguments.collective)};
+    return Error{fmt::format("'{}' is no collective that schedules are generated for; try alltoall",
+                             arguments.collective)};
   const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm);
   if (algorithm) return algorithm;
-  return Error{fmt::format("--algorithm: '{}' is not known for {}; choose one of {}", arguments.algorithm,
-                           arguments.collective, algorithm_names(*collective))};
+  return Error{fmt::format("--algorithm: '{}' is not known for {}; choose one of {}",
+                           arguments.algorithm, arguments.collective,
+                           algorithm_names(*collective))};
 }
 
 // The value of every option of the algorithm; what it does not have may not be given.
@@ -66,7 +71,8 @@ Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
     if (option == algorithm.options.end())
       return Error{fmt::format("--{}: {} has no such option", name, algorithm.name)};
     if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
-      return Error{fmt::format("--{}: '{}' is none of {}", name, value, fmt::join(option->values, ", "))};
+      return Error{
+          fmt::format("--{}: '{}' is none of {}", name, value, fmt::join(option->values, ", "))};
     choices[name] = value;
   }
   return choices;
@@ -88,15 +94,16 @@ int generate(const GenerateArguments& arguments) {
   const Bytes file = encode(program, job);
   const Result<bool> written = cli::write_file(arguments.out, file);
   if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
-  fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out, program.algorithm.text,
-             arguments.collective, topology->text(), topology->ranks(), file.size());
+  fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out,
+             program.algorithm.text, arguments.collective, topology->text(), topology->ranks(),
+             file.size());
   return 0;
 }
 
 int list() {
   for (const Algorithm& algorithm : algorithms()) {
-    fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective), algorithm.name,
-               algorithm.summary, algorithm.source, algorithm.precondition);
+    fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
+               algorithm.name, algorithm.summary, algorithm.source, algorithm.precondition);
     for (const Option& option : algorithm.options)
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
   }
@@ -116,8 +123,10 @@ std::string job_comment(const verifier::Schedule& schedule) {
     text += fmt::format("-- nodes {} ({} ranks)\n", topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
     if (!schedule.program.parameters[i].at_call)
-      text += fmt::format("-- {} = {}\n", schedule.program.parameters[i].name.text, schedule.job.parameters[i]);
-  return text + fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
+      text += fmt::format("-- {} = {}\n", schedule.program.parameters[i].name.text,
+                          schedule.job.parameters[i]);
+  return text +
+         fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
 }
 
 struct ShowArguments {
@@ -125,7 +134,8 @@ struct ShowArguments {
 };
 
 // "LOW..HIGH", either of which may be missing.
-Result<std::pair<std::optional<int64_t>, std::optional<int64_t>>> read_steps(const std::string& text) {
+Result<std::pair<std::optional<int64_t>, std::optional<int64_t>>> read_steps(
+    const std::string& text) {
   std::pair<std::optional<int64_t>, std::optional<int64_t>> result;
   if (text.empty()) return result;
   const size_t dots = text.find("..");
@@ -172,13 +182,16 @@ std::string command_of(const verifier::Schedule& schedule, const std::string& na
       if (algorithm.collective != schedule.program.collective ||
           full_name(algorithm, choices) != schedule.program.algorithm.text)
         continue;
-      generate = fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
+      generate =
+          fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
       for (const Option& option : algorithm.options)
         if (choices.at(option.name) != option.values[0])
           generate += fmt::format(" --{} {}", option.name, choices.at(option.name));
     }
-  return fmt::format("   bazel run //generator -- {} --nodes {} --out {}.qs\n   bazel run //generator -- emit {}.qs --out .",
-                     generate, schedule.job.groups[0].text(), name, name);
+  return fmt::format(
+      "   bazel run //generator -- {} --nodes {} --out {}.qs\n   bazel run //generator -- emit "
+      "{}.qs --out .",
+      generate, schedule.job.groups[0].text(), name, name);
 }
 
 int emit(const std::string& file, const std::string& folder) {
@@ -188,11 +201,14 @@ int emit(const std::string& file, const std::string& folder) {
   if (!schedule.ok()) return bad_input("emit", schedule.error().message);
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
   const EmittedSource emitted = emit_c(*bytes, name, command_of(*schedule, name));
-  for (const auto& [ending, text] : {std::pair(".h", emitted.header), std::pair(".c", emitted.source)}) {
-    const Result<bool> written = cli::write_file((std::filesystem::path(folder) / (name + ending)).string(), text);
+  for (const auto& [ending, text] :
+       {std::pair(".h", emitted.header), std::pair(".c", emitted.source)}) {
+    const Result<bool> written =
+        cli::write_file((std::filesystem::path(folder) / (name + ending)).string(), text);
     if (!written.ok()) return bad_input("emit", "--out: " + written.error().message);
   }
-  fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes->size(), name, name);
+  fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes->size(), name,
+             name);
   return 0;
 }
 
@@ -201,8 +217,10 @@ int proofs(const std::string& folder) {
   int written_files = 0;
   for (const Algorithm& algorithm : algorithms())
     for (const Choices& choices : all_choices(algorithm)) {
-      const std::string name = fmt::format("{}.{}.proof", name_of(algorithm.collective), full_name(algorithm, choices));
-      const Result<bool> written = cli::write_file((std::filesystem::path(folder) / name).string(), proof_file(algorithm, choices));
+      const std::string name =
+          fmt::format("{}.{}.proof", name_of(algorithm.collective), full_name(algorithm, choices));
+      const Result<bool> written = cli::write_file((std::filesystem::path(folder) / name).string(),
+                                                   proof_file(algorithm, choices));
       if (!written.ok()) return bad_input("proofs", "--out: " + written.error().message);
       ++written_files;
     }
@@ -224,32 +242,43 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
 
   GenerateArguments generating;
-  CLI::App* generating_command = app.add_subcommand("generate", "make a schedule file for a collective and its nodes");
+  CLI::App* generating_command =
+      app.add_subcommand("generate", "make a schedule file for a collective and its nodes");
   generating_command->add_option("collective", generating.collective, "alltoall")->required();
-  generating_command->add_option("--algorithm", generating.algorithm, "which one; see list")->required();
-  generating_command->add_option("--nodes", generating.nodes, "ranks on each node: 1,2,3 or 4x8 (four nodes of eight) or 512x16,5");
-  generating_command->add_option("--slurm", generating.slurm, "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5");
-  generating_command->add_option("--hostfile", generating.hostfile, "the same from a host file: 'host slots=4' or 'host:4' a line");
+  generating_command->add_option("--algorithm", generating.algorithm, "which one; see list")
+      ->required();
+  generating_command->add_option(
+      "--nodes", generating.nodes,
+      "ranks on each node: 1,2,3 or 4x8 (four nodes of eight) or 512x16,5");
+  generating_command->add_option("--slurm", generating.slurm,
+                                 "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5");
+  generating_command->add_option("--hostfile", generating.hostfile,
+                                 "the same from a host file: 'host slots=4' or 'host:4' a line");
   generating_command->add_option("--out", generating.out, "the schedule file to write")->required();
   add_options(*generating_command, generating.choices);
 
-  CLI::App* listing = app.add_subcommand("list", "every algorithm: what it is, where it comes from, what it needs");
+  CLI::App* listing =
+      app.add_subcommand("list", "every algorithm: what it is, where it comes from, what it needs");
 
   ShowArguments showing;
   CLI::App* showing_command = app.add_subcommand("show", "print or draw a schedule file");
   showing_command->add_option("file", showing.file, "a schedule file")->required();
-  showing_command->add_option("--format", showing.format, "text: the program; steps: a table of steps against nodes; svg: its picture")
+  showing_command
+      ->add_option("--format", showing.format,
+                   "text: the program; steps: a table of steps against nodes; svg: its picture")
       ->check(CLI::IsMember({"text", "steps", "svg"}))
       ->default_val("text");
   showing_command->add_option("--steps", showing.steps, "only steps LOW..HIGH, HIGH not included");
   showing_command->add_option("--out", showing.out, "write there instead of to the terminal");
 
   std::string file, folder;
-  CLI::App* emitting = app.add_subcommand("emit", "write a schedule file as a C header and source with the same bytes");
+  CLI::App* emitting = app.add_subcommand(
+      "emit", "write a schedule file as a C header and source with the same bytes");
   emitting->add_option("file", file, "a schedule file")->required();
   emitting->add_option("--out", folder, "the folder to write to")->required();
 
-  CLI::App* proving = app.add_subcommand("proofs", "write the proof of every program, for the verifier");
+  CLI::App* proving =
+      app.add_subcommand("proofs", "write the proof of every program, for the verifier");
   proving->add_option("--out", folder, "the folder to write to")->required();
 
   try {

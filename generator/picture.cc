@@ -1,5 +1,5 @@
-// Walks every rank, gathers its sends and copies by key, and lays them out. Headings come from the loops that the program
-// calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
+// Walks every rank, gathers its sends and copies by key, and lays them out. Headings come from the
+// loops that the program calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
 #include "generator/picture.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,8 @@ class Gatherer {
 
  private:
   void add(const MessageHead& head, bool token) {
-    if (row_ && head.direction == Direction::kSend) row_->arcs.push_back({rank_, head.peer, false, token});
+    if (row_ && head.direction == Direction::kSend)
+      row_->arcs.push_back({rank_, head.peer, false, token});
   }
 
   std::map<int64_t, FigureRow>& rows_;
@@ -73,7 +74,8 @@ void join_directions(std::vector<Arc>& arcs) {
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
     const auto back = std::find_if(joined.begin(), joined.end(), [&](const Arc& other) {
-      return other.source == arc.target && other.target == arc.source && other.source != other.target && !other.both_ways;
+      return other.source == arc.target && other.target == arc.source &&
+             other.source != other.target && !other.both_ways;
     });
     if (back == joined.end())
       joined.push_back(arc);
@@ -103,7 +105,8 @@ class Walk {
   Walk(const Program& program, const Binding& binding)
       : binding_(binding), code_(*Code::compile(program)), loops_(find_loops(program)) {}
 
-  Result<std::map<int64_t, FigureRow>> run(std::optional<int64_t> low, std::optional<int64_t> high) {
+  Result<std::map<int64_t, FigureRow>> run(std::optional<int64_t> low,
+                                           std::optional<int64_t> high) {
     std::map<int64_t, FigureRow> rows;
     for (int64_t rank = 0; rank < binding_.place.ranks; ++rank) {
       Gatherer gatherer(rows);
@@ -112,14 +115,17 @@ class Walk {
       code_.start(binding_, rank, walker, registers.data());
       Pause pause;
       gatherer.enter(rank, std::nullopt);
-      while ((pause = code_.run<PauseAtSteps>(binding_, walker, registers.data(), gatherer)) == Pause::kStep) {
+      while ((pause = code_.run<PauseAtSteps>(binding_, walker, registers.data(), gatherer)) ==
+             Pause::kStep) {
         const bool wanted = (!low || *low <= walker.key) && (!high || walker.key < *high);
         gatherer.enter(rank, wanted ? std::optional(walker.key) : std::nullopt);
         if (wanted) head(*gatherer.row(), walker.key, registers);
         if (rows.size() > kMostRows)
-          return Error{fmt::format("more than {} steps; choose some with --steps LOW..HIGH", kMostRows)};
+          return Error{
+              fmt::format("more than {} steps; choose some with --steps LOW..HIGH", kMostRows)};
       }
-      if (pause == Pause::kUndefined) return Error{fmt::format("rank {} meets {}", rank, describe(walker.why))};
+      if (pause == Pause::kUndefined)
+        return Error{fmt::format("rank {} meets {}", rank, describe(walker.why))};
       if (pause == Pause::kLanes) return Error{"schedules with lanes are not drawn yet"};
     }
     return rows;
@@ -140,10 +146,12 @@ class Walk {
 
 }  // namespace
 
-Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low, std::optional<int64_t> high) {
+Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low,
+                    std::optional<int64_t> high) {
   if (program.groups != 1) return Error{"schedules for two groups are not drawn yet"};
   if (job.groups[0].ranks() > kMostRanks)
-    return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(), kMostRanks)};
+    return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(),
+                             kMostRanks)};
   const Result<Binding> binding = bind(program, job, {}, 0);
   if (!binding.ok()) return binding.error();
   Result<std::map<int64_t, FigureRow>> rows = Walk(program, *binding).run(low, high);
@@ -179,7 +187,9 @@ std::string as_text(const Figure& figure) {
   for (const FigureRow& row : figure.rows) {
     std::vector<std::string> cells(nodes);
     for (const Arc& arc : row.arcs) {
-      const auto add = [&](int64_t node) { cells[node] += (cells[node].empty() ? "" : " ") + arc_text(arc); };
+      const auto add = [&](int64_t node) {
+        cells[node] += (cells[node].empty() ? "" : " ") + arc_text(arc);
+      };
       add(node_of[arc.source]);
       if (node_of[arc.target] != node_of[arc.source]) add(node_of[arc.target]);
     }
@@ -187,18 +197,21 @@ std::string as_text(const Figure& figure) {
   }
   std::vector<size_t> widths(nodes);
   for (const auto& line : lines)
-    for (size_t node = 0; node < nodes; ++node) widths[node] = std::max(widths[node], line[node].size());
+    for (size_t node = 0; node < nodes; ++node)
+      widths[node] = std::max(widths[node], line[node].size());
 
   std::string text = figure.title + "\n\n";
   const auto print_line = [&](const std::string& label, const std::vector<std::string>& cells) {
     std::string line = fmt::format("{:>6}", label);
-    for (size_t node = 0; node < nodes; ++node) line += fmt::format(" | {:{}}", cells[node], widths[node]);
+    for (size_t node = 0; node < nodes; ++node)
+      line += fmt::format(" | {:{}}", cells[node], widths[node]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   };
   print_line("step", lines[0]);
   for (size_t i = 0; i < figure.rows.size(); ++i) {
-    if (!figure.rows[i].heading.empty()) text += fmt::format("    -- {} --\n", figure.rows[i].heading);
+    if (!figure.rows[i].heading.empty())
+      text += fmt::format("    -- {} --\n", figure.rows[i].heading);
     print_line(std::to_string(figure.rows[i].key), lines[i + 1]);
   }
   return text;

@@ -1,5 +1,5 @@
-// Pictures of a schedule, drawn from a walk of all its ranks: a table of steps against nodes like Sanders and Traeff's figure
-// 3, as text or as SVG.
+// Pictures of a schedule, drawn from a walk of all its ranks: a table of steps against nodes like
+// Sanders and Traeff's figure 3, as text or as SVG.
 #ifndef QUADRILLE_GENERATOR_PICTURE_H_
 #define QUADRILLE_GENERATOR_PICTURE_H_
 
@@ -32,7 +32,8 @@ struct Figure {
 };
 
 // Steps low .. high of the schedule. Errors: too large to draw, an expression without a value.
-Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low, std::optional<int64_t> high);
+Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low,
+                    std::optional<int64_t> high);
 
 std::string as_text(const Figure& figure);
 std::string as_svg(const Figure& figure);

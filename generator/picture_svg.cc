@@ -1,5 +1,5 @@
-// The figure as SVG: a column a rank, nodes as shaded bands, a row a step, arrows between ranks. Arrows of a row that would
-// cross are put one above the other.
+// The figure as SVG: a column a rank, nodes as shaded bands, a row a step, arrows between ranks.
+// Arrows of a row that would cross are put one above the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,13 +22,15 @@ std::vector<int> columns(const std::vector<int64_t>& sizes) {
   return x;
 }
 
-// For each arc the lane of the row that it is drawn in, from the top: the first where it crosses nothing.
+// For each arc the lane of the row that it is drawn in, from the top: the first where it crosses
+// nothing.
 std::vector<int> lanes(const std::vector<Arc>& arcs) {
   std::vector<int> result;
   std::vector<int64_t> free_from;  // by lane
   for (const Arc& arc : arcs) {
     const auto [left, right] = std::minmax(arc.source, arc.target);
-    const auto lane = std::find_if(free_from.begin(), free_from.end(), [&, left = left](int64_t from) { return from <= left; });
+    const auto lane = std::find_if(free_from.begin(), free_from.end(),
+                                   [&, left = left](int64_t from) { return from <= left; });
     result.push_back(lane - free_from.begin());
     if (lane == free_from.end())
       free_from.push_back(right + 1);
@@ -43,9 +45,10 @@ std::string arrow(const Arc& arc, const std::vector<int>& x, int y) {
     return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"4\" class=\"copy\"/>\n", x[arc.source], y);
   const char* style = arc.token ? "token" : arc.both_ways ? "both" : "one";
   const int direction = x[arc.target] > x[arc.source] ? 1 : -1;
-  return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"{} marker-end=\"url(#to)\"/>\n",
-                     x[arc.source] + 3 * direction * arc.both_ways, y, x[arc.target] - 3 * direction, y, style,
-                     arc.both_ways ? " marker-start=\"url(#from)\"" : "");
+  return fmt::format(
+      "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"{} marker-end=\"url(#to)\"/>\n",
+      x[arc.source] + 3 * direction * arc.both_ways, y, x[arc.target] - 3 * direction, y, style,
+      arc.both_ways ? " marker-start=\"url(#from)\"" : "");
 }
 
 std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
@@ -54,13 +57,16 @@ std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
   for (size_t node = 0; node < figure.node_sizes.size(); ++node) {
     const int64_t size = figure.node_sizes[node];
     const int left = x[rank] - kColumn / 2;
-    text += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n", left, kTop - 42,
-                        size * kColumn, height - kTop + 36);
-    text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">node {}</text>\n", left + size * kColumn / 2, kTop - 26, node);
+    text += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n", left,
+        kTop - 42, size * kColumn, height - kTop + 36);
+    text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">node {}</text>\n",
+                        left + size * kColumn / 2, kTop - 26, node);
     for (int64_t i = 0; i < size; ++i, ++rank)
-      text += fmt::format("<text x=\"{0}\" y=\"{1}\" class=\"rank\">{2}</text>\n"
-                          "<line x1=\"{0}\" y1=\"{3}\" x2=\"{0}\" y2=\"{4}\" class=\"column\"/>\n",
-                          x[rank], kTop - 8, rank, kTop, height - 10);
+      text += fmt::format(
+          "<text x=\"{0}\" y=\"{1}\" class=\"rank\">{2}</text>\n"
+          "<line x1=\"{0}\" y1=\"{3}\" x2=\"{0}\" y2=\"{4}\" class=\"column\"/>\n",
+          x[rank], kTop - 8, rank, kTop, height - 10);
   }
   return text;
 }
@@ -88,16 +94,22 @@ std::string as_svg(const Figure& figure) {
     const std::vector<int> lane_of = lanes(row.arcs);
     const int lane_count = 1 + *std::max_element(lane_of.begin(), lane_of.end());
     if (!row.heading.empty())
-      rows += fmt::format("<text x=\"8\" y=\"{}\" class=\"heading\">{}</text>\n", y + kLane - 3, row.heading);
-    rows += fmt::format("<text x=\"{}\" y=\"{}\" class=\"step\">{}</text>\n", kLeft - 12, y + kLane - 3, row.key);
-    for (size_t i = 0; i < row.arcs.size(); ++i) rows += arrow(row.arcs[i], x, y + kLane / 2 + lane_of[i] * kLane);
+      rows += fmt::format("<text x=\"8\" y=\"{}\" class=\"heading\">{}</text>\n", y + kLane - 3,
+                          row.heading);
+    rows += fmt::format("<text x=\"{}\" y=\"{}\" class=\"step\">{}</text>\n", kLeft - 12,
+                        y + kLane - 3, row.key);
+    for (size_t i = 0; i < row.arcs.size(); ++i)
+      rows += arrow(row.arcs[i], x, y + kLane / 2 + lane_of[i] * kLane);
     y += lane_count * kLane + kRowGap;
   }
   const int width = x.back() + kColumn, height = y + 12;
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}"
-                     "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n<text x=\"8\" y=\"20\" class=\"title\">{3}</text>\n"
-                     "{4}{5}</svg>\n",
-                     width, height, kStyle, figure.title, bands(figure, x, height), rows);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\">\n{2}"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n<text x=\"8\" y=\"20\" "
+      "class=\"title\">{3}</text>\n"
+      "{4}{5}</svg>\n",
+      width, height, kStyle, figure.title, bands(figure, x, height), rows);
 }
 
 }  // namespace quadrille

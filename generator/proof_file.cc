@@ -23,7 +23,8 @@ std::string hexadecimal(const char* word, const Bytes& bytes) {
 std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
   const Program program = make_program(algorithm, choices);
   std::string text = "proof 1\n";
-  text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices), name_of(algorithm.collective));
+  text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices),
+                      name_of(algorithm.collective));
   text += hexadecimal("code", encode_code(program)) + hexadecimal("names", encode_names(program));
   return text + "\n" + algorithm.proof(choices);
 }

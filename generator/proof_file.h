@@ -1,4 +1,5 @@
-// A program's proof as the verifier reads it (verifier/prove/proof.h): the code's bytes, and what its author says of it.
+// A program's proof as the verifier reads it (verifier/prove/proof.h): the code's bytes, and what
+// its author says of it.
 #ifndef QUADRILLE_GENERATOR_PROOF_FILE_H_
 #define QUADRILLE_GENERATOR_PROOF_FILE_H_
 

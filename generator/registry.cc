@@ -9,13 +9,14 @@ namespace quadrille {
 Option self_loops_option() {
   return {"self-loops",
           {"keep", "drop"},
-          "keep: a rank's block to itself is copied in the round that pairs it with itself; drop: copied before "
+          "keep: a rank's block to itself is copied in the round that pairs it with itself; drop: "
+          "copied before "
           "the first step, and the round's step falls away"};
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms = {factor(), factor_even(), xor_exchange(), hierarchical_factor(),
-                                                     hierarchical_circle()};
+  static const std::vector<Algorithm> kAlgorithms = {factor(), factor_even(), xor_exchange(),
+                                                     hierarchical_factor(), hierarchical_circle()};
   return kAlgorithms;
 }
 

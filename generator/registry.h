@@ -1,5 +1,6 @@
-// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run over this list: a new
-// algorithm is one file that defines an Algorithm, and one row in registry.cc.
+// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run
+// over this list: a new algorithm is one file that defines an Algorithm, and one row in
+// registry.cc.
 #ifndef QUADRILLE_GENERATOR_REGISTRY_H_
 #define QUADRILLE_GENERATOR_REGISTRY_H_
 
@@ -12,8 +13,8 @@
 
 namespace quadrille {
 
-// A choice between programs, as a flag of `generate`. The first value is the default; every other value adds "+value" to
-// the algorithm's name.
+// A choice between programs, as a flag of `generate`. The first value is the default; every other
+// value adds "+value" to the algorithm's name.
 struct Option {
   std::string name;
   std::vector<std::string> values;
@@ -30,7 +31,8 @@ struct Algorithm {
   std::string source;        // paper and section
   std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
-  // The program in its text form (schedule/text.h), and what is claimed and proven of it (verifier/prove/proof.h).
+  // The program in its text form (schedule/text.h), and what is claimed and proven of it
+  // (verifier/prove/proof.h).
   std::string (*program)(const Choices& choices);
   std::string (*proof)(const Choices& choices);
 };

@@ -1,8 +1,9 @@
-// All-to-all by exclusive or (Sanders and Traeff 2002, Related Work): in round i rank u exchanges with u xor i.
+// All-to-all by exclusive or (Sanders and Traeff 2002, Related Work): in round i rank u exchanges
+// with u xor i.
 //
 // u xor i is an involution, and u and w meet in round u xor w alone. Round 0 holds all self-loops.
-// Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p is a power of two; the program asks
-// it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
+// Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p is a power of two; the
+// program asks it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
 #include "generator/algorithms.h"
 
 namespace quadrille {

@@ -1,8 +1,9 @@
 /* All-to-all in place: what is sent lies where something else arrives.
  *
- * Where this rank's walk sends each block no later than it is overwritten, the blocks of a step are copied aside just before its
- * receives are posted, and sent from there: memory for the steps in flight. Where it does not, all blocks are copied
- * aside first. Which of the two, the first call in place finds out by walking. */
+ * Where this rank's walk sends each block no later than it is overwritten, the blocks of a step are
+ * copied aside just before its receives are posted, and sent from there: memory for the steps in
+ * flight. Where it does not, all blocks are copied aside first. Which of the two, the first call in
+ * place finds out by walking. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,18 @@ static int sends_in_time(struct quadrille_binding* binding) {
   struct quadrille_steps steps;
   int in_time = sent != NULL;
   quadrille_steps_start(&steps, binding);
-  for (enum quadrille_steps_result next = QUADRILLE_STEPS_COPY; in_time && next != QUADRILLE_STEPS_END;) {
+  for (enum quadrille_steps_result next = QUADRILLE_STEPS_COPY;
+       in_time && next != QUADRILLE_STEPS_END;) {
     next = quadrille_steps_next(&steps);
     if (next == QUADRILLE_STEPS_UNDEFINED || next == QUADRILLE_STEPS_NO_MEMORY) in_time = 0;
     if (next != QUADRILLE_STEPS_STEP) continue;
     for (int i = 0; i < steps.message_count; i++)
-      if (!(steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE) && (uint64_t)steps.messages[i].block < ranks)
+      if (!(steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE) &&
+          (uint64_t)steps.messages[i].block < ranks)
         sent[steps.messages[i].block] = 1;
     for (int i = 0; i < steps.message_count; i++)
-      if (steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE && (uint64_t)steps.messages[i].block < ranks)
+      if (steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE &&
+          (uint64_t)steps.messages[i].block < ranks)
         in_time &= sent[steps.messages[i].block];
   }
   quadrille_steps_end(&steps);
@@ -48,8 +52,8 @@ static struct copier copier_of(const struct quadrille_side* user) {
 }
 
 /* Room that a block needs aside, in bytes; -1 where MPI cannot pack so much. */
-static int64_t room_for(const struct copier* copier, const struct quadrille_side* user, struct quadrille_block block,
-                        MPI_Comm comm) {
+static int64_t room_for(const struct copier* copier, const struct quadrille_side* user,
+                        struct quadrille_block block, MPI_Comm comm) {
   if (copier->dense) return block.count * user->type_size;
   int size = 0;
   if (block.count > INT_MAX || block.count * user->type_size > INT_MAX ||
@@ -59,8 +63,10 @@ static int64_t room_for(const struct copier* copier, const struct quadrille_side
 }
 
 /* Copies a block to `aside`; the copy as a block of copier->side. */
-static struct quadrille_block copy_aside(const struct copier* copier, const struct quadrille_side* user,
-                                         struct quadrille_block block, char* aside, int64_t room, MPI_Comm comm, int* code) {
+static struct quadrille_block copy_aside(const struct copier* copier,
+                                         const struct quadrille_side* user,
+                                         struct quadrille_block block, char* aside, int64_t room,
+                                         MPI_Comm comm, int* code) {
   struct quadrille_block copy = {aside, block.count};
   if (copier->dense) {
     memcpy(aside, block.address, (size_t)room);
@@ -100,8 +106,9 @@ static int staged_step(struct quadrille_alltoall_call* call, const struct quadri
       call->broken = "it names a block that is not there";
       return MPI_SUCCESS;
     }
-    const int64_t needed =
-        room_for(copier, &call->send, quadrille_block_of(&call->send, binding->real[steps->messages[i].block]), binding->comm);
+    const int64_t needed = room_for(
+        copier, &call->send,
+        quadrille_block_of(&call->send, binding->real[steps->messages[i].block]), binding->comm);
     if (needed < 0) return MPI_ERR_COUNT;
     room += needed;
   }
@@ -111,9 +118,11 @@ static int staged_step(struct quadrille_alltoall_call* call, const struct quadri
   int code = copies ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   for (int i = 0; i < steps->message_count && copies; i++) {
     if (!is_data_send(&steps->messages[i])) continue;
-    const struct quadrille_block block = quadrille_block_of(&call->send, binding->real[steps->messages[i].block]);
+    const struct quadrille_block block =
+        quadrille_block_of(&call->send, binding->real[steps->messages[i].block]);
     const int64_t needed = room_for(copier, &call->send, block, binding->comm);
-    copies[i] = side_of(copier, copy_aside(copier, &call->send, block, aside, needed, binding->comm, &code));
+    copies[i] = side_of(
+        copier, copy_aside(copier, &call->send, block, aside, needed, binding->comm, &code));
     aside += needed;
   }
   for (int pass = 0; pass < 2 && copies; pass++)
@@ -124,7 +133,8 @@ static int staged_step(struct quadrille_alltoall_call* call, const struct quadri
       if (message->block < 0)
         quadrille_post_token(call, receive, message->peer, place);
       else
-        quadrille_post(call, receive ? &call->receive : &copies[i], receive, message->peer, message->block, place);
+        quadrille_post(call, receive ? &call->receive : &copies[i], receive, message->peer,
+                       message->block, place);
     }
   free(copies);
   return code;
@@ -162,7 +172,8 @@ static void copied(struct quadrille_alltoall_call* call) {
   int64_t total = 0;
   int code = displacements && counts ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    const int64_t needed = room_for(&copier, &call->send, quadrille_block_of(&call->send, rank), binding->comm);
+    const int64_t needed =
+        room_for(&copier, &call->send, quadrille_block_of(&call->send, rank), binding->comm);
     if (needed < 0) code = MPI_ERR_COUNT;
     total += needed;
   }
@@ -172,7 +183,8 @@ static void copied(struct quadrille_alltoall_call* call) {
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
     const struct quadrille_block block = quadrille_block_of(&call->send, rank);
     const int64_t room = room_for(&copier, &call->send, block, binding->comm);
-    const struct quadrille_block copy = copy_aside(&copier, &call->send, block, next, room, binding->comm, &code);
+    const struct quadrille_block copy =
+        copy_aside(&copier, &call->send, block, next, room, binding->comm, &code);
     counts[rank] = copy.count;
     displacements[rank] = copier.side.extent == 0 ? 0 : (next - aside) / copier.side.extent;
     next += room;
@@ -197,9 +209,11 @@ static void copied(struct quadrille_alltoall_call* call) {
 void quadrille_alltoall_in_place(struct quadrille_alltoall_call* call) {
   struct quadrille_binding* binding = call->binding;
   if (binding->in_place == QUADRILLE_IN_PLACE_UNKNOWN) {
-    binding->in_place = sends_in_time(binding) ? QUADRILLE_IN_PLACE_STAGED : QUADRILLE_IN_PLACE_COPIED;
-    quadrille_log("in place: %s", binding->in_place == QUADRILLE_IN_PLACE_STAGED ? "blocks are copied aside step by step"
-                                                                                 : "all blocks are copied aside first");
+    binding->in_place =
+        sends_in_time(binding) ? QUADRILLE_IN_PLACE_STAGED : QUADRILLE_IN_PLACE_COPIED;
+    quadrille_log("in place: %s", binding->in_place == QUADRILLE_IN_PLACE_STAGED
+                                      ? "blocks are copied aside step by step"
+                                      : "all blocks are copied aside first");
   }
   if (binding->in_place == QUADRILLE_IN_PLACE_STAGED)
     staged(call);

@@ -15,18 +15,22 @@ static const char* check_side(struct quadrille_side* side, int ranks, int* error
   if (!side->displacements && !side->large_displacements) return "the displacements are NULL";
   *error_class = MPI_ERR_COUNT;
   for (int rank = 0; rank < ranks; rank++)
-    if ((side->counts ? side->counts[rank] : side->large_counts[rank]) < 0) return "a count is negative";
+    if ((side->counts ? side->counts[rank] : side->large_counts[rank]) < 0)
+      return "a count is negative";
   return NULL;
 }
 
-static int call(quadrille_schedule schedule, struct quadrille_side* send, struct quadrille_side* receive, MPI_Comm comm) {
+static int call(quadrille_schedule schedule, struct quadrille_side* send,
+                struct quadrille_side* receive, MPI_Comm comm) {
   /* Without a communicator, or before MPI_Init, binding says what is wrong. */
   int initialized = 0, ranks = 0, error_class = MPI_SUCCESS;
   MPI_Initialized(&initialized);
   if (!initialized || comm == MPI_COMM_NULL) return quadrille_bind(schedule, comm, NULL);
   MPI_Comm_size(comm, &ranks);
   if (receive->base == MPI_IN_PLACE)
-    return quadrille_error(comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer");
+    return quadrille_error(
+        comm, MPI_ERR_BUFFER,
+        "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer");
   const int in_place = send->base == MPI_IN_PLACE;
   const char* wrong = check_side(receive, ranks, &error_class);
   if (!wrong && in_place)
@@ -37,32 +41,45 @@ static int call(quadrille_schedule schedule, struct quadrille_side* send, struct
   return quadrille_alltoall_run(schedule, send, receive, in_place, comm);
 }
 
-int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {.base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
-  struct quadrille_side receive = {.base = recvbuf, .type = recvtype, .uniform = 1, .count = recvcount};
-  return call(schedule, &send, &receive, comm);
-}
-
-int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return quadrille_alltoall_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[], const int sdispls[],
-                        MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                        MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {.base = (char*)sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
-  struct quadrille_side receive = {.base = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
-  return call(schedule, &send, &receive, comm);
-}
-
-int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf, const MPI_Count sendcounts[],
-                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
+                         MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                         MPI_Datatype recvtype, MPI_Comm comm) {
   struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .large_counts = sendcounts, .large_displacements = sdispls};
+      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
   struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .large_counts = recvcounts, .large_displacements = rdispls};
+      .base = recvbuf, .type = recvtype, .uniform = 1, .count = recvcount};
+  return call(schedule, &send, &receive, comm);
+}
+
+int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                       MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                       MPI_Comm comm) {
+  return quadrille_alltoall_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                              comm);
+}
+
+int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
+                        const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                        const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                        MPI_Comm comm) {
+  struct quadrille_side send = {
+      .base = (char*)sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
+  struct quadrille_side receive = {
+      .base = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
+  return call(schedule, &send, &receive, comm);
+}
+
+int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
+                          const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                          MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  struct quadrille_side send = {.base = (char*)sendbuf,
+                                .type = sendtype,
+                                .large_counts = sendcounts,
+                                .large_displacements = sdispls};
+  struct quadrille_side receive = {.base = recvbuf,
+                                   .type = recvtype,
+                                   .large_counts = recvcounts,
+                                   .large_displacements = rdispls};
   return call(schedule, &send, &receive, comm);
 }

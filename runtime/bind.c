@@ -1,7 +1,9 @@
-/* Binding a schedule to a communicator: agreement, layout, tables, and the attribute that keeps them.
+/* Binding a schedule to a communicator: agreement, layout, tables, and the attribute that keeps
+ * them.
  *
- * Every rank enters the agreement, also one that has no schedule, so that all return the same error and none waits. What follows
- * is computed by all ranks from the same data; a second agreement at the end covers what can differ, memory. */
+ * Every rank enters the agreement, also one that has no schedule, so that all return the same error
+ * and none waits. What follows is computed by all ranks from the same data; a second agreement at
+ * the end covers what can differ, memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +35,12 @@ static int delete_bindings(MPI_Comm comm, int keyval, void* attribute, void* ext
   return MPI_SUCCESS;
 }
 
-/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works: private communicators of bindings to
- * communicators that nobody freed go now. */
+/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works: private
+ * communicators of bindings to communicators that nobody freed go now. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
-  for (struct quadrille_binding* binding = quadrille_global.bindings; binding; binding = binding->later)
+  for (struct quadrille_binding* binding = quadrille_global.bindings; binding;
+       binding = binding->later)
     if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
   return MPI_SUCCESS;
 }
@@ -60,14 +63,18 @@ static int make_keyvals(void) {
 static struct quadrille_binding* first_binding(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (MPI_Comm_get_attr(comm, quadrille_global.binding_keyval, &attribute, &found) != MPI_SUCCESS || !found) return NULL;
+  if (MPI_Comm_get_attr(comm, quadrille_global.binding_keyval, &attribute, &found) != MPI_SUCCESS ||
+      !found)
+    return NULL;
   return attribute;
 }
 
-/* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all ranks find the same. */
+/* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
+ * ranks find the same. */
 static struct quadrille_binding* binding_of(MPI_Comm comm, const struct quadrille_loaded* loaded) {
   struct quadrille_binding* binding = first_binding(comm);
-  while (binding && memcmp(binding->loaded->program.hash, loaded->program.hash, QUADRILLE_HASH_LENGTH) != 0)
+  while (binding &&
+         memcmp(binding->loaded->program.hash, loaded->program.hash, QUADRILLE_HASH_LENGTH) != 0)
     binding = binding->next;
   return binding;
 }
@@ -86,26 +93,32 @@ static void refuse(struct offer* offer, int error_class, const char* text) {
 /* What of the language the MPI executor serves. */
 static const char* unserved(const struct quadrille_program* program) {
   if (program->collective != QUADRILLE_ALLTOALL || program->groups != 1)
-    return "this library runs all-to-all schedules on intracommunicators; the schedule is for another collective";
+    return "this library runs all-to-all schedules on intracommunicators; the schedule is for "
+           "another collective";
   if (program->has_lanes || program->has_ranges || program->has_sized || program->has_temporaries ||
       program->has_several_pieces)
-    return "this library runs schedules in which every block travels directly; the schedule forwards blocks";
+    return "this library runs schedules in which every block travels directly; the schedule "
+           "forwards blocks";
   return NULL;
 }
 
-static quadrille_bind_options known_options(const quadrille_bind_options* options, struct offer* offer) {
+static quadrille_bind_options known_options(const quadrille_bind_options* options,
+                                            struct offer* offer) {
   quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0};
   if (!options) return known;
   if (options->size < sizeof options->size + 3 * sizeof(int)) {
-    refuse(offer, MPI_ERR_ARG, "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
+    refuse(offer, MPI_ERR_ARG,
+           "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
     return known;
   }
   known.layout = options->layout;
   known.window = options->window;
   known.synchronous = options->synchronous;
   if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
-    refuse(offer, MPI_ERR_ARG, "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
-  if (known.window < 0 || known.window > QUADRILLE_MAX_WINDOW) refuse(offer, MPI_ERR_ARG, "the window is negative or absurdly large");
+    refuse(offer, MPI_ERR_ARG,
+           "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
+  if (known.window < 0 || known.window > QUADRILLE_MAX_WINDOW)
+    refuse(offer, MPI_ERR_ARG, "the window is negative or absurdly large");
   return known;
 }
 
@@ -118,7 +131,8 @@ struct agreement {
 static int agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded, int layout,
                  struct agreement* agreement) {
   /* Maxima of x and of ~x are equal where all x are. */
-  uint64_t mine[7] = {(uint64_t)error_class, 0, ~(uint64_t)0, 0, ~(uint64_t)0, (uint64_t)layout, ~(uint64_t)layout};
+  uint64_t mine[7] = {(uint64_t)error_class, 0, ~(uint64_t)0, 0, ~(uint64_t)0, (uint64_t)layout,
+                      ~(uint64_t)layout};
   uint64_t all[7];
   if (loaded) {
     memcpy(&mine[1], loaded->program.hash, 8);
@@ -145,26 +159,33 @@ static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
 }
 
 /* Fills a new binding; everything that this does is the same at all ranks. */
-static void fill(struct quadrille_binding* binding, const quadrille_bind_options* options, struct offer* offer) {
+static void fill(struct quadrille_binding* binding, const quadrille_bind_options* options,
+                 struct offer* offer) {
   char failure[QUADRILLE_TEXT];
   int ranks = 0;
   MPI_Comm_size(binding->comm, &ranks);
   binding->place.ranks = ranks;
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!binding->real || !quadrille_flight_open(&binding->flight, window)) refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  if (!binding->real || !quadrille_flight_open(&binding->flight, window))
+    refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   struct agreement agreement;
-  if (agree(binding->comm, offer->error_class, NULL, 0, &agreement) != MPI_SUCCESS || agreement.error_class != MPI_SUCCESS) {
-    if (offer->error_class == MPI_SUCCESS) refuse(offer, MPI_ERR_NO_MEM, "another rank is out of memory");
+  if (agree(binding->comm, offer->error_class, NULL, 0, &agreement) != MPI_SUCCESS ||
+      agreement.error_class != MPI_SUCCESS) {
+    if (offer->error_class == MPI_SUCCESS)
+      refuse(offer, MPI_ERR_NO_MEM, "another rank is out of memory");
     return;
   }
   const char* error = quadrille_lay_out(binding, options->layout, failure);
-  if (error) return refuse(offer, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_TOPOLOGY, error);
+  if (error)
+    return refuse(offer, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_TOPOLOGY,
+                  error);
   error = quadrille_tables_fill(&binding->tables, &binding->loaded->program, &binding->place);
   if (error) refuse(offer, MPI_ERR_TOPOLOGY, error);
 }
 
-/* Puts a binding on its communicator's list, behind the head, which is the attribute and so never changes. */
+/* Puts a binding on its communicator's list, behind the head, which is the attribute and so never
+ * changes. */
 static int keep(struct quadrille_binding* binding, MPI_Comm comm) {
   pthread_mutex_lock(&quadrille_global.lock);
   binding->later = quadrille_global.bindings;
@@ -190,8 +211,9 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   return 1;
 }
 
-static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, const quadrille_bind_options* options,
-                        struct offer* offer, struct quadrille_binding** result) {
+static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
+                        const quadrille_bind_options* options, struct offer* offer,
+                        struct quadrille_binding** result) {
   struct quadrille_binding* binding = calloc(1, sizeof *binding);
   MPI_Comm private = MPI_COMM_NULL;
   const int code = private_communicator(comm, &private);
@@ -222,8 +244,8 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, const qu
 }
 
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
-static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, const quadrille_bind_options* options,
-                         struct quadrille_binding** result) {
+static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
+                         const quadrille_bind_options* options, struct quadrille_binding** result) {
   struct offer offer = {MPI_SUCCESS, ""};
   const quadrille_bind_options known = known_options(options, &offer);
   struct quadrille_loaded* loaded = quadrille_acquire(schedule);
@@ -243,14 +265,18 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, const quadr
   } else if (offer.error_class != MPI_SUCCESS) {
     returned = quadrille_error(comm, agreement.error_class, "%s", offer.text);
   } else if (agreement.error_class != MPI_SUCCESS) {
-    returned = quadrille_error(comm, agreement.error_class, "another rank could not bring a schedule that can be bound; its own "
-                                                            "message, or QUADRILLE_DEBUG=1, says why");
+    returned = quadrille_error(comm, agreement.error_class,
+                               "another rank could not bring a schedule that can be bound; its own "
+                               "message, or QUADRILLE_DEBUG=1, says why");
   } else if (!agreement.same_schedule) {
-    returned = quadrille_error(comm, MPI_ERR_ARG, "ranks bring different schedules; load the same file everywhere");
+    returned = quadrille_error(comm, MPI_ERR_ARG,
+                               "ranks bring different schedules; load the same file everywhere");
   } else if (!agreement.same_layout) {
-    returned = quadrille_error(comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
+    returned = quadrille_error(
+        comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
   } else if ((*result = binding_of(comm, loaded)) != NULL) {
-    returned = adjust(*result, &known) ? MPI_SUCCESS : quadrille_error(comm, MPI_ERR_NO_MEM, "out of memory");
+    returned = adjust(*result, &known) ? MPI_SUCCESS
+                                       : quadrille_error(comm, MPI_ERR_NO_MEM, "out of memory");
   } else {
     returned = make_binding(loaded, comm, &known, &offer, result);
   }
@@ -262,20 +288,26 @@ static int check_communicator(MPI_Comm comm) {
   int initialized = 0, inter = 0;
   MPI_Initialized(&initialized);
   if (!initialized) return quadrille_error(MPI_COMM_NULL, MPI_ERR_OTHER, "call MPI_Init first");
-  if (comm == MPI_COMM_NULL) return quadrille_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  if (comm == MPI_COMM_NULL)
+    return quadrille_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
   MPI_Comm_test_inter(comm, &inter);
-  if (inter) return quadrille_error(comm, MPI_ERR_COMM, "the communicator is an intercommunicator; schedules for it are not served yet");
+  if (inter)
+    return quadrille_error(
+        comm, MPI_ERR_COMM,
+        "the communicator is an intercommunicator; schedules for it are not served yet");
   const int code = make_keyvals();
   return code == MPI_SUCCESS ? MPI_SUCCESS : quadrille_mpi_error(comm, code);
 }
 
-int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm, const quadrille_bind_options* options) {
+int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
+                   const quadrille_bind_options* options) {
   const int code = check_communicator(comm);
   struct quadrille_binding* binding = NULL;
   return code == MPI_SUCCESS ? bind_schedule(schedule, comm, options, &binding) : code;
 }
 
-int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, struct quadrille_binding** binding) {
+int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
+                           struct quadrille_binding** binding) {
   const int code = check_communicator(comm);
   if (code != MPI_SUCCESS) return code;
   struct quadrille_loaded* loaded = quadrille_acquire(schedule);
@@ -283,7 +315,8 @@ int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, struct qu
   *binding = usable ? binding_of(comm, loaded) : NULL;
   quadrille_release(loaded);
   if (*binding) return MPI_SUCCESS;
-  /* Where the communicator has bindings, the other ranks may be calling by one of them: they would not come to an agreement. */
+  /* Where the communicator has bindings, the other ranks may be calling by one of them: they would
+   * not come to an agreement. */
   if (!loaded && first_binding(comm))
     return quadrille_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind_schedule(schedule, comm, NULL, binding);

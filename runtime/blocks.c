@@ -46,7 +46,8 @@ int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) 
 }
 
 /* Count and type as MPI takes them; *made is the type to free, where there is one. */
-static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count, MPI_Datatype* as, MPI_Datatype* made) {
+static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
+                     MPI_Datatype* made) {
   *made = MPI_DATATYPE_NULL;
   *as = type;
   *count = (int)block.count;
@@ -57,8 +58,9 @@ static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count
   return code;
 }
 
-int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from, struct quadrille_block source,
-                         const struct quadrille_side* to, struct quadrille_block target) {
+int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from,
+                         struct quadrille_block source, const struct quadrille_side* to,
+                         struct quadrille_block target) {
   if (source.count * from->type_size == 0 || source.address == target.address) return MPI_SUCCESS;
   if (from->type == to->type && source.count == target.count && quadrille_is_dense(from->type)) {
     memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
@@ -71,8 +73,9 @@ int quadrille_copy_block(struct quadrille_binding* binding, const struct quadril
   code = int_sized(target, to->type, &receive_count, &receive_type, &made_receive);
   if (code == MPI_SUCCESS) {
     MPI_Comm_rank(binding->comm, &own);
-    code = MPI_Sendrecv(source.address, send_count, send_type, own, QUADRILLE_COPY_TAG, target.address, receive_count,
-                        receive_type, own, QUADRILLE_COPY_TAG, binding->comm, MPI_STATUS_IGNORE);
+    code = MPI_Sendrecv(source.address, send_count, send_type, own, QUADRILLE_COPY_TAG,
+                        target.address, receive_count, receive_type, own, QUADRILLE_COPY_TAG,
+                        binding->comm, MPI_STATUS_IGNORE);
   }
   if (made_send != MPI_DATATYPE_NULL) MPI_Type_free(&made_send);
   if (made_receive != MPI_DATATYPE_NULL) MPI_Type_free(&made_receive);
@@ -81,7 +84,11 @@ int quadrille_copy_block(struct quadrille_binding* binding, const struct quadril
 
 /* A program that uses CUDA has its driver loaded: ask it whose memory this is. */
 const char* quadrille_refused_buffer(const void* buffer) {
-  enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 }; /* CUpointer_attribute, CUmemorytype */
+  enum {
+    MEMORY_TYPE = 2,
+    IS_MANAGED = 8,
+    DEVICE_MEMORY = 2
+  }; /* CUpointer_attribute, CUmemorytype */
   typedef int (*pointer_attribute)(void*, int, unsigned long long);
   static const char* const name = "cuPointerGetAttribute";
   pointer_attribute ask;
@@ -89,7 +96,9 @@ const char* quadrille_refused_buffer(const void* buffer) {
   if (!found || !buffer) return NULL;
   memcpy(&ask, &found, sizeof ask);
   unsigned memory = 0, managed = 0;
-  if (ask(&memory, MEMORY_TYPE, (unsigned long long)(uintptr_t)buffer) != 0 || memory != DEVICE_MEMORY) return NULL;
+  if (ask(&memory, MEMORY_TYPE, (unsigned long long)(uintptr_t)buffer) != 0 ||
+      memory != DEVICE_MEMORY)
+    return NULL;
   if (ask(&managed, IS_MANAGED, (unsigned long long)(uintptr_t)buffer) == 0 && managed) return NULL;
   return "a buffer is in device memory; copy it to host memory first";
 }

@@ -1,4 +1,5 @@
-/* Declarations and statements. Whatever schedule/validate.cc asks of a program is asked here too, on its own. */
+/* Declarations and statements. Whatever schedule/validate.cc asks of a program is asked here too,
+ * on its own. */
 #include "runtime/compile.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static void heading(struct quadrille_compiler* c) {
   p->port_per_node = (flags & QUADRILLE_PORT_PER_NODE) != 0;
   p->in_place = (flags & QUADRILLE_IN_PLACE) != 0;
   p->commutative = (flags & QUADRILLE_COMMUTATIVE) != 0;
-  if (p->collective >= QUADRILLE_COLLECTIVE_COUNT || flags & 0x80 || p->port > QUADRILLE_PORT_SEND_RECEIVE ||
+  if (p->collective >= QUADRILLE_COLLECTIVE_COUNT || flags & 0x80 ||
+      p->port > QUADRILLE_PORT_SEND_RECEIVE ||
       (p->port == QUADRILLE_PORT_NONE && p->port_per_node) || p->groups < 1 || p->groups > 2)
     quadrille_malformed(c);
   p->parameter_count = (int)counted(c, QUADRILLE_MAX_PARAMETERS);
@@ -52,7 +54,8 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
     case QUADRILLE_TABLE_PREFIX:
     case QUADRILLE_TABLE_DISTINCT:
       table->source = (uint8_t)quadrille_read_byte(&c->in);
-      if (table->source >= c->tables) return quadrille_read_fail(&c->in, "the code uses a table that is not defined");
+      if (table->source >= c->tables)
+        return quadrille_read_fail(&c->in, "the code uses a table that is not defined");
       if (table->kind == QUADRILLE_TABLE_DISTINCT) c->program->tables[table->source].located = 1;
       break;
     case QUADRILLE_TABLE_POWERS:
@@ -62,7 +65,8 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
     case QUADRILLE_TABLE_MAP:
       table->first = fragment(c, QUADRILLE_INTEGER);
       /* The index is variable 0, in register 0. */
-      c->variables[c->variable_count++] = (struct quadrille_variable){0, quadrille_take_register(c), 0};
+      c->variables[c->variable_count++] =
+          (struct quadrille_variable){0, quadrille_take_register(c), 0};
       table->second = fragment(c, QUADRILLE_INTEGER);
       c->variable_count = 0;
       c->next_register = 0;
@@ -123,10 +127,12 @@ static void step(struct quadrille_compiler* c, int has_after, int depth) {
 static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
   struct quadrille_program* p = c->program;
   const unsigned buffer = opcode & QUADRILLE_PIECE_BUFFER;
-  if ((opcode & ~(unsigned)QUADRILLE_PIECE_FLAGS) != QUADRILLE_PIECE || buffer > QUADRILLE_PIECE_TEMPORARY)
+  if ((opcode & ~(unsigned)QUADRILLE_PIECE_FLAGS) != QUADRILLE_PIECE ||
+      buffer > QUADRILLE_PIECE_TEMPORARY)
     quadrille_malformed(c);
   if (c->in.error) return 0;
-  struct quadrille_piece_registers piece = {(uint8_t)buffer, (opcode & QUADRILLE_PIECE_RANGED) != 0, 0, 0, 0};
+  struct quadrille_piece_registers piece = {(uint8_t)buffer, (opcode & QUADRILLE_PIECE_RANGED) != 0,
+                                            0, 0, 0};
   piece.block = (uint8_t)quadrille_compile_operand(c, QUADRILLE_INTEGER);
   if (piece.ranged) {
     piece.low = (uint8_t)quadrille_compile_operand(c, QUADRILLE_INTEGER);
@@ -149,7 +155,8 @@ static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
 static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   struct quadrille_program* p = c->program;
   const unsigned flags = opcode & QUADRILLE_MESSAGE_FLAGS;
-  if (!c->in_step || c->in_message) quadrille_read_fail(&c->in, "the code has a message outside a step");
+  if (!c->in_step || c->in_message)
+    quadrille_read_fail(&c->in, "the code has a message outside a step");
   if (flags & QUADRILLE_MESSAGE_REMOTE && p->groups != 2)
     quadrille_read_fail(&c->in, "the code asks for a second group");
   if (depth >= QUADRILLE_MAX_DEPTH) quadrille_malformed(c);
@@ -160,7 +167,8 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   if (flags & QUADRILLE_MESSAGE_SINGLE) {
     const int32_t index = piece(c, quadrille_read_byte(&c->in));
     if (!c->in.error && !p->pieces[index].ranged) {
-      quadrille_emit(c, QUADRILLE_DO_BLOCK_MESSAGE, p->pieces[index].buffer, peer, (int)flags, p->pieces[index].block);
+      quadrille_emit(c, QUADRILLE_DO_BLOCK_MESSAGE, p->pieces[index].buffer, peer, (int)flags,
+                     p->pieces[index].block);
     } else {
       quadrille_emit(c, QUADRILLE_DO_MESSAGE, 0, peer, (int)flags, 0);
       quadrille_emit(c, QUADRILLE_DO_PIECE, 0, 0, 0, index);
@@ -191,15 +199,17 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
   const int32_t second = piece(c, quadrille_read_byte(&c->in));
   if (!c->in.error && p->pieces[second].buffer == QUADRILLE_PIECE_SEND)
     quadrille_read_fail(&c->in, "the code writes into the send buffer");
-  const enum quadrille_operation operation = opcode == QUADRILLE_COPY          ? QUADRILLE_DO_COPY
-                                             : opcode == QUADRILLE_REDUCE_LEFT ? QUADRILLE_DO_REDUCE_LEFT
-                                                                               : QUADRILLE_DO_REDUCE_RIGHT;
+  const enum quadrille_operation operation = opcode == QUADRILLE_COPY ? QUADRILLE_DO_COPY
+                                             : opcode == QUADRILLE_REDUCE_LEFT
+                                                 ? QUADRILLE_DO_REDUCE_LEFT
+                                                 : QUADRILLE_DO_REDUCE_RIGHT;
   quadrille_emit(c, operation, !c->in_step, 0, 0, first);
   c->next_register = saved;
 }
 
 static void lanes(struct quadrille_compiler* c, int depth) {
-  if (c->in_step || c->in_lanes) quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane");
+  if (c->in_step || c->in_lanes)
+    quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane");
   c->program->has_lanes = 1;
   const unsigned count = quadrille_read_byte(&c->in);
   if (count < 1 || count > QUADRILLE_MAX_LANES)
@@ -232,7 +242,8 @@ static void statement(struct quadrille_compiler* c, unsigned opcode, int depth) 
     case QUADRILLE_LANES: return lanes(c, depth);
     default: break;
   }
-  if ((opcode & ~(unsigned)QUADRILLE_MESSAGE_FLAGS) == QUADRILLE_MESSAGE) return message(c, opcode, depth);
+  if ((opcode & ~(unsigned)QUADRILLE_MESSAGE_FLAGS) == QUADRILLE_MESSAGE)
+    return message(c, opcode, depth);
   if (!c->in_message) return quadrille_malformed(c);
   const int saved = c->next_register;
   const int32_t index = piece(c, opcode);
@@ -244,7 +255,7 @@ static void body(struct quadrille_compiler* c, int depth) {
   if (depth >= QUADRILLE_MAX_DEPTH) quadrille_malformed(c);
   const int variables = c->variable_count, registers = c->next_register, in_message = c->in_message;
   const uint64_t start = c->in.next;
-  uint64_t lone = 0;                /* where the first statement, a piece, ends */
+  uint64_t lone = 0;               /* where the first statement, a piece, ends */
   if (in_message) c->in_message++; /* deeper than the message's own body */
   while (!c->in.error) {
     const unsigned opcode = quadrille_read_byte(&c->in);
@@ -260,16 +271,19 @@ static void body(struct quadrille_compiler* c, int depth) {
   c->in_message = in_message;
 }
 
-const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code, uint64_t length) {
+const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code,
+                              uint64_t length) {
   struct quadrille_compiler c = {0};
   c.in = (struct quadrille_reader){code, length, 0, NULL};
   c.program = program;
   c.invariant_room = QUADRILLE_REGISTERS;
   heading(&c);
   program->table_count = (int)counted(&c, QUADRILLE_MAX_TABLES);
-  for (; c.tables < program->table_count && !c.in.error; c.tables++) table(&c, &program->tables[c.tables]);
+  for (; c.tables < program->table_count && !c.in.error; c.tables++)
+    table(&c, &program->tables[c.tables]);
   program->requirement_count = (int)counted(&c, QUADRILLE_MAX_REQUIREMENTS);
-  for (int i = 0; i < program->requirement_count; i++) program->requirements[i] = fragment(&c, QUADRILLE_BOOLEAN);
+  for (int i = 0; i < program->requirement_count; i++)
+    program->requirements[i] = fragment(&c, QUADRILLE_BOOLEAN);
   program->temporary_blocks = fragment(&c, QUADRILLE_INTEGER);
   program->body = program->instruction_count;
   body(&c, 0);

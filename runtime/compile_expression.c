@@ -1,5 +1,6 @@
-/* Expressions into register code. Constants and what a rank knows of its communicator have registers of their own, variables
- * too; everything else is evaluated into the next free register. `and` and `? :` become jumps, which makes them lazy. */
+/* Expressions into register code. Constants and what a rank knows of its communicator have
+ * registers of their own, variables too; everything else is evaluated into the next free register.
+ * `and` and `? :` become jumps, which makes them lazy. */
 #include <stdlib.h>
 
 #include "runtime/compile.h"
@@ -8,8 +9,8 @@ void quadrille_malformed(struct quadrille_compiler* c) {
   quadrille_read_fail(&c->in, "the code is malformed; make it again");
 }
 
-int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_operation operation, int target, int a, int b,
-                       int32_t immediate) {
+int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_operation operation, int target,
+                       int a, int b, int32_t immediate) {
   struct quadrille_program* p = c->program;
   if (c->in.error) return 0;
   if (p->instruction_count == p->instruction_room) {
@@ -37,10 +38,12 @@ void quadrille_land(struct quadrille_compiler* c, quadrille_jumps jumps) {
 }
 
 /* One chain of both. */
-static quadrille_jumps join(struct quadrille_compiler* c, quadrille_jumps first, quadrille_jumps second) {
+static quadrille_jumps join(struct quadrille_compiler* c, quadrille_jumps first,
+                            quadrille_jumps second) {
   if (c->in.error || first < 0) return second;
   quadrille_jumps last = first;
-  while (c->program->instructions[last].immediate >= 0) last = c->program->instructions[last].immediate;
+  while (c->program->instructions[last].immediate >= 0)
+    last = c->program->instructions[last].immediate;
   c->program->instructions[last].immediate = second;
   return first;
 }
@@ -56,7 +59,8 @@ int quadrille_take_register(struct quadrille_compiler* c) {
 int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expression, int64_t value) {
   struct quadrille_program* p = c->program;
   for (int i = 0; i < p->invariant_count; i++)
-    if (p->invariants[i].expression == expression && p->invariants[i].value == value) return QUADRILLE_REGISTERS - 1 - i;
+    if (p->invariants[i].expression == expression && p->invariants[i].value == value)
+      return QUADRILLE_REGISTERS - 1 - i;
   if (c->next_register >= c->invariant_room - 1) {
     quadrille_read_fail(&c->in, "the program needs too many registers");
     return 0;
@@ -67,22 +71,26 @@ int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expressi
 
 static int table_index(struct quadrille_compiler* c) {
   const unsigned index = quadrille_read_byte(&c->in);
-  if (index >= (unsigned)c->tables) quadrille_read_fail(&c->in, "the code uses a table that is not defined");
+  if (index >= (unsigned)c->tables)
+    quadrille_read_fail(&c->in, "the code uses a table that is not defined");
   return c->in.error ? 0 : (int)index;
 }
 
-/* The register of an expression that never changes, or -1 where the one that starts with this byte can change. */
+/* The register of an expression that never changes, or -1 where the one that starts with this byte
+ * can change. */
 static int invariant(struct quadrille_compiler* c, unsigned first) {
   const struct quadrille_program* p = c->program;
   int64_t value = 0;
   switch (first) {
     case QUADRILLE_CONSTANT:
       value = quadrille_read_signed_varint(&c->in);
-      if (value >= QUADRILLE_LEAST_INLINE_CONSTANT && value <= QUADRILLE_GREATEST_INLINE_CONSTANT) quadrille_malformed(c);
+      if (value >= QUADRILLE_LEAST_INLINE_CONSTANT && value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
+        quadrille_malformed(c);
       break;
     case QUADRILLE_PARAMETER:
       value = quadrille_read_byte(&c->in);
-      if (value >= p->parameter_count) quadrille_read_fail(&c->in, "the code uses an unknown parameter");
+      if (value >= p->parameter_count)
+        quadrille_read_fail(&c->in, "the code uses an unknown parameter");
       break;
     case QUADRILLE_LENGTH: value = table_index(c); break;
     case QUADRILLE_REMOTE_RANKS:
@@ -120,15 +128,19 @@ static enum quadrille_operation binary(unsigned first) {
   }
 }
 
-static int is_comparison(unsigned first) { return first >= QUADRILLE_EQUAL && first <= QUADRILLE_LESS_EQUAL; }
+static int is_comparison(unsigned first) {
+  return first >= QUADRILLE_EQUAL && first <= QUADRILLE_LESS_EQUAL;
+}
 
-static enum quadrille_type expression(struct quadrille_compiler* c, int target, int* where, int depth);
+static enum quadrille_type expression(struct quadrille_compiler* c, int target, int* where,
+                                      int depth);
 
 /* An operand of an operator, of the type that it wants. */
 static int operand(struct quadrille_compiler* c, enum quadrille_type wanted, int depth) {
   int where = 0;
   if (expression(c, -1, &where, depth) != wanted)
-    quadrille_read_fail(&c->in, "the code has a condition where a number is wanted, or a number for a condition");
+    quadrille_read_fail(
+        &c->in, "the code has a condition where a number is wanted, or a number for a condition");
   return where;
 }
 
@@ -144,7 +156,8 @@ static quadrille_jumps condition(struct quadrille_compiler* c, int depth) {
   }
   if (is_comparison(first)) {
     quadrille_read_byte(&c->in);
-    const int a = operand(c, QUADRILLE_INTEGER, depth + 1), b = operand(c, QUADRILLE_INTEGER, depth + 1);
+    const int a = operand(c, QUADRILLE_INTEGER, depth + 1),
+              b = operand(c, QUADRILLE_INTEGER, depth + 1);
     c->next_register = saved;
     return quadrille_emit(c, QUADRILLE_DO_UNLESS_EQUAL + (first - QUADRILLE_EQUAL), 0, a, b, -1);
   }
@@ -168,15 +181,18 @@ static enum quadrille_type choose(struct quadrille_compiler* c, int target, int 
 static void conjunction(struct quadrille_compiler* c, int target, int depth) {
   const quadrille_jumps first = condition(c, depth + 1);
   const quadrille_jumps no = join(c, first, condition(c, depth + 1));
-  quadrille_emit(c, QUADRILLE_DO_MOVE, target, quadrille_invariant_register(c, QUADRILLE_CONSTANT, 1), 0, 0);
+  quadrille_emit(c, QUADRILLE_DO_MOVE, target,
+                 quadrille_invariant_register(c, QUADRILLE_CONSTANT, 1), 0, 0);
   const int32_t over = quadrille_emit(c, QUADRILLE_DO_JUMP, 0, 0, 0, -1);
   quadrille_land(c, no);
-  quadrille_emit(c, QUADRILLE_DO_MOVE, target, quadrille_invariant_register(c, QUADRILLE_CONSTANT, 0), 0, 0);
+  quadrille_emit(c, QUADRILLE_DO_MOVE, target,
+                 quadrille_invariant_register(c, QUADRILLE_CONSTANT, 0), 0, 0);
   quadrille_land(c, over);
 }
 
 /* Compiles an operator into `target`. */
-static enum quadrille_type operation(struct quadrille_compiler* c, unsigned first, int target, int depth) {
+static enum quadrille_type operation(struct quadrille_compiler* c, unsigned first, int target,
+                                     int depth) {
   if (first == QUADRILLE_CHOOSE) return choose(c, target, depth);
   if (first == QUADRILLE_AND) {
     conjunction(c, target, depth);
@@ -186,7 +202,8 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
     const int table = table_index(c);
     if (first == QUADRILLE_LOCATE) c->program->tables[table].located = 1;
     const int index = operand(c, QUADRILLE_INTEGER, depth + 1);
-    quadrille_emit(c, first == QUADRILLE_ELEMENT ? QUADRILLE_DO_ELEMENT : QUADRILLE_DO_LOCATE, target, index, 0, table);
+    quadrille_emit(c, first == QUADRILLE_ELEMENT ? QUADRILLE_DO_ELEMENT : QUADRILLE_DO_LOCATE,
+                   target, index, 0, table);
     return QUADRILLE_INTEGER;
   }
   const enum quadrille_operation simple = binary(first);
@@ -194,7 +211,8 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
     quadrille_malformed(c);
     return QUADRILLE_INTEGER;
   }
-  const int a = operand(c, QUADRILLE_INTEGER, depth + 1), b = operand(c, QUADRILLE_INTEGER, depth + 1);
+  const int a = operand(c, QUADRILLE_INTEGER, depth + 1),
+            b = operand(c, QUADRILLE_INTEGER, depth + 1);
   quadrille_emit(c, simple, target, a, b, 0);
   return is_comparison(first) ? QUADRILLE_BOOLEAN : QUADRILLE_INTEGER;
 }
@@ -215,7 +233,8 @@ static int variable(struct quadrille_compiler* c, unsigned number) {
 }
 
 /* Compiles the next expression into `target`, or, where that is negative, into any register. */
-static enum quadrille_type expression(struct quadrille_compiler* c, int target, int* where, int depth) {
+static enum quadrille_type expression(struct quadrille_compiler* c, int target, int* where,
+                                      int depth) {
   const unsigned first = quadrille_read_byte(&c->in);
   if (depth > QUADRILLE_MAX_DEPTH) quadrille_malformed(c);
   *where = 0;
@@ -224,8 +243,9 @@ static enum quadrille_type expression(struct quadrille_compiler* c, int target, 
   int at = -1;
   if (first & QUADRILLE_INLINE_BIT)
     at = first & QUADRILLE_INLINE_CONSTANT_BIT
-             ? quadrille_invariant_register(c, QUADRILLE_CONSTANT,
-                                            (int)(first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
+             ? quadrille_invariant_register(
+                   c, QUADRILLE_CONSTANT,
+                   (int)(first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
              : variable(c, first & QUADRILLE_INLINE_MASK);
   else
     at = invariant(c, first);
@@ -244,12 +264,17 @@ static enum quadrille_type expression(struct quadrille_compiler* c, int target, 
   return type;
 }
 
-int quadrille_compile_operand(struct quadrille_compiler* c, enum quadrille_type type) { return operand(c, type, 0); }
+int quadrille_compile_operand(struct quadrille_compiler* c, enum quadrille_type type) {
+  return operand(c, type, 0);
+}
 
 void quadrille_compile_into(struct quadrille_compiler* c, int target, enum quadrille_type type) {
   int where = 0;
   if (expression(c, target, &where, 0) != type)
-    quadrille_read_fail(&c->in, "the code has a condition where a number is wanted, or a number for a condition");
+    quadrille_read_fail(
+        &c->in, "the code has a condition where a number is wanted, or a number for a condition");
 }
 
-quadrille_jumps quadrille_compile_condition(struct quadrille_compiler* c) { return condition(c, 0); }
+quadrille_jumps quadrille_compile_condition(struct quadrille_compiler* c) {
+  return condition(c, 0);
+}

@@ -1,8 +1,10 @@
-/* Loops that become runs: `for v ... let ... step ... send, receive`, where key, peers and blocks are affine in v.
+/* Loops that become runs: `for v ... let ... step ... send, receive`, where key, peers and blocks
+ * are affine in v.
  *
- * Instead of interpreting each iteration, the walk evaluates everything at both ends of the loop, with all checks, and hands
- * out first values and strides. That is exact: a sum, a difference or a product with something that does not change is affine,
- * so it lies between its ends, and so do all its parts. Lets of the body are put in where they are named. */
+ * Instead of interpreting each iteration, the walk evaluates everything at both ends of the loop,
+ * with all checks, and hands out first values and strides. That is exact: a sum, a difference or a
+ * product with something that does not change is affine, so it lies between its ends, and so do all
+ * its parts. Lets of the body are put in where they are named. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ enum shape { DOES_NOT_CHANGE, AFFINE, ANYTHING };
 struct scan {
   struct quadrille_compiler* c;
   unsigned index; /* the loop's variable */
-  int budget;     /* operators that may still be looked at: lets put into lets could grow without end */
+  int budget; /* operators that may still be looked at: lets put into lets could grow without end */
 };
 
 /* The shape of the next expression, which is read over. */
@@ -56,8 +58,10 @@ static enum shape shape_of(struct scan* s) {
     return DOES_NOT_CHANGE;
   if (shapes[0] == ANYTHING || shapes[1] == ANYTHING || shapes[2] == ANYTHING) return ANYTHING;
   if (first == QUADRILLE_ADD || first == QUADRILLE_SUBTRACT) return AFFINE;
-  return first == QUADRILLE_MULTIPLY && (shapes[0] == DOES_NOT_CHANGE || shapes[1] == DOES_NOT_CHANGE) ? AFFINE
-                                                                                                         : ANYTHING;
+  return first == QUADRILLE_MULTIPLY &&
+                 (shapes[0] == DOES_NOT_CHANGE || shapes[1] == DOES_NOT_CHANGE)
+             ? AFFINE
+             : ANYTHING;
 }
 
 /* A value of the run: where its expression stands in the code. */
@@ -91,8 +95,8 @@ static int plan_value(struct scan* s, struct plan* plan) {
 static int plan_message(struct scan* s, struct plan* plan, unsigned opcode) {
   struct quadrille_run_registers* run = &plan->run;
   const unsigned flags = opcode & QUADRILLE_MESSAGE_FLAGS;
-  if ((opcode & ~(unsigned)QUADRILLE_MESSAGE_FLAGS) != QUADRILLE_MESSAGE || !(flags & QUADRILLE_MESSAGE_SINGLE) ||
-      run->message_count == QUADRILLE_RUN_MESSAGES)
+  if ((opcode & ~(unsigned)QUADRILLE_MESSAGE_FLAGS) != QUADRILLE_MESSAGE ||
+      !(flags & QUADRILLE_MESSAGE_SINGLE) || run->message_count == QUADRILLE_RUN_MESSAGES)
     return 0;
   const int peer = plan_value(s, plan);
   const unsigned piece = quadrille_read_byte(&s->c->in);
@@ -124,7 +128,8 @@ static int plan_body(struct scan* s, struct plan* plan) {
   if (plan->run.has_after && plan_value(s, plan) != 1) return 0;
   while ((opcode = quadrille_read_byte(&c->in)) != QUADRILLE_END)
     if (c->in.error || !plan_message(s, plan, opcode)) return 0;
-  return plan->run.message_count > 0 && quadrille_read_byte(&c->in) == QUADRILLE_END && !c->in.error && s->budget >= 0;
+  return plan->run.message_count > 0 && quadrille_read_byte(&c->in) == QUADRILLE_END &&
+         !c->in.error && s->budget >= 0;
 }
 
 /* Compiles the value's expression into that register. */
@@ -147,12 +152,14 @@ static int32_t add_run(struct quadrille_compiler* c, const struct quadrille_run_
   return p->run_count++;
 }
 
-static quadrille_jumps emit_run(struct quadrille_compiler* c, struct plan* plan, int index, int bound) {
+static quadrille_jumps emit_run(struct quadrille_compiler* c, struct plan* plan, int index,
+                                int bound) {
   struct quadrille_run_registers* run = &plan->run;
   const int32_t choose = quadrille_emit(c, QUADRILLE_DO_RUN_CHOOSE, 0, index, bound, -1);
   const int first = quadrille_take_register(c);
   quadrille_emit(c, QUADRILLE_DO_MOVE, first, index, 0, 0);
-  quadrille_emit(c, QUADRILLE_DO_SUBTRACT, index, bound, quadrille_invariant_register(c, QUADRILLE_CONSTANT, 1), 0);
+  quadrille_emit(c, QUADRILLE_DO_SUBTRACT, index, bound,
+                 quadrille_invariant_register(c, QUADRILLE_CONSTANT, 1), 0);
   for (int i = 0; i < run->value_count; i++) {
     run->values[i].first = run->values[i].last = (uint8_t)quadrille_take_register(c);
     if (plan->values[i].shape == DOES_NOT_CHANGE) continue;
@@ -160,7 +167,8 @@ static quadrille_jumps emit_run(struct quadrille_compiler* c, struct plan* plan,
     compile_value(c, &plan->values[i], run->values[i].last);
   }
   quadrille_emit(c, QUADRILLE_DO_MOVE, index, first, 0, 0);
-  for (int i = 0; i < run->value_count; i++) compile_value(c, &plan->values[i], run->values[i].first);
+  for (int i = 0; i < run->value_count; i++)
+    compile_value(c, &plan->values[i], run->values[i].first);
   run->index = (uint8_t)index;
   run->bound = (uint8_t)bound;
   const int32_t number = add_run(c, run);

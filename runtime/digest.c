@@ -1,5 +1,5 @@
-/* CRC-32C bit by bit (a schedule is a few hundred bytes) and SHA-256 as FIPS 180-4 writes it. Tested against the vectors
- * of the standards (tests/runtime/digest_test.cc). */
+/* CRC-32C bit by bit (a schedule is a few hundred bytes) and SHA-256 as FIPS 180-4 writes it.
+ * Tested against the vectors of the standards (tests/runtime/digest_test.cc). */
 #include "runtime/digest.h"
 
 #include <string.h>
@@ -80,5 +80,6 @@ void quadrille_sha256_end(quadrille_sha256* hash, unsigned char digest[32]) {
   unsigned char length[8];
   for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
   quadrille_sha256_add(hash, length, 8);
-  for (int i = 0; i < 32; i++) digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
+  for (int i = 0; i < 32; i++)
+    digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }

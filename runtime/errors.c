@@ -1,8 +1,9 @@
 /* Errors as MPI error codes with a text of our own, and the debug log.
  *
- * MPI has error codes within classes, and texts for codes. There is one code a class here, made when it is first needed, and its
- * text is replaced with each error: a text can then name ranks and numbers. MPICH 4.0 mixes up the texts of codes in its own
- * classes; where that shows, the code gets a class of its own, and quadrille_error_class tells the one that is meant. */
+ * MPI has error codes within classes, and texts for codes. There is one code a class here, made
+ * when it is first needed, and its text is replaced with each error: a text can then name ranks and
+ * numbers. MPICH 4.0 mixes up the texts of codes in its own classes; where that shows, the code
+ * gets a class of its own, and quadrille_error_class tells the one that is meant. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,13 @@ static int make_code(int error_class, int* code) {
   static const char probe[] = "quadrille";
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0, own_class = 0;
-  if (MPI_Add_error_code(error_class, code) != MPI_SUCCESS || MPI_Add_error_string(*code, probe) != MPI_SUCCESS) return 0;
+  if (MPI_Add_error_code(error_class, code) != MPI_SUCCESS ||
+      MPI_Add_error_string(*code, probe) != MPI_SUCCESS)
+    return 0;
   MPI_Error_string(*code, text, &length);
   if (strcmp(text, probe) == 0) return 1;
-  return MPI_Add_error_class(&own_class) == MPI_SUCCESS && MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
+  return MPI_Add_error_class(&own_class) == MPI_SUCCESS &&
+         MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
 }
 
 /* The code for a class, or the class itself, which is a code as well, where no code can be made. */

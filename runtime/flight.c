@@ -1,5 +1,6 @@
-/* The window of steps in flight. Steps land in the order in which they took off; an error does not stop the schedule, so that the
- * other ranks are served: the first one is kept and returned at the end. */
+/* The window of steps in flight. Steps land in the order in which they took off; an error does not
+ * stop the schedule, so that the other ranks are served: the first one is kept and returned at the
+ * end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ int quadrille_flight_open(struct quadrille_flight* flight, int window) {
   flight->staged = malloc((size_t)window * sizeof *flight->staged);
   flight->requests = malloc((size_t)window * 2 * sizeof *flight->requests);
   flight->statuses = malloc(2 * sizeof *flight->statuses);
-  if (flight->keys && flight->used && flight->staged && flight->requests && flight->statuses) return 1;
+  if (flight->keys && flight->used && flight->staged && flight->requests && flight->statuses)
+    return 1;
   quadrille_flight_close(flight);
   return 0;
 }
@@ -51,7 +53,8 @@ int quadrille_flight_widen(struct quadrille_flight* flight) {
   return 1;
 }
 
-/* MPI_Waitall has said that some request failed: finds the error, and waits for those that are not done. */
+/* MPI_Waitall has said that some request failed: finds the error, and waits for those that are not
+ * done. */
 static void land_with_errors(struct quadrille_flight* flight, MPI_Request* requests, int count) {
   for (int i = 0; i < count; i++) {
     int code = flight->statuses[i].MPI_ERROR;

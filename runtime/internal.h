@@ -1,4 +1,5 @@
-/* What the files of the runtime that know MPI share. Everything global is in one struct, quadrille_global (global.c). */
+/* What the files of the runtime that know MPI share. Everything global is in one struct,
+ * quadrille_global (global.c). */
 #ifndef QUADRILLE_RUNTIME_INTERNAL_H_
 #define QUADRILLE_RUNTIME_INTERNAL_H_
 
@@ -36,7 +37,8 @@ struct quadrille_flight {
   int first, count; /* steps in flight are first, first + 1, ... modulo window */
   int64_t* keys;
   int* used;
-  void** staged; /* what a step sends from, where that is not the user's buffer; freed when it lands */
+  void**
+      staged; /* what a step sends from, where that is not the user's buffer; freed when it lands */
   MPI_Request* requests;
   MPI_Status* statuses; /* of one step */
   int error;            /* the first MPI error, or MPI_SUCCESS */
@@ -44,7 +46,7 @@ struct quadrille_flight {
 
 /* A schedule on a communicator. */
 struct quadrille_binding {
-  struct quadrille_binding* next; /* of the same communicator */
+  struct quadrille_binding* next;            /* of the same communicator */
   struct quadrille_binding *later, *earlier; /* of all */
   struct quadrille_loaded* loaded;
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
@@ -52,7 +54,11 @@ struct quadrille_binding {
   int* real; /* rank in the communicator, by rank in the schedule */
   struct quadrille_tables tables;
   int synchronous;
-  enum { QUADRILLE_IN_PLACE_UNKNOWN, QUADRILLE_IN_PLACE_STAGED, QUADRILLE_IN_PLACE_COPIED } in_place;
+  enum {
+    QUADRILLE_IN_PLACE_UNKNOWN,
+    QUADRILLE_IN_PLACE_STAGED,
+    QUADRILLE_IN_PLACE_COPIED
+  } in_place;
   struct quadrille_walker walker;
   struct quadrille_flight flight;
 };
@@ -70,27 +76,33 @@ struct quadrille_global {
   struct quadrille_error_code codes[QUADRILLE_ERROR_CODES];
   int code_count;
   char last_error[QUADRILLE_TEXT];
-  int debug;         /* QUADRILLE_DEBUG */
+  int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
 };
 extern struct quadrille_global quadrille_global;
 
-/* errors.c: formats a text, calls the communicator's error handler where there is one, and returns a code of that class. */
-int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...) __attribute__((format(printf, 3, 4)));
+/* errors.c: formats a text, calls the communicator's error handler where there is one, and returns
+ * a code of that class. */
+int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The same for an error that MPI itself returned. */
 int quadrille_mpi_error(MPI_Comm comm, int code);
 void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is null or stale. */
+/* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is
+ * null or stale. */
 struct quadrille_loaded* quadrille_acquire(quadrille_schedule schedule);
 void quadrille_release(struct quadrille_loaded* loaded);
 
-/* bind.c: the binding of a schedule to a communicator, made where there is none. Returns an MPI error code, after the handler was
- * called. */
-int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, struct quadrille_binding** binding);
+/* bind.c: the binding of a schedule to a communicator, made where there is none. Returns an MPI
+ * error code, after the handler was called. */
+int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
+                           struct quadrille_binding** binding);
 
-/* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in `failure`. */
-const char* quadrille_lay_out(struct quadrille_binding* binding, int layout, char failure[QUADRILLE_TEXT]);
+/* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
+ * `failure`. */
+const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
+                              char failure[QUADRILLE_TEXT]);
 
 /* flight.c */
 int quadrille_flight_open(struct quadrille_flight* flight, int window);
@@ -99,8 +111,10 @@ int quadrille_flight_widen(struct quadrille_flight* flight);
 void quadrille_flight_land(struct quadrille_flight* flight); /* waits for the oldest step */
 void quadrille_flight_land_all(struct quadrille_flight* flight);
 
-/* Makes room for a step: first the steps that it waits for, then a place in the window. Returns the place. */
-static inline int quadrille_flight_step(struct quadrille_flight* flight, int64_t key, int has_after, int64_t after) {
+/* Makes room for a step: first the steps that it waits for, then a place in the window. Returns the
+ * place. */
+static inline int quadrille_flight_step(struct quadrille_flight* flight, int64_t key, int has_after,
+                                        int64_t after) {
   if (!has_after) quadrille_flight_land_all(flight);
   while (flight->count > 0 && flight->keys[flight->first] <= after) quadrille_flight_land(flight);
   if (flight->count == flight->window) quadrille_flight_land(flight);
@@ -130,8 +144,9 @@ struct quadrille_step_message {
 };
 struct quadrille_steps {
   struct quadrille_walker* walker;
-  struct quadrille_event event; /* the run that is being taken apart, or the copy that comes first */
-  int64_t run_done;             /* how many of the run's steps are over; -1 outside a run */
+  struct quadrille_event
+      event;        /* the run that is being taken apart, or the copy that comes first */
+  int64_t run_done; /* how many of the run's steps are over; -1 outside a run */
   /* the current step */
   int64_t key, after;
   int has_after;
@@ -164,11 +179,14 @@ struct quadrille_block {
   char* address;
   int64_t count; /* of elements */
 };
-static inline struct quadrille_block quadrille_block_of(const struct quadrille_side* side, int rank) {
+static inline struct quadrille_block quadrille_block_of(const struct quadrille_side* side,
+                                                        int rank) {
   if (side->uniform) return (struct quadrille_block){side->base + rank * side->stride, side->count};
   if (side->counts)
-    return (struct quadrille_block){side->base + side->displacements[rank] * side->extent, side->counts[rank]};
-  return (struct quadrille_block){side->base + side->large_displacements[rank] * side->extent, side->large_counts[rank]};
+    return (struct quadrille_block){side->base + side->displacements[rank] * side->extent,
+                                    side->counts[rank]};
+  return (struct quadrille_block){side->base + side->large_displacements[rank] * side->extent,
+                                  side->large_counts[rank]};
 }
 /* Reads extent and size of the type; an MPI error code. */
 int quadrille_side_describe(struct quadrille_side* side);
@@ -177,8 +195,9 @@ int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */
 int quadrille_is_dense(MPI_Datatype type);
 /* Copies a block of the one side to a block of the other, at one rank. */
-int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from, struct quadrille_block source,
-                         const struct quadrille_side* to, struct quadrille_block target);
+int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from,
+                         struct quadrille_block source, const struct quadrille_side* to,
+                         struct quadrille_block target);
 /* NULL, or a text about a buffer that the library cannot use. */
 const char* quadrille_refused_buffer(const void* buffer);
 

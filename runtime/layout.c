@@ -1,5 +1,5 @@
-/* Ranks in the order of the schedule: node by node, nodes by (size, lowest rank). Every rank computes it from the same data,
- * so every rank comes to the same end. */
+/* Ranks in the order of the schedule: node by node, nodes by (size, lowest rank). Every rank
+ * computes it from the same data, so every rank comes to the same end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +34,18 @@ static void describe(const struct quadrille_topology* topology, char* text, size
   size_t used = 0;
   for (int64_t i = 0; i < topology->run_count && used < size; i++) {
     const struct quadrille_node_run* run = &topology->runs[i];
-    used += (size_t)(run->nodes == 1
-                         ? snprintf(text + used, size - used, "%s%lld", i ? "," : "", (long long)run->size)
-                         : snprintf(text + used, size - used, "%s%lldx%lld", i ? "," : "", (long long)run->nodes,
-                                    (long long)run->size));
+    used +=
+        (size_t)(run->nodes == 1 ? snprintf(text + used, size - used, "%s%lld", i ? "," : "",
+                                            (long long)run->size)
+                                 : snprintf(text + used, size - used, "%s%lldx%lld", i ? "," : "",
+                                            (long long)run->nodes, (long long)run->size));
   }
   if (used >= size) memcpy(text + size - 4, "...", 4);
 }
 
 /* Whether the sorted nodes are those of the topology. */
-static int same_nodes(const struct node* nodes, int count, const struct quadrille_topology* topology) {
+static int same_nodes(const struct node* nodes, int count,
+                      const struct quadrille_topology* topology) {
   if (count != topology->nodes) return 0;
   int next = 0;
   for (int64_t i = 0; i < topology->run_count; i++)
@@ -53,7 +55,8 @@ static int same_nodes(const struct node* nodes, int count, const struct quadrill
 }
 
 /* Says what the schedule is for and what is there; `nodes` are sorted. */
-static void describe_mismatch(const struct node* nodes, int count, const struct quadrille_topology* topology,
+static void describe_mismatch(const struct node* nodes, int count,
+                              const struct quadrille_topology* topology,
                               char failure[QUADRILLE_TEXT]) {
   char wanted[48], found[48];
   struct quadrille_node_run* runs = calloc((size_t)count, sizeof *runs);
@@ -66,20 +69,22 @@ static void describe_mismatch(const struct node* nodes, int count, const struct 
   describe(topology, wanted, sizeof wanted);
   describe(&actual, found, sizeof found);
   free(runs);
-  snprintf(failure, QUADRILLE_TEXT,
-           "the schedule is for nodes %s, the communicator has %s; generate one for these, or bind with "
-           "QUADRILLE_LAYOUT_TRUSTED",
-           wanted, found);
+  snprintf(
+      failure, QUADRILLE_TEXT,
+      "the schedule is for nodes %s, the communicator has %s; generate one for these, or bind with "
+      "QUADRILLE_LAYOUT_TRUSTED",
+      wanted, found);
 }
 
 /* Numbers the ranks: node_of[r] becomes r's node, `nodes` has room for one a rank. */
-static const char* number_ranks(struct quadrille_binding* binding, const int* node_of, struct node* nodes, int* index_of,
-                                char failure[QUADRILLE_TEXT]) {
+static const char* number_ranks(struct quadrille_binding* binding, const int* node_of,
+                                struct node* nodes, int* index_of, char failure[QUADRILLE_TEXT]) {
   const int ranks = (int)binding->place.ranks;
   int count = 0;
   /* A node's lowest rank comes first of its ranks, and stands for the node. */
   for (int r = 0; r < ranks; r++) {
-    if (node_of[r] < 0 || node_of[r] > r || node_of[node_of[r]] != node_of[r]) return "ranks disagree on their nodes";
+    if (node_of[r] < 0 || node_of[r] > r || node_of[node_of[r]] != node_of[r])
+      return "ranks disagree on their nodes";
     if (node_of[r] == r) {
       index_of[r] = count;
       nodes[count++] = (struct node){r, 0, 0};
@@ -108,13 +113,15 @@ static const char* number_ranks(struct quadrille_binding* binding, const int* no
   return NULL;
 }
 
-const char* quadrille_lay_out(struct quadrille_binding* binding, int layout, char failure[QUADRILLE_TEXT]) {
+const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
+                              char failure[QUADRILLE_TEXT]) {
   const int ranks = (int)binding->place.ranks;
   const struct quadrille_program* program = &binding->loaded->program;
   int own = 0;
   MPI_Comm_rank(binding->comm, &own);
   if (ranks != program->topologies[0].ranks) {
-    snprintf(failure, QUADRILLE_TEXT, "the schedule is for %lld ranks, the communicator has %d; generate one for %d",
+    snprintf(failure, QUADRILLE_TEXT,
+             "the schedule is for %lld ranks, the communicator has %d; generate one for %d",
              (long long)program->topologies[0].ranks, ranks, ranks);
     return failure;
   }

@@ -1,5 +1,6 @@
-/* A schedule file from the outside in: envelope, sections, job. Every number is bounded before it is used. Tested by
- * tests/runtime/load_test.cc, by every single-byte mutant of a file, and by the fuzzer of tests/fuzz. */
+/* A schedule file from the outside in: envelope, sections, job. Every number is bounded before it
+ * is used. Tested by tests/runtime/load_test.cc, by every single-byte mutant of a file, and by the
+ * fuzzer of tests/fuzz. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ uint64_t quadrille_read_varint(struct quadrille_reader* reader) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     const unsigned next = quadrille_read_byte(reader);
-    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter number. */
+    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter number.
+     */
     if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
       quadrille_read_fail(reader, "the schedule is malformed; make it again");
     if (reader->error) return 0;
@@ -57,25 +59,30 @@ static const char* read_envelope(const unsigned char* file, uint64_t length) {
   if (length > QUADRILLE_MAX_FILE_LENGTH) return "longer than any schedule file";
   const uint64_t magic = length < QUADRILLE_MAGIC_LENGTH ? length : QUADRILLE_MAGIC_LENGTH;
   if (magic == 0 || memcmp(file, QUADRILLE_MAGIC, magic) != 0) return "not a schedule file";
-  if (length < QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH) return "truncated; make it again";
+  if (length < QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH)
+    return "truncated; make it again";
   const uint64_t major = little_endian(file + 8, 2), oldest_reader = little_endian(file + 12, 2);
-  if (oldest_reader > QUADRILLE_FORMAT_MAJOR) return "of a later format; use a newer Quadrille library";
-  if (major < 1 || oldest_reader < 1 || oldest_reader > major) return "impossible version numbers; make it again";
+  if (oldest_reader > QUADRILLE_FORMAT_MAJOR)
+    return "of a later format; use a newer Quadrille library";
+  if (major < 1 || oldest_reader < 1 || oldest_reader > major)
+    return "impossible version numbers; make it again";
   const uint64_t covered = length - QUADRILLE_CHECKSUM_LENGTH;
   if (little_endian(file + covered, QUADRILLE_CHECKSUM_LENGTH) != quadrille_crc32c(file, covered))
     return "damaged: the checksum does not fit; make it again";
   return NULL;
 }
 
-static const char* place_section(struct sections* sections, int place, struct section* slot, struct section found,
-                                 int flags, int wanted_flags) {
-  if (sections->known != place || flags != wanted_flags) return "a section is out of place; make it again";
+static const char* place_section(struct sections* sections, int place, struct section* slot,
+                                 struct section found, int flags, int wanted_flags) {
+  if (sections->known != place || flags != wanted_flags)
+    return "a section is out of place; make it again";
   sections->known++;
   *slot = found;
   return NULL;
 }
 
-static const char* read_section(struct sections* sections, const unsigned char* head, struct section found) {
+static const char* read_section(struct sections* sections, const unsigned char* head,
+                                struct section found) {
   const int flags = head[3];
   if (flags & ~QUADRILLE_SECTION_CRITICAL) return "a section with unknown flags; make it again";
   if (memcmp(head, QUADRILLE_SECTION_PROGRAM, 3) == 0)
@@ -88,12 +95,13 @@ static const char* read_section(struct sections* sections, const unsigned char* 
   return NULL;
 }
 
-static const char* read_sections(struct sections* sections, const unsigned char* file, uint64_t length,
-                                 unsigned char digest[32]) {
+static const char* read_sections(struct sections* sections, const unsigned char* file,
+                                 uint64_t length, unsigned char digest[32]) {
   const char* const does_not_fill = "sections that do not fill the file; make it again";
   quadrille_sha256 hash;
   quadrille_sha256_start(&hash);
-  struct quadrille_reader reader = {file, length - QUADRILLE_CHECKSUM_LENGTH, QUADRILLE_SECTIONS_OFFSET, NULL};
+  struct quadrille_reader reader = {file, length - QUADRILLE_CHECKSUM_LENGTH,
+                                    QUADRILLE_SECTIONS_OFFSET, NULL};
   for (uint64_t count = little_endian(file + 14, 2); count > 0; count--) {
     const unsigned char* tag = file + reader.next;
     if (reader.length - reader.next < QUADRILLE_SECTION_TAG_LENGTH) return does_not_fill;
@@ -102,7 +110,8 @@ static const char* read_sections(struct sections* sections, const unsigned char*
     found.payload = file + reader.next;
     if (reader.error || found.length > reader.length - reader.next) return does_not_fill;
     reader.next += found.length;
-    if (tag[3] & QUADRILLE_SECTION_CRITICAL) quadrille_sha256_add(&hash, tag, (size_t)(file + reader.next - tag));
+    if (tag[3] & QUADRILLE_SECTION_CRITICAL)
+      quadrille_sha256_add(&hash, tag, (size_t)(file + reader.next - tag));
     const char* error = read_section(sections, tag, found);
     if (error) return error;
   }
@@ -118,14 +127,16 @@ static const char* read_sections(struct sections* sections, const unsigned char*
 static void read_topology(struct quadrille_reader* reader, struct quadrille_topology* topology) {
   const uint64_t count = quadrille_read_varint(reader);
   /* Two bytes a run at least: so many cannot be missing bytes only. */
-  if (count < 1 || count > reader->length) quadrille_read_fail(reader, "the job is malformed; make it again");
+  if (count < 1 || count > reader->length)
+    quadrille_read_fail(reader, "the job is malformed; make it again");
   if (reader->error) return;
   topology->runs = calloc(count, sizeof *topology->runs);
   if (!topology->runs) return quadrille_read_fail(reader, "out of memory");
   int64_t previous = 0;
   for (uint64_t i = 0; i < count && !reader->error; i++) {
     const uint64_t nodes = quadrille_read_varint(reader), size = quadrille_read_varint(reader);
-    if (nodes < 1 || nodes > QUADRILLE_MAX_RANKS || size > QUADRILLE_MAX_RANKS || (int64_t)size <= previous)
+    if (nodes < 1 || nodes > QUADRILLE_MAX_RANKS || size > QUADRILLE_MAX_RANKS ||
+        (int64_t)size <= previous)
       return quadrille_read_fail(reader, "the job is malformed; make it again");
     topology->runs[i] = (struct quadrille_node_run){(int64_t)nodes, (int64_t)size};
     topology->run_count++;
@@ -139,29 +150,34 @@ static void read_topology(struct quadrille_reader* reader, struct quadrille_topo
 
 static const char* read_job(struct quadrille_program* program, struct section section) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
-  for (int group = 0; group < program->groups; group++) read_topology(&reader, &program->topologies[group]);
+  for (int group = 0; group < program->groups; group++)
+    read_topology(&reader, &program->topologies[group]);
   for (int i = 0; i < program->parameter_count; i++) {
     program->parameters[i] = quadrille_read_signed_varint(&reader);
     if (program->at_call[i] && program->parameters[i] != 0)
       quadrille_read_fail(&reader, "the job is malformed; make it again");
   }
-  if (reader.next != reader.length) quadrille_read_fail(&reader, "the job is malformed; make it again");
+  if (reader.next != reader.length)
+    quadrille_read_fail(&reader, "the job is malformed; make it again");
   return reader.error;
 }
 
-/* The algorithm's name is the first of the names; anything else there is for people with other tools. */
+/* The algorithm's name is the first of the names; anything else there is for people with other
+ * tools. */
 static void read_name(struct quadrille_program* program, struct section section) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
   const uint64_t length = quadrille_read_varint(&reader);
   strcpy(program->algorithm, "unnamed");
-  if (reader.error || length >= sizeof program->algorithm || length > reader.length - reader.next) return;
+  if (reader.error || length >= sizeof program->algorithm || length > reader.length - reader.next)
+    return;
   for (uint64_t i = 0; i < length; i++)
     if (reader.bytes[reader.next + i] < ' ' || reader.bytes[reader.next + i] > '~') return;
   memcpy(program->algorithm, reader.bytes + reader.next, length);
   program->algorithm[length] = 0;
 }
 
-const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file, uint64_t length) {
+const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file,
+                                   uint64_t length) {
   memset(program, 0, sizeof *program);
   struct sections sections = {0};
   unsigned char digest[32];

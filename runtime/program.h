@@ -1,8 +1,9 @@
-/* A schedule as the runtime holds it: the file's code compiled to register instructions, its tables, and the walk of one
- * rank over them. Nothing here knows MPI.
+/* A schedule as the runtime holds it: the file's code compiled to register instructions, its
+ * tables, and the walk of one rank over them. Nothing here knows MPI.
  *
- * The interpreter trusts no file. Loading checks everything that can be known then (types, scopes, contexts, limits); the
- * walk checks the rest as it goes (overflow, divisors, table indices), and its user checks ranks, blocks and ranges.
+ * The interpreter trusts no file. Loading checks everything that can be known then (types, scopes,
+ * contexts, limits); the walk checks the rest as it goes (overflow, divisors, table indices), and
+ * its user checks ranks, blocks and ranges.
  */
 #ifndef QUADRILLE_RUNTIME_PROGRAM_H_
 #define QUADRILLE_RUNTIME_PROGRAM_H_
@@ -16,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Variables and intermediate values take registers from 0 up, values that never change from the last one down. */
+/* Variables and intermediate values take registers from 0 up, values that never change from the
+ * last one down. */
 #define QUADRILLE_REGISTERS 256
 #define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in a step */
 #define QUADRILLE_RUN_VALUES 10  /* key, after, and a peer and a block for each */
@@ -39,26 +41,28 @@ enum quadrille_operation {
   QUADRILLE_DO_ELEMENT,
   QUADRILLE_DO_LOCATE,
   QUADRILLE_DO_JUMP,
-  QUADRILLE_DO_UNLESS,            /* jump where a is false */
-  QUADRILLE_DO_UNLESS_EQUAL,      /* jump unless a = b, and so on */
+  QUADRILLE_DO_UNLESS,       /* jump where a is false */
+  QUADRILLE_DO_UNLESS_EQUAL, /* jump unless a = b, and so on */
   QUADRILLE_DO_UNLESS_NOT_EQUAL,
   QUADRILLE_DO_UNLESS_LESS,
   QUADRILLE_DO_UNLESS_LESS_EQUAL,
-  QUADRILLE_DO_NEXT,              /* ++a < b: jump */
-  QUADRILLE_DO_STEP,              /* key a, after b where target is 1 */
+  QUADRILLE_DO_NEXT, /* ++a < b: jump */
+  QUADRILLE_DO_STEP, /* key a, after b where target is 1 */
   QUADRILLE_DO_STEP_END,
-  QUADRILLE_DO_MESSAGE,           /* peer a, flags b; pieces follow */
+  QUADRILLE_DO_MESSAGE, /* peer a, flags b; pieces follow */
   QUADRILLE_DO_MESSAGE_END,
-  QUADRILLE_DO_BLOCK_MESSAGE,     /* peer a, flags b, one whole block: buffer target, register immediate */
-  QUADRILLE_DO_PIECE,             /* pieces[immediate] */
-  QUADRILLE_DO_COPY,              /* pieces[immediate] to the next; target is 1 outside steps */
+  QUADRILLE_DO_BLOCK_MESSAGE, /* peer a, flags b, one whole block: buffer target, register immediate
+                               */
+  QUADRILLE_DO_PIECE,         /* pieces[immediate] */
+  QUADRILLE_DO_COPY,          /* pieces[immediate] to the next; target is 1 outside steps */
   QUADRILLE_DO_REDUCE_LEFT,
   QUADRILLE_DO_REDUCE_RIGHT,
-  QUADRILLE_DO_LANES,             /* target: how many bodies follow */
-  QUADRILLE_DO_LANE,              /* one of them starts */
+  QUADRILLE_DO_LANES, /* target: how many bodies follow */
+  QUADRILLE_DO_LANE,  /* one of them starts */
   QUADRILLE_DO_LANES_END,
-  QUADRILLE_DO_RUN_CHOOSE,        /* jump to the plain loop where a run is not worth it: index a, bound b */
-  QUADRILLE_DO_RUN,               /* runs[immediate] */
+  QUADRILLE_DO_RUN_CHOOSE, /* jump to the plain loop where a run is not worth it: index a, bound b
+                            */
+  QUADRILLE_DO_RUN,        /* runs[immediate] */
   QUADRILLE_DO_END
 };
 
@@ -71,13 +75,15 @@ struct quadrille_piece_registers {
   uint8_t buffer, ranged, block, low, high;
 };
 
-/* A loop whose body is one step of whole-block messages, all of it affine in the loop's variable: the walk hands it out as one
- * event. Registers hold the values at the first iteration, and at the last. */
+/* A loop whose body is one step of whole-block messages, all of it affine in the loop's variable:
+ * the walk hands it out as one event. Registers hold the values at the first iteration, and at the
+ * last. */
 struct quadrille_run_registers {
   uint8_t index, bound, has_after, message_count, value_count;
   struct {
-    uint8_t first, last; /* the same register where the value does not change */
-  } values[QUADRILLE_RUN_VALUES]; /* the key, `after`, then peers and blocks as messages name them */
+    uint8_t first, last;          /* the same register where the value does not change */
+  } values[QUADRILLE_RUN_VALUES]; /* the key, `after`, then peers and blocks as messages name them
+                                   */
   struct {
     uint8_t flags, buffer, peer, block; /* peer and block: indices of values */
   } messages[QUADRILLE_RUN_MESSAGES];
@@ -135,12 +141,14 @@ struct quadrille_program {
   int32_t run_count, run_room;
 };
 
-/* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to mend it. On success
- * the caller destroys the program. */
-const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file, uint64_t length);
+/* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
+ * mend it. On success the caller destroys the program. */
+const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file,
+                                   uint64_t length);
 void quadrille_program_destroy(struct quadrille_program* program);
 
-/* The bytes being read: reading past the end or failing sets `error`, and everything reads as zero from then on. */
+/* The bytes being read: reading past the end or failing sets `error`, and everything reads as zero
+ * from then on. */
 struct quadrille_reader {
   const unsigned char* bytes;
   uint64_t length, next;
@@ -152,12 +160,13 @@ int64_t quadrille_read_signed_varint(struct quadrille_reader* reader);
 void quadrille_read_fail(struct quadrille_reader* reader, const char* error);
 
 /* Compiles the code section into the program (compile.c). */
-const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code, uint64_t length);
+const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code,
+                              uint64_t length);
 
 /* What the caller knows of its place and its call. */
 struct quadrille_place {
   int64_t rank, ranks, remote_ranks, group, root;
-  const int64_t* counts;        /* of its group, one a rank; NULL where the program has no table of them */
+  const int64_t* counts; /* of its group, one a rank; NULL where the program has no table of them */
   const int64_t* remote_counts; /* of the other group */
 };
 
@@ -167,28 +176,29 @@ struct quadrille_tables {
   int64_t temporary_blocks;
 };
 
-/* Fills all tables and asks all requirements. Returns NULL or what is wrong, a static string; tables need destroying in
- * either case. */
-const char* quadrille_tables_fill(struct quadrille_tables* tables, const struct quadrille_program* program,
+/* Fills all tables and asks all requirements. Returns NULL or what is wrong, a static string;
+ * tables need destroying in either case. */
+const char* quadrille_tables_fill(struct quadrille_tables* tables,
+                                  const struct quadrille_program* program,
                                   const struct quadrille_place* place);
 void quadrille_tables_destroy(struct quadrille_tables* tables);
 
 enum quadrille_event_kind {
-  QUADRILLE_EVENT_STEP,          /* key, has_after, after */
+  QUADRILLE_EVENT_STEP, /* key, has_after, after */
   QUADRILLE_EVENT_STEP_END,
   QUADRILLE_EVENT_BLOCK_MESSAGE, /* flags, peer, piece: a message of one whole block */
   QUADRILLE_EVENT_MESSAGE,       /* flags, peer; then pieces and the end */
   QUADRILLE_EVENT_PIECE,         /* piece */
   QUADRILLE_EVENT_MESSAGE_END,
-  QUADRILLE_EVENT_COPY,          /* piece to second; outside */
-  QUADRILLE_EVENT_REDUCE_LEFT,   /* piece into second; outside */
+  QUADRILLE_EVENT_COPY,        /* piece to second; outside */
+  QUADRILLE_EVENT_REDUCE_LEFT, /* piece into second; outside */
   QUADRILLE_EVENT_REDUCE_RIGHT,
-  QUADRILLE_EVENT_LANES,         /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
+  QUADRILLE_EVENT_LANES, /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
   QUADRILLE_EVENT_LANE,
   QUADRILLE_EVENT_LANES_END,
-  QUADRILLE_EVENT_RUN,           /* run, count: so many steps of the same messages */
+  QUADRILLE_EVENT_RUN, /* run, count: so many steps of the same messages */
   QUADRILLE_EVENT_END,
-  QUADRILLE_EVENT_UNDEFINED      /* why */
+  QUADRILLE_EVENT_UNDEFINED /* why */
 };
 
 struct quadrille_piece {
@@ -220,7 +230,8 @@ struct quadrille_walker {
 };
 
 void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
-                          const struct quadrille_tables* tables, const struct quadrille_place* place);
+                          const struct quadrille_tables* tables,
+                          const struct quadrille_place* place);
 /* The next event. After QUADRILLE_EVENT_END or _UNDEFINED there is none. */
 void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event);
 

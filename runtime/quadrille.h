@@ -6,11 +6,13 @@
  *   quadrille_alltoall(schedule, sendbuf, n, MPI_DOUBLE, recvbuf, n, MPI_DOUBLE, comm);
  *   quadrille_free(&schedule);
  *
- * Arguments are MPI's own, after the schedule. Return values are MPI error codes: MPI_SUCCESS, or a code whose class is an MPI
- * error class and whose MPI_Error_string says what is wrong and how to mend it. Functions that take a communicator
- * first call its error handler, as MPI does; the others just return.
+ * Arguments are MPI's own, after the schedule. Return values are MPI error codes: MPI_SUCCESS, or a
+ * code whose class is an MPI error class and whose MPI_Error_string says what is wrong and how to
+ * mend it. Functions that take a communicator first call its error handler, as MPI does; the others
+ * just return.
  *
- * Threads: as MPI_THREAD_MULTIPLE allows, provided that MPI was initialised for it. Buffers are in host memory.
+ * Threads: as MPI_THREAD_MULTIPLE allows, provided that MPI was initialised for it. Buffers are in
+ * host memory.
  */
 #ifndef QUADRILLE_RUNTIME_QUADRILLE_H_
 #define QUADRILLE_RUNTIME_QUADRILLE_H_
@@ -32,26 +34,30 @@ extern "C" {
 #define QUADRILLE_VERSION_MAJOR 0
 #define QUADRILLE_VERSION_MINOR 1
 
-/* A loaded schedule: an index and a generation, so that a handle that was freed is an error and never a crash. */
+/* A loaded schedule: an index and a generation, so that a handle that was freed is an error and
+ * never a crash. */
 typedef uint64_t quadrille_schedule;
 #define QUADRILLE_SCHEDULE_NULL ((quadrille_schedule)0)
 
-/* Loads a schedule from a file, or from bytes in memory such as an emitted array (which may then be thrown away).
+/* Loads a schedule from a file, or from bytes in memory such as an emitted array (which may then be
+ * thrown away).
  *
- * Where that fails, *schedule is a handle that remembers why: every rank can go on to quadrille_bind, which returns the
- * same error everywhere. Errors: MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE (damaged, foreign, or of a later version), MPI_ERR_ARG,
- * MPI_ERR_NO_MEM. */
+ * Where that fails, *schedule is a handle that remembers why: every rank can go on to
+ * quadrille_bind, which returns the same error everywhere. Errors: MPI_ERR_NO_SUCH_FILE,
+ * MPI_ERR_FILE (damaged, foreign, or of a later version), MPI_ERR_ARG, MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_load_file(const char* path, quadrille_schedule* schedule);
-QUADRILLE_API int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule* schedule);
+QUADRILLE_API int quadrille_load_memory(const void* bytes, uint64_t length,
+                                        quadrille_schedule* schedule);
 
-/* Gives the handle back and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is bound to keep what they
- * need until they are freed. */
+/* Gives the handle back and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is
+ * bound to keep what they need until they are freed. */
 QUADRILLE_API int quadrille_free(quadrille_schedule* schedule);
 
 /* How ranks are spread over nodes. */
 enum quadrille_layout {
   QUADRILLE_LAYOUT_SHARED = 0, /* ranks that share memory (MPI_COMM_TYPE_SHARED) are a node */
-  QUADRILLE_LAYOUT_TRUSTED = 1 /* ranks lie in the order of the schedule: node by node, nodes by ascending size */
+  QUADRILLE_LAYOUT_TRUSTED =
+      1 /* ranks lie in the order of the schedule: node by node, nodes by ascending size */
 };
 
 typedef struct {
@@ -61,27 +67,34 @@ typedef struct {
   int synchronous; /* nonzero: every send is an MPI_Issend */
 } quadrille_bind_options;
 
-/* Binds a schedule to an intracommunicator: collective, once; the binding is freed with the communicator and not
- * copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window and synchronous.
+/* Binds a schedule to an intracommunicator: collective, once; the binding is freed with the
+ * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window
+ * and synchronous.
  *
- * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones), MPI_ERR_TOPOLOGY (made for another
- * number of ranks or other nodes), MPI_ERR_COMM, MPI_ERR_FILE (it could not be loaded), MPI_ERR_NO_MEM. */
-QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm, const quadrille_bind_options* options);
+ * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones),
+ * MPI_ERR_TOPOLOGY (made for another number of ranks or other nodes), MPI_ERR_COMM, MPI_ERR_FILE
+ * (it could not be loaded), MPI_ERR_NO_MEM. */
+QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
+                                 const quadrille_bind_options* options);
 
-/* MPI_Alltoall and MPI_Alltoallv by the schedule, which is bound first where it is not: any datatypes, zero counts,
- * MPI_IN_PLACE. The _c forms take counts and displacements of more than an int. */
-QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                                     void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                       MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
-                                      const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+/* MPI_Alltoall and MPI_Alltoallv by the schedule, which is bound first where it is not: any
+ * datatypes, zero counts, MPI_IN_PLACE. The _c forms take counts and displacements of more than an
+ * int. */
+QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
+                                     int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf,
+                                       MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf,
+                                      const int sendcounts[], const int sdispls[],
+                                      MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                                       const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf, const MPI_Count sendcounts[],
-                                        const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                                        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
-                                        MPI_Comm comm);
+QUADRILLE_API int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
+                                        const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                        MPI_Datatype sendtype, void* recvbuf,
+                                        const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                        MPI_Datatype recvtype, MPI_Comm comm);
 
 /* What a schedule is, for messages and tools. */
 typedef struct {
@@ -94,11 +107,12 @@ typedef struct {
 } quadrille_schedule_info;
 QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info);
 
-/* The MPI error class of a code that a function here returned. MPI_Error_class says the same, except with MPICH, where
- * a class of its own is what carries our text. */
+/* The MPI error class of a code that a function here returned. MPI_Error_class says the same,
+ * except with MPICH, where a class of its own is what carries our text. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* The text of this process's last error, also of one that happened before MPI_Init; empty before the first. */
+/* The text of this process's last error, also of one that happened before MPI_Init; empty before
+ * the first. */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

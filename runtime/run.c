@@ -1,8 +1,8 @@
-/* mpirun -n RANKS run FILE.qs [options]: executes a schedule, checks every byte, and prints its time beside the MPI library's own
- * collective.
+/* mpirun -n RANKS run FILE.qs [options]: executes a schedule, checks every byte, and prints its
+ * time beside the MPI library's own collective.
  *
- * Both are called in turn, a barrier before each; a call takes as long as its slowest rank. Exit codes: 0 all bytes right,
- * 1 a byte was wrong, 2 bad input. */
+ * Both are called in turn, a barrier before each; a call takes as long as its slowest rank. Exit
+ * codes: 0 all bytes right, 1 a byte was wrong, 2 bad input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,8 @@ static int parse(int count, char** words, struct arguments* a) {
 
 /* The byte at an offset of the block from one rank to another. */
 static unsigned char pattern(int source, int target, long offset) {
-  const unsigned long x = (unsigned long)source * 2654435761u + (unsigned long)target * 40503u + (unsigned long)offset * 97u;
+  const unsigned long x = (unsigned long)source * 2654435761u + (unsigned long)target * 40503u +
+                          (unsigned long)offset * 97u;
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
@@ -78,12 +79,15 @@ static void fill(unsigned char* buffer, int rank, int ranks, long bytes) {
 }
 
 /* The number of wrong bytes; the first one is named. */
-static long wrong_bytes(const unsigned char* buffer, int rank, int ranks, long bytes, const char* who) {
+static long wrong_bytes(const unsigned char* buffer, int rank, int ranks, long bytes,
+                        const char* who) {
   long wrong = 0;
   for (int source = 0; source < ranks; source++)
     for (long i = 0; i < bytes; i++) {
       if (buffer[source * bytes + i] == pattern(source, rank, i)) continue;
-      if (wrong++ == 0) fprintf(stderr, "run: %s: rank %d has a wrong byte %ld from rank %d\n", who, rank, i, source);
+      if (wrong++ == 0)
+        fprintf(stderr, "run: %s: rank %d has a wrong byte %ld from rank %d\n", who, rank, i,
+                source);
     }
   return wrong;
 }
@@ -103,18 +107,21 @@ struct buffers {
   int rank, ranks;
 };
 
-static void call(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b, int native) {
+static void call(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b,
+                 int native) {
   const void* send = a->in_place ? MPI_IN_PLACE : b->send;
   if (a->in_place) memcpy(b->receive, b->send, (size_t)(a->bytes * b->ranks));
   const int bytes = (int)a->bytes;
   if (native)
     MPI_Alltoall(send, bytes, MPI_BYTE, b->receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
   else
-    quadrille_alltoall(schedule, send, bytes, MPI_BYTE, b->receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    quadrille_alltoall(schedule, send, bytes, MPI_BYTE, b->receive, bytes, MPI_BYTE,
+                       MPI_COMM_WORLD);
 }
 
 /* One call: its time, on rank 0, in microseconds. */
-static double timed_call(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b, int native) {
+static double timed_call(quadrille_schedule schedule, const struct arguments* a,
+                         const struct buffers* b, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
   call(schedule, a, b, native);
@@ -123,10 +130,13 @@ static double timed_call(quadrille_schedule schedule, const struct arguments* a,
   return slowest * 1e6;
 }
 
-static long checked_call(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b, int native) {
+static long checked_call(quadrille_schedule schedule, const struct arguments* a,
+                         const struct buffers* b, int native) {
   memset(b->receive, 0xee, (size_t)(a->bytes * b->ranks + 1));
   call(schedule, a, b, native);
-  long wrong = wrong_bytes(b->receive, b->rank, b->ranks, a->bytes, native ? "MPI_Alltoall" : "quadrille_alltoall"), all = 0;
+  long wrong = wrong_bytes(b->receive, b->rank, b->ranks, a->bytes,
+                           native ? "MPI_Alltoall" : "quadrille_alltoall"),
+       all = 0;
   MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   return all;
 }
@@ -136,7 +146,8 @@ static void report(const char* what, double* times, long count) {
   printf("  %-20s %10.1f us  (%.1f to %.1f)\n", what, middle, times[0], times[count - 1]);
 }
 
-static void compare(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b) {
+static void compare(quadrille_schedule schedule, const struct arguments* a,
+                    const struct buffers* b) {
   const size_t size = (size_t)a->repetitions * sizeof(double);
   double *ours = malloc(size), *native = malloc(size), *ratios = malloc(size);
   for (long i = 0; i < a->repetitions && ours && native && ratios; i++) {
@@ -148,7 +159,8 @@ static void compare(quadrille_schedule schedule, const struct arguments* a, cons
     printf("median of %ld calls of each, in turn (least to most):\n", a->repetitions);
     report("quadrille_alltoall", ours, a->repetitions);
     report("MPI_Alltoall", native, a->repetitions);
-    printf("  MPI_Alltoall / quadrille_alltoall, pair by pair: %.2f\n", median(ratios, a->repetitions));
+    printf("  MPI_Alltoall / quadrille_alltoall, pair by pair: %.2f\n",
+           median(ratios, a->repetitions));
   }
   free(ours);
   free(native);
@@ -164,8 +176,9 @@ static int run(const struct arguments* a) {
   MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   quadrille_load_file(a->file, &schedule);
-  const quadrille_bind_options options = {sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
-                                          (int)a->window, a->synchronous};
+  const quadrille_bind_options options = {
+      sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
+      (int)a->window, a->synchronous};
   const int code = quadrille_bind(schedule, MPI_COMM_WORLD, &options);
   if (code != MPI_SUCCESS) {
     MPI_Error_string(code, text, &length);
@@ -184,8 +197,8 @@ static int run(const struct arguments* a) {
   fill(b.send, b.rank, b.ranks, a->bytes);
   const long wrong = checked_call(schedule, a, &b, 0) + checked_call(schedule, a, &b, 1);
   if (b.rank == 0) {
-    printf("%s %s, %d ranks, blocks of %ld bytes%s%s: ", info.collective, info.algorithm, b.ranks, a->bytes,
-           a->synchronous ? ", synchronous sends" : "", a->in_place ? ", in place" : "");
+    printf("%s %s, %d ranks, blocks of %ld bytes%s%s: ", info.collective, info.algorithm, b.ranks,
+           a->bytes, a->synchronous ? ", synchronous sends" : "", a->in_place ? ", in place" : "");
     printf(wrong == 0 ? "every byte is right\n" : "%ld bytes are wrong\n", wrong);
   }
   if (wrong == 0) compare(schedule, a, &b);

@@ -1,5 +1,5 @@
-/* Handles of schedules: an index into a table of slots and the slot's generation, which changes when the slot is given back, so
- * that a stale handle is recognised. */
+/* Handles of schedules: an index into a table of slots and the slot's generation, which changes
+ * when the slot is given back, so that a stale handle is recognised. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,19 +49,24 @@ static int finish_load(struct quadrille_loaded* loaded, quadrille_schedule* sche
     free(loaded);
     return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   }
-  if (loaded->failure_class != MPI_SUCCESS) return quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
-  quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm, (long long)loaded->program.topologies[0].ranks);
+  if (loaded->failure_class != MPI_SUCCESS)
+    return quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
+  quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm,
+                (long long)loaded->program.topologies[0].ranks);
   return MPI_SUCCESS;
 }
 
-static void fail(struct quadrille_loaded* loaded, int error_class, const char* what, const char* why) {
+static void fail(struct quadrille_loaded* loaded, int error_class, const char* what,
+                 const char* why) {
   loaded->failure_class = error_class;
   snprintf(loaded->failure, sizeof loaded->failure, "%s: %s", what, why);
 }
 
-static void load_bytes(struct quadrille_loaded* loaded, const char* what, const unsigned char* bytes, uint64_t length) {
+static void load_bytes(struct quadrille_loaded* loaded, const char* what,
+                       const unsigned char* bytes, uint64_t length) {
   const char* error = quadrille_program_load(&loaded->program, bytes, length);
-  if (error) fail(loaded, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
+  if (error)
+    fail(loaded, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
 /* Reads a whole file; what is longer than any schedule is read no further than that. */
@@ -83,10 +88,12 @@ static unsigned char* read_whole(FILE* file, uint64_t* length) {
 }
 
 int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
-  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  if (!schedule)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
   *schedule = QUADRILLE_SCHEDULE_NULL;
   struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
-  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+  if (!loaded)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   FILE* file = path ? fopen(path, "rb") : NULL;
   if (!path) {
     fail(loaded, MPI_ERR_ARG, "schedule", "the path is NULL");
@@ -108,10 +115,12 @@ int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
 }
 
 int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule* schedule) {
-  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  if (!schedule)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
   *schedule = QUADRILLE_SCHEDULE_NULL;
   struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
-  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+  if (!loaded)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   if (bytes)
     load_bytes(loaded, "schedule in memory", bytes, length);
   else
@@ -148,7 +157,8 @@ int quadrille_free(quadrille_schedule* schedule) {
     slot->generation++;
   }
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");
+  if (!loaded)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");
   quadrille_release(loaded);
   *schedule = QUADRILLE_SCHEDULE_NULL;
   return MPI_SUCCESS;
@@ -156,21 +166,25 @@ int quadrille_free(quadrille_schedule* schedule) {
 
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
   if (!info || info->size < sizeof *info)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG,
+                           "info is NULL, or its size field is not set");
   struct quadrille_loaded* loaded = quadrille_acquire(schedule);
-  if (!loaded) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed");
+  if (!loaded)
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed");
   int result = MPI_SUCCESS;
   if (loaded->failure_class != MPI_SUCCESS) {
     result = quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
   } else {
     static const char* const collectives[QUADRILLE_COLLECTIVE_COUNT] = {
-        "alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter"};
+        "alltoall", "allgather", "broadcast", "gather",
+        "scatter",  "reduce",    "allreduce", "reduce-scatter"};
     const struct quadrille_program* program = &loaded->program;
     info->ranks = program->topologies[0].ranks;
     info->nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
     snprintf(info->algorithm, sizeof info->algorithm, "%s", program->algorithm);
     snprintf(info->collective, sizeof info->collective, "%s", collectives[program->collective]);
-    for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++) snprintf(info->hash + 2 * i, 3, "%02x", program->hash[i]);
+    for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++)
+      snprintf(info->hash + 2 * i, 3, "%02x", program->hash[i]);
   }
   quadrille_release(loaded);
   return result;

@@ -8,7 +8,8 @@ void quadrille_steps_start(struct quadrille_steps* steps, struct quadrille_bindi
   memset(steps, 0, sizeof *steps);
   steps->walker = &binding->walker;
   steps->run_done = -1;
-  quadrille_walk_start(&binding->walker, &binding->loaded->program, &binding->tables, &binding->place);
+  quadrille_walk_start(&binding->walker, &binding->loaded->program, &binding->tables,
+                       &binding->place);
 }
 
 void quadrille_steps_end(struct quadrille_steps* steps) {
@@ -36,7 +37,8 @@ static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
   steps->has_after = event->has_after;
   steps->after = event->has_after ? values[1].value : 0;
   for (int m = 0; m < event->run->message_count; m++)
-    if (!add_message(steps, event->run->messages[m].flags, values[event->run->messages[m].peer].value,
+    if (!add_message(steps, event->run->messages[m].flags,
+                     values[event->run->messages[m].peer].value,
                      values[event->run->messages[m].block].value))
       return QUADRILLE_STEPS_NO_MEMORY;
   if (++steps->run_done == event->count)
@@ -59,9 +61,11 @@ enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps) 
         steps->after = event->after;
         break;
       case QUADRILLE_EVENT_BLOCK_MESSAGE:
-        if (!add_message(steps, event->flags, event->peer, event->piece.block)) return QUADRILLE_STEPS_NO_MEMORY;
+        if (!add_message(steps, event->flags, event->peer, event->piece.block))
+          return QUADRILLE_STEPS_NO_MEMORY;
         break;
-      case QUADRILLE_EVENT_MESSAGE: /* a token: messages of several pieces are refused when binding */
+      case QUADRILLE_EVENT_MESSAGE: /* a token: messages of several pieces are refused when binding
+                                     */
         if (!add_message(steps, event->flags, event->peer, -1)) return QUADRILLE_STEPS_NO_MEMORY;
         break;
       case QUADRILLE_EVENT_STEP_END: return QUADRILLE_STEPS_STEP;

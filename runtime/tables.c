@@ -1,5 +1,5 @@
-/* Tables from topology and call, in the order of their definition, then the requirements. Tested against schedule/binding.cc
- * through the event streams of tests/runtime/walk_test.cc. */
+/* Tables from topology and call, in the order of their definition, then the requirements. Tested
+ * against schedule/binding.cc through the event streams of tests/runtime/walk_test.cc. */
 #include <stdlib.h>
 
 #include "runtime/program.h"
@@ -7,7 +7,8 @@
 #define MAX_TABLE_LENGTH ((int64_t)QUADRILLE_MAX_RANKS + 1)
 
 /* Runs the code of an expression outside the body. */
-static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fragment fragment, int64_t* value) {
+static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fragment fragment,
+                            int64_t* value) {
   struct quadrille_event event;
   walker->next = walker->program->instructions + fragment.start;
   quadrille_walk_next(walker, &event);
@@ -24,7 +25,8 @@ static const char* allocate(struct quadrille_tables* tables, int index, int64_t 
   return tables->entries[index] ? NULL : "out of memory";
 }
 
-static const char* fill_nodes(struct quadrille_tables* tables, int index, const struct quadrille_topology* topology) {
+static const char* fill_nodes(struct quadrille_tables* tables, int index,
+                              const struct quadrille_topology* topology) {
   const char* error = allocate(tables, index, topology->nodes);
   int64_t next = 0;
   for (int64_t run = 0; run < topology->run_count && !error; run++)
@@ -33,7 +35,8 @@ static const char* fill_nodes(struct quadrille_tables* tables, int index, const 
   return error;
 }
 
-static const char* fill_counts(struct quadrille_tables* tables, int index, const int64_t* counts, int64_t ranks) {
+static const char* fill_counts(struct quadrille_tables* tables, int index, const int64_t* counts,
+                               int64_t ranks) {
   if (!counts) return "the program needs counts that this collective does not have";
   const char* error = allocate(tables, index, ranks);
   for (int64_t rank = 0; rank < ranks && !error; rank++) {
@@ -50,7 +53,8 @@ static const char* fill_prefix(struct quadrille_tables* tables, int index, int s
   int64_t* sums = tables->entries[index];
   sums[0] = 0;
   for (int64_t i = 0; i < length; i++)
-    if (__builtin_add_overflow(sums[i], tables->entries[source][i], &sums[i + 1])) return "a table overflows";
+    if (__builtin_add_overflow(sums[i], tables->entries[source][i], &sums[i + 1]))
+      return "a table overflows";
   return NULL;
 }
 
@@ -69,7 +73,8 @@ static const char* fill_distinct(struct quadrille_tables* tables, int index, int
   return NULL;
 }
 
-static const char* fill_powers(struct quadrille_walker* walker, struct quadrille_tables* tables, int index) {
+static const char* fill_powers(struct quadrille_walker* walker, struct quadrille_tables* tables,
+                               int index) {
   const struct quadrille_table_definition* definition = &walker->program->tables[index];
   int64_t radix = 0, limit = 0;
   const char* error = evaluate(walker, definition->first, &radix);
@@ -80,12 +85,14 @@ static const char* fill_powers(struct quadrille_walker* walker, struct quadrille
   int64_t* entries = tables->entries[index];
   int64_t count = 1;
   for (entries[0] = 1; entries[count - 1] < limit; count++)
-    if (__builtin_mul_overflow(entries[count - 1], radix, &entries[count])) return "a table overflows";
+    if (__builtin_mul_overflow(entries[count - 1], radix, &entries[count]))
+      return "a table overflows";
   tables->lengths[index] = count;
   return NULL;
 }
 
-static const char* fill_map(struct quadrille_walker* walker, struct quadrille_tables* tables, int index) {
+static const char* fill_map(struct quadrille_walker* walker, struct quadrille_tables* tables,
+                            int index) {
   const struct quadrille_table_definition* definition = &walker->program->tables[index];
   int64_t length = 0;
   const char* error = evaluate(walker, definition->first, &length);
@@ -102,10 +109,13 @@ static const char* fill(struct quadrille_walker* walker, struct quadrille_tables
   const struct quadrille_program* program = walker->program;
   const int source = program->tables[index].source;
   switch (program->tables[index].kind) {
-    case QUADRILLE_TABLE_NODES: return fill_nodes(tables, index, &program->topologies[place->group]);
-    case QUADRILLE_TABLE_REMOTE_NODES: return fill_nodes(tables, index, &program->topologies[1 - place->group]);
+    case QUADRILLE_TABLE_NODES:
+      return fill_nodes(tables, index, &program->topologies[place->group]);
+    case QUADRILLE_TABLE_REMOTE_NODES:
+      return fill_nodes(tables, index, &program->topologies[1 - place->group]);
     case QUADRILLE_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
-    case QUADRILLE_TABLE_REMOTE_COUNTS: return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
+    case QUADRILLE_TABLE_REMOTE_COUNTS:
+      return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
     case QUADRILLE_TABLE_PREFIX: return fill_prefix(tables, index, source);
     case QUADRILLE_TABLE_DISTINCT: return fill_distinct(tables, index, source);
     case QUADRILLE_TABLE_POWERS: return fill_powers(walker, tables, index);
@@ -119,7 +129,8 @@ static int ascends(const int64_t* entries, int64_t length) {
   return 1;
 }
 
-const char* quadrille_tables_fill(struct quadrille_tables* tables, const struct quadrille_program* program,
+const char* quadrille_tables_fill(struct quadrille_tables* tables,
+                                  const struct quadrille_program* program,
                                   const struct quadrille_place* place) {
   *tables = (struct quadrille_tables){{0}, {0}, 0};
   struct quadrille_walker walker;

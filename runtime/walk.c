@@ -16,7 +16,8 @@ static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
   return low - 1;
 }
 
-static void fill_piece(const struct quadrille_walker* walker, int32_t index, struct quadrille_piece* piece) {
+static void fill_piece(const struct quadrille_walker* walker, int32_t index,
+                       struct quadrille_piece* piece) {
   const struct quadrille_piece_registers* p = &walker->program->pieces[index];
   piece->buffer = p->buffer;
   piece->ranged = p->ranged;
@@ -25,9 +26,10 @@ static void fill_piece(const struct quadrille_walker* walker, int32_t index, str
   piece->high = p->ranged ? walker->registers[p->high] : 0;
 }
 
-/* First values and strides of a run. False where a difference is too large, and the plain loop must do. */
-static int fill_run(const struct quadrille_walker* walker, const struct quadrille_run_registers* run,
-                    struct quadrille_event* event) {
+/* First values and strides of a run. False where a difference is too large, and the plain loop must
+ * do. */
+static int fill_run(const struct quadrille_walker* walker,
+                    const struct quadrille_run_registers* run, struct quadrille_event* event) {
   const int64_t* r = walker->registers;
   event->kind = QUADRILLE_EVENT_RUN;
   event->run = run;
@@ -44,7 +46,8 @@ static int fill_run(const struct quadrille_walker* walker, const struct quadrill
 }
 
 void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
-                          const struct quadrille_tables* tables, const struct quadrille_place* place) {
+                          const struct quadrille_tables* tables,
+                          const struct quadrille_place* place) {
   walker->program = program;
   walker->tables = tables;
   walker->next = program->instructions + program->body;
@@ -87,8 +90,9 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         event->why = "a divisor is not positive";
         if (r[i->b] <= 0) goto undefined;
         const int64_t borrowed = r[i->a] % r[i->b] < 0;
-        r[i->target] = i->operation == QUADRILLE_DO_DIVIDE ? r[i->a] / r[i->b] - borrowed
-                                                           : r[i->a] % r[i->b] + (borrowed ? r[i->b] : 0);
+        r[i->target] = i->operation == QUADRILLE_DO_DIVIDE
+                           ? r[i->a] / r[i->b] - borrowed
+                           : r[i->a] % r[i->b] + (borrowed ? r[i->b] : 0);
         break;
       }
       case QUADRILLE_DO_XOR: r[i->target] = r[i->a] ^ r[i->b]; break;
@@ -112,7 +116,8 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         r[i->target] = walker->tables->entries[i->immediate][r[i->a]];
         break;
       case QUADRILLE_DO_LOCATE:
-        r[i->target] = locate(walker->tables->entries[i->immediate], walker->tables->lengths[i->immediate], r[i->a]);
+        r[i->target] = locate(walker->tables->entries[i->immediate],
+                              walker->tables->lengths[i->immediate], r[i->a]);
         break;
       case QUADRILLE_DO_JUMP: i = code + i->immediate - 1; break;
       case QUADRILLE_DO_UNLESS:

@@ -1,5 +1,6 @@
-// Tables are filled in the order of their definition, each from what stands before it; then the requirements are
-// asked. Whatever can go wrong here is bad input, and says so. Tested by tests/schedule/binding_test.cc.
+// Tables are filled in the order of their definition, each from what stands before it; then the
+// requirements are asked. Whatever can go wrong here is bad input, and says so. Tested by
+// tests/schedule/binding_test.cc.
 #include "schedule/binding.h"
 
 #include <fmt/format.h>
@@ -36,14 +37,16 @@ class Binder {
       : program_(program), job_(job), call_(call), group_(group) {}
 
   Result<Binding> run() {
-    check(static_cast<int>(job_.groups.size()) == program_.groups, "a job has one topology a group");
+    check(static_cast<int>(job_.groups.size()) == program_.groups,
+          "a job has one topology a group");
     binding_.place.ranks = job_.groups[group_].ranks();
     if (program_.groups == 2) binding_.place.remote_ranks = job_.groups[1 - group_].ranks();
     binding_.place.group = group_;
     binding_.place.root = call_.root;
     bind_parameters();
     located_ = located_tables(program_);
-    for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i) bind_table(program_.tables[i], i);
+    for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)
+      bind_table(program_.tables[i], i);
     for (const Expression& requirement : program_.requirements) require(requirement);
     bind_temporary();
     if (!error_.empty()) return Error{error_};
@@ -62,15 +65,18 @@ class Binder {
       const std::vector<int64_t>& source = parameter.at_call ? call_.parameters : job_.parameters;
       const size_t index = parameter.at_call ? at_call++ : i;
       if (index >= source.size())
-        return fail(fmt::format("parameter '{}' has no value; give it with --parameter {}=N", parameter.name.text,
-                                parameter.name.text));
+        return fail(fmt::format("parameter '{}' has no value; give it with --parameter {}=N",
+                                parameter.name.text, parameter.name.text));
       binding_.parameters.push_back(source[index]);
     }
   }
 
-  Environment environment() const { return {binding_.place, binding_.parameters, binding_.tables, {}}; }
+  Environment environment() const {
+    return {binding_.place, binding_.parameters, binding_.tables, {}};
+  }
 
-  int64_t value(const Expression& expression, const std::string& what, const Environment& environment) {
+  int64_t value(const Expression& expression, const std::string& what,
+                const Environment& environment) {
     Undefined why = Undefined::kNone;
     const auto result = evaluate(expression, environment, &why);
     if (!result) fail(fmt::format("{} is undefined: {}", what, describe(why)));
@@ -115,7 +121,8 @@ class Binder {
     sums.reserve(source.size() + 1);
     int64_t sum = 0;
     for (const int64_t entry : source) {
-      if (__builtin_add_overflow(sum, entry, &sum)) fail(fmt::format("table '{}' overflows", table.name.text));
+      if (__builtin_add_overflow(sum, entry, &sum))
+        fail(fmt::format("table '{}' overflows", table.name.text));
       sums.push_back(sum);
     }
     return sums;
@@ -133,7 +140,8 @@ class Binder {
   std::vector<int64_t> powers(const Table& table) {
     const int64_t radix = value(table.first, "a radix", environment());
     const int64_t limit = value(table.second, "a limit", environment());
-    if (radix < 2) fail(fmt::format("table '{}': a radix of {}; it is at least 2", table.name.text, radix));
+    if (radix < 2)
+      fail(fmt::format("table '{}': a radix of {}; it is at least 2", table.name.text, radix));
     std::vector<int64_t> entries = {1};
     while (error_.empty() && entries.back() < limit) {
       int64_t next = 0;
@@ -147,7 +155,8 @@ class Binder {
   std::vector<int64_t> map(const Table& table) {
     const int64_t length = value(table.first, "a table's length", environment());
     if (length < 0 || length > kMaxTableLength)
-      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text, length, kMaxTableLength));
+      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text, length,
+                       kMaxTableLength));
     std::vector<int64_t> entries;
     Environment inner = environment();
     inner.variables.resize(1);
@@ -169,10 +178,11 @@ class Binder {
 
   void bind_temporary() {
     if (!error_.empty()) return;
-    binding_.temporary_blocks = value(program_.temporary_blocks, "the number of temporary blocks", environment());
+    binding_.temporary_blocks =
+        value(program_.temporary_blocks, "the number of temporary blocks", environment());
     if (binding_.temporary_blocks < 0 || binding_.temporary_blocks > kMaxTableLength)
-      fail(fmt::format("{} temporary blocks; between 0 and {} are allowed", binding_.temporary_blocks,
-                       kMaxTableLength));
+      fail(fmt::format("{} temporary blocks; between 0 and {} are allowed",
+                       binding_.temporary_blocks, kMaxTableLength));
   }
 
   const Program& program_;
@@ -185,8 +195,9 @@ class Binder {
 };
 
 bool has_table(const Program& program, TableKind kind, TableKind remote) {
-  return std::any_of(program.tables.begin(), program.tables.end(),
-                     [&](const Table& table) { return table.kind == kind || table.kind == remote; });
+  return std::any_of(program.tables.begin(), program.tables.end(), [&](const Table& table) {
+    return table.kind == kind || table.kind == remote;
+  });
 }
 
 }  // namespace

@@ -34,12 +34,13 @@ struct Binding {
   int64_t temporary_blocks = 0;
 };
 
-// Evaluates tables and requirements for one group. Errors: a requirement that does not hold, a table that is
-// undefined or absurdly long, `locate` or distinct over a table that is not ascending, counts that
-// the program needs and the call does not give.
+// Evaluates tables and requirements for one group. Errors: a requirement that does not hold, a
+// table that is undefined or absurdly long, `locate` or distinct over a table that is not
+// ascending, counts that the program needs and the call does not give.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
-// True where the program's meaning depends on how ranks are spread over nodes, not on their number alone.
+// True where the program's meaning depends on how ranks are spread over nodes, not on their number
+// alone.
 bool uses_nodes(const Program& program);
 // True where it depends on the counts of the call.
 bool uses_counts(const Program& program);

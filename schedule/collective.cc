@@ -9,7 +9,8 @@ namespace quadrille {
 namespace {
 
 constexpr std::array<std::string_view, kCollectiveCount> kNames = {
-    "alltoall", "allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter"};
+    "alltoall", "allgather", "broadcast", "gather",
+    "scatter",  "reduce",    "allreduce", "reduce-scatter"};
 
 // Where the contributions of a rooted collective come from and go to.
 bool is_root(const Place& place) {
@@ -79,13 +80,17 @@ LengthSource length_source(Collective collective, Buffer buffer, const Place& pl
   const bool inter = place.intercommunicator();
   switch (collective) {
     case Collective::kAllgather:
-      return buffer == Buffer::kSend ? LengthSource{false, place.rank} : LengthSource{inter, block.value};
+      return buffer == Buffer::kSend ? LengthSource{false, place.rank}
+                                     : LengthSource{inter, block.value};
     case Collective::kGather:
-      return buffer == Buffer::kSend ? LengthSource{false, place.rank} : LengthSource{inter, block.value};
+      return buffer == Buffer::kSend ? LengthSource{false, place.rank}
+                                     : LengthSource{inter, block.value};
     case Collective::kScatter:
-      return buffer == Buffer::kSend ? LengthSource{inter, block.value} : LengthSource{false, place.rank};
+      return buffer == Buffer::kSend ? LengthSource{inter, block.value}
+                                     : LengthSource{false, place.rank};
     case Collective::kReduceScatter:
-      return buffer == Buffer::kSend ? LengthSource{inter, block.value} : LengthSource{false, place.rank};
+      return buffer == Buffer::kSend ? LengthSource{inter, block.value}
+                                     : LengthSource{false, place.rank};
     case Collective::kBroadcast: return {inter && place.group == 1, place.root};
     case Collective::kAlltoall:
     case Collective::kReduce:

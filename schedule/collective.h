@@ -1,9 +1,9 @@
 // The collectives as pre- and postconditions over blocks (MPI 4.0, chapter 6).
 //
 // Before: block b of rank r's send buffer holds r's contribution (r, b); every other block holds
-// nothing. After: block b of the receive buffer holds required(...), a sequence of contributions: one
-// for data that was moved, several, in the order in which the operator is applied, for a reduction.
-// Nothing else is asked, and nothing else may be left in a receive buffer.
+// nothing. After: block b of the receive buffer holds required(...), a sequence of contributions:
+// one for data that was moved, several, in the order in which the operator is applied, for a
+// reduction. Nothing else is asked, and nothing else may be left in a receive buffer.
 #ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
 #define QUADRILLE_SCHEDULE_COLLECTIVE_H_
 

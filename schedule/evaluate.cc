@@ -1,5 +1,5 @@
-// The definition of every operator, once, in exact arithmetic. Tested by tests/schedule/evaluate_test.cc against
-// 128-bit arithmetic over the corners of the range.
+// The definition of every operator, once, in exact arithmetic. Tested by
+// tests/schedule/evaluate_test.cc against 128-bit arithmetic over the corners of the range.
 #include "schedule/evaluate.h"
 
 #include <algorithm>
@@ -68,7 +68,8 @@ std::optional<int64_t> apply_operator(Operator op, int64_t left, int64_t right, 
   return result;
 }
 
-std::optional<int64_t> evaluate(const Expression& e, const Environment& environment, Undefined* why) {
+std::optional<int64_t> evaluate(const Expression& e, const Environment& environment,
+                                Undefined* why) {
   const auto operand = [&](int i) { return evaluate(e.operands[i], environment, why); };
   switch (e.op) {
     case Operator::kConstant: return e.value;
@@ -93,7 +94,8 @@ std::optional<int64_t> evaluate(const Expression& e, const Environment& environm
       const std::vector<int64_t>& table = environment.tables[e.value];
       const auto index = operand(0);
       if (!index) return std::nullopt;
-      if (*index < 0 || *index >= static_cast<int64_t>(table.size())) return undefined(Undefined::kIndex, why);
+      if (*index < 0 || *index >= static_cast<int64_t>(table.size()))
+        return undefined(Undefined::kIndex, why);
       return table[*index];
     }
     case Operator::kLocate: {

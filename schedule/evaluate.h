@@ -1,5 +1,5 @@
-// Expressions evaluated the plain way, by recursion over the tree: for tables, requirements and proofs'
-// counterexamples, and as the slow oracle that the compiled walk is tested against.
+// Expressions evaluated the plain way, by recursion over the tree: for tables, requirements and
+// proofs' counterexamples, and as the slow oracle that the compiled walk is tested against.
 #ifndef QUADRILLE_SCHEDULE_EVALUATE_H_
 #define QUADRILLE_SCHEDULE_EVALUATE_H_
 
@@ -25,7 +25,8 @@ struct Environment {
 };
 
 // The value (booleans are 0 and 1), or nothing and the reason in *why.
-std::optional<int64_t> evaluate(const Expression& expression, const Environment& environment, Undefined* why);
+std::optional<int64_t> evaluate(const Expression& expression, const Environment& environment,
+                                Undefined* why);
 
 // The two operations that every evaluator shares, each exact or nothing.
 std::optional<int64_t> apply_operator(Operator op, int64_t left, int64_t right, Undefined* why);

@@ -1,5 +1,5 @@
-// The operator table: arity and whether a value is attached. Everything that walks expressions generically
-// (printer, encoder, decoder, validation) reads it here.
+// The operator table: arity and whether a value is attached. Everything that walks expressions
+// generically (printer, encoder, decoder, validation) reads it here.
 #include "schedule/expression.h"
 
 namespace quadrille {

@@ -1,9 +1,9 @@
 // Expressions of the language: exact integers and booleans over one rank.
 //
-// An expression is a value: a tree of operators over constants, parameters, what a rank knows of its
-// communicator, variables and tables. `and` and `? :` are lazy: what they do not choose is not
-// evaluated, so it may be undefined. Undefined are: a divisor <= 0, an index outside its table, wrap(x, m)
-// outside -m <= x < 2m, and a result outside 64 bits. Division is floor division.
+// An expression is a value: a tree of operators over constants, parameters, what a rank knows of
+// its communicator, variables and tables. `and` and `? :` are lazy: what they do not choose is not
+// evaluated, so it may be undefined. Undefined are: a divisor <= 0, an index outside its table,
+// wrap(x, m) outside -m <= x < 2m, and a result outside 64 bits. Division is floor division.
 #ifndef QUADRILLE_SCHEDULE_EXPRESSION_H_
 #define QUADRILLE_SCHEDULE_EXPRESSION_H_
 

@@ -1,4 +1,5 @@
-// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b, and, comparisons,
+// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b, and,
+// comparisons,
 // + -, * div mod xor; a > b is read as b < a. Tested by tests/schedule/text_test.cc.
 #include "schedule/lexer.h"
 
@@ -14,10 +15,10 @@ namespace quadrille {
 namespace {
 
 constexpr std::array<std::string_view, 35> kReserved = {
-    "after", "and", "copy", "div", "else", "for", "from", "group", "if", "in", "into", "lane",
-    "lanes", "length", "let", "locate", "max", "min", "mod", "nothing", "rank", "ranks",
-    "receive", "recv", "reduce", "remote", "remote_ranks", "root", "send", "sized", "step",
-    "temp", "to", "wrap", "xor"};
+    "after", "and",     "copy",  "div",   "else",    "for",  "from",   "group",  "if",
+    "in",    "into",    "lane",  "lanes", "length",  "let",  "locate", "max",    "min",
+    "mod",   "nothing", "rank",  "ranks", "receive", "recv", "reduce", "remote", "remote_ranks",
+    "root",  "send",    "sized", "step",  "temp",    "to",   "wrap",   "xor"};
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
 constexpr size_t kMaxTokens = 1000;  // of a statement: bounds how deep its reader recurses
@@ -25,7 +26,9 @@ constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
 
 // The token that starts at text[at], or nothing where no token does.
 std::optional<Token> token_at(std::string_view text, size_t at) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   size_t end = at;
   while (end < text.size() && is_word(text[end])) ++end;
   if (end > at) {
@@ -59,11 +62,13 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
     } else {
       std::optional<Token> token = token_at(text, at);
       if (!token)
-        return Error{fmt::format("{}:{}: '{}' is no part of the language", source, number, text.substr(at, 12))};
+        return Error{fmt::format("{}:{}: '{}' is no part of the language", source, number,
+                                 text.substr(at, 12))};
       at += token->text.size();
       line.tokens.push_back(std::move(*token));
       if (line.tokens.size() > kMaxTokens)
-        return Error{fmt::format("{}:{}: more than {} words in a statement", source, number, kMaxTokens)};
+        return Error{
+            fmt::format("{}:{}: more than {} words in a statement", source, number, kMaxTokens)};
     }
   }
   if (!line.tokens.empty()) lines.push_back(std::move(line));
@@ -90,7 +95,8 @@ int64_t read_table(LineReader& reader, const Scope& scope) {
 }
 
 // A function of the language, of the scope, or nothing.
-std::optional<Expression> read_function(LineReader& reader, const Scope& scope, const std::string& name) {
+std::optional<Expression> read_function(LineReader& reader, const Scope& scope,
+                                        const std::string& name) {
   static const std::map<std::string, Operator, std::less<>> kFunctions = {
       {"min", Operator::kMinimum}, {"max", Operator::kMaximum}, {"wrap", Operator::kWrap}};
   if (name == "length" || name == "locate") {
@@ -113,11 +119,12 @@ std::optional<Expression> read_function(LineReader& reader, const Scope& scope, 
 }
 
 Expression read_primary(LineReader& reader, const Scope& scope) {
-  static const std::map<std::string, Operator, std::less<>> kNullary = {{"rank", Operator::kRank},
-                                                                        {"ranks", Operator::kRanks},
-                                                                        {"remote_ranks", Operator::kRemoteRanks},
-                                                                        {"group", Operator::kGroup},
-                                                                        {"root", Operator::kRoot}};
+  static const std::map<std::string, Operator, std::less<>> kNullary = {
+      {"rank", Operator::kRank},
+      {"ranks", Operator::kRanks},
+      {"remote_ranks", Operator::kRemoteRanks},
+      {"group", Operator::kGroup},
+      {"root", Operator::kRoot}};
   if (reader.accept("(")) {
     Expression inner = read_choice(reader, scope);
     reader.expect(")");
@@ -125,12 +132,14 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
   }
   const Token token = reader.take();
   if (token.kind == Token::Kind::kNumber) return constant(token.number);
-  if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber) return constant(-reader.take().number);
+  if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber)
+    return constant(-reader.take().number);
   if (token.kind != Token::Kind::kWord) {
     reader.fail(fmt::format("'{}' stands where a value is wanted", token.text));
     return constant(0);
   }
-  if (const auto nullary = kNullary.find(token.text); nullary != kNullary.end()) return leaf(nullary->second);
+  if (const auto nullary = kNullary.find(token.text); nullary != kNullary.end())
+    return leaf(nullary->second);
   if (reader.peek().text == "(") {
     if (auto result = read_function(reader, scope, token.text)) return *std::move(result);
     reader.fail(fmt::format("'{}' is not a function", token.text));
@@ -150,7 +159,8 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
 
 // One level of left-associative operators above `next`.
 template <class Next>
-Expression read_chain(LineReader& reader, const std::map<std::string, Operator, std::less<>>& operators, Next next) {
+Expression read_chain(LineReader& reader,
+                      const std::map<std::string, Operator, std::less<>>& operators, Next next) {
   Expression left = next();
   for (;;) {
     const auto found = operators.find(reader.peek().text);
@@ -161,10 +171,11 @@ Expression read_chain(LineReader& reader, const std::map<std::string, Operator, 
 }
 
 Expression read_product(LineReader& reader, const Scope& scope) {
-  static const std::map<std::string, Operator, std::less<>> kOperators = {{"*", Operator::kMultiply},
-                                                                          {"div", Operator::kDivide},
-                                                                          {"mod", Operator::kModulo},
-                                                                          {"xor", Operator::kXor}};
+  static const std::map<std::string, Operator, std::less<>> kOperators = {
+      {"*", Operator::kMultiply},
+      {"div", Operator::kDivide},
+      {"mod", Operator::kModulo},
+      {"xor", Operator::kXor}};
   return read_chain(reader, kOperators, [&] { return read_primary(reader, scope); });
 }
 
@@ -174,7 +185,8 @@ Expression read_comparison(LineReader& reader, const Scope& scope) {
   const auto compare = [&](Operator op, bool swapped) {
     reader.take();
     Expression right = read_sum(reader, scope);
-    return swapped ? apply(op, {std::move(right), std::move(left)}) : apply(op, {std::move(left), std::move(right)});
+    return swapped ? apply(op, {std::move(right), std::move(left)})
+                   : apply(op, {std::move(left), std::move(right)});
   };
   if (symbol == "=") return compare(Operator::kEqual, false);
   if (symbol == "!=") return compare(Operator::kNotEqual, false);
@@ -191,7 +203,8 @@ Expression read_choice(LineReader& reader, const Scope& scope) {
   if (!reader.accept("?")) return condition;
   Expression chosen = read_choice(reader, scope);
   reader.expect(":");
-  return apply(Operator::kChoose, {std::move(condition), std::move(chosen), read_choice(reader, scope)});
+  return apply(Operator::kChoose,
+               {std::move(condition), std::move(chosen), read_choice(reader, scope)});
 }
 
 }  // namespace
@@ -201,7 +214,8 @@ Result<std::vector<Line>> split_lines(std::string_view text, const std::string& 
   int number = 0;
   for (size_t start = 0; start <= text.size();) {
     const size_t end = std::min(text.find('\n', start), text.size());
-    if (auto error = split_line(text.substr(start, end - start), ++number, source, lines)) return *error;
+    if (auto error = split_line(text.substr(start, end - start), ++number, source, lines))
+      return *error;
     start = end + 1;
   }
   return lines;
@@ -229,7 +243,8 @@ void LineReader::expect(std::string_view text) {
 }
 
 std::string LineReader::word(const char* what) {
-  if (peek().kind != Token::Kind::kWord) fail(fmt::format("expected {} before '{}'", what, peek().text));
+  if (peek().kind != Token::Kind::kWord)
+    fail(fmt::format("expected {} before '{}'", what, peek().text));
   return take().text;
 }
 
@@ -241,11 +256,13 @@ void LineReader::fail(const std::string& message) {
   if (!error_) error_ = Error{fmt::format("{}:{}: {}", source_, line_.number, message)};
 }
 
-Expression read_expression(LineReader& reader, const Scope& scope) { return read_choice(reader, scope); }
+Expression read_expression(LineReader& reader, const Scope& scope) {
+  return read_choice(reader, scope);
+}
 
 Expression read_sum(LineReader& reader, const Scope& scope) {
-  static const std::map<std::string, Operator, std::less<>> kOperators = {{"+", Operator::kAdd},
-                                                                          {"-", Operator::kSubtract}};
+  static const std::map<std::string, Operator, std::less<>> kOperators = {
+      {"+", Operator::kAdd}, {"-", Operator::kSubtract}};
   return read_chain(reader, kOperators, [&] { return read_product(reader, scope); });
 }
 

@@ -58,7 +58,9 @@ struct Scope {
   std::function<std::optional<Expression>(const std::string& name)> name;
   std::function<std::optional<int64_t>(const std::string& name)> table;
   // f(arguments) beyond the language's own functions; may be empty.
-  std::function<std::optional<Expression>(const std::string& name, std::vector<Expression> arguments)> call;
+  std::function<std::optional<Expression>(const std::string& name,
+                                          std::vector<Expression> arguments)>
+      call;
 };
 
 // From the lowest precedence ("c ? a : b"), and from the level of + and -, which stops before "..".

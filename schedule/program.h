@@ -1,17 +1,18 @@
 // A schedule is a program over one rank. This header is the definition of the language; the walk
 // (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
 //
-// Steps. A step has a key; keys strictly increase at a rank (within a body of `lanes`, in that body).
-// `step key after a` may start once this rank's steps with key <= a are complete; without `after`, once
-// the previous step is. A window further limits how many steps are in flight. Messages are posted in
-// key order and posting never blocks. All sends of a step read before any of its receives writes.
-// `copy` and `reduce` outside steps wait for all earlier steps, and later steps wait for them; inside
-// a step they read, like its sends, before anything is written.
+// Steps. A step has a key; keys strictly increase at a rank (within a body of `lanes`, in that
+// body). `step key after a` may start once this rank's steps with key <= a are complete; without
+// `after`, once the previous step is. A window further limits how many steps are in flight.
+// Messages are posted in key order and posting never blocks. All sends of a step read before any of
+// its receives writes. `copy` and `reduce` outside steps wait for all earlier steps, and later
+// steps wait for them; inside a step they read, like its sends, before anything is written.
 //
-// Messages. At most one in each direction between two ranks in a step, none to oneself, none outside a step.
-// The t-th send of a rank to another meets the t-th receive there; the two have as many pieces, and piece
-// by piece the same length. A message without pieces is a token: it orders steps and moves nothing. The
-// receiver of a `sized` message does not know the lengths: they travel ahead of the data.
+// Messages. At most one in each direction between two ranks in a step, none to oneself, none
+// outside a step. The t-th send of a rank to another meets the t-th receive there; the two have as
+// many pieces, and piece by piece the same length. A message without pieces is a token: it orders
+// steps and moves nothing. The receiver of a `sized` message does not know the lengths: they travel
+// ahead of the data.
 //
 // Lanes run concurrently and join before the next statement. No lane writes what another reads or
 // writes; a directed pair of ranks uses one sending and one receiving lane.
@@ -174,8 +175,8 @@ inline constexpr int kMaxLanes = 8;
 // Types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
 
-// The names of a program in the order of their declaration: the algorithm, parameters, tables (each kMap with
-// its index after it), then lets and fors. set_names takes as many as names gives.
+// The names of a program in the order of their declaration: the algorithm, parameters, tables (each
+// kMap with its index after it), then lets and fors. set_names takes as many as names gives.
 std::vector<std::string> names(const Program& program);
 void set_names(Program& program, const std::vector<std::string>& names);
 

@@ -1,4 +1,5 @@
-// The text form of a program: it reads like a paper's pseudo-code, and parse_program(print(p)) == p.
+// The text form of a program: it reads like a paper's pseudo-code, and parse_program(print(p)) ==
+// p.
 //
 //   algorithm factor for alltoall
 //   port exchange per rank

@@ -1,6 +1,6 @@
-// The text form, read. Statements are lines, blocks are indentation; names are resolved to indices as they
-// are met, so what comes out is the same object that a decoder makes from bytes. Every error names the
-// line. Tested by tests/schedule/text_test.cc (round trip, every refusal).
+// The text form, read. Statements are lines, blocks are indentation; names are resolved to indices
+// as they are met, so what comes out is the same object that a decoder makes from bytes. Every
+// error names the line. Tested by tests/schedule/text_test.cc (round trip, every refusal).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 class ProgramReader {
  public:
-  ProgramReader(std::vector<Line> lines, const std::string& source) : lines_(std::move(lines)), source_(source) {
+  ProgramReader(std::vector<Line> lines, const std::string& source)
+      : lines_(std::move(lines)), source_(source) {
     scope_.name = [this](const std::string& name) { return named(name); };
     scope_.table = [this](const std::string& name) { return table_named(name); };
   }
@@ -45,8 +46,8 @@ class ProgramReader {
   }
 
   static bool is_declaration(const std::string& word) {
-    static const std::vector<std::string> kWords = {"port",    "in_place", "commutative", "parameter",
-                                                    "require", "table",    "temporary"};
+    static const std::vector<std::string> kWords = {
+        "port", "in_place", "commutative", "parameter", "require", "table", "temporary"};
     return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
   }
 
@@ -132,11 +133,12 @@ class ProgramReader {
   }
 
   void table_source(LineReader& reader, Table& table) {
-    static const std::vector<std::string> kSources = {"nodes",  "remote_nodes", "counts", "remote_counts",
-                                                      "prefix", "distinct",     "powers"};
+    static const std::vector<std::string> kSources = {
+        "nodes", "remote_nodes", "counts", "remote_counts", "prefix", "distinct", "powers"};
     const std::string source = reader.word("what the table is made of");
     const auto known = std::find(kSources.begin(), kSources.end(), source);
-    if (known == kSources.end()) return reader.fail(fmt::format("'{}' does not make a table", source));
+    if (known == kSources.end())
+      return reader.fail(fmt::format("'{}' does not make a table", source));
     table.kind = static_cast<TableKind>(known - kSources.begin());
     if (table.kind < TableKind::kPrefix) return;
     reader.expect("(");
@@ -159,9 +161,11 @@ class ProgramReader {
     if (next_ >= lines_.size() || lines_[next_].indent <= outer) return body;
     const int indent = lines_[next_].indent;
     const size_t scope = variables_.size();
-    while (!failed() && next_ < lines_.size() && lines_[next_].indent == indent) body.push_back(statement(indent));
+    while (!failed() && next_ < lines_.size() && lines_[next_].indent == indent)
+      body.push_back(statement(indent));
     if (!failed() && next_ < lines_.size() && lines_[next_].indent > outer)
-      error_ = Error{fmt::format("{}:{}: indented unlike the statements before it", source_, lines_[next_].number)};
+      error_ = Error{fmt::format("{}:{}: indented unlike the statements before it", source_,
+                                 lines_[next_].number)};
     variables_.resize(scope);
     return body;
   }
@@ -194,7 +198,8 @@ class ProgramReader {
   }
 
   bool next_is(int indent, std::string_view word) const {
-    return !failed() && next_ < lines_.size() && lines_[next_].indent == indent && lines_[next_].tokens[0].text == word;
+    return !failed() && next_ < lines_.size() && lines_[next_].indent == indent &&
+           lines_[next_].tokens[0].text == word;
   }
 
   void alternative(If& choice, int indent) {
@@ -259,9 +264,11 @@ class ProgramReader {
   // A message, or a piece in the body of one.
   Statement transfer(LineReader& reader, const std::string& word) {
     const bool message = word == "receive" || (word == "send" && reader.peek().text != "[");
-    if (message) return {this->message(reader, word == "send" ? Direction::kSend : Direction::kReceive)};
+    if (message)
+      return {this->message(reader, word == "send" ? Direction::kSend : Direction::kReceive)};
     Transfer transfer;
-    if (!piece_of(reader, word, transfer.piece)) reader.fail(fmt::format("'{}' does not start a statement", word));
+    if (!piece_of(reader, word, transfer.piece))
+      reader.fail(fmt::format("'{}' does not start a statement", word));
     return {transfer};
   }
 
@@ -280,13 +287,16 @@ class ProgramReader {
   Piece piece(LineReader& reader) {
     Piece piece;
     const std::string word = reader.word("a block");
-    if (!piece_of(reader, word, piece)) reader.fail(fmt::format("'{}' is not send, recv or temp", word));
+    if (!piece_of(reader, word, piece))
+      reader.fail(fmt::format("'{}' is not send, recv or temp", word));
     return piece;
   }
 
   bool piece_of(LineReader& reader, const std::string& word, Piece& piece) {
     if (word != "send" && word != "recv" && word != "temp") return false;
-    piece.buffer = word == "send" ? Buffer::kSend : word == "recv" ? Buffer::kReceive : Buffer::kTemporary;
+    piece.buffer = word == "send"   ? Buffer::kSend
+                   : word == "recv" ? Buffer::kReceive
+                                    : Buffer::kTemporary;
     reader.expect("[");
     piece.block = read_expression(reader, scope_);
     reader.expect("]");
@@ -300,7 +310,8 @@ class ProgramReader {
 
   std::string fresh(LineReader& reader) {
     std::string name = reader.word("a name");
-    if (is_reserved(name)) reader.fail(fmt::format("'{}' is a word of the language; choose another name", name));
+    if (is_reserved(name))
+      reader.fail(fmt::format("'{}' is a word of the language; choose another name", name));
     return name;
   }
 

@@ -1,6 +1,6 @@
-// The text form, written. Parentheses stand exactly where the reader would otherwise build another tree; names
-// come from the program, and where two variables in scope share one (a file without names), the inner gets a
-// suffix. Tested by the round trip in tests/schedule/text_test.cc.
+// The text form, written. Parentheses stand exactly where the reader would otherwise build another
+// tree; names come from the program, and where two variables in scope share one (a file without
+// names), the inner gets a suffix. Tested by the round trip in tests/schedule/text_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,17 +60,20 @@ class ExpressionPrinter {
       case Operator::kConstant: return fmt::format("{}", e.value);
       case Operator::kParameter: return (*names_.parameters)[e.value].name.text;
       case Operator::kVariable: return (*names_.variables)[e.value];
-      case Operator::kElement: return fmt::format("{}[{}]", table(e.value), at(e.operands[0], kChoice));
-      case Operator::kLocate: return fmt::format("locate({}, {})", table(e.value), at(e.operands[0], kChoice));
+      case Operator::kElement:
+        return fmt::format("{}[{}]", table(e.value), at(e.operands[0], kChoice));
+      case Operator::kLocate:
+        return fmt::format("locate({}, {})", table(e.value), at(e.operands[0], kChoice));
       case Operator::kLength: return fmt::format("length({})", table(e.value));
       case Operator::kChoose:
-        return fmt::format("{} ? {} : {}", at(e.operands[0], kConjunction), at(e.operands[1], kChoice),
-                           at(e.operands[2], kChoice));
+        return fmt::format("{} ? {} : {}", at(e.operands[0], kConjunction),
+                           at(e.operands[1], kChoice), at(e.operands[2], kChoice));
       default: break;
     }
     if (e.operands.empty()) return spelled.text;
     if (spelled.level == kPrimary)
-      return fmt::format("{}({}, {})", spelled.text, at(e.operands[0], kChoice), at(e.operands[1], kChoice));
+      return fmt::format("{}({}, {})", spelled.text, at(e.operands[0], kChoice),
+                         at(e.operands[1], kChoice));
     // Chains are read from the left; comparisons do not chain.
     const Level next = static_cast<Level>(spelled.level + 1);
     const Level left = spelled.level == kComparison ? next : spelled.level;
@@ -94,7 +97,9 @@ class ProgramPrinter {
   }
 
  private:
-  void line(int indent, const std::string& text) { text_ += std::string(2 * indent, ' ') + text + '\n'; }
+  void line(int indent, const std::string& text) {
+    text_ += std::string(2 * indent, ' ') + text + '\n';
+  }
 
   std::string show(const Expression& expression, Level least = kChoice) const {
     const ExpressionNames names{&program_.parameters, &program_.tables, &variables_};
@@ -102,17 +107,21 @@ class ProgramPrinter {
   }
 
   void declarations() {
-    line(0, fmt::format("algorithm {} for {}{}", program_.algorithm.text, name_of(program_.collective),
-                        program_.groups == 2 ? " between groups" : ""));
+    line(0,
+         fmt::format("algorithm {} for {}{}", program_.algorithm.text, name_of(program_.collective),
+                     program_.groups == 2 ? " between groups" : ""));
     if (program_.port.kind != PortKind::kNone)
-      line(0, fmt::format("port {} per {}", program_.port.kind == PortKind::kExchange ? "exchange" : "one+one",
+      line(0, fmt::format("port {} per {}",
+                          program_.port.kind == PortKind::kExchange ? "exchange" : "one+one",
                           program_.port.per == PortScope::kNode ? "node" : "rank"));
     if (program_.in_place) line(0, "in_place");
     if (program_.commutative) line(0, "commutative");
     for (const Parameter& parameter : program_.parameters)
-      line(0, fmt::format("parameter {}{}", parameter.name.text, parameter.at_call ? " at call" : ""));
+      line(0,
+           fmt::format("parameter {}{}", parameter.name.text, parameter.at_call ? " at call" : ""));
     for (const Table& table : program_.tables) line(0, "table " + this->table(table));
-    for (const Expression& requirement : program_.requirements) line(0, "require " + show(requirement));
+    for (const Expression& requirement : program_.requirements)
+      line(0, "require " + show(requirement));
     if (program_.temporary_blocks != constant(0))
       line(0, fmt::format("temporary {} blocks", show(program_.temporary_blocks)));
   }
@@ -133,7 +142,8 @@ class ProgramPrinter {
     }
     const std::string length = show(table.first, kSum);
     variables_.push_back(table.index.text);
-    std::string text = fmt::format("{}[{} in 0 .. {}] = {}", name, table.index.text, length, show(table.second));
+    std::string text =
+        fmt::format("{}[{} in 0 .. {}] = {}", name, table.index.text, length, show(table.second));
     variables_.pop_back();
     return text;
   }
@@ -213,8 +223,10 @@ class ProgramPrinter {
 
   std::string piece(const Piece& piece) const {
     static constexpr const char* kBuffers[] = {"send", "recv", "temp"};
-    std::string text = fmt::format("{}[{}]", kBuffers[static_cast<int>(piece.buffer)], show(piece.block));
-    if (piece.range) text += fmt::format("@{}..{}", show(piece.range->low, kSum), show(piece.range->high, kSum));
+    std::string text =
+        fmt::format("{}[{}]", kBuffers[static_cast<int>(piece.buffer)], show(piece.block));
+    if (piece.range)
+      text += fmt::format("@{}..{}", show(piece.range->low, kSum), show(piece.range->high, kSum));
     return text;
   }
 

@@ -69,7 +69,8 @@ Result<Topology> parse_list(std::string_view text, const char* flag, const char*
   for (std::string_view entry : split(text, ',')) {
     const std::optional<Run> run = parse_entry(entry);
     if (!run)
-      return Error{fmt::format("{}: '{}' is not a node list; write sizes like {}", flag, text, example)};
+      return Error{
+          fmt::format("{}: '{}' is not a node list; write sizes like {}", flag, text, example)};
     runs.push_back(*run);
   }
   Result<Topology> topology = Topology::from_runs(std::move(runs));
@@ -109,8 +110,10 @@ Result<Topology> Topology::from_runs(std::vector<Run> runs) {
                    [](const Run& a, const Run& b) { return a.size < b.size; });
   Topology topology;
   for (const Run& run : runs) {
-    if (run.size < 1) return Error{fmt::format("a node of {} ranks; every node has at least 1", run.size)};
-    if (run.nodes < 1) return Error{fmt::format("{} nodes of {} ranks; a count is at least 1", run.nodes, run.size)};
+    if (run.size < 1)
+      return Error{fmt::format("a node of {} ranks; every node has at least 1", run.size)};
+    if (run.nodes < 1)
+      return Error{fmt::format("{} nodes of {} ranks; a count is at least 1", run.nodes, run.size)};
     // Both factors are bounded before they are multiplied, so that nothing overflows.
     if (run.size > kMaxRanks || run.nodes > kMaxRanks ||
         topology.ranks_ + run.nodes * run.size > kMaxRanks)
@@ -137,7 +140,8 @@ std::string Topology::text() const {
   std::string text;
   for (const Run& run : runs_) {
     if (!text.empty()) text += ',';
-    text += run.nodes == 1 ? fmt::format("{}", run.size) : fmt::format("{}x{}", run.nodes, run.size);
+    text +=
+        run.nodes == 1 ? fmt::format("{}", run.size) : fmt::format("{}x{}", run.nodes, run.size);
   }
   return text;
 }
@@ -159,8 +163,8 @@ Result<Topology> parse_hostfile(std::string_view text, const std::string& name) 
     if (line.empty()) continue;
     const std::optional<HostLine> host = host_line(line);
     if (!host || host->ranks < 1 || host->ranks > kMaxRanks)
-      return Error{fmt::format("{}:{}: '{}' is not a host line; write 'host slots=4' or 'host:4'", name,
-                               line_number, line)};
+      return Error{fmt::format("{}:{}: '{}' is not a host line; write 'host slots=4' or 'host:4'",
+                               name, line_number, line)};
     ranks_of[std::string(host->host)] += host->ranks;
   }
   std::vector<Run> runs;

@@ -1,5 +1,5 @@
-// The nodes that a schedule is made for, as run-length coded sizes in ascending order: the job's own
-// order of nodes is no part of a schedule (Bind sorts it, runtime/quadrille.h).
+// The nodes that a schedule is made for, as run-length coded sizes in ascending order: the job's
+// own order of nodes is no part of a schedule (Bind sorts it, runtime/quadrille.h).
 #ifndef QUADRILLE_SCHEDULE_TOPOLOGY_H_
 #define QUADRILLE_SCHEDULE_TOPOLOGY_H_
 
@@ -44,8 +44,8 @@ class Topology {
 Result<Topology> parse_nodes(std::string_view text);
 // SLURM_TASKS_PER_NODE: "16(x512),5".
 Result<Topology> parse_slurm(std::string_view text);
-// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line; a
-// host named again adds to its node. `name` stands in messages.
+// The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line;
+// a host named again adds to its node. `name` stands in messages.
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
 
 }  // namespace quadrille

@@ -1,6 +1,6 @@
-// What a program must be before anybody walks it: every index in range, every expression typed, every
-// statement where it may stand, nothing deeper than the limits. The prover, the checker and the
-// encoder rely on this and do not repeat it. Tested by tests/schedule/validate_test.cc.
+// What a program must be before anybody walks it: every index in range, every expression typed,
+// every statement where it may stand, nothing deeper than the limits. The prover, the checker and
+// the encoder rely on this and do not repeat it. Tested by tests/schedule/validate_test.cc.
 #include <fmt/format.h>
 
 #include "schedule/program.h"
@@ -37,7 +37,8 @@ class Validator {
     if (program_.groups != 1 && program_.groups != 2) fail("a program is for 1 or 2 groups");
     if (program_.parameters.size() > kMaxParameters)
       return fail(fmt::format("more than {} parameters", kMaxParameters));
-    if (program_.tables.size() > kMaxTables) return fail(fmt::format("more than {} tables", kMaxTables));
+    if (program_.tables.size() > kMaxTables)
+      return fail(fmt::format("more than {} tables", kMaxTables));
     for (const Table& table : program_.tables) {
       this->table(table);
       ++tables_;
@@ -95,7 +96,8 @@ class Validator {
     const Type wanted = expression.op == Operator::kAnd ? Type::kBoolean : Type::kInteger;
     for (const Type type : types)
       if (type != wanted)
-        fail(wanted == Type::kBoolean ? "'and' joins conditions" : "an operator on numbers is given a condition");
+        fail(wanted == Type::kBoolean ? "'and' joins conditions"
+                                      : "an operator on numbers is given a condition");
     const bool boolean = expression.op == Operator::kAnd || is_comparison(expression.op);
     return boolean ? Type::kBoolean : Type::kInteger;
   }
@@ -108,7 +110,8 @@ class Validator {
         if (value < 0 || value >= variables_) fail("a variable that is not in scope");
         break;
       case Operator::kParameter:
-        if (value < 0 || value >= static_cast<int64_t>(program_.parameters.size())) fail("an unknown parameter");
+        if (value < 0 || value >= static_cast<int64_t>(program_.parameters.size()))
+          fail("an unknown parameter");
         break;
       case Operator::kElement:
       case Operator::kLocate:
@@ -126,7 +129,8 @@ class Validator {
   }
 
   void body(const Body& statements, Context context) {
-    if (++context.depth > kMaxDepth) return fail(fmt::format("statements deeper than {}", kMaxDepth));
+    if (++context.depth > kMaxDepth)
+      return fail(fmt::format("statements deeper than {}", kMaxDepth));
     const int outer = variables_;
     for (const Statement& statement : statements) {
       if (!error_.empty()) return;
@@ -136,7 +140,8 @@ class Validator {
   }
 
   void declare() {
-    if (++variables_ > kMaxVariables) fail(fmt::format("more than {} variables in scope", kMaxVariables));
+    if (++variables_ > kMaxVariables)
+      fail(fmt::format("more than {} variables in scope", kMaxVariables));
   }
 
   void statement(const Let& let, Context) {
@@ -198,7 +203,8 @@ class Validator {
   void statement(const Lanes& lanes, Context context) {
     if (context.in_step || context.in_message) fail("'lanes' inside a step");
     if (in_lanes_) fail("'lanes' inside a lane");
-    if (lanes.bodies.empty() || lanes.bodies.size() > kMaxLanes) fail(fmt::format("between 1 and {} lanes", kMaxLanes));
+    if (lanes.bodies.empty() || lanes.bodies.size() > kMaxLanes)
+      fail(fmt::format("between 1 and {} lanes", kMaxLanes));
     in_lanes_ = true;
     for (const Body& lane : lanes.bodies) body(lane, context);
     in_lanes_ = false;

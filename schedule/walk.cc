@@ -1,7 +1,7 @@
-// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in registers
-// of their own, so every operand is a register; conditions become jumps, lazily; a message of one whole block, by
-// far the most frequent one, is a single instruction. Tested against the recursive oracle of
-// tests/schedule/oracle.h on every program and topology of the tests.
+// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in
+// registers of their own, so every operand is a register; conditions become jumps, lazily; a
+// message of one whole block, by far the most frequent one, is a single instruction. Tested against
+// the recursive oracle of tests/schedule/oracle.h on every program and topology of the tests.
 #include "schedule/walk.h"
 
 #include <fmt/format.h>
@@ -42,8 +42,8 @@ class Compiler {
     emit({Code::Operation::kEnd});
     code_.register_count_ = highest_register_;
     if (highest_register_ >= Code::kNoRegister)
-      return Error{fmt::format("the program needs {} registers; at most {} are allowed", highest_register_,
-                               Code::kNoRegister - 1)};
+      return Error{fmt::format("the program needs {} registers; at most {} are allowed",
+                               highest_register_, Code::kNoRegister - 1)};
     return std::move(code_);
   }
 
@@ -132,7 +132,9 @@ class Compiler {
       case Operator::kEqual: return Operation::kEqual;
       case Operator::kNotEqual: return Operation::kNotEqual;
       case Operator::kLess: return Operation::kLess;
-      default: check(op == Operator::kLessEqual, "an operator without an operation"); return Operation::kLessEqual;
+      default:
+        check(op == Operator::kLessEqual, "an operator without an operation");
+        return Operation::kLessEqual;
     }
   }
 
@@ -188,7 +190,8 @@ class Compiler {
     if (!is_invariant(loop.high.op)) into(loop.high, bound);
     std::vector<int> exits = {emit({Operation::kJumpIfNotLess, 0, index, bound})};
     declare(index);
-    if (const std::optional<Step> step = affine_step(loop)) exits.push_back(run(*step, index, bound));
+    if (const std::optional<Step> step = affine_step(loop))
+      exits.push_back(run(*step, index, bound));
     const int start = here();
     body(loop.body);
     emit({Operation::kNext, 0, index, bound, start});
@@ -244,7 +247,8 @@ class Compiler {
 
   static bool depends(const Expression& e, int64_t index) {
     if (e.op == Operator::kVariable && e.value == index) return true;
-    return std::any_of(e.operands.begin(), e.operands.end(), [&](const Expression& o) { return depends(o, index); });
+    return std::any_of(e.operands.begin(), e.operands.end(),
+                       [&](const Expression& o) { return depends(o, index); });
   }
 
   static bool is_affine(const Expression& e, int64_t index) {
@@ -262,7 +266,8 @@ class Compiler {
     const int number = code_.runs_.size();
     code_.runs_.push_back({index, bound, 0, Code::kNoRegister, {}, {}, 0});
     emit({Operation::kRunChoose, 0, index, bound, number});
-    std::vector<std::pair<Expression, uint8_t>> values;  // each distinct expression and its register
+    std::vector<std::pair<Expression, uint8_t>>
+        values;  // each distinct expression and its register
     Code::Run run = code_.runs_.back();
     const auto place = [&](const Expression& e) {
       for (const auto& [known, at] : values)
@@ -290,10 +295,12 @@ class Compiler {
   }
 
   // Strided values at the last iteration into their stride registers, then everything at the first.
-  void evaluate_ends(const Code::Run& run, const std::vector<std::pair<Expression, uint8_t>>& values) {
+  void evaluate_ends(const Code::Run& run,
+                     const std::vector<std::pair<Expression, uint8_t>>& values) {
     const uint8_t first = allocate();
     emit({Operation::kMove, first, run.index});
-    emit({Operation::kSubtract, run.index, run.bound, static_cast<uint8_t>(invariant(constant(1)))});
+    emit(
+        {Operation::kSubtract, run.index, run.bound, static_cast<uint8_t>(invariant(constant(1)))});
     for (const auto& [expression, at] : values)
       for (const auto& [value, stride] : run.strided)
         if (value == at) into(expression, stride);
@@ -347,7 +354,8 @@ class Compiler {
 
   // Evaluates a piece's expressions and notes where they are.
   int piece(const Piece& piece) {
-    Code::PieceRegisters registers{piece.buffer, piece.range.has_value(), operand(piece.block), 0, 0};
+    Code::PieceRegisters registers{piece.buffer, piece.range.has_value(), operand(piece.block), 0,
+                                   0};
     if (piece.range) {
       registers.low = operand(piece.range->low);
       registers.high = operand(piece.range->high);
@@ -374,7 +382,8 @@ class Compiler {
 
   void statement(const Copy& copy) { local(Operation::kCopy, copy.from, copy.to); }
   void statement(const Reduce& reduce) {
-    local(reduce.side == Side::kLeft ? Operation::kReduceLeft : Operation::kReduceRight, reduce.from, reduce.into);
+    local(reduce.side == Side::kLeft ? Operation::kReduceLeft : Operation::kReduceRight,
+          reduce.from, reduce.into);
   }
 
   void statement(const Lanes& lanes) {
@@ -421,7 +430,8 @@ int Code::lanes(const Walker& walker) const {
 
 void Code::start_lane(const Walker& walker, int lane, Walker& lane_walker) const {
   lane_walker = Walker{};
-  lane_walker.program_counter = lanes_[instructions_[walker.program_counter].immediate].starts[lane];
+  lane_walker.program_counter =
+      lanes_[instructions_[walker.program_counter].immediate].starts[lane];
 }
 
 void Code::resume_after_lanes(Walker& walker) const {

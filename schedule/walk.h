@@ -1,7 +1,8 @@
-// The checker's walk: a program compiled to register code, run for one rank after another or for all in turn.
+// The checker's walk: a program compiled to register code, run for one rank after another or for
+// all in turn.
 //
-// A Walker is the state of one rank (or of one lane of it). run() goes on to the next pause; what happens on
-// the way is told to a Sink, a class with these members:
+// A Walker is the state of one rank (or of one lane of it). run() goes on to the next pause; what
+// happens on the way is told to a Sink, a class with these members:
 //
 //   void message(const MessageHead&)             a message begins; its pieces follow
 //   void piece(const PieceValue&)
@@ -10,9 +11,10 @@
 //   void copy(const PieceValue& from, const PieceValue& to)
 //   void reduce(Side, const PieceValue& from, const PieceValue& into)
 //
-// Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last statement, kOutside
-// before a copy or reduce outside steps (so that an executor can let earlier steps finish), kLanes, kLaneEnd,
-// kEnd, and kUndefined where an expression has no value (walker.why).
+// Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
+// statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
+// steps finish), kLanes, kLaneEnd, kEnd, and kUndefined where an expression has no value
+// (walker.why).
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -74,26 +76,60 @@ class Code {
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
 
-  // At kLanes: how many, and a walker's start in one of them (registers are the caller's to copy). After the
-  // lanes have ended, resume_after_lanes sets the walker that paused behind them.
+  // At kLanes: how many, and a walker's start in one of them (registers are the caller's to copy).
+  // After the lanes have ended, resume_after_lanes sets the walker that paused behind them.
   int lanes(const Walker& walker) const;
   void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
   void resume_after_lanes(Walker& walker) const;
 
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
-  int64_t variable(const int64_t* registers, int declaration) const { return registers[declarations_[declaration]]; }
+  int64_t variable(const int64_t* registers, int declaration) const {
+    return registers[declarations_[declaration]];
+  }
 
  private:
   friend class Compiler;
 
   enum class Operation : uint8_t {
-    kAdd, kSubtract, kMultiply, kDivide, kModulo, kXor, kMinimum, kMaximum, kWrap,
-    kEqual, kNotEqual, kLess, kLessEqual,
-    kMove, kElement, kLocate,
-    kJump, kJumpIfFalse, kJumpIfNotLess, kJumpIfNotLessEqual, kJumpIfNotEqual, kJumpIfEqual, kNext,
-    kStep, kStepEnd, kMessage, kMessageEnd, kBlockMessage, kPiece,
-    kCopy, kReduceLeft, kReduceRight, kOutside, kLanes, kLaneEnd, kEnd,
-    kRunChoose, kRunStart, kRunStep,
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,
+    kModulo,
+    kXor,
+    kMinimum,
+    kMaximum,
+    kWrap,
+    kEqual,
+    kNotEqual,
+    kLess,
+    kLessEqual,
+    kMove,
+    kElement,
+    kLocate,
+    kJump,
+    kJumpIfFalse,
+    kJumpIfNotLess,
+    kJumpIfNotLessEqual,
+    kJumpIfNotEqual,
+    kJumpIfEqual,
+    kNext,
+    kStep,
+    kStepEnd,
+    kMessage,
+    kMessageEnd,
+    kBlockMessage,
+    kPiece,
+    kCopy,
+    kReduceLeft,
+    kReduceRight,
+    kOutside,
+    kLanes,
+    kLaneEnd,
+    kEnd,
+    kRunChoose,
+    kRunStart,
+    kRunStep,
   };
 
   struct Instruction {
@@ -108,9 +144,10 @@ class Code {
     uint8_t block, low, high;
   };
 
-  // A loop whose body is one step of whole-block messages, everything in it affine in the loop's variable: each iteration adds
-  // a stride to what differs, instead of evaluating it again. Everything is evaluated, with all its checks, at both ends of the
-  // loop, and what is affine lies in between. Executors that pause within steps take the plain loop.
+  // A loop whose body is one step of whole-block messages, everything in it affine in the loop's
+  // variable: each iteration adds a stride to what differs, instead of evaluating it again.
+  // Everything is evaluated, with all its checks, at both ends of the loop, and what is affine lies
+  // in between. Executors that pause within steps take the plain loop.
   struct Run {
     struct Message {
       uint8_t flags, peer, block;
@@ -136,7 +173,8 @@ class Code {
   static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4;
   static constexpr uint8_t kNoRegister = 255;
 
-  // Each stride register holds its value at the last iteration, and gets the stride. False where it does not fit.
+  // Each stride register holds its value at the last iteration, and gets the stride. False where it
+  // does not fit.
   static bool start_strides(const Run& run, int64_t* r) {
     int64_t count = 0;
     if (__builtin_sub_overflow(r[run.bound], r[run.index], &count)) return false;
@@ -154,8 +192,8 @@ class Code {
             p.ranged ? registers[p.high] : 0};
   }
   static MessageHead head(uint8_t flags, int64_t peer) {
-    return {flags & kReceiveFlag ? Direction::kReceive : Direction::kSend, (flags & kRemoteFlag) != 0,
-            (flags & kSizedFlag) != 0, peer};
+    return {flags & kReceiveFlag ? Direction::kReceive : Direction::kSend,
+            (flags & kRemoteFlag) != 0, (flags & kSizedFlag) != 0, peer};
   }
 
   std::vector<Instruction> instructions_;
@@ -185,13 +223,16 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
   for (;; ++i) {
     switch (i->op) {
       case Operation::kAdd:
-        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target]))
+          return undefined(Undefined::kOverflow);
         break;
       case Operation::kSubtract:
-        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target]))
+          return undefined(Undefined::kOverflow);
         break;
       case Operation::kMultiply:
-        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) return undefined(Undefined::kOverflow);
+        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target]))
+          return undefined(Undefined::kOverflow);
         break;
       case Operation::kDivide:
       case Operation::kModulo: {
@@ -258,8 +299,12 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       }
       case Operation::kPiece: sink.piece(piece(i->immediate, r)); break;
       case Operation::kCopy: sink.copy(piece(i->immediate, r), piece(i->immediate + 1, r)); break;
-      case Operation::kReduceLeft: sink.reduce(Side::kLeft, piece(i->immediate, r), piece(i->immediate + 1, r)); break;
-      case Operation::kReduceRight: sink.reduce(Side::kRight, piece(i->immediate, r), piece(i->immediate + 1, r)); break;
+      case Operation::kReduceLeft:
+        sink.reduce(Side::kLeft, piece(i->immediate, r), piece(i->immediate + 1, r));
+        break;
+      case Operation::kReduceRight:
+        sink.reduce(Side::kRight, piece(i->immediate, r), piece(i->immediate + 1, r));
+        break;
       case Operation::kOutside:
         if constexpr (Pauses::kOutside) return pause(Pause::kOutside, i + 1);
         break;
@@ -284,7 +329,8 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kRunStep: {
         const Run& run = runs_[i->immediate];
         for (const Run::Message& message : run.messages)
-          sink.block_message(head(message.flags, r[message.peer]), message.buffer, r[message.block]);
+          sink.block_message(head(message.flags, r[message.peer]), message.buffer,
+                             r[message.block]);
         if (++r[run.index] >= r[run.bound]) break;
         for (const auto& [value, stride] : run.strided) r[value] += r[stride];
         walker.key = r[run.key];

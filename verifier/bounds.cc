@@ -1,4 +1,5 @@
-// Tested by tests/verifier/bounds_test.cc against all subsets of nodes and the optima of small topologies.
+// Tested by tests/verifier/bounds_test.cc against all subsets of nodes and the optima of small
+// topologies.
 #include "verifier/bounds.h"
 
 #include <algorithm>

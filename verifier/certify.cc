@@ -1,5 +1,6 @@
-// certify OUT PROOF...: proves every proof and writes the table of verifier/proven.h as a C++ source. Fails, and writes nothing,
-// where any obligation is not proven or any false claim is not refuted: then there is no verifier.
+// certify OUT PROOF...: proves every proof and writes the table of verifier/proven.h as a C++
+// source. Fails, and writes nothing, where any obligation is not proven or any false claim is not
+// refuted: then there is no verifier.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -14,7 +15,8 @@ namespace {
 
 std::string as_bytes(const std::vector<uint8_t>& code) {
   std::string text;
-  for (size_t i = 0; i < code.size(); ++i) text += fmt::format("{}0x{:02x},", i % 16 ? " " : "\n    ", code[i]);
+  for (size_t i = 0; i < code.size(); ++i)
+    text += fmt::format("{}0x{:02x},", i % 16 ? " " : "\n    ", code[i]);
   return text;
 }
 
@@ -23,12 +25,14 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   bool good = true;
   for (const ObligationResult& obligation : prover.prove(proof, plan).obligations)
     if (!obligation.proven) {
-      fmt::print(stderr, "certify: {}: {}: {}\n", proof.source, obligation.name, obligation.failure);
+      fmt::print(stderr, "certify: {}: {}: {}\n", proof.source, obligation.name,
+                 obligation.failure);
       good = false;
     }
   for (const FalseClaim& claim : plan.false_claims)
     if (!find_counterexample(proof.program, claim)) {
-      fmt::print(stderr, "certify: {}: no counterexample to {} was found\n", proof.source, claim.name);
+      fmt::print(stderr, "certify: {}: no counterexample to {} was found\n", proof.source,
+                 claim.name);
       good = false;
     }
   return good;
@@ -53,16 +57,20 @@ int run(const std::string& out, const std::vector<std::string>& files) {
       return 2;
     }
     if (!holds(*proof, *plan, prover)) return 1;
-    arrays += fmt::format("constexpr uint8_t kCode{}[] = {{{}\n}};\nconstexpr std::string_view kProof{} = R\"proof({})proof\";\n", i,
-                          as_bytes(proof->code), i, text.str());
-    table += fmt::format("    {{\"{}\", kProof{}, kCode{}, {}}},\n", name, i, i, plan->bounded_ranks ? kBitVectorRanks : 0);
+    arrays += fmt::format(
+        "constexpr uint8_t kCode{}[] = {{{}\n}};\nconstexpr std::string_view kProof{} = "
+        "R\"proof({})proof\";\n",
+        i, as_bytes(proof->code), i, text.str());
+    table += fmt::format("    {{\"{}\", kProof{}, kCode{}, {}}},\n", name, i, i,
+                         plan->bounded_ranks ? kBitVectorRanks : 0);
   }
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"
          << "#include \"verifier/proven.h\"\n\nnamespace quadrille::verifier {\nnamespace {\n\n"
          << arrays << "\nconstexpr ProvenProgram kPrograms[] = {\n"
          << table << "};\n\n}  // namespace\n\n"
-         << "std::span<const ProvenProgram> proven_programs() { return kPrograms; }\n\n}  // namespace quadrille::verifier\n";
+         << "std::span<const ProvenProgram> proven_programs() { return kPrograms; }\n\n}  // "
+            "namespace quadrille::verifier\n";
   return source.good() ? 0 : 2;
 }
 

@@ -9,13 +9,14 @@ namespace {
 
 bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer && !piece.range; }
 
-// True where every block travels once, whole, from a send buffer to a receive buffer, and steps either wait for all
-// earlier ones or, with `after -1`, for none.
+// True where every block travels once, whole, from a send buffer to a receive buffer, and steps
+// either wait for all earlier ones or, with `after -1`, for none.
 bool is_direct(const Program& program) {
   if (program.collective != Collective::kAlltoall || program.groups != 1) return false;
   bool direct = true;
   for_each_statement(program.body, [&](const Statement& statement) {
-    if (const auto* step = std::get_if<Step>(&statement.kind)) direct &= !step->after || *step->after == constant(-1);
+    if (const auto* step = std::get_if<Step>(&statement.kind))
+      direct &= !step->after || *step->after == constant(-1);
     if (const auto* copy = std::get_if<Copy>(&statement.kind))
       direct &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
     if (std::holds_alternative<Lanes>(statement.kind)) direct = false;
@@ -32,7 +33,8 @@ bool is_direct(const Program& program) {
 
 }  // namespace
 
-Result<Report> check_schedule(const Program& program, const Job& job, const Call& call, const CheckOptions& options) {
+Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
+                              const CheckOptions& options) {
   std::vector<Binding> bindings;
   for (int group = 0; group < program.groups; ++group) {
     Result<Binding> binding = bind(program, job, call, group);
@@ -42,7 +44,8 @@ Result<Report> check_schedule(const Program& program, const Job& job, const Call
   const Result<Code> code = Code::compile(program);
   if (!code.ok()) return code.error();
   if (is_direct(program))
-    if (std::optional<Report> report = check_direct(program, job, bindings[0], options)) return *std::move(report);
+    if (std::optional<Report> report = check_direct(program, job, bindings[0], options))
+      return *std::move(report);
   return execute(program, job, call, bindings, options);
 }
 

@@ -1,8 +1,10 @@
-// The exact checker: walks every rank of a decoded schedule and says whether it is right on this topology.
+// The exact checker: walks every rank of a decoded schedule and says whether it is right on this
+// topology.
 //
-// Two executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it serves schedules in which every
-// block travels once, straight from its source to its destination. execute() runs anything in the language, by rendezvous, and
-// keeps what every block holds. Both stop at the first violation. They are tested against each other.
+// Two executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
+// serves schedules in which every block travels once, straight from its source to its destination.
+// execute() runs anything in the language, by rendezvous, and keeps what every block holds. Both
+// stop at the first violation. They are tested against each other.
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 
@@ -19,15 +21,17 @@ struct CheckOptions {
   std::optional<int> ports;
 };
 
-// Chooses the executor. Errors are bad input: a requirement that does not hold, counts that are missing.
-Result<Report> check_schedule(const Program& program, const Job& job, const Call& call, const CheckOptions& options);
+// Chooses the executor. Errors are bad input: a requirement that does not hold, counts that are
+// missing.
+Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
+                              const CheckOptions& options);
 
 // Nothing where the schedule turns out to need execute().
 std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
                                    const CheckOptions& options);
 
-Report execute(const Program& program, const Job& job, const Call& call, const std::vector<Binding>& bindings,
-               const CheckOptions& options);
+Report execute(const Program& program, const Job& job, const Call& call,
+               const std::vector<Binding>& bindings, const CheckOptions& options);
 
 }  // namespace quadrille::verifier
 

@@ -1,5 +1,5 @@
-// Interval lists, kept sorted and joined. Blocks have few fragments, so lists are searched from the left. Tested by
-// tests/verifier/contents_test.cc against arrays of positions.
+// Interval lists, kept sorted and joined. Blocks have few fragments, so lists are searched from the
+// left. Tested by tests/verifier/contents_test.cc against arrays of positions.
 #include "verifier/contents.h"
 
 #include <algorithm>
@@ -22,8 +22,10 @@ void append_joined(Fragments& fragments, Fragment next) {
 void subtract(std::vector<Interval>& intervals, int64_t low, int64_t high) {
   std::vector<Interval> rest;
   for (const Interval& interval : intervals) {
-    if (interval.low < std::min(interval.high, low)) rest.push_back({interval.low, std::min(interval.high, low)});
-    if (std::max(interval.low, high) < interval.high) rest.push_back({std::max(interval.low, high), interval.high});
+    if (interval.low < std::min(interval.high, low))
+      rest.push_back({interval.low, std::min(interval.high, low)});
+    if (std::max(interval.low, high) < interval.high)
+      rest.push_back({std::max(interval.low, high), interval.high});
   }
   intervals = std::move(rest);
 }
@@ -31,7 +33,8 @@ void subtract(std::vector<Interval>& intervals, int64_t low, int64_t high) {
 }  // namespace
 
 int32_t Values::number(const std::vector<Contribution>& sequence) {
-  const auto [entry, added] = numbers_.try_emplace(sequence, static_cast<int32_t>(sequences_.size()));
+  const auto [entry, added] =
+      numbers_.try_emplace(sequence, static_cast<int32_t>(sequences_.size()));
   if (added) sequences_.push_back(&entry->first);
   return entry->second;
 }
@@ -43,15 +46,16 @@ std::optional<int32_t> Values::combine(int32_t left, int32_t right) {
   sequence.insert(sequence.end(), this->sequence(right).begin(), this->sequence(right).end());
   std::vector<Contribution> sorted = sequence;
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) entry->second = number(sequence);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end())
+    entry->second = number(sequence);
   return entry->second;
 }
 
 Fragments cut(const Fragments& fragments, int64_t low, int64_t high, int64_t by) {
   Fragments result;
   for (const Fragment& fragment : fragments)
-    append_joined(result, {std::max(fragment.low, low) + by, std::min(fragment.high, high) + by, fragment.value,
-                           fragment.shift - by});
+    append_joined(result, {std::max(fragment.low, low) + by, std::min(fragment.high, high) + by,
+                           fragment.value, fragment.shift - by});
   return result;
 }
 
@@ -64,7 +68,8 @@ bool covers(const Fragments& fragments, int64_t low, int64_t high) {
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
   Fragments result = cut(fragments_, INT64_MIN, low, 0);
   for (const Fragment& fragment : cut(fragments, low, high, 0)) append_joined(result, fragment);
-  for (const Fragment& fragment : cut(fragments_, high, INT64_MAX, 0)) append_joined(result, fragment);
+  for (const Fragment& fragment : cut(fragments_, high, INT64_MAX, 0))
+    append_joined(result, fragment);
   fragments_ = std::move(result);
   written_ = true;
   subtract(unused_, low, high);
@@ -74,8 +79,9 @@ void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments)
 void BlockContents::mark_read(int64_t low, int64_t high) { subtract(unused_, low, high); }
 
 bool BlockContents::unused(int64_t low, int64_t high) const {
-  return std::any_of(unused_.begin(), unused_.end(),
-                     [&](const Interval& interval) { return interval.meets({low, high}); });
+  return std::any_of(unused_.begin(), unused_.end(), [&](const Interval& interval) {
+    return interval.meets({low, high});
+  });
 }
 
 }  // namespace quadrille::verifier

@@ -1,7 +1,8 @@
-// Bytes into a program, strictly: every number in its shortest form, every section where it belongs, nothing left
-// over; so a program has exactly one encoding, and two files with the same program have the same code. Depth is
-// limited before it is recursed into. Tested by tests/verifier/decode_test.cc, by the mutants of
-// tests/verifier/mutation_test.cc and by tests/fuzz.
+// Bytes into a program, strictly: every number in its shortest form, every section where it
+// belongs, nothing left over; so a program has exactly one encoding, and two files with the same
+// program have the same code. Depth is limited before it is recursed into. Tested by
+// tests/verifier/decode_test.cc, by the mutants of tests/verifier/mutation_test.cc and by
+// tests/fuzz.
 #include "verifier/decode.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,8 @@ class Cursor {
     for (int shift = 0;; shift += 7) {
       const uint8_t next = byte();
       if (failed_) return 0;
-      // The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter number.
+      // The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter
+      // number.
       if ((shift == 63 && next > 1) || (next == 0 && shift > 0)) failed_ = true;
       value |= uint64_t{next & 0x7fu} << shift;
       if (next < 0x80 || failed_) return failed_ ? 0 : value;
@@ -146,8 +148,8 @@ class CodeReader {
     program.in_place = flags & QUADRILLE_IN_PLACE;
     program.commutative = flags & QUADRILLE_COMMUTATIVE;
     const bool scope_of_no_port = port == QUADRILLE_PORT_NONE && (flags & QUADRILLE_PORT_PER_NODE);
-    if (flags & 0x80 || port > QUADRILLE_PORT_SEND_RECEIVE || scope_of_no_port || program.groups < 1 ||
-        program.groups > 2)
+    if (flags & 0x80 || port > QUADRILLE_PORT_SEND_RECEIVE || scope_of_no_port ||
+        program.groups < 1 || program.groups > 2)
       in_.fail();
   }
 
@@ -159,7 +161,8 @@ class CodeReader {
     if (kind >= QUADRILLE_TABLE_KIND_COUNT) in_.fail();
     if (in_.failed()) return table;
     table.kind = static_cast<TableKind>(kind);
-    if (kind == QUADRILLE_TABLE_PREFIX || kind == QUADRILLE_TABLE_DISTINCT) table.source = in_.byte();
+    if (kind == QUADRILLE_TABLE_PREFIX || kind == QUADRILLE_TABLE_DISTINCT)
+      table.source = in_.byte();
     if (kind == QUADRILLE_TABLE_POWERS || kind == QUADRILLE_TABLE_MAP) {
       table.first = expression(0);
       table.second = expression(0);
@@ -183,11 +186,14 @@ class CodeReader {
     Expression result = leaf(*op);
     if (*op == Operator::kConstant) {
       result.value = in_.signed_varint();
-      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT && result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT) in_.fail();
+      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
+          result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
+        in_.fail();
     } else if (has_value(*op)) {
       result.value = in_.byte();
     }
-    for (int i = 0; i < arity(*op) && !in_.failed(); ++i) result.operands.push_back(expression(depth + 1));
+    for (int i = 0; i < arity(*op) && !in_.failed(); ++i)
+      result.operands.push_back(expression(depth + 1));
     return result;
   }
 
@@ -233,7 +239,8 @@ class CodeReader {
       }
       case QUADRILLE_REDUCE_LEFT:
       case QUADRILLE_REDUCE_RIGHT: {
-        Reduce reduce{opcode == QUADRILLE_REDUCE_LEFT ? Side::kLeft : Side::kRight, piece(in_.byte()), {}};
+        Reduce reduce{
+            opcode == QUADRILLE_REDUCE_LEFT ? Side::kLeft : Side::kRight, piece(in_.byte()), {}};
         reduce.into = piece(in_.byte());
         return {reduce};
       }
@@ -261,7 +268,8 @@ class CodeReader {
     }
     message.pieces = body(depth);
     // A lone piece has the shorter form.
-    if (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind)) in_.fail();
+    if (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind))
+      in_.fail();
     return message;
   }
 
@@ -285,7 +293,9 @@ class CodeReader {
 };
 
 bool is_word(const std::string& text) {
-  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::all_of(text.begin(), text.end(), in_word);
 }
@@ -352,7 +362,8 @@ class FileReader {
     const size_t least = QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH;
     if (file_.size() > QUADRILLE_MAX_FILE_LENGTH) return fail("longer than any schedule file");
     const size_t magic = std::min<size_t>(file_.size(), QUADRILLE_MAGIC_LENGTH);
-    if (magic == 0 || std::memcmp(file_.data(), QUADRILLE_MAGIC, magic) != 0) return fail("not a schedule file");
+    if (magic == 0 || std::memcmp(file_.data(), QUADRILLE_MAGIC, magic) != 0)
+      return fail("not a schedule file");
     if (file_.size() < least) return fail("truncated; make it again");
     Cursor in(file_.subspan(QUADRILLE_MAGIC_LENGTH));
     schedule_.major = in.fixed(2);
@@ -360,8 +371,9 @@ class FileReader {
     const int oldest_reader = in.fixed(2);
     section_count_ = in.fixed(2);
     if (oldest_reader > QUADRILLE_FORMAT_MAJOR)
-      return fail(fmt::format("format {}.{} needs a reader of format {}; this one reads {}", schedule_.major,
-                              schedule_.minor, oldest_reader, QUADRILLE_FORMAT_MAJOR));
+      return fail(fmt::format("format {}.{} needs a reader of format {}; this one reads {}",
+                              schedule_.major, schedule_.minor, oldest_reader,
+                              QUADRILLE_FORMAT_MAJOR));
     if (schedule_.major < 1 || oldest_reader < 1 || oldest_reader > schedule_.major)
       return fail("impossible version numbers; make it again");
     Cursor end(file_.last(QUADRILLE_CHECKSUM_LENGTH));
@@ -372,8 +384,9 @@ class FileReader {
 
   Sections sections() {
     Sections found;
-    const View all = file_.subspan(QUADRILLE_SECTIONS_OFFSET,
-                                   file_.size() - QUADRILLE_SECTIONS_OFFSET - QUADRILLE_CHECKSUM_LENGTH);
+    const View all =
+        file_.subspan(QUADRILLE_SECTIONS_OFFSET,
+                      file_.size() - QUADRILLE_SECTIONS_OFFSET - QUADRILLE_CHECKSUM_LENGTH);
     Cursor in(all);
     quadrille_sha256 hash;
     quadrille_sha256_start(&hash);
@@ -391,9 +404,11 @@ class FileReader {
     if (error_.empty() && (order < 2)) fail("a section is missing; make it again");
     unsigned char digest[32];
     quadrille_sha256_end(&hash, digest);
-    if (error_.empty() && std::memcmp(digest, &file_[QUADRILLE_HASH_OFFSET], QUADRILLE_HASH_LENGTH) != 0)
+    if (error_.empty() &&
+        std::memcmp(digest, &file_[QUADRILLE_HASH_OFFSET], QUADRILLE_HASH_LENGTH) != 0)
       fail("the hash does not fit its contents; make it again");
-    for (int i = 0; i < QUADRILLE_HASH_LENGTH; ++i) schedule_.hash += fmt::format("{:02x}", digest[i]);
+    for (int i = 0; i < QUADRILLE_HASH_LENGTH; ++i)
+      schedule_.hash += fmt::format("{:02x}", digest[i]);
     return found;
   }
 
@@ -401,13 +416,16 @@ class FileReader {
   void section(View head, View payload, Sections& found, int& order) {
     const std::string tag(head.begin(), head.begin() + 3);
     const int flags = head[3];
-    if (flags & ~QUADRILLE_SECTION_CRITICAL) return fail(fmt::format("section {}: unknown flags", tag));
+    if (flags & ~QUADRILLE_SECTION_CRITICAL)
+      return fail(fmt::format("section {}: unknown flags", tag));
     const auto known = [&](int place, int wanted_flags, View& slot) {
-      if (order != place || flags != wanted_flags) return fail(fmt::format("section {} out of place", tag));
+      if (order != place || flags != wanted_flags)
+        return fail(fmt::format("section {} out of place", tag));
       slot = payload;
       ++order;
     };
-    if (tag == QUADRILLE_SECTION_PROGRAM) return known(0, QUADRILLE_SECTION_CRITICAL, found.program);
+    if (tag == QUADRILLE_SECTION_PROGRAM)
+      return known(0, QUADRILLE_SECTION_CRITICAL, found.program);
     if (tag == QUADRILLE_SECTION_JOB) return known(1, QUADRILLE_SECTION_CRITICAL, found.job);
     if (tag == QUADRILLE_SECTION_NAMES) {
       known(2, 0, found.names);
@@ -415,7 +433,9 @@ class FileReader {
       return;
     }
     if (flags & QUADRILLE_SECTION_CRITICAL)
-      fail(fmt::format("section {} is needed to read the file and unknown to this reader; use a newer one", tag));
+      fail(fmt::format(
+          "section {} is needed to read the file and unknown to this reader; use a newer one",
+          tag));
   }
 
   void content(const Sections& sections) {
@@ -445,7 +465,8 @@ class FileReader {
     std::vector<Run> runs;
     for (uint64_t i = 0; i < count && !in.failed(); ++i) {
       const uint64_t nodes = in.varint(), size = in.varint();
-      if (nodes > kMaxRanks || size > kMaxRanks) return fail(fmt::format("more than {} ranks", kMaxRanks));
+      if (nodes > kMaxRanks || size > kMaxRanks)
+        return fail(fmt::format("more than {} ranks", kMaxRanks));
       runs.push_back({static_cast<int64_t>(nodes), static_cast<int64_t>(size)});
     }
     if (in.failed()) return fail("the job is malformed; make it again");
@@ -464,14 +485,17 @@ class FileReader {
 
 }  // namespace
 
-Result<Schedule> decode(View file, const std::string& source) { return FileReader(file, source).run(); }
+Result<Schedule> decode(View file, const std::string& source) {
+  return FileReader(file, source).run();
+}
 
 Result<Program> decode_program(View code, View names, const std::string& source) {
   std::optional<Program> program = CodeReader(code).run();
   if (!program) return Error{fmt::format("{}: the code is malformed", source)};
   const Result<bool> valid = validate(*program);
   if (!valid.ok()) return Error{fmt::format("{}: {}", source, valid.error().message)};
-  if (!apply_names(*program, names)) return Error{fmt::format("{}: the names do not fit the code", source)};
+  if (!apply_names(*program, names))
+    return Error{fmt::format("{}: the names do not fit the code", source)};
   return *std::move(program);
 }
 

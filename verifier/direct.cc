@@ -1,10 +1,13 @@
-// The streaming checker of direct all-to-all schedules: all ranks in key order, a bit a pair of ranks.
+// The streaming checker of direct all-to-all schedules: all ranks in key order, a bit a pair of
+// ranks.
 //
-// Every rank is a walker that stands before its next step; a timing wheel finds those whose key is next. The messages of one
-// key are gathered, then each receive is matched with its send. Since both ends of a message must have the same key and keys
-// strictly increase at a rank, induction over keys gives progress without any buffering. received(d, s), one bit, says
-// that block (s, d) has arrived; because every message is matched when it happens, received(s, d) also says that d has
-// sent its block to s, which is what the in-place claim needs. Memory: a bit a pair and some 400 bytes a rank.
+// Every rank is a walker that stands before its next step; a timing wheel finds those whose key is
+// next. The messages of one key are gathered, then each receive is matched with its send. Since
+// both ends of a message must have the same key and keys strictly increase at a rank, induction
+// over keys gives progress without any buffering. received(d, s), one bit, says that block (s, d)
+// has arrived; because every message is matched when it happens, received(s, d) also says that d
+// has sent its block to s, which is what the in-place claim needs. Memory: a bit a pair and some
+// 400 bytes a rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +37,8 @@ struct Transfer {
 
 class DirectChecker {
  public:
-  DirectChecker(const Program& program, const Job& job, const Binding& binding, const CheckOptions& options)
+  DirectChecker(const Program& program, const Job& job, const Binding& binding,
+                const CheckOptions& options)
       : program_(program),
         topology_(job.groups[0]),
         binding_(binding),
@@ -65,13 +69,19 @@ class DirectChecker {
   }
   void piece(const PieceValue&) { check(false, "a direct message has one block or none"); }
   void message_end() {}
-  void reduce(Side, const PieceValue&, const PieceValue&) { check(false, "a direct program reduces nothing"); }
+  void reduce(Side, const PieceValue&, const PieceValue&) {
+    check(false, "a direct program reduces nothing");
+  }
   void copy(const PieceValue& from, const PieceValue& to) {
-    if (static_cast<uint64_t>(from.block) >= static_cast<uint64_t>(ranks_)) return bad_block(from.buffer, from.block);
-    if (static_cast<uint64_t>(to.block) >= static_cast<uint64_t>(ranks_)) return bad_block(to.buffer, to.block);
+    if (static_cast<uint64_t>(from.block) >= static_cast<uint64_t>(ranks_))
+      return bad_block(from.buffer, from.block);
+    if (static_cast<uint64_t>(to.block) >= static_cast<uint64_t>(ranks_))
+      return bad_block(to.buffer, to.block);
     if (from.block != current_ || to.block != current_)
-      return fail(Property::kPlace, {current_}, fmt::format("rank {} copies its block for rank {} to block {} of its "
-                                                            "receive buffer", current_, from.block, to.block));
+      return fail(Property::kPlace, {current_},
+                  fmt::format("rank {} copies its block for rank {} to block {} of its "
+                              "receive buffer",
+                              current_, from.block, to.block));
     deliver(current_, current_);
     outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
   }
@@ -96,8 +106,9 @@ class DirectChecker {
   // Most steps exchange one block with one rank; they are matched without further ado.
   bool gathered_exchange() const {
     const auto& [a, b] = std::tie(gathered_[0], gathered_[1]);
-    return gathered_count_ == 2 && a.direction != b.direction && a.peer == b.peer && a.block == a.peer &&
-           b.block == b.peer && static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) && a.peer != current_;
+    return gathered_count_ == 2 && a.direction != b.direction && a.peer == b.peer &&
+           a.block == a.peer && b.block == b.peer &&
+           static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) && a.peer != current_;
   }
 
   void note_gathered() {
@@ -106,8 +117,9 @@ class DirectChecker {
   }
 
   void bad_block(Buffer buffer, int64_t block) {
-    fail(Property::kBlock, {current_}, fmt::format("rank {} names block {} of its {} buffer, which has {}", current_,
-                                                   block, buffer == Buffer::kSend ? "send" : "receive", ranks_));
+    fail(Property::kBlock, {current_},
+         fmt::format("rank {} names block {} of its {} buffer, which has {}", current_, block,
+                     buffer == Buffer::kSend ? "send" : "receive", ranks_));
   }
 
   void prepare() {
@@ -131,12 +143,15 @@ class DirectChecker {
     const int64_t previous = walker.key;
     outside_ = false;
     Pause pause;
-    while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this)) == Pause::kOutside) outside_ = true;
+    while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this)) ==
+           Pause::kOutside)
+      outside_ = true;
     switch (pause) {
       case Pause::kStep: return enter(rank, previous);
       case Pause::kEnd: return;
       case Pause::kUndefined:
-        return fail(Property::kDefined, {rank}, fmt::format("rank {} meets {}", rank, describe(walker.why)));
+        return fail(Property::kDefined, {rank},
+                    fmt::format("rank {} meets {}", rank, describe(walker.why)));
       default: check(false, "a direct program has no lanes");
     }
   }
@@ -146,7 +161,8 @@ class DirectChecker {
     if (first_key_[rank] == INT64_MIN)
       first_key_[rank] = walker.key;
     else if (walker.key <= previous)
-      return fail(Property::kOrder, {rank}, fmt::format("rank {} goes on to step {}", rank, walker.key));
+      return fail(Property::kOrder, {rank},
+                  fmt::format("rank {} goes on to step {}", rank, walker.key));
     if (walker.after == kNoAfter) {
       sequential_ = true;
     } else {
@@ -163,7 +179,8 @@ class DirectChecker {
   // A walker is visited once a key, so its state is seldom in the nearest cache.
   void prefetch(int32_t rank) {
     __builtin_prefetch(&walkers_[rank], 1);
-    for (int first = 0; first < code_.registers(); first += 8) __builtin_prefetch(registers(rank) + first, 1);
+    for (int first = 0; first < code_.registers(); first += 8)
+      __builtin_prefetch(registers(rank) + first, 1);
   }
 
   void file(int32_t rank) {
@@ -218,11 +235,14 @@ class DirectChecker {
 
   void note(const Gathered& message) {
     if (message.block >= ranks_ || message.block < -1)
-      return bad_block(message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive, message.block);
+      return bad_block(message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive,
+                       message.block);
     if (static_cast<uint64_t>(message.peer) >= static_cast<uint64_t>(ranks_))
-      return fail(Property::kPeer, {current_}, fmt::format("rank {} names rank {} of {}", current_, message.peer, ranks_));
+      return fail(Property::kPeer, {current_},
+                  fmt::format("rank {} names rank {} of {}", current_, message.peer, ranks_));
     if (message.peer == current_)
-      return fail(Property::kSelfMessage, {current_}, fmt::format("rank {} sends to itself", current_));
+      return fail(Property::kSelfMessage, {current_},
+                  fmt::format("rank {} sends to itself", current_));
     note_valid(message.direction, current_, message.peer, message.block);
   }
 
@@ -270,13 +290,15 @@ class DirectChecker {
     if (receives_.size() != sends_.size()) return unmatched_send();
   }
 
-  // The send of `source` to `target` at this key; a short list is searched, a long one has been sorted.
+  // The send of `source` to `target` at this key; a short list is searched, a long one has been
+  // sorted.
   Transfer* find_send(int32_t source, int32_t target) {
     if (send_count_[source] == 0) return nullptr;
     Transfer* first = &sends_[first_send_[source]];
     Transfer* last = first + send_count_[source];
     if (send_count_[source] > kFew)
-      first = std::lower_bound(first, last, target, [](const Transfer& a, int32_t b) { return a.target < b; });
+      first = std::lower_bound(first, last, target,
+                               [](const Transfer& a, int32_t b) { return a.target < b; });
     else
       while (first != last && first->target != target) ++first;
     return first != last && first->target == target ? first : nullptr;
@@ -285,10 +307,11 @@ class DirectChecker {
   void unmatched_receive(const Transfer& receive, bool twice) {
     if (twice)
       return fail(Property::kOrder, {receive.target, receive.source},
-                  fmt::format("rank {} receives twice from rank {} in a step", receive.target, receive.source));
+                  fmt::format("rank {} receives twice from rank {} in a step", receive.target,
+                              receive.source));
     fail(Property::kMatch, {receive.target, receive.source},
-         fmt::format("rank {} receives from rank {}, which sends it nothing in this step", receive.target,
-                     receive.source));
+         fmt::format("rank {} receives from rank {}, which sends it nothing in this step",
+                     receive.target, receive.source));
   }
 
   void unmatched_send() {
@@ -296,25 +319,29 @@ class DirectChecker {
       if (send.matched) continue;
       const Transfer* first = find_send(send.source, send.target);
       if (first && first->matched && first != &send)
-        return fail(Property::kOrder, {send.source, send.target},
-                    fmt::format("rank {} sends twice to rank {} in a step", send.source, send.target));
-      return fail(Property::kMatch, {send.source, send.target},
-                  fmt::format("rank {} sends to rank {}, which receives nothing from it in this step", send.source,
-                              send.target));
+        return fail(
+            Property::kOrder, {send.source, send.target},
+            fmt::format("rank {} sends twice to rank {} in a step", send.source, send.target));
+      return fail(
+          Property::kMatch, {send.source, send.target},
+          fmt::format("rank {} sends to rank {}, which receives nothing from it in this step",
+                      send.source, send.target));
     }
   }
 
   void pair(const Transfer& send, const Transfer& receive) {
     if ((send.block < 0) != (receive.block < 0))
       return fail(Property::kLength, {send.source, send.target},
-                  fmt::format("rank {} and rank {} disagree whether a block travels", send.source, send.target));
+                  fmt::format("rank {} and rank {} disagree whether a block travels", send.source,
+                              send.target));
     if (send.block < 0) {
       ++report_.tokens;
     } else {
       if (send.block != send.target || receive.block != receive.source)
-        return fail(Property::kPlace, {send.source, send.target},
-                    fmt::format("rank {}'s block for rank {} goes to block {} of rank {}'s receive buffer", send.source,
-                                send.block, receive.block, send.target));
+        return fail(
+            Property::kPlace, {send.source, send.target},
+            fmt::format("rank {}'s block for rank {} goes to block {} of rank {}'s receive buffer",
+                        send.source, send.block, receive.block, send.target));
       ++report_.messages;
       ask_in_place(send.source, send.target);
       deliver(send.source, send.target);
@@ -324,8 +351,9 @@ class DirectChecker {
 
   void port_conflict(const Ledger::Conflict& conflict) {
     fail(Property::kPort, {conflict.source, conflict.target},
-         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}", conflict.source,
-                     conflict.target, ledger_.port_per_node() ? "node" : "rank", conflict.unit));
+         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}",
+                     conflict.source, conflict.target, ledger_.port_per_node() ? "node" : "rank",
+                     conflict.unit));
   }
 
   bool has_arrived(int64_t source, int64_t target) const {
@@ -346,8 +374,9 @@ class DirectChecker {
     report_.in_place = false;
     if (program_.in_place)
       fail(Property::kInPlace, {target, source},
-           fmt::format("rank {} has not sent its block for rank {} when that rank's block overwrites it", target,
-                       source));
+           fmt::format(
+               "rank {} has not sent its block for rank {} when that rank's block overwrites it",
+               target, source));
   }
 
   void finish() {
@@ -382,7 +411,9 @@ class DirectChecker {
   std::vector<Walker> walkers_;
   std::vector<int64_t> first_key_;
   std::vector<int32_t> slot_head_, next_in_slot_;
-  std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>, std::greater<>> later_;
+  std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>,
+                      std::greater<>>
+      later_;
   int64_t pending_ = 0, filed_ = 0;
   int64_t now_ = 0, current_ = 0;
   bool in_step_ = false;  // some key has been reached

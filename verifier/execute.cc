@@ -1,11 +1,13 @@
-// The general checker: every rank, and every lane of it, is a context that runs until its step cannot go on; messages meet by
-// rendezvous, with no buffering.
+// The general checker: every rank, and every lane of it, is a context that runs until its step
+// cannot go on; messages meet by rendezvous, with no buffering.
 //
-// A step is posted as a whole: first everything that it sends, copies or combines is read, then its messages join the queues of
-// their directed pairs of ranks, where the t-th send meets the t-th receive. The step ends when all its messages have met. The steps
-// of a body run strictly one after another here, which is the hardest case for progress: a window, or `after`, only posts more
-// messages earlier and in the same order. Peers are static, so one execution decides for every timing. That steps in flight
-// together do not disturb each other is asked of memory, which knows who touched what at which key.
+// A step is posted as a whole: first everything that it sends, copies or combines is read, then its
+// messages join the queues of their directed pairs of ranks, where the t-th send meets the t-th
+// receive. The step ends when all its messages have met. The steps of a body run strictly one after
+// another here, which is the hardest case for progress: a window, or `after`, only posts more
+// messages earlier and in the same order. Peers are static, so one execution decides for every
+// timing. That steps in flight together do not disturb each other is asked of memory, which knows
+// who touched what at which key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,8 +59,8 @@ struct Booking {
 
 class Executor {
  public:
-  Executor(const Program& program, const Job& job, const Call& call, const std::vector<Binding>& bindings,
-           const CheckOptions& options)
+  Executor(const Program& program, const Job& job, const Call& call,
+           const std::vector<Binding>& bindings, const CheckOptions& options)
       : program_(program),
         job_(job),
         bindings_(bindings),
@@ -82,7 +84,8 @@ class Executor {
     return report_;
   }
 
-  // The walk's sink: a step is gathered, and done when it is posted; outside steps things are done at once.
+  // The walk's sink: a step is gathered, and done when it is posted; outside steps things are done
+  // at once.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     message(head);
     piece({buffer, block, false, 0, 0});
@@ -91,7 +94,9 @@ class Executor {
   void piece(const PieceValue& piece) { gathered_.back().pieces.push_back(piece); }
   void message_end() {}
   void copy(const PieceValue& from, const PieceValue& to) { local({std::nullopt, from, to}); }
-  void reduce(Side side, const PieceValue& from, const PieceValue& into) { local({side, from, into}); }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into) {
+    local({side, from, into});
+  }
 
  private:
   struct Gathered {
@@ -103,10 +108,12 @@ class Executor {
     PieceValue from, to;
   };
 
-  void fail(Property property, const Context& context, const std::vector<int>& others, std::string detail) {
+  void fail(Property property, const Context& context, const std::vector<int>& others,
+            std::string detail) {
     std::vector<int> processes = {context.process};
     processes.insert(processes.end(), others.begin(), others.end());
-    findings_.add(property, context.key, processes, roster_.name(context.process) + " " + std::move(detail));
+    findings_.add(property, context.key, processes,
+                  roster_.name(context.process) + " " + std::move(detail));
   }
 
   void add_rank(int process) {
@@ -120,7 +127,8 @@ class Executor {
   }
 
   Use use(const Context& context, bool in_step) const {
-    return {context.process, context.id, context.lanes_generation, context.epoch, context.key, context.walker.after, in_step};
+    return {context.process,      context.id, context.lanes_generation, context.epoch, context.key,
+            context.walker.after, in_step};
   }
 
   void go(Context& context) {
@@ -128,7 +136,8 @@ class Executor {
     current_ = &context;
     in_step_ = false;
     while (!findings_.any()) {
-      const Pause pause = code_.run<PauseAtAll>(binding, context.walker, context.registers.data(), *this);
+      const Pause pause =
+          code_.run<PauseAtAll>(binding, context.walker, context.registers.data(), *this);
       switch (pause) {
         case Pause::kStep: enter(context); break;
         case Pause::kStepEnd:
@@ -140,7 +149,8 @@ class Executor {
         case Pause::kLaneEnd: return join(context);
         case Pause::kEnd: context.ended = true; return;
         case Pause::kUndefined:
-          return fail(Property::kDefined, context, {}, fmt::format("meets {}", describe(context.walker.why)));
+          return fail(Property::kDefined, context, {},
+                      fmt::format("meets {}", describe(context.walker.why)));
       }
     }
   }
@@ -210,7 +220,8 @@ class Executor {
     for (const Local& local : locals) {
       results.push_back(memory_.read(use, local.from));
       if (local.combine_on && !findings_.any())
-        results.back() = memory_.combine(use, results.back(), memory_.read(use, local.to), *local.combine_on);
+        results.back() =
+            memory_.combine(use, results.back(), memory_.read(use, local.to), *local.combine_on);
     }
     for (size_t i = 0; i < locals.size() && !findings_.any(); ++i) {
       memory_.write(use, locals[i].to, results[i], true);
@@ -224,8 +235,9 @@ class Executor {
     for (const Gathered& message : gathered_) {
       posted.push_back({context.id, use, message.head.sized, {}});
       for (const PieceValue& piece : message.pieces)
-        posted.back().parts.push_back(message.head.direction == Direction::kSend ? memory_.read(use, piece)
-                                                                                 : memory_.target(use, piece));
+        posted.back().parts.push_back(message.head.direction == Direction::kSend
+                                          ? memory_.read(use, piece)
+                                          : memory_.target(use, piece));
     }
     run_locals(context, locals_);
     in_step_ = false;
@@ -236,7 +248,8 @@ class Executor {
       if (!peer) return;
       if (!seen.insert({*peer, head.direction}).second)
         return fail(Property::kOrder, context, {*peer},
-                    fmt::format("has two messages in one direction with {} in a step", roster_.name(*peer)));
+                    fmt::format("has two messages in one direction with {} in a step",
+                                roster_.name(*peer)));
       ++context.unmet;
       enqueue(context, std::move(posted[i]), *peer, head.direction);
     }
@@ -262,7 +275,8 @@ class Executor {
     int& owner = send ? queue.sending_context : queue.receiving_context;
     if (owner >= 0 && owner != context.id && context.lanes_generation != 0 &&
         contexts_[owner]->lanes_generation == context.lanes_generation)
-      return fail(Property::kLanes, context, {peer}, fmt::format("talks in two lanes with {}", roster_.name(peer)));
+      return fail(Property::kLanes, context, {peer},
+                  fmt::format("talks in two lanes with {}", roster_.name(peer)));
     owner = context.id;
     (send ? queue.sends : queue.receives).push_back(std::move(posted));
     if (queue.sends.empty() || queue.receives.empty()) return;
@@ -284,24 +298,27 @@ class Executor {
       if (--context->unmet == 0 && context != current_) ready_.push_back(context->id);
   }
 
-  void ask_agreement(const Context& sender, const Context& receiver, const Posted& sent, const Posted& received) {
+  void ask_agreement(const Context& sender, const Context& receiver, const Posted& sent,
+                     const Posted& received) {
     const std::string peer = roster_.name(receiver.process);
     const bool keyed = sender.parent < 0 && receiver.parent < 0;
     keyed_ &= keyed;
     if (keyed && sent.use.key != received.use.key)
       return fail(Property::kKeys, sender, {receiver.process},
-                  fmt::format("sends in step {} what {} receives in step {}", *sent.use.key, peer, *received.use.key));
+                  fmt::format("sends in step {} what {} receives in step {}", *sent.use.key, peer,
+                              *received.use.key));
     if (sent.parts.size() != received.parts.size())
       return fail(Property::kLength, sender, {receiver.process},
-                  fmt::format("sends {} pieces, {} receives {}", sent.parts.size(), peer, received.parts.size()));
+                  fmt::format("sends {} pieces, {} receives {}", sent.parts.size(), peer,
+                              received.parts.size()));
     if (sent.sized != received.sized)
       return fail(Property::kLength, sender, {receiver.process},
                   fmt::format("and {} disagree whether lengths travel ahead", peer));
     for (size_t i = 0; i < sent.parts.size(); ++i)
       if (received.parts[i].length >= 0 && received.parts[i].length != sent.parts[i].length)
         return fail(Property::kLength, sender, {receiver.process},
-                    fmt::format("sends {} as piece {}, {} receives {}", sent.parts[i].length, i, peer,
-                                received.parts[i].length));
+                    fmt::format("sends {} as piece {}, {} receives {}", sent.parts[i].length, i,
+                                peer, received.parts[i].length));
   }
 
   // Everybody should have come to the end.
@@ -309,26 +326,31 @@ class Executor {
     for (const auto& context : contexts_) {
       if (context->unmet == 0) continue;
       const auto [peer, direction] = waits_for(*context);
-      const std::string wait = fmt::format("waits {} {}", direction == Direction::kSend ? "to send to" : "to receive from",
-                                           roster_.name(peer));
-      if (!waiting_context(peer)) return fail(Property::kMatch, *context, {peer}, wait + ", which is done");
+      const std::string wait = fmt::format(
+          "waits {} {}", direction == Direction::kSend ? "to send to" : "to receive from",
+          roster_.name(peer));
+      if (!waiting_context(peer))
+        return fail(Property::kMatch, *context, {peer}, wait + ", which is done");
       const std::vector<int> cycle = wait_cycle(*context);
       std::string text;
       for (const int process : cycle) text += roster_.name(process) + " waits for ";
-      return fail(Property::kProgress, *context, cycle, fmt::format("{}: {}{}", wait, text, roster_.name(cycle[0])));
+      return fail(Property::kProgress, *context, cycle,
+                  fmt::format("{}: {}{}", wait, text, roster_.name(cycle[0])));
     }
   }
 
   // The peer of the first message of a waiting context that has not met, and its direction.
   std::pair<int, Direction> waits_for(const Context& context) const {
     const auto holds = [&](const std::deque<Posted>& side) {
-      return std::any_of(side.begin(), side.end(), [&](const Posted& p) { return p.context == context.id; });
+      return std::any_of(side.begin(), side.end(),
+                         [&](const Posted& p) { return p.context == context.id; });
     };
     std::set<std::pair<int, Direction>> found;
     for (const auto& [pair, queue] : queues_) {
       const int source = static_cast<int>(pair >> 32), target = static_cast<int>(pair & 0xffffffff);
       if (source == context.process && holds(queue.sends)) found.insert({target, Direction::kSend});
-      if (target == context.process && holds(queue.receives)) found.insert({source, Direction::kReceive});
+      if (target == context.process && holds(queue.receives))
+        found.insert({source, Direction::kReceive});
     }
     check(!found.empty(), "a context waits for a message that no queue holds");
     return *found.begin();
@@ -353,7 +375,8 @@ class Executor {
 
   // Books everything by key, as the streaming checker does as it goes.
   void book() {
-    std::stable_sort(bookings_.begin(), bookings_.end(), [](const Booking& a, const Booking& b) { return a.key < b.key; });
+    std::stable_sort(bookings_.begin(), bookings_.end(),
+                     [](const Booking& a, const Booking& b) { return a.key < b.key; });
     for (size_t i = 0; i < bookings_.size() && !findings_.any(); ++i) {
       book(bookings_[i]);
       if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key) ledger_.end_key();
@@ -374,9 +397,9 @@ class Executor {
     ledger_.message(booking.source, booking.target, booking.block);
     if (!ledger_.conflict() || !keyed_) return;
     findings_.add(Property::kPort, booking.key, {booking.source, booking.target},
-                  fmt::format("the message from {} to {} is one too many for the port of {} {}", roster_.name(booking.source),
-                              roster_.name(booking.target), ledger_.port_per_node() ? "node" : "rank",
-                              ledger_.conflict()->unit));
+                  fmt::format("the message from {} to {} is one too many for the port of {} {}",
+                              roster_.name(booking.source), roster_.name(booking.target),
+                              ledger_.port_per_node() ? "node" : "rank", ledger_.conflict()->unit));
   }
 
   const Program& program_;
@@ -391,7 +414,8 @@ class Executor {
   std::vector<std::unique_ptr<Context>> contexts_;  // ranks first, by process number
   std::deque<int> ready_;
   std::unordered_map<int64_t, PairQueue> queues_;
-  std::unordered_map<int, std::vector<int64_t>> keys_;  // of a rank's steps so far, where a window can matter
+  std::unordered_map<int, std::vector<int64_t>>
+      keys_;  // of a rank's steps so far, where a window can matter
   int64_t lanes_generations_ = 0;
 
   Context* current_ = nullptr;
@@ -406,8 +430,8 @@ class Executor {
 
 }  // namespace
 
-Report execute(const Program& program, const Job& job, const Call& call, const std::vector<Binding>& bindings,
-               const CheckOptions& options) {
+Report execute(const Program& program, const Job& job, const Call& call,
+               const std::vector<Binding>& bindings, const CheckOptions& options) {
   return Executor(program, job, call, bindings, options).run();
 }
 

@@ -1,5 +1,5 @@
-// Set-up, knowledge and totals of the ledger. Tested through both executors, and by the paced and unpaced programs of
-// tests/verifier/port_test.cc.
+// Set-up, knowledge and totals of the ledger. Tested through both executors, and by the paced and
+// unpaced programs of tests/verifier/port_test.cc.
 #include "verifier/ledger.h"
 
 #include "schedule/traverse.h"
@@ -7,7 +7,9 @@
 namespace quadrille::verifier {
 
 Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& options)
-    : kind_(program.port.kind), limit_(options.ports.value_or(1)), per_node_(program.port.per == PortScope::kNode) {
+    : kind_(program.port.kind),
+      limit_(options.ports.value_or(1)),
+      per_node_(program.port.per == PortScope::kNode) {
   if (options.ports) {
     per_node_ = true;
     if (kind_ == PortKind::kNone) kind_ = PortKind::kExchange;
@@ -49,8 +51,9 @@ Ledger::Knowledge Ledger::merged(int32_t rank, const Knowledge& more) const {
   return result;
 }
 
-// An exchange may start as soon as both its ranks have come to it: all earlier exchanges of both nodes must be known to
-// be over by one of them. Everything at a key is judged by what was known before it.
+// An exchange may start as soon as both its ranks have come to it: all earlier exchanges of both
+// nodes must be known to be over by one of them. Everything at a key is judged by what was known
+// before it.
 void Ledger::learn() {
   learnt_.clear();
   for (const auto& [source, target] : messages_) {
@@ -60,7 +63,8 @@ void Ledger::learn() {
       continue;
     }
     for (const int32_t node : {from, to})
-      if (std::max(known(source, node), known(target, node)) < exchanges_[node]) every_timing_ = false;
+      if (std::max(known(source, node), known(target, node)) < exchanges_[node])
+        every_timing_ = false;
     learnt_.emplace_back(source, Knowledge{exchanges_[from] + 1, to, exchanges_[to] + 1});
     learnt_.emplace_back(target, Knowledge{exchanges_[to] + 1, from, exchanges_[from] + 1});
   }

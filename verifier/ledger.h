@@ -1,8 +1,10 @@
-// What goes on at one key: port use, the busiest node, and what ranks know is over. Both executors book here.
+// What goes on at one key: port use, the busiest node, and what ranks know is over. Both executors
+// book here.
 //
-// That a port holds for every timing, not only in lock-step, is shown by knowledge: how many of its own node's, and of the last
-// partner node's, exchanges a rank can be sure are over when its next step starts. A message hands knowledge on. This
-// under-approximates what is known, so it never claims too much.
+// That a port holds for every timing, not only in lock-step, is shown by knowledge: how many of its
+// own node's, and of the last partner node's, exchanges a rank can be sure are over when its next
+// step starts. A message hands knowledge on. This under-approximates what is known, so it never
+// claims too much.
 #ifndef QUADRILLE_VERIFIER_LEDGER_H_
 #define QUADRILLE_VERIFIER_LEDGER_H_
 
@@ -121,7 +123,8 @@ class Ledger {
     ++out.out;
     ++in.in;
     bool holds = out.out <= limit_ && in.in <= limit_;
-    if (kind_ == PortKind::kExchange) holds = add_partner(from, to) && add_partner(to, from) && holds;
+    if (kind_ == PortKind::kExchange)
+      holds = add_partner(from, to) && add_partner(to, from) && holds;
     if (!holds && !conflict_) conflict_ = Conflict{source, target, out.out > limit_ ? from : to};
   }
 

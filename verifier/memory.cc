@@ -1,4 +1,5 @@
-// Every rule about blocks, one function a rule. Tested by the cases of tests/reject/ and by mutation.
+// Every rule about blocks, one function a rule. Tested by the cases of tests/reject/ and by
+// mutation.
 #include "verifier/memory.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,8 @@ namespace {
 
 std::string describe(const PieceValue& piece) {
   static constexpr const char* kNames[] = {"send", "receive", "temporary"};
-  return fmt::format("block {} of its {} buffer", piece.block, kNames[static_cast<int>(piece.buffer)]);
+  return fmt::format("block {} of its {} buffer", piece.block,
+                     kNames[static_cast<int>(piece.buffer)]);
 }
 
 }  // namespace
@@ -36,8 +38,8 @@ void Findings::add(Property property, std::optional<int64_t> key, const std::vec
   for (const int process : processes) violation_->processes.push_back(roster_.id(process));
 }
 
-Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings, const Roster& roster,
-               Findings& findings)
+Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
+               const Roster& roster, Findings& findings)
     : program_(program), call_(call), roster_(roster), findings_(findings) {
   buffers_.resize(roster.size());
   for (int process = 0; process < roster.size(); ++process) {
@@ -62,7 +64,8 @@ void Memory::fill_send_blocks(int process) {
 }
 
 void Memory::fail(Property property, const Use& use, std::string detail) {
-  findings_.add(property, use.key, {use.process}, fmt::format("{} {}", roster_.name(use.process), detail));
+  findings_.add(property, use.key, {use.process},
+                fmt::format("{} {}", roster_.name(use.process), detail));
 }
 
 // A block's length by the counts of the call; without counts every block is one unit long.
@@ -75,8 +78,10 @@ int64_t Memory::length_of(int process, Buffer buffer, int64_t block) const {
 
 Memory::BlockState* Memory::find(const Use& use, const PieceValue& piece) {
   std::vector<BlockState>& buffer = buffers_[use.process][static_cast<int>(piece.buffer)];
-  if (piece.block >= 0 && piece.block < static_cast<int64_t>(buffer.size())) return &buffer[piece.block];
-  fail(Property::kBlock, use, fmt::format("names {}, which has {}", describe(piece), buffer.size()));
+  if (piece.block >= 0 && piece.block < static_cast<int64_t>(buffer.size()))
+    return &buffer[piece.block];
+  fail(Property::kBlock, use,
+       fmt::format("names {}, which has {}", describe(piece), buffer.size()));
   return nullptr;
 }
 
@@ -85,9 +90,11 @@ std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece
   if (!piece.ranged) return Interval{0, whole};
   const bool bounded = piece.buffer != Buffer::kTemporary;
   const int64_t length = bounded ? length_of(use.process, piece.buffer, piece.block) : INT64_MAX;
-  if (0 <= piece.low && piece.low <= piece.high && piece.high <= length) return Interval{piece.low, piece.high};
+  if (0 <= piece.low && piece.low <= piece.high && piece.high <= length)
+    return Interval{piece.low, piece.high};
   fail(Property::kBlock, use,
-       fmt::format("names {}..{} of {}, which is {} long", piece.low, piece.high, describe(piece), length));
+       fmt::format("names {}..{} of {}, which is {} long", piece.low, piece.high, describe(piece),
+                   length));
   return std::nullopt;
 }
 
@@ -95,12 +102,14 @@ Part Memory::read(const Use& use, const PieceValue& piece) {
   Part part{piece, 0, {}};
   BlockState* block = find(use, piece);
   if (!block) return part;
-  const int64_t whole = piece.buffer == Buffer::kTemporary ? block->contents.length()
-                                                           : length_of(use.process, piece.buffer, piece.block);
+  const int64_t whole = piece.buffer == Buffer::kTemporary
+                            ? block->contents.length()
+                            : length_of(use.process, piece.buffer, piece.block);
   const std::optional<Interval> range = interval(use, piece, whole);
   if (!range) return part;
   if (!block->contents.written() || !covers(block->contents.fragments(), range->low, range->high)) {
-    fail(Property::kHeld, use, fmt::format("uses {}, which holds nothing there yet", describe(piece)));
+    fail(Property::kHeld, use,
+         fmt::format("uses {}, which holds nothing there yet", describe(piece)));
     return part;
   }
   part.length = range->high - range->low;
@@ -125,24 +134,32 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   BlockState* block = find(use, piece);
   if (!block) return;
   const bool temporary = piece.buffer == Buffer::kTemporary;
-  const auto range = interval(use, piece, temporary ? source.length : length_of(use.process, piece.buffer, piece.block));
+  const auto range = interval(
+      use, piece, temporary ? source.length : length_of(use.process, piece.buffer, piece.block));
   if (!range) return;
   if (range->high - range->low != source.length)
     return fail(Property::kLength, use,
-                fmt::format("puts {} into {} of {}", source.length, range->high - range->low, describe(piece)));
+                fmt::format("puts {} into {} of {}", source.length, range->high - range->low,
+                            describe(piece)));
   const Fragments fragments = cut(source.fragments, 0, source.length, range->low);
-  if (!fragments.empty() && cut(block->contents.fragments(), range->low, range->high, 0) == fragments)
-    return fail(Property::kOnce, use, fmt::format("gets into {} what is there already", describe(piece)));
+  if (!fragments.empty() &&
+      cut(block->contents.fragments(), range->low, range->high, 0) == fragments)
+    return fail(Property::kOnce, use,
+                fmt::format("gets into {} what is there already", describe(piece)));
   if (block->contents.unused(range->low, range->high))
-    return fail(Property::kOverwrite, use, fmt::format("overwrites {} before it was used", describe(piece)));
+    return fail(Property::kOverwrite, use,
+                fmt::format("overwrites {} before it was used", describe(piece)));
   block->contents.write(range->low, range->high, fragments);
-  const bool onto_itself = local && source.piece.buffer == Buffer::kSend && piece.buffer == Buffer::kReceive &&
+  const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&
+                           piece.buffer == Buffer::kReceive &&
                            alias(use.process, source.piece.block) == piece.block;
-  if (!onto_itself) block->first_arrival = std::min(block->first_arrival, use.key.value_or(INT64_MIN));
+  if (!onto_itself)
+    block->first_arrival = std::min(block->first_arrival, use.key.value_or(INT64_MIN));
   touch(*block, use, *range, true);
 }
 
-// Books a use of part of a block, and asks whether a step that may be in flight, or another lane, disturbs it.
+// Books a use of part of a block, and asks whether a step that may be in flight, or another lane,
+// disturbs it.
 void Memory::touch(BlockState& block, const Use& use, const Interval& part, bool write) {
   for (const Access& earlier : block.accesses) {
     if (!(earlier.write || write) || !earlier.part.meets(part)) continue;
@@ -151,10 +168,12 @@ void Memory::touch(BlockState& block, const Use& use, const Interval& part, bool
       if (use.lanes_generation != 0 && other.lanes_generation == use.lanes_generation)
         return fail(Property::kLanes, use, "touches a block in two lanes");
     } else if (use.in_step && other.in_step && other.epoch == use.epoch && use.after != kNoAfter &&
-               *other.key < *use.key && *other.key > use.after) {
-      return fail(Property::kOverlap, use,
-                  fmt::format("touches a block in step {} and again in step {}, which may be in flight together",
-                              *other.key, *use.key));
+               *other.key<*use.key&& * other.key> use.after) {
+      return fail(
+          Property::kOverlap, use,
+          fmt::format(
+              "touches a block in step {} and again in step {}, which may be in flight together",
+              *other.key, *use.key));
     }
   }
   block.accesses.push_back({use, write, part});
@@ -164,16 +183,19 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
   Part result = into;
   result.fragments.clear();
   if (from.length != into.length) {
-    fail(Property::kLength, use, fmt::format("combines {} elements with {}", from.length, into.length));
+    fail(Property::kLength, use,
+         fmt::format("combines {} elements with {}", from.length, into.length));
     return result;
   }
   for (const Fragment& a : from.fragments)
     for (const Fragment& b : into.fragments) {
       const int64_t low = std::max(a.low, b.low), high = std::min(a.high, b.high);
       if (low >= high) continue;
-      const auto value = side == Side::kLeft ? values_.combine(a.value, b.value) : values_.combine(b.value, a.value);
+      const auto value = side == Side::kLeft ? values_.combine(a.value, b.value)
+                                             : values_.combine(b.value, a.value);
       if (a.shift != b.shift) fail(Property::kPlace, use, "combines elements of different places");
-      if (!value) fail(Property::kContribution, use, "adds a contribution that is in the sum already");
+      if (!value)
+        fail(Property::kContribution, use, "adds a contribution that is in the sum already");
       if (findings_.any()) return result;
       result.fragments.push_back({low, high, *value, a.shift});
     }
@@ -209,26 +231,30 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
   in_place_ = false;
   if (program_.in_place)
     fail(Property::kInPlace, use,
-         fmt::format("reads block {} of its send buffer after block {} of its receive buffer was written", send_block,
-                     *block));
+         fmt::format(
+             "reads block {} of its send buffer after block {} of its receive buffer was written",
+             send_block, *block));
 }
 
 void Memory::finish() {
   for (int process = 0; process < roster_.size(); ++process) {
-    for (size_t block = 0; block < buffers_[process][1].size(); ++block) finish_block(process, block);
+    for (size_t block = 0; block < buffers_[process][1].size(); ++block)
+      finish_block(process, block);
     for (size_t block = 0; block < buffers_[process][2].size(); ++block)
       if (buffers_[process][2][block].contents.unused(INT64_MIN, INT64_MAX))
         findings_.add(Property::kLeftOver, std::nullopt, {process},
-                      fmt::format("block {} of {}'s temporary buffer is filled and never used", block,
-                                  roster_.name(process)));
+                      fmt::format("block {} of {}'s temporary buffer is filled and never used",
+                                  block, roster_.name(process)));
   }
 }
 
 void Memory::finish_block(int process, int64_t block) {
-  const std::vector<Contribution> wanted = required(program_.collective, roster_.place(process), {block});
+  const std::vector<Contribution> wanted =
+      required(program_.collective, roster_.place(process), {block});
   const int64_t length = length_of(process, Buffer::kReceive, block);
   if (wanted.empty() || length == 0) return;
-  const std::string where = fmt::format("block {} of {}'s receive buffer", block, roster_.name(process));
+  const std::string where =
+      fmt::format("block {} of {}'s receive buffer", block, roster_.name(process));
   const auto fail = [&](Property property, const char* what) {
     findings_.add(property, std::nullopt, {process}, where + what);
   };
@@ -239,7 +265,8 @@ void Memory::finish_block(int process, int64_t block) {
     if (sequence.size() < wanted.size()) return fail(Property::kCoverage, " lacks contributions");
     if (program_.commutative) std::sort(sequence.begin(), sequence.end());
     if (sequence == wanted && fragment.shift == 0) continue;
-    return fail(Property::kPlace, wanted.size() > 1 ? " holds contributions in another order" : " holds what belongs elsewhere");
+    return fail(Property::kPlace, wanted.size() > 1 ? " holds contributions in another order"
+                                                    : " holds what belongs elsewhere");
   }
 }
 

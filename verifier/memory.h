@@ -1,5 +1,5 @@
-// The buffers of all ranks as the general checker sees them: what every block holds, who used which part of it when, and every
-// rule about blocks. The first violation stops everything.
+// The buffers of all ranks as the general checker sees them: what every block holds, who used which
+// part of it when, and every rule about blocks. The first violation stops everything.
 #ifndef QUADRILLE_VERIFIER_MEMORY_H_
 #define QUADRILLE_VERIFIER_MEMORY_H_
 
@@ -21,7 +21,9 @@ class Roster {
 
   int size() const { return places_.size(); }
   const Place& place(int process) const { return places_[process]; }
-  int index(int64_t group, int64_t rank) const { return static_cast<int>(rank + (group == 1 ? first_of_second_ : 0)); }
+  int index(int64_t group, int64_t rank) const {
+    return static_cast<int>(rank + (group == 1 ? first_of_second_ : 0));
+  }
   std::string name(int process) const;  // "rank 3", "rank 3 of group 1"
   Process id(int process) const { return {places_[process].group, places_[process].rank}; }
 
@@ -37,7 +39,8 @@ class Findings {
 
   bool any() const { return violation_.has_value(); }
   const std::optional<Violation>& violation() const { return violation_; }
-  void add(Property property, std::optional<int64_t> key, const std::vector<int>& processes, std::string detail);
+  void add(Property property, std::optional<int64_t> key, const std::vector<int>& processes,
+           std::string detail);
 
  private:
   const Roster& roster_;
@@ -64,8 +67,8 @@ struct Part {
 
 class Memory {
  public:
-  Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings, const Roster& roster,
-         Findings& findings);
+  Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
+         const Roster& roster, Findings& findings);
 
   // What a send, copy or reduction reads there.
   Part read(const Use& use, const PieceValue& piece);

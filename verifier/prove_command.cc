@@ -1,4 +1,5 @@
-// Proves one proof after another, tells what was proven and what was refuted, and has a second solver answer again.
+// Proves one proof after another, tells what was proven and what was refuted, and has a second
+// solver answer again.
 #include "verifier/prove_command.h"
 
 #include <fmt/format.h>
@@ -32,15 +33,24 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
     texts.emplace_back(file, std::string(bytes->begin(), bytes->end()));
   }
   if (arguments.files.empty())
-    for (const ProvenProgram& program : proven_programs()) texts.emplace_back(program.name, program.proof);
+    for (const ProvenProgram& program : proven_programs())
+      texts.emplace_back(program.name, program.proof);
   for (const std::string& name : arguments.names) {
-    const bool known = std::any_of(texts.begin(), texts.end(), [&](const auto& text) { return text.first == name || text.first == "alltoall." + name; });
-    if (!known) return Error{fmt::format("'{}' has no proof; bazel run //verifier -- prove --verbose names all that do", name)};
+    const bool known = std::any_of(texts.begin(), texts.end(), [&](const auto& text) {
+      return text.first == name || text.first == "alltoall." + name;
+    });
+    if (!known)
+      return Error{fmt::format(
+          "'{}' has no proof; bazel run //verifier -- prove --verbose names all that do", name)};
   }
   std::vector<NamedProof> proofs;
   for (const auto& [name, text] : texts) {
-    const auto asked = [&, &name = name](const std::string& wanted) { return name == wanted || name == "alltoall." + wanted; };
-    if (!arguments.names.empty() && std::none_of(arguments.names.begin(), arguments.names.end(), asked)) continue;
+    const auto asked = [&, &name = name](const std::string& wanted) {
+      return name == wanted || name == "alltoall." + wanted;
+    };
+    if (!arguments.names.empty() &&
+        std::none_of(arguments.names.begin(), arguments.names.end(), asked))
+      continue;
     Result<Proof> proof = parse_proof(text, name);
     if (!proof.ok()) return proof.error();
     proofs.push_back({name, std::move(proof).value()});
@@ -50,7 +60,8 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
 
 class Session {
  public:
-  explicit Session(const ProveArguments& arguments) : arguments_(arguments), prover_({10000, exports_wanted()}) {}
+  explicit Session(const ProveArguments& arguments)
+      : arguments_(arguments), prover_({10000, exports_wanted()}) {}
 
   int run() {
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
@@ -60,7 +71,8 @@ class Session {
       if (!plan.ok()) return bad_input("prove", plan.error().message);
       prove_one(named, *plan);
     }
-    fmt::print("{} programs, {} obligations ({} distinct), {:.1f} s with z3{}\n", proofs->size(), obligations_, distinct_, seconds_,
+    fmt::print("{} programs, {} obligations ({} distinct), {:.1f} s with z3{}\n", proofs->size(),
+               obligations_, distinct_, seconds_,
                worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) {
       const int code = hand_on();
@@ -70,17 +82,21 @@ class Session {
   }
 
  private:
-  bool exports_wanted() const { return !arguments_.folder.empty() || !arguments_.second_solver.empty(); }
+  bool exports_wanted() const {
+    return !arguments_.folder.empty() || !arguments_.second_solver.empty();
+  }
 
   void prove_one(const NamedProof& named, const ProofPlan& plan) {
     ProofResult result = prover_.prove(named.proof, plan);
     obligations_ += result.obligations.size();
     distinct_ += result.obligations.size() - result.known;
     seconds_ += result.seconds;
-    const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(), [](const ObligationResult& o) { return !o.proven; });
+    const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
+                                     [](const ObligationResult& o) { return !o.proven; });
     if (failed == result.obligations.end())
       fmt::print("{}: proven for {} ({} obligations, {:.2f} s)\n", named.name,
-                 plan.bounded_ranks ? fmt::format("up to {} ranks", kBitVectorRanks) : "all sizes", result.obligations.size(), result.seconds);
+                 plan.bounded_ranks ? fmt::format("up to {} ranks", kBitVectorRanks) : "all sizes",
+                 result.obligations.size(), result.seconds);
     else
       tell_failure(named, result);
     for (const ObligationResult& obligation : result.obligations)
@@ -99,8 +115,8 @@ class Session {
       worst_ = std::max<int>(worst_, ExitCode::kUnknown);
       return;
     }
-    fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->job.groups[0].text(), property_name(job->violation.property),
-               job->violation.detail);
+    fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->job.groups[0].text(),
+               property_name(job->violation.property), job->violation.detail);
     if (worst_ != ExitCode::kUnknown) worst_ = ExitCode::kRefuted;
   }
 
@@ -117,15 +133,19 @@ class Session {
   int hand_on() {
     const bool temporary = arguments_.folder.empty();
     const std::filesystem::path folder =
-        temporary ? std::filesystem::temp_directory_path() / fmt::format("quadrille-{}", getpid()) : std::filesystem::path(cli::user_path(arguments_.folder));
+        temporary ? std::filesystem::temp_directory_path() / fmt::format("quadrille-{}", getpid())
+                  : std::filesystem::path(cli::user_path(arguments_.folder));
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) return bad_input("prove", fmt::format("--export: {}: {}", arguments_.folder, error.message()));
+    if (error)
+      return bad_input("prove",
+                       fmt::format("--export: {}: {}", arguments_.folder, error.message()));
     std::vector<std::string> files;
     for (size_t i = 0; i < names_.size(); ++i) {
       std::string text;
       for (const Export& obligation : exports_[i]) text += obligation.smtlib;
-      files.push_back((folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
+      files.push_back(
+          (folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
       const Result<bool> written = cli::write_file(files.back(), text);
       if (!written.ok()) return bad_input("prove", "--export: " + written.error().message);
     }
@@ -136,10 +156,16 @@ class Session {
 
   int ask_again(const std::vector<std::string>& files) {
     const SecondOpinion opinion = ask_second_solver(arguments_.second_solver, files, exports_);
-    if (!opinion.failure.empty()) return bad_input("prove", fmt::format("--second-solver: {}; is it installed?", opinion.failure));
-    for (const std::string& disagreement : opinion.disagreements) fmt::print("{} disagrees: {}\n", arguments_.second_solver, disagreement);
-    fmt::print("{} answered {} questions in {:.1f} s: {}\n", arguments_.second_solver, opinion.questions, opinion.seconds,
-               opinion.disagreements.empty() ? "the same answers" : fmt::format("{} others", opinion.disagreements.size()));
+    if (!opinion.failure.empty())
+      return bad_input("prove",
+                       fmt::format("--second-solver: {}; is it installed?", opinion.failure));
+    for (const std::string& disagreement : opinion.disagreements)
+      fmt::print("{} disagrees: {}\n", arguments_.second_solver, disagreement);
+    fmt::print("{} answered {} questions in {:.1f} s: {}\n", arguments_.second_solver,
+               opinion.questions, opinion.seconds,
+               opinion.disagreements.empty()
+                   ? "the same answers"
+                   : fmt::format("{} others", opinion.disagreements.size()));
     return opinion.disagreements.empty() ? ExitCode::kVerified : ExitCode::kUnknown;
   }
 

@@ -8,7 +8,8 @@ std::string step_text(int64_t key, bool has_after, int64_t after) {
 }
 
 std::string message_text(bool receive, bool remote, bool sized, int64_t peer) {
-  return fmt::format("{}{}{} {}", receive ? "receive" : "send", sized ? " sized" : "", remote ? " remote" : "", peer);
+  return fmt::format("{}{}{} {}", receive ? "receive" : "send", sized ? " sized" : "",
+                     remote ? " remote" : "", peer);
 }
 
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high) {
@@ -18,10 +19,12 @@ std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int6
 }
 
 std::string piece_text(const PieceValue& piece) {
-  return piece_text(static_cast<int>(piece.buffer), piece.block, piece.ranged, piece.low, piece.high);
+  return piece_text(static_cast<int>(piece.buffer), piece.block, piece.ranged, piece.low,
+                    piece.high);
 }
 
-std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank, int64_t low, int64_t high) {
+std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
+                                int64_t low, int64_t high) {
   std::vector<std::string> lines;
   std::string line;
   bool wanted = true;  // what comes before the first step is shown
@@ -42,7 +45,10 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
       wanted = true;
       line = event;
     } else {
-      line += (line.empty() ? "" : line.ends_with(":") || event.find('[') == 0 ? " " : "  ") + event;
+      line += (line.empty()                                  ? ""
+               : line.ends_with(":") || event.find('[') == 0 ? " "
+                                                             : "  ") +
+              event;
     }
   }
   finish();

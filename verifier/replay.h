@@ -1,4 +1,5 @@
-// What ranks do, told event by event: what a refutation's replay command prints, and what the tests compare.
+// What ranks do, told event by event: what a refutation's replay command prints, and what the tests
+// compare.
 #ifndef QUADRILLE_VERIFIER_REPLAY_H_
 #define QUADRILLE_VERIFIER_REPLAY_H_
 
@@ -18,12 +19,14 @@ std::string message_text(bool receive, bool remote, bool sized, int64_t peer);
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high);
 std::string piece_text(const PieceValue& piece);
 
-// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end", "end". A walk that comes
-// to an expression without a value ends with "undefined". Pauses tells whether steps' ends are among them.
+// The walk of one rank as events: "step 3 after -1", "send sized to 4", "recv[5]", "message end",
+// "end". A walk that comes to an expression without a value ends with "undefined". Pauses tells
+// whether steps' ends are among them.
 template <class Pauses>
 class EventTeller {
  public:
-  EventTeller(const Program& program, const Binding& binding) : code_(*Code::compile(program)), binding_(binding) {}
+  EventTeller(const Program& program, const Binding& binding)
+      : code_(*Code::compile(program)), binding_(binding) {}
 
   Events run(int64_t rank) {
     std::vector<int64_t> registers(code_.registers());
@@ -40,16 +43,18 @@ class EventTeller {
     message_end();
   }
   void message(const MessageHead& head) {
-    events_.push_back(message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
+    events_.push_back(
+        message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
   }
   void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
   void message_end() { events_.push_back("message end"); }
   void copy(const PieceValue& from, const PieceValue& to) {
-    events_.push_back(fmt::format("copy{} {} {}", outside_ ? " outside" : "", piece_text(from), piece_text(to)));
+    events_.push_back(
+        fmt::format("copy{} {} {}", outside_ ? " outside" : "", piece_text(from), piece_text(to)));
   }
   void reduce(Side side, const PieceValue& from, const PieceValue& into) {
-    events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right", outside_ ? " outside" : "",
-                                  piece_text(from), piece_text(into)));
+    events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right",
+                                  outside_ ? " outside" : "", piece_text(from), piece_text(into)));
   }
 
  private:
@@ -58,7 +63,9 @@ class EventTeller {
       const Pause pause = code_.run<Pauses>(binding_, walker, registers.data(), *this);
       outside_ = pause == Pause::kOutside;
       switch (pause) {
-        case Pause::kStep: events_.push_back(step_text(walker.key, walker.after != kNoAfter, walker.after)); break;
+        case Pause::kStep:
+          events_.push_back(step_text(walker.key, walker.after != kNoAfter, walker.after));
+          break;
         case Pause::kStepEnd: events_.push_back("step end"); break;
         case Pause::kOutside: break;
         case Pause::kLanes: lanes(walker, registers); break;
@@ -89,7 +96,8 @@ class EventTeller {
 };
 
 // The rank's steps with low <= key < high, one line a step.
-std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank, int64_t low, int64_t high);
+std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
+                                int64_t low, int64_t high);
 
 }  // namespace quadrille::verifier
 

@@ -13,8 +13,11 @@ namespace {
 // The proof of this very code that covers so many ranks.
 const ProvenProgram* find_proof(const Schedule& schedule) {
   for (const ProvenProgram& program : proven_programs()) {
-    if (!std::equal(program.code.begin(), program.code.end(), schedule.code.begin(), schedule.code.end())) continue;
-    if (program.most_ranks == 0 || schedule.job.groups[0].ranks() <= program.most_ranks) return &program;
+    if (!std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
+                    schedule.code.end()))
+      continue;
+    if (program.most_ranks == 0 || schedule.job.groups[0].ranks() <= program.most_ranks)
+      return &program;
   }
   return nullptr;
 }
@@ -22,46 +25,65 @@ const ProvenProgram* find_proof(const Schedule& schedule) {
 std::string job_text(const Schedule& schedule) {
   std::string text;
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("{}nodes {} ({} ranks)", text.empty() ? "" : " and ", topology.text(), topology.ranks());
+    text += fmt::format("{}nodes {} ({} ranks)", text.empty() ? "" : " and ", topology.text(),
+                        topology.ranks());
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     if (!schedule.program.parameters[i].at_call)
-      text += fmt::format(", {} = {}", schedule.program.parameters[i].name.text, schedule.job.parameters[i]);
+      text += fmt::format(", {} = {}", schedule.program.parameters[i].name.text,
+                          schedule.job.parameters[i]);
   return text;
 }
 
 std::string port_text(const Program& program, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "none claimed";
-  const char* kind = program.port.kind == PortKind::kSendReceive ? "one send and one receive" : "one exchange";
+  const char* kind =
+      program.port.kind == PortKind::kSendReceive ? "one send and one receive" : "one exchange";
   const char* scope = program.port.per == PortScope::kNode ? "node" : "rank";
-  return fmt::format("{} at a time per {}, {}", kind, scope,
-                     report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step");
+  return fmt::format(
+      "{} at a time per {}, {}", kind, scope,
+      report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step");
 }
 
 std::string scope_text(const Schedule& schedule, const Call& call) {
   if (const ProvenProgram* program = find_proof(schedule))
-    return program->most_ranks == 0 ? fmt::format("this code is {}, proven for all sizes", program->name)
-                                    : fmt::format("this code is {}, proven for up to {} ranks", program->name, program->most_ranks);
-  return call.counts.empty() ? "verified for this topology alone: no proof of this code is known"
-                             : "verified for this topology and these counts alone: no proof of this code is known";
+    return program->most_ranks == 0
+               ? fmt::format("this code is {}, proven for all sizes", program->name)
+               : fmt::format("this code is {}, proven for up to {} ranks", program->name,
+                             program->most_ranks);
+  return call.counts.empty()
+             ? "verified for this topology alone: no proof of this code is known"
+             : "verified for this topology and these counts alone: no proof of this code is known";
 }
 
 std::string verified_text(const Schedule& schedule, const Call& call, const Report& report) {
   const Program& program = schedule.program;
   std::string text;
-  const auto line = [&](const char* what, const std::string& found) { text += fmt::format("  {:<10}{}\n", what, found); };
+  const auto line = [&](const char* what, const std::string& found) {
+    text += fmt::format("  {:<10}{}\n", what, found);
+  };
   if (program.collective == Collective::kAlltoall)
-    line("blocks", report.any_counts ? "each arrives once where it belongs, whatever its size (alltoall, alltoallv)"
-                                     : "each arrives once where it belongs, all of one size (alltoall)");
+    line("blocks",
+         report.any_counts
+             ? "each arrives once where it belongs, whatever its size (alltoall, alltoallv)"
+             : "each arrives once where it belongs, all of one size (alltoall)");
   else
     line("blocks", "each arrives once where it belongs");
-  line("progress", "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
+  line("progress",
+       "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
   line("port", port_text(program, report));
-  line("steps", fmt::format("{}{}, {} messages{}", report.steps,
-                            report.copy_steps ? fmt::format(" (and {} with copies only)", report.copy_steps) : "", report.messages,
-                            report.tokens ? fmt::format(", {} tokens", report.tokens) : ""));
-  if (report.timed) line("time", fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
-  line("window", report.safe_window == 0 ? "any number of steps may be in flight" : fmt::format("at most {} steps in flight", report.safe_window));
-  line("in place", report.in_place ? "each block is sent no later than it is overwritten" : "blocks to be sent are copied first");
+  line("steps",
+       fmt::format(
+           "{}{}, {} messages{}", report.steps,
+           report.copy_steps ? fmt::format(" (and {} with copies only)", report.copy_steps) : "",
+           report.messages, report.tokens ? fmt::format(", {} tokens", report.tokens) : ""));
+  if (report.timed)
+    line("time",
+         fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
+  line("window", report.safe_window == 0
+                     ? "any number of steps may be in flight"
+                     : fmt::format("at most {} steps in flight", report.safe_window));
+  line("in place", report.in_place ? "each block is sent no later than it is overwritten"
+                                   : "blocks to be sent are copied first");
   line("scope", scope_text(schedule, call));
   return text;
 }
@@ -71,20 +93,25 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
 std::string replay_command(const std::string& file, const Violation& violation) {
   std::string ranks;
   for (const Process& process : violation.processes)
-    if (std::to_string(process.rank).size() + ranks.size() < 60) ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", process.rank);
+    if (std::to_string(process.rank).size() + ranks.size() < 60)
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", process.rank);
   std::string command = fmt::format("bazel run //verifier -- replay {} --ranks {}", file, ranks);
   if (violation.key) command += fmt::format(" --steps {}..{}", *violation.key, *violation.key + 1);
   return command;
 }
 
-std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes, const Call& call, const Report& report) {
-  std::string text = fmt::format("{}: {}\n  {} for {} on {}, {} bytes, hash {}\n", file, report.violation ? "REFUTED" : "verified",
-                                 schedule.program.algorithm.text, name_of(schedule.program.collective), job_text(schedule), bytes,
-                                 schedule.hash);
+std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
+                         const Call& call, const Report& report) {
+  std::string text =
+      fmt::format("{}: {}\n  {} for {} on {}, {} bytes, hash {}\n", file,
+                  report.violation ? "REFUTED" : "verified", schedule.program.algorithm.text,
+                  name_of(schedule.program.collective), job_text(schedule), bytes, schedule.hash);
   if (!report.violation) return text + verified_text(schedule, call, report);
   const Violation& violation = *report.violation;
-  text += fmt::format("  {}: {}\n", property_name(violation.property), property_text(violation.property));
-  text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail) : fmt::format("  but {}\n", violation.detail);
+  text += fmt::format("  {}: {}\n", property_name(violation.property),
+                      property_text(violation.property));
+  text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail)
+                        : fmt::format("  but {}\n", violation.detail);
   return text + fmt::format("  to see it: {}\n", replay_command(file, violation));
 }
 

@@ -9,9 +9,10 @@
 
 namespace quadrille::verifier {
 
-// What `check` prints of a file; `call` says for which counts it was checked, where the program depends on them.
-std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes, const Call& call,
-                         const Report& report);
+// What `check` prints of a file; `call` says for which counts it was checked, where the program
+// depends on them.
+std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
+                         const Call& call, const Report& report);
 
 // How to see the steps around a violation.
 std::string replay_command(const std::string& file, const Violation& violation);

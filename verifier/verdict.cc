@@ -15,7 +15,8 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
     {"peer", "every peer is a rank"},
     {"self-message", "no rank sends to itself"},
     {"block", "every block and range lies in its buffer"},
-    {"order", "keys strictly increase at a rank, with at most one message a direction and pair in a step"},
+    {"order",
+     "keys strictly increase at a rank, with at most one message a direction and pair in a step"},
     {"held", "what is sent is held"},
     {"match", "every send has its receive and every receive its send"},
     {"keys", "both ends of a message have the same key"},
@@ -35,7 +36,11 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
 
 }  // namespace
 
-std::string_view property_name(Property property) { return kWordings[static_cast<int>(property)].name; }
-std::string_view property_text(Property property) { return kWordings[static_cast<int>(property)].text; }
+std::string_view property_name(Property property) {
+  return kWordings[static_cast<int>(property)].name;
+}
+std::string_view property_text(Property property) {
+  return kWordings[static_cast<int>(property)].text;
+}
 
 }  // namespace quadrille::verifier

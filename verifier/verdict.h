@@ -12,26 +12,26 @@ namespace quadrille::verifier {
 
 // What a schedule can violate. Each has a name (property_name) and a case in tests/reject/.
 enum class Property : uint8_t {
-  kDefined,           // an expression without a value
-  kPeer,              // a peer that is not a rank
-  kSelfMessage,       // a message to oneself
-  kBlock,             // a block or a range outside its buffer
-  kOrder,             // keys that do not strictly increase, or two messages one way between a pair in a step
-  kHeld,              // a block is sent that its sender does not hold
-  kMatch,             // a send without its receive, or a receive without its send
-  kKeys,              // the two ends of a message are in steps with different keys
-  kLength,            // the two ends of a message differ in the number of pieces or in a length
-  kProgress,          // ranks wait for each other for ever, with no buffering
-  kOnce,              // a block arrives where it already is
-  kOverwrite,         // a block is written over one that is still needed
-  kContribution,      // a contribution is added twice
-  kPlace,             // a block ends where another belongs
-  kCoverage,          // a block is missing at the end
-  kLeftOver,          // data was moved and never used
-  kPort,              // a port is used twice at a time
-  kOverlap,           // steps that may be in flight together touch one block
-  kLanes,             // lanes that run together touch one block
-  kInPlace,           // a block is overwritten before it is sent, against the claim
+  kDefined,      // an expression without a value
+  kPeer,         // a peer that is not a rank
+  kSelfMessage,  // a message to oneself
+  kBlock,        // a block or a range outside its buffer
+  kOrder,   // keys that do not strictly increase, or two messages one way between a pair in a step
+  kHeld,    // a block is sent that its sender does not hold
+  kMatch,   // a send without its receive, or a receive without its send
+  kKeys,    // the two ends of a message are in steps with different keys
+  kLength,  // the two ends of a message differ in the number of pieces or in a length
+  kProgress,      // ranks wait for each other for ever, with no buffering
+  kOnce,          // a block arrives where it already is
+  kOverwrite,     // a block is written over one that is still needed
+  kContribution,  // a contribution is added twice
+  kPlace,         // a block ends where another belongs
+  kCoverage,      // a block is missing at the end
+  kLeftOver,      // data was moved and never used
+  kPort,          // a port is used twice at a time
+  kOverlap,       // steps that may be in flight together touch one block
+  kLanes,         // lanes that run together touch one block
+  kInPlace,       // a block is overwritten before it is sent, against the claim
 };
 inline constexpr int kPropertyCount = 20;
 
@@ -58,16 +58,18 @@ enum class PortVerdict : uint8_t { kNotClaimed, kLockStep, kEveryTiming };
 // What was measured on the way; the figures mean something only where `violation` is empty.
 struct Report {
   std::optional<Violation> violation;
-  int64_t steps = 0;        // distinct keys with a transfer of a block
-  int64_t copy_steps = 0;   // further keys with nothing but copies to oneself
-  int64_t messages = 0;     // with blocks
-  int64_t tokens = 0;       // without
-  bool timed = false;       // the model applies: uniform blocks, one group, no lanes
-  int64_t time = 0;         // lock-step: a key takes as long as its busiest node (one a message end or copy)
+  int64_t steps = 0;       // distinct keys with a transfer of a block
+  int64_t copy_steps = 0;  // further keys with nothing but copies to oneself
+  int64_t messages = 0;    // with blocks
+  int64_t tokens = 0;      // without
+  bool timed = false;      // the model applies: uniform blocks, one group, no lanes
+  int64_t time =
+      0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)
   int64_t lower_bound = 0;  // of any schedule on these nodes
   int64_t safe_window = 0;  // steps that may be in flight; 0: any number
   bool in_place = true;     // each block is sent no later than it is overwritten
-  bool any_counts = false;  // no receiver needs a length that it cannot know: blocks may differ in size
+  bool any_counts =
+      false;  // no receiver needs a length that it cannot know: blocks may differ in size
   PortVerdict port = PortVerdict::kNotClaimed;
 };
 

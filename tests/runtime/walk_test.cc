@@ -1,4 +1,5 @@
-// The oracle, the checker's walk and the runtime's interpreter tell the same events, for every rank.
+// The oracle, the checker's walk and the runtime's interpreter tell the same events, for every
+// rank.
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"
@@ -10,7 +11,8 @@
 namespace quadrille {
 namespace {
 
-void expect_agreement(const Program& program, const Job& job, const Call& call, const std::string& what) {
+void expect_agreement(const Program& program, const Job& job, const Call& call,
+                      const std::string& what) {
   const Bytes file = encode(program, job);
   for (int64_t group = 0; group < program.groups; ++group) {
     const Result<Binding> binding = bind(program, job, call, group);
@@ -18,8 +20,10 @@ void expect_agreement(const Program& program, const Job& job, const Call& call, 
     for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
       const Events expected = oracle_events(program, *binding, rank);
       ASSERT_EQ(walk_events(program, *binding, rank), expected) << what << ", rank " << rank;
-      ASSERT_EQ(fast_walk_events(program, *binding, rank), without_step_ends(expected)) << what << ", rank " << rank;
-      ASSERT_EQ(runtime_events(file, call, group, rank, call.root), expected) << what << ", rank " << rank;
+      ASSERT_EQ(fast_walk_events(program, *binding, rank), without_step_ends(expected))
+          << what << ", rank " << rank;
+      ASSERT_EQ(runtime_events(file, call, group, rank, call.root), expected)
+          << what << ", rank " << rank;
     }
   }
 }

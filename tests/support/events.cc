@@ -80,18 +80,23 @@ class Oracle {
   }
   void statement(const Message& message, bool in_step) {
     const int64_t peer = value(message.peer);
-    events_.push_back(message_text(message.direction == Direction::kReceive, message.remote, message.sized, peer));
+    events_.push_back(message_text(message.direction == Direction::kReceive, message.remote,
+                                   message.sized, peer));
     body(message.pieces, in_step);
     events_.push_back("message end");
   }
-  void statement(const Transfer& transfer, bool) { events_.push_back(piece_text(value(transfer.piece))); }
+  void statement(const Transfer& transfer, bool) {
+    events_.push_back(piece_text(value(transfer.piece)));
+  }
   void statement(const Copy& copy, bool in_step) {
     const PieceValue from = value(copy.from), to = value(copy.to);
-    events_.push_back(fmt::format("copy{} {} {}", in_step ? "" : " outside", piece_text(from), piece_text(to)));
+    events_.push_back(
+        fmt::format("copy{} {} {}", in_step ? "" : " outside", piece_text(from), piece_text(to)));
   }
   void statement(const Reduce& reduce, bool in_step) {
     const PieceValue from = value(reduce.from), into = value(reduce.into);
-    events_.push_back(fmt::format("reduce {}{} {} {}", reduce.side == Side::kLeft ? "left" : "right",
+    events_.push_back(fmt::format("reduce {}{} {} {}",
+                                  reduce.side == Side::kLeft ? "left" : "right",
                                   in_step ? "" : " outside", piece_text(from), piece_text(into)));
   }
   void statement(const Lanes& lanes, bool) {
@@ -113,13 +118,15 @@ std::string text_of(const quadrille_piece& piece) {
 }
 
 std::string head_text(unsigned flags, int64_t peer) {
-  return message_text(flags & QUADRILLE_MESSAGE_RECEIVE, flags & QUADRILLE_MESSAGE_REMOTE, flags & QUADRILLE_MESSAGE_SIZED,
-                   peer);
+  return message_text(flags & QUADRILLE_MESSAGE_RECEIVE, flags & QUADRILLE_MESSAGE_REMOTE,
+                      flags & QUADRILLE_MESSAGE_SIZED, peer);
 }
 
 void tell_run(const quadrille_event& event, Events& events) {
   for (int64_t i = 0; i < event.count; ++i) {
-    const auto value = [&](int at) { return event.strides[at].value + i * event.strides[at].stride; };
+    const auto value = [&](int at) {
+      return event.strides[at].value + i * event.strides[at].stride;
+    };
     events.push_back(step_text(value(0), event.has_after, event.has_after ? value(1) : 0));
     for (int m = 0; m < event.run->message_count; ++m) {
       const auto& message = event.run->messages[m];
@@ -135,7 +142,9 @@ void tell_run(const quadrille_event& event, Events& events) {
 bool tell(const quadrille_event& event, Events& events) {
   const char* outside = event.outside ? " outside" : "";
   switch (event.kind) {
-    case QUADRILLE_EVENT_STEP: events.push_back(step_text(event.key, event.has_after, event.after)); break;
+    case QUADRILLE_EVENT_STEP:
+      events.push_back(step_text(event.key, event.has_after, event.after));
+      break;
     case QUADRILLE_EVENT_STEP_END: events.push_back("step end"); break;
     case QUADRILLE_EVENT_BLOCK_MESSAGE:
       events.push_back(head_text(event.flags, event.peer));
@@ -146,11 +155,13 @@ bool tell(const quadrille_event& event, Events& events) {
     case QUADRILLE_EVENT_PIECE: events.push_back(text_of(event.piece)); break;
     case QUADRILLE_EVENT_MESSAGE_END: events.push_back("message end"); break;
     case QUADRILLE_EVENT_COPY:
-      events.push_back(fmt::format("copy{} {} {}", outside, text_of(event.piece), text_of(event.second)));
+      events.push_back(
+          fmt::format("copy{} {} {}", outside, text_of(event.piece), text_of(event.second)));
       break;
     case QUADRILLE_EVENT_REDUCE_LEFT:
     case QUADRILLE_EVENT_REDUCE_RIGHT:
-      events.push_back(fmt::format("reduce {}{} {} {}", event.kind == QUADRILLE_EVENT_REDUCE_LEFT ? "left" : "right",
+      events.push_back(fmt::format("reduce {}{} {} {}",
+                                   event.kind == QUADRILLE_EVENT_REDUCE_LEFT ? "left" : "right",
                                    outside, text_of(event.piece), text_of(event.second)));
       break;
     case QUADRILLE_EVENT_LANES: events.push_back(fmt::format("lanes {}", event.count)); break;
@@ -181,15 +192,22 @@ Events fast_walk_events(const Program& program, const Binding& binding, int64_t 
   return EventTeller<PauseAtOutside>(program, binding).run(rank);
 }
 
-Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank, int64_t root) {
+Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
+                      int64_t root) {
   quadrille_program program;
   if (const char* error = quadrille_program_load(&program, file.data(), file.size()))
     return {std::string("refused: ") + error};
   size_t at_call = 0;
   for (int i = 0; i < program.parameter_count; ++i)
-    if (program.at_call[i] && at_call < call.parameters.size()) program.parameters[i] = call.parameters[at_call++];
-  quadrille_place place{rank, program.topologies[group].ranks, program.groups == 2 ? program.topologies[1 - group].ranks : 0,
-                        group, root, nullptr, nullptr};
+    if (program.at_call[i] && at_call < call.parameters.size())
+      program.parameters[i] = call.parameters[at_call++];
+  quadrille_place place{rank,
+                        program.topologies[group].ranks,
+                        program.groups == 2 ? program.topologies[1 - group].ranks : 0,
+                        group,
+                        root,
+                        nullptr,
+                        nullptr};
   const auto counts = [&](int64_t which) -> const int64_t* {
     return which < static_cast<int64_t>(call.counts.size()) ? call.counts[which].data() : nullptr;
   };

@@ -18,11 +18,11 @@ constexpr uint32_t kSeed = 20080908;
 std::vector<int64_t> counts_of(int kind, int64_t ranks, std::mt19937& random) {
   std::vector<int64_t> counts(ranks);
   for (int64_t i = 0; i < ranks; ++i) switch (kind) {
-      case 0: counts[i] = 12; break;                               // regular
-      case 1: counts[i] = i == ranks / 2 ? 40 : 0; break;          // broadcast
-      case 2: counts[i] = i == 0 ? 50 : 3; break;                  // spike
-      case 3: counts[i] = i % 2 ? 0 : 17; break;                   // half
-      case 4: counts[i] = 5 * (ranks - i); break;                  // decreasing
+      case 0: counts[i] = 12; break;                       // regular
+      case 1: counts[i] = i == ranks / 2 ? 40 : 0; break;  // broadcast
+      case 2: counts[i] = i == 0 ? 50 : 3; break;          // spike
+      case 3: counts[i] = i % 2 ? 0 : 17; break;           // half
+      case 4: counts[i] = 5 * (ranks - i); break;          // decreasing
       default: counts[i] = random() % 30; break;
     }
   return counts;
@@ -31,7 +31,8 @@ std::vector<int64_t> counts_of(int kind, int64_t ranks, std::mt19937& random) {
 Case on_ranks(int64_t ranks, std::vector<int64_t> parameters = {}) {
   Case result{{{topology_of({ranks})}, std::move(parameters)}, {}, ""};
   result.text = fmt::format("{} ranks", ranks);
-  for (const int64_t parameter : result.job.parameters) result.text += fmt::format(", {}", parameter);
+  for (const int64_t parameter : result.job.parameters)
+    result.text += fmt::format(", {}", parameter);
   return result;
 }
 
@@ -43,7 +44,8 @@ std::vector<Case> ring_cases() {
       for (const int64_t block : {1, 5, 12, 100}) {
         cases.push_back(on_ranks(ranks, {block}));
         cases.back().call.counts = {counts_of(kind, ranks, random)};
-        cases.back().text += fmt::format(", counts {}", fmt::join(cases.back().call.counts[0], " "));
+        cases.back().text +=
+            fmt::format(", counts {}", fmt::join(cases.back().call.counts[0], " "));
       }
   return cases;
 }
@@ -55,8 +57,10 @@ std::vector<Case> intergroup_cases() {
     for (int64_t q = 1; q <= 6; ++q)
       for (int kind = 0; kind < 9; ++kind) {
         Case next{{{topology_of({p}), topology_of({q})}, {}}, {}, ""};
-        next.call.counts = {counts_of(kind, p, random), counts_of(kind > 5 ? kind : 5 - kind, q, random)};
-        next.text = fmt::format("counts {} and {}", fmt::join(next.call.counts[0], " "), fmt::join(next.call.counts[1], " "));
+        next.call.counts = {counts_of(kind, p, random),
+                            counts_of(kind > 5 ? kind : 5 - kind, q, random)};
+        next.text = fmt::format("counts {} and {}", fmt::join(next.call.counts[0], " "),
+                                fmt::join(next.call.counts[1], " "));
         cases.push_back(std::move(next));
       }
   return cases;
@@ -91,7 +95,8 @@ std::vector<Case> shape_cases(const std::string& name) {
   std::vector<Case> cases;
   if (name == "tuna")
     for (int64_t ranks = 1; ranks <= 20; ++ranks)
-      for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix) cases.push_back(on_ranks(ranks, {radix}));
+      for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix)
+        cases.push_back(on_ranks(ranks, {radix}));
   if (name == "tuna_coalesced")
     for (int64_t nodes = 1; nodes <= 4; ++nodes)
       for (int64_t size = 1; size <= 6; ++size)
@@ -101,8 +106,9 @@ std::vector<Case> shape_cases(const std::string& name) {
 }
 
 const std::vector<std::string>& shape_names() {
-  static const std::vector<std::string> kNames = {"factor",      "blocked_ring",   "intergroup",         "tuna",
-                                                  "tuna_coalesced", "reduce_tree", "broadcast_tree", "reduce_scatter_ring"};
+  static const std::vector<std::string> kNames = {
+      "factor",         "blocked_ring", "intergroup",     "tuna",
+      "tuna_coalesced", "reduce_tree",  "broadcast_tree", "reduce_scatter_ring"};
   return kNames;
 }
 

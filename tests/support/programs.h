@@ -1,4 +1,5 @@
-// The text programs of tests/programs, one of each shape that the language must express, with small cases of each.
+// The text programs of tests/programs, one of each shape that the language must express, with small
+// cases of each.
 #ifndef QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 #define QUADRILLE_TESTS_SUPPORT_PROGRAMS_H_
 

@@ -1,4 +1,5 @@
-// Every algorithm with every choice of its options, on every vector of node sizes with at most 8 ranks.
+// Every algorithm with every choice of its options, on every vector of node sizes with at most 8
+// ranks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,14 +21,16 @@ TEST(Algorithms, AreRightOnEveryNodeVectorOfAtMostEightRanks) {
         const auto report = check_schedule(program, job, {}, {});
         if (!report.ok()) continue;
         ++checked;
-        ASSERT_FALSE(report->violation) << program.algorithm.text << " on " << job.groups[0].text() << " "
-                                        << property_name(report->violation->property) << " "
-                                        << report->violation->detail << " key " << report->violation->key.value_or(-1);
+        ASSERT_FALSE(report->violation)
+            << program.algorithm.text << " on " << job.groups[0].text() << " "
+            << property_name(report->violation->property) << " " << report->violation->detail
+            << " key " << report->violation->key.value_or(-1);
         auto b = bind(program, job, {}, 0);
         const Report x = execute(program, job, {}, {*b}, {});
         ASSERT_FALSE(x.violation) << program.algorithm.text << " on " << job.groups[0].text() << " "
-                                        << property_name(x.violation->property) << " "
-                                        << x.violation->detail << " key " << x.violation->key.value_or(-1);
+                                  << property_name(x.violation->property) << " "
+                                  << x.violation->detail << " key "
+                                  << x.violation->key.value_or(-1);
         ASSERT_EQ(x.steps, report->steps);
         ASSERT_EQ(x.time, report->time);
         ASSERT_EQ(x.port, report->port);
@@ -36,9 +39,15 @@ TEST(Algorithms, AreRightOnEveryNodeVectorOfAtMostEightRanks) {
         ASSERT_EQ(x.messages, report->messages);
         ASSERT_EQ(x.lower_bound, report->lower_bound);
         ASSERT_EQ(x.copy_steps, report->copy_steps);
-        ASSERT_EQ(x.safe_window, report->safe_window)<< program.algorithm.text << " on " << job.groups[0].text();
-        if (sizes == std::vector<int64_t>{1,2,3}|| sizes == std::vector<int64_t>{2,2,2,2} || sizes==std::vector<int64_t>{1,1,2,4})
-          fmt::print("{} {}: steps {}+{} messages {} tokens {} time {} bound {} window {} port {} inplace {}\n", program.algorithm.text, job.groups[0].text(), x.steps, x.copy_steps, x.messages, x.tokens, x.time, x.lower_bound, x.safe_window, (int)x.port, x.in_place);
+        ASSERT_EQ(x.safe_window, report->safe_window)
+            << program.algorithm.text << " on " << job.groups[0].text();
+        if (sizes == std::vector<int64_t>{1, 2, 3} || sizes == std::vector<int64_t>{2, 2, 2, 2} ||
+            sizes == std::vector<int64_t>{1, 1, 2, 4})
+          fmt::print(
+              "{} {}: steps {}+{} messages {} tokens {} time {} bound {} window {} port {} inplace "
+              "{}\n",
+              program.algorithm.text, job.groups[0].text(), x.steps, x.copy_steps, x.messages,
+              x.tokens, x.time, x.lower_bound, x.safe_window, (int)x.port, x.in_place);
       }
       EXPECT_GT(checked, 0);
     }

@@ -1,5 +1,6 @@
-// The axioms, one function a group. What is instantiated by itself are facts about single terms, and about pairs of entries of a
-// table; two rounds of them, because the facts of the first bring new terms.
+// The axioms, one function a group. What is instantiated by itself are facts about single terms,
+// and about pairs of entries of a table; two rounds of them, because the facts of the first bring
+// new terms.
 #include "verifier/prove/axioms.h"
 
 #include <cstdlib>
@@ -9,34 +10,57 @@
 namespace quadrille::verifier {
 namespace {
 
-Expression at(int64_t table, Expression index) { return apply(Operator::kElement, {std::move(index)}, table); }
-Expression in(int64_t table, Expression x) { return apply(Operator::kLocate, {std::move(x)}, table); }
-Expression both(Expression a, Expression b) { return apply(Operator::kAnd, {std::move(a), std::move(b)}); }
-Expression at_most(Expression a, Expression b) { return apply(Operator::kLessEqual, {std::move(a), std::move(b)}); }
-Expression below(Expression a, Expression b) { return apply(Operator::kLess, {std::move(a), std::move(b)}); }
-Expression same(Expression a, Expression b) { return apply(Operator::kEqual, {std::move(a), std::move(b)}); }
-Expression times(Expression a, Expression b) { return apply(Operator::kMultiply, {std::move(a), std::move(b)}); }
+Expression at(int64_t table, Expression index) {
+  return apply(Operator::kElement, {std::move(index)}, table);
+}
+Expression in(int64_t table, Expression x) {
+  return apply(Operator::kLocate, {std::move(x)}, table);
+}
+Expression both(Expression a, Expression b) {
+  return apply(Operator::kAnd, {std::move(a), std::move(b)});
+}
+Expression at_most(Expression a, Expression b) {
+  return apply(Operator::kLessEqual, {std::move(a), std::move(b)});
+}
+Expression below(Expression a, Expression b) {
+  return apply(Operator::kLess, {std::move(a), std::move(b)});
+}
+Expression same(Expression a, Expression b) {
+  return apply(Operator::kEqual, {std::move(a), std::move(b)});
+}
+Expression times(Expression a, Expression b) {
+  return apply(Operator::kMultiply, {std::move(a), std::move(b)});
+}
 // The language has no implication; a choice does.
 Expression implies(Expression a, Expression b) {
   return apply(Operator::kChoose, {std::move(a), std::move(b), same(constant(0), constant(0))});
 }
 
-Expression exclusive_or(Expression a, Expression b) { return apply(Operator::kXor, {std::move(a), std::move(b)}); }
+Expression exclusive_or(Expression a, Expression b) {
+  return apply(Operator::kXor, {std::move(a), std::move(b)});
+}
 
 // Of ranks x and y; proven over bit-vectors (bitvector.cc).
-std::optional<Expression> xor_axiom(const std::string& name, const Expression& x, const Expression& y) {
+std::optional<Expression> xor_axiom(const std::string& name, const Expression& x,
+                                    const Expression& y) {
   const Expression ranks = leaf(Operator::kRanks);
-  const auto is_rank = [&](const Expression& e) { return both(at_most(constant(0), e), below(e, ranks)); };
-  const Expression bounded = both(at_most(ranks, constant(int64_t{1} << 20)), both(is_rank(x), is_rank(y)));
+  const auto is_rank = [&](const Expression& e) {
+    return both(at_most(constant(0), e), below(e, ranks));
+  };
+  const Expression bounded =
+      both(at_most(ranks, constant(int64_t{1} << 20)), both(is_rank(x), is_rank(y)));
   const Expression z = exclusive_or(x, y);
   if (name == "xor_range") {
-    const Expression power = same(exclusive_or(ranks, apply(Operator::kSubtract, {ranks, constant(1)})),
-                                  apply(Operator::kSubtract, {times(constant(2), ranks), constant(1)}));
+    const Expression power =
+        same(exclusive_or(ranks, apply(Operator::kSubtract, {ranks, constant(1)})),
+             apply(Operator::kSubtract, {times(constant(2), ranks), constant(1)}));
     return implies(both(bounded, power), is_rank(z));
   }
   if (name == "xor_cancel") {
-    const Expression zero = both(implies(same(z, x), same(y, constant(0))), implies(same(z, constant(0)), same(x, y)));
-    return implies(bounded, both(both(same(exclusive_or(z, y), x), same(exclusive_or(z, x), y)), both(same(z, exclusive_or(y, x)), zero)));
+    const Expression zero =
+        both(implies(same(z, x), same(y, constant(0))), implies(same(z, constant(0)), same(x, y)));
+    return implies(bounded, both(both(same(exclusive_or(z, y), x), same(exclusive_or(z, x), y)),
+                                 both(same(z, exclusive_or(y, x)), zero)));
   }
   return std::nullopt;
 }
@@ -45,11 +69,13 @@ std::optional<Expression> xor_axiom(const std::string& name, const Expression& x
 
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments) {
-  if (name == "monotone" && arguments.size() == 3 && !arguments[0].table && !arguments[1].table && !arguments[2].table) {
+  if (name == "monotone" && arguments.size() == 3 && !arguments[0].table && !arguments[1].table &&
+      !arguments[2].table) {
     const Expression &a = arguments[0].value, &b = arguments[1].value, &c = arguments[2].value;
     return implies(both(at_most(a, b), at_most(constant(0), c)), at_most(times(a, c), times(b, c)));
   }
-  if (name.starts_with("xor_") && arguments.size() == 2 && !arguments[0].table && !arguments[1].table)
+  if (name.starts_with("xor_") && arguments.size() == 2 && !arguments[0].table &&
+      !arguments[1].table)
     return xor_axiom(name, arguments[0].value, arguments[1].value);
   if (arguments.size() != 2 || !arguments[0].table || arguments[1].table) return std::nullopt;
   const int64_t distinct = *arguments[0].table;
@@ -59,9 +85,10 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
   const Expression& i = arguments[1].value;
   if (name == "member") {
     const Expression where = in(nodes, at(distinct, i));
-    return implies(both(at_most(constant(1), i), below(i, leaf(Operator::kLength, distinct))),
-                   both(same(at(nodes, where), at(distinct, i)),
-                        both(at_most(constant(0), where), below(where, leaf(Operator::kLength, nodes)))));
+    return implies(
+        both(at_most(constant(1), i), below(i, leaf(Operator::kLength, distinct))),
+        both(same(at(nodes, where), at(distinct, i)),
+             both(at_most(constant(0), where), below(where, leaf(Operator::kLength, nodes)))));
   }
   if (name == "covered") {
     const Expression where = in(distinct, at(nodes, i));
@@ -90,7 +117,8 @@ void Logic::know_tables() {
       known_.push_back(equal(entry(i, length(i) - one), ranks()));
     } else {
       known_.push_back(term(length(i)) >= 2);
-      known_.push_back(equal(entry(i, length(i) - one), entry(table.source, length(table.source) - one)));
+      known_.push_back(
+          equal(entry(i, length(i) - one), entry(table.source, length(table.source) - one)));
     }
   }
 }
@@ -100,17 +128,21 @@ void Logic::know_element(const Application& application) {
   const z3::expr index = term(application.argument);
   const z3::expr inside = index >= 0 && index < term(length(application.table));
   if (table.kind == TableKind::kNodes) {
-    const Polynomial last = entry(application.table, length(application.table) - Polynomial::constant(1));
-    known_.push_back(z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
+    const Polynomial last =
+        entry(application.table, length(application.table) - Polynomial::constant(1));
+    known_.push_back(
+        z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
   } else if (made_of_nodes(application.table)) {
     known_.push_back(z3::implies(inside, less_equal(application.argument, application.result)));
     if (table.kind == TableKind::kPrefix)
-      known_.push_back(z3::implies(index >= 0 && index < term(length(table.source)),
-                                   less_equal(application.result + entry(table.source, application.argument), ranks())));
+      known_.push_back(z3::implies(
+          index >= 0 && index < term(length(table.source)),
+          less_equal(application.result + entry(table.source, application.argument), ranks())));
   }
 }
 
-// The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs would multiply with others.
+// The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs
+// would multiply with others.
 Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
   if (program_.tables[table].kind == TableKind::kPrefix && made_of_nodes(table))
     return element(table, index) + element(program_.tables[table].source, index);
@@ -120,11 +152,14 @@ Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
 void Logic::know_location(const Application& application) {
   const Polynomial& a = application.result;
   const z3::expr where = term(a);
-  const bool sums = program_.tables[application.table].kind == TableKind::kPrefix && made_of_nodes(application.table);
+  const bool sums = program_.tables[application.table].kind == TableKind::kPrefix &&
+                    made_of_nodes(application.table);
   known_.push_back(where >= -1 && where < term(length(application.table)));
-  known_.push_back(z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
-  known_.push_back(z3::implies((sums ? where >= 0 : where >= -1) && where + 1 < term(length(application.table)),
-                               less(application.argument, next_element(application.table, a))));
+  known_.push_back(
+      z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
+  known_.push_back(
+      z3::implies((sums ? where >= 0 : where >= -1) && where + 1 < term(length(application.table)),
+                  less(application.argument, next_element(application.table, a))));
   if (sums) known_.push_back(z3::implies(where == -1, term(application.argument) < 0));
 }
 
@@ -140,21 +175,27 @@ void Logic::know_pairs(int64_t table) {
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
     if (t.kind == TableKind::kNodes)
-      known_.push_back(z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
+      known_.push_back(
+          z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
     else if (t.kind == TableKind::kPrefix)
-      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less_equal(next_element(table, low.argument), high.result)));
-    else
       known_.push_back(z3::implies(i >= 0 && i < j && j < end,
-                                   less_equal(low.result + high.argument - low.argument, high.result)));
+                                   less_equal(next_element(table, low.argument), high.result)));
+    else
+      known_.push_back(
+          z3::implies(i >= 0 && i < j && j < end,
+                      less_equal(low.result + high.argument - low.argument, high.result)));
   };
   for (size_t i = 0; i < entries.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       const Polynomial distance = entries[i].argument - entries[j].argument;
       if (!distance.is_constant() || distance.constant_value() > 0) ordered(entries[j], entries[i]);
       if (!distance.is_constant() || distance.constant_value() < 0) ordered(entries[i], entries[j]);
-      if (t.kind != TableKind::kPrefix || !distance.is_constant() || std::abs(distance.constant_value()) != 1) continue;
+      if (t.kind != TableKind::kPrefix || !distance.is_constant() ||
+          std::abs(distance.constant_value()) != 1)
+        continue;
       // Neighbours touch.
-      const Application &low = entries[distance.constant_value() == 1 ? j : i], &high = entries[distance.constant_value() == 1 ? i : j];
+      const Application &low = entries[distance.constant_value() == 1 ? j : i],
+                        &high = entries[distance.constant_value() == 1 ? i : j];
       known_.push_back(z3::implies(term(low.argument) >= 0 && term(high.argument) < end,
                                    equal(next_element(table, low.argument), high.result)));
     }

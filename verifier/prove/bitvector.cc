@@ -17,7 +17,9 @@ struct Bits {
     q.hypotheses.push_back(z3::ult(x, p));
     q.hypotheses.push_back(z3::ult(y, p));
   }
-  z3::expr number(int64_t value) const { return q.logic.context().bv_val(static_cast<uint64_t>(value), kBits); }
+  z3::expr number(int64_t value) const {
+    return q.logic.context().bv_val(static_cast<uint64_t>(value), kBits);
+  }
 
   Query& q;
   z3::expr x, y, p;
@@ -30,7 +32,8 @@ std::vector<Obligation> bitvector_obligations() {
   // p xor (p - 1) = 2p - 1: p is a power of two, and then x xor y stays below it.
   result.push_back({"bit-vectors: x xor y < p", false, [](Query& q) {
                       Bits b(q);
-                      q.hypotheses.push_back((b.p ^ (b.p - b.number(1))) == b.p + b.p - b.number(1));
+                      q.hypotheses.push_back((b.p ^ (b.p - b.number(1))) ==
+                                             b.p + b.p - b.number(1));
                       q.goal = z3::ult(b.x ^ b.y, b.p);
                       q.mutant = z3::ult(b.x ^ b.y, b.p - b.number(1));
                     }});
@@ -39,10 +42,12 @@ std::vector<Obligation> bitvector_obligations() {
                       q.goal = ((b.x ^ b.y) ^ b.y) == b.x && ((b.x ^ b.y) ^ b.x) == b.y;
                       q.mutant = ((b.x ^ b.y) ^ b.y) == b.y;
                     }});
-  result.push_back({"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y", false, [](Query& q) {
+  result.push_back({"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y",
+                    false, [](Query& q) {
                       Bits b(q);
                       const z3::expr z = b.x ^ b.y;
-                      q.goal = z == (b.y ^ b.x) && (z == b.x) == (b.y == b.number(0)) && (z == b.number(0)) == (b.x == b.y);
+                      q.goal = z == (b.y ^ b.x) && (z == b.x) == (b.y == b.number(0)) &&
+                               (z == b.number(0)) == (b.x == b.y);
                       q.mutant = (b.x ^ b.y) == b.x;
                     }});
   return result;

@@ -1,5 +1,5 @@
-// Polynomials and the translation. Tested by tests/prove/logic_test.cc: on random expressions and small jobs, a term with all its
-// values put in is what schedule/evaluate.cc says.
+// Polynomials and the translation. Tested by tests/prove/logic_test.cc: on random expressions and
+// small jobs, a term with all its values put in is what schedule/evaluate.cc says.
 #include "verifier/prove/logic.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,9 @@ Polynomial Polynomial::operator+(const Polynomial& other) const {
   return result;
 }
 
-Polynomial Polynomial::operator-(const Polynomial& other) const { return *this + other * constant(-1); }
+Polynomial Polynomial::operator-(const Polynomial& other) const {
+  return *this + other * constant(-1);
+}
 
 Polynomial Polynomial::operator*(const Polynomial& other) const {
   Polynomial result;
@@ -50,15 +52,19 @@ Polynomial Polynomial::operator*(const Polynomial& other) const {
 Logic::Logic(z3::context& context, const Program& program)
     : program_(program),
       context_(context),
-      multiply_(context_.function("qd_times", context_.int_sort(), context_.int_sort(), context_.int_sort())) {}
+      multiply_(context_.function("qd_times", context_.int_sort(), context_.int_sort(),
+                                  context_.int_sort())) {}
 
 Polynomial Logic::atom(const z3::expr& expression) {
-  const auto [entry, added] = atom_numbers_.try_emplace(expression.id(), static_cast<int>(atoms_.size()));
+  const auto [entry, added] =
+      atom_numbers_.try_emplace(expression.id(), static_cast<int>(atoms_.size()));
   if (added) atoms_.push_back(expression);
   return Polynomial::atom(entry->second);
 }
 
-Polynomial Logic::fresh(const std::string& name) { return atom(context_.int_const(("qd_" + name).c_str())); }
+Polynomial Logic::fresh(const std::string& name) {
+  return atom(context_.int_const(("qd_" + name).c_str()));
+}
 
 // Factors nest to the right; that they commute is said of every product that comes up.
 z3::expr Logic::product(const Polynomial::Monomial& monomial) {
@@ -66,7 +72,8 @@ z3::expr Logic::product(const Polynomial::Monomial& monomial) {
   for (size_t i = monomial.size() - 1; i-- > 0;) {
     const z3::expr factor = atoms_[monomial[i]];
     const z3::expr product = multiply_(factor, result);
-    if (seen_products_.emplace(product.id(), true).second) known_.push_back(product == multiply_(result, factor));
+    if (seen_products_.emplace(product.id(), true).second)
+      known_.push_back(product == multiply_(result, factor));
     result = product;
   }
   return result;
@@ -76,7 +83,7 @@ z3::expr Logic::term(const Polynomial& polynomial) {
   z3::expr sum = context_.int_val(0);
   bool first = true;
   for (const auto& [monomial, coefficient] : polynomial.terms()) {
-    z3::expr part = monomial.empty()    ? context_.int_val(coefficient)
+    z3::expr part = monomial.empty()   ? context_.int_val(coefficient)
                     : coefficient == 1 ? product(monomial)
                                        : context_.int_val(coefficient) * product(monomial);
     sum = first ? part : sum + part;
@@ -96,7 +103,8 @@ Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const
   return choices_.emplace(value.id(), name).first->second;
 }
 
-// Floor division. By a number the solver knows it; else it is a symbol with its defining inequalities.
+// Floor division. By a number the solver knows it; else it is a symbol with its defining
+// inequalities.
 Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor) {
   if (divisor.is_constant() && divisor.constant_value() > 0)
     return atom(term(dividend) / context_.int_val(divisor.constant_value()));
@@ -106,8 +114,8 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   const bool known = atom_numbers_.count(result.id()) > 0;
   const Polynomial q = atom(result);
   if (!known)
-    known_.push_back(z3::implies(term(divisor) > 0,
-                                 less_equal(q * divisor, dividend) && less(dividend, q * divisor + divisor)));
+    known_.push_back(z3::implies(term(divisor) > 0, less_equal(q * divisor, dividend) &&
+                                                        less(dividend, q * divisor + divisor)));
   return q;
 }
 
@@ -143,15 +151,18 @@ Polynomial Logic::number(const Expression& e, const Instance& instance) {
     case Operator::kElement: return element(e.value, number(e.operands[0], instance));
     case Operator::kLocate: return located(e.value, number(e.operands[0], instance));
     case Operator::kChoose:
-      return choice(condition(e.operands[0], instance), number(e.operands[1], instance), number(e.operands[2], instance));
+      return choice(condition(e.operands[0], instance), number(e.operands[1], instance),
+                    number(e.operands[2], instance));
     default: return binary(e, instance);
   }
 }
 
 z3::expr Logic::condition(const Expression& e, const Instance& instance) {
-  if (e.op == Operator::kAnd) return condition(e.operands[0], instance) && condition(e.operands[1], instance);
+  if (e.op == Operator::kAnd)
+    return condition(e.operands[0], instance) && condition(e.operands[1], instance);
   if (e.op == Operator::kChoose)
-    return z3::ite(condition(e.operands[0], instance), condition(e.operands[1], instance), condition(e.operands[2], instance));
+    return z3::ite(condition(e.operands[0], instance), condition(e.operands[1], instance),
+                   condition(e.operands[2], instance));
   check(is_comparison(e.op), "a condition is a comparison");
   const Polynomial a = number(e.operands[0], instance), b = number(e.operands[1], instance);
   switch (e.op) {
@@ -174,7 +185,8 @@ std::string Logic::table_name(int64_t table) const {
 }
 
 z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
-  return context_.function(("qd_" + name).c_str(), context_.int_sort(), context_.int_sort())(argument);
+  return context_.function(("qd_" + name).c_str(), context_.int_sort(),
+                           context_.int_sort())(argument);
 }
 
 void Logic::rewrite(const Expression& left, const Expression& right, const Instance& instance) {
@@ -185,17 +197,23 @@ void Logic::rewrite(const Expression& left, const Expression& right, const Insta
 
 Polynomial Logic::element(int64_t table, const Polynomial& index) {
   const z3::expr argument = term(index);
-  if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()}); known != rewrites_.end()) return known->second;
+  if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()});
+      known != rewrites_.end())
+    return known->second;
   const Polynomial result = atom(apply(table_name(table), argument));
-  if (seen_elements_.emplace(std::pair(table, argument.id()), true).second) elements_.push_back({table, index, result});
+  if (seen_elements_.emplace(std::pair(table, argument.id()), true).second)
+    elements_.push_back({table, index, result});
   return result;
 }
 
 Polynomial Logic::located(int64_t table, const Polynomial& x) {
   const z3::expr argument = term(x);
-  if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()}); known != rewrites_.end()) return known->second;
+  if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()});
+      known != rewrites_.end())
+    return known->second;
   const Polynomial result = atom(apply("locate_" + table_name(table), argument));
-  if (seen_locations_.emplace(std::pair(table, argument.id()), true).second) locations_.push_back({table, x, result});
+  if (seen_locations_.emplace(std::pair(table, argument.id()), true).second)
+    locations_.push_back({table, x, result});
   return result;
 }
 

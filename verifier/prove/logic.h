@@ -1,9 +1,11 @@
 // Expressions of the language as terms of a solver.
 //
-// Everything is linear for the solver. A number is kept as a polynomial over atoms (variables, table entries, choices, quotients),
-// so that products distribute; what is left of a product of unknowns is an uninterpreted function of its factors, of which only
-// commutativity and the instances of kMonotone that a proof asks for are known. A table is an uninterpreted function; what is
-// known of tables stands in axioms.cc, and is instantiated for the terms that occur. No query has a quantifier.
+// Everything is linear for the solver. A number is kept as a polynomial over atoms (variables,
+// table entries, choices, quotients), so that products distribute; what is left of a product of
+// unknowns is an uninterpreted function of its factors, of which only commutativity and the
+// instances of kMonotone that a proof asks for are known. A table is an uninterpreted function;
+// what is known of tables stands in axioms.cc, and is instantiated for the terms that occur. No
+// query has a quantifier.
 #ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 #define QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 
@@ -31,7 +33,9 @@ class Polynomial {
   Polynomial operator*(const Polynomial& other) const;
 
   const std::map<Monomial, int64_t>& terms() const { return terms_; }
-  bool is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty()); }
+  bool is_constant() const {
+    return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
+  }
   int64_t constant_value() const { return terms_.empty() ? 0 : terms_.begin()->second; }
 
  private:
@@ -64,19 +68,24 @@ class Logic {
 
   Polynomial element(int64_t table, const Polynomial& index);
   // The same term, about which nothing but what a fact says of it becomes known.
-  Polynomial entry(int64_t table, const Polynomial& index) { return atom(apply(table_name(table), term(index))); }
+  Polynomial entry(int64_t table, const Polynomial& index) {
+    return atom(apply(table_name(table), term(index)));
+  }
   Polynomial located(int64_t table, const Polynomial& x);
   Polynomial length(int64_t table);
   Polynomial ranks() { return atom(context_.int_const("qd_ranks")); }
 
-  // From now on the table entry, or the location, `left` is written as `right`, to which it must have been shown equal.
+  // From now on the table entry, or the location, `left` is written as `right`, to which it must
+  // have been shown equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
-  // What is known of all terms made so far: definitions of quotients, commutativity, and the table axioms.
+  // What is known of all terms made so far: definitions of quotients, commutativity, and the table
+  // axioms.
   std::vector<z3::expr> knowledge();
 
  private:
-  using Place = std::tuple<Operator, int64_t, unsigned>;  // an operator, its table, and its argument's identity
+  using Place = std::tuple<Operator, int64_t,
+                           unsigned>;  // an operator, its table, and its argument's identity
 
   struct Application {
     int64_t table;

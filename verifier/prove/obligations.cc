@@ -1,6 +1,6 @@
-// From program and proof to queries, one function a kind of obligation; the glue is in obligations.h. Tested by
-// tests/prove/: every algorithm's proof holds, every mutant of a program fails a proof or the checker, and every kind of
-// obligation has a program that only it refuses.
+// From program and proof to queries, one function a kind of obligation; the glue is in
+// obligations.h. Tested by tests/prove/: every algorithm's proof holds, every mutant of a program
+// fails a proof or the checker, and every kind of obligation has a program that only it refuses.
 #include "verifier/prove/obligations.h"
 
 #include <fmt/format.h>
@@ -21,14 +21,17 @@ std::string site_name(const Site& site) {
 }
 
 bool same_element(const PathElement& a, const PathElement& b) {
-  return a.kind == b.kind && a.condition == b.condition && a.low == b.low && a.high == b.high && a.variable == b.variable;
+  return a.kind == b.kind && a.condition == b.condition && a.low == b.low && a.high == b.high &&
+         a.variable == b.variable;
 }
 
 bool is_prefix(const Path& prefix, const Path& path) {
-  return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin(), same_element);
+  return prefix.size() <= path.size() &&
+         std::equal(prefix.begin(), prefix.end(), path.begin(), same_element);
 }
 
-// Whether whatever is on the one path is, in that order, on the other, which then knows at least as much.
+// Whether whatever is on the one path is, in that order, on the other, which then knows at least as
+// much.
 bool is_part_of(const Path& part, const Path& path) {
   auto next = part.begin();
   for (const PathElement& element : path)
@@ -38,15 +41,20 @@ bool is_part_of(const Path& part, const Path& path) {
 
 bool mentions_rank(const Expression& e) {
   return e.op == Operator::kRank ||
-         std::any_of(e.operands.begin(), e.operands.end(), [](const Expression& o) { return mentions_rank(o); });
+         std::any_of(e.operands.begin(), e.operands.end(),
+                     [](const Expression& o) { return mentions_rank(o); });
 }
 
-
-// Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what they do not choose.
+// Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
+// they do not choose.
 void partial_conditions(const Expression& e, Path path, std::vector<Place>& out) {
   const auto need = [&](Expression condition) { out.push_back({path, std::move(condition)}); };
-  const auto less_equal = [](Expression a, Expression b) { return apply(Operator::kLessEqual, {std::move(a), std::move(b)}); };
-  const auto less = [](Expression a, Expression b) { return apply(Operator::kLess, {std::move(a), std::move(b)}); };
+  const auto less_equal = [](Expression a, Expression b) {
+    return apply(Operator::kLessEqual, {std::move(a), std::move(b)});
+  };
+  const auto less = [](Expression a, Expression b) {
+    return apply(Operator::kLess, {std::move(a), std::move(b)});
+  };
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
     Path yes = path, no = path;
@@ -58,9 +66,11 @@ void partial_conditions(const Expression& e, Path path, std::vector<Place>& out)
   }
   for (const Expression& operand : e.operands) partial_conditions(operand, path, out);
   if (e.op == Operator::kDivide || e.op == Operator::kModulo) {
-    if (e.operands[1].op != Operator::kConstant || e.operands[1].value <= 0) need(less(constant(0), e.operands[1]));
+    if (e.operands[1].op != Operator::kConstant || e.operands[1].value <= 0)
+      need(less(constant(0), e.operands[1]));
   } else if (e.op == Operator::kElement) {
-    need(apply(Operator::kAnd, {less_equal(constant(0), e.operands[0]), less(e.operands[0], leaf(Operator::kLength, e.value))}));
+    need(apply(Operator::kAnd, {less_equal(constant(0), e.operands[0]),
+                                less(e.operands[0], leaf(Operator::kLength, e.value))}));
   } else if (e.op == Operator::kWrap) {
     const Expression &x = e.operands[0], &m = e.operands[1];
     need(apply(Operator::kAnd, {less_equal(constant(0), apply(Operator::kAdd, {x, m})),
@@ -68,12 +78,13 @@ void partial_conditions(const Expression& e, Path path, std::vector<Place>& out)
   }
 }
 
-// Whether no instance is on both paths: at the first place where they part, one wants what the other denies.
+// Whether no instance is on both paths: at the first place where they part, one wants what the
+// other denies.
 bool exclude_each_other(const Path& a, const Path& b) {
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
     if (same_element(a[i], b[i])) continue;
-    return a[i].kind != PathElement::Kind::kLoop && b[i].kind != PathElement::Kind::kLoop && a[i].kind != b[i].kind &&
-           a[i].condition == b[i].condition;
+    return a[i].kind != PathElement::Kind::kLoop && b[i].kind != PathElement::Kind::kLoop &&
+           a[i].kind != b[i].kind && a[i].condition == b[i].condition;
   }
   return false;
 }
@@ -81,7 +92,10 @@ bool exclude_each_other(const Path& a, const Path& b) {
 class Planner {
  public:
   explicit Planner(const Proof& proof)
-      : proof_(proof), program_(proof.program), anatomy_(take_apart(proof.program)), lines_(proof, anatomy_) {}
+      : proof_(proof),
+        program_(proof.program),
+        anatomy_(take_apart(proof.program)),
+        lines_(proof, anatomy_) {}
 
   Result<ProofPlan> run() {
     if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
@@ -117,7 +131,9 @@ class Planner {
 
   // ---- Reading
 
-  static bool starts_with(const Line& line, const char* word) { return line.tokens[0].text == word; }
+  static bool starts_with(const Line& line, const char* word) {
+    return line.tokens[0].text == word;
+  }
 
   const ProofStatement* find(const std::string& kind, const std::string& subject) const {
     for (const ProofStatement& statement : proof_.statements)
@@ -125,7 +141,8 @@ class Planner {
     return nullptr;
   }
 
-  // The facts that a statement's `use` lines bring in this view; of those behind a `with`, only the ones of that witness.
+  // The facts that a statement's `use` lines bring in this view; of those behind a `with`, only the
+  // ones of that witness.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const {
     Uses result;
     if (!statement) return result;
@@ -140,38 +157,47 @@ class Planner {
 
   using Rewrites = std::vector<ProofLines::Rewrite>;
 
-  // The equalities that a statement rewrites by; that their conditions hold at the site becomes an obligation.
-  Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site, const View& view, const Uses& facts) {
+  // The equalities that a statement rewrites by; that their conditions hold at the site becomes an
+  // obligation.
+  Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
+                    const View& view, const Uses& facts) {
     Rewrites result;
     if (!statement) return result;
     for (const Line& line : statement->lines) {
       if (!starts_with(line, "rewrite")) continue;
       auto rewrite = lines_.rewrite(line, view);
       if (!rewrite) {
-        fail_at(*statement, fmt::format("line {} rewrites by nothing that is known to be an equality of a table entry", line.number));
+        fail_at(*statement,
+                fmt::format(
+                    "line {} rewrites by nothing that is known to be an equality of a table entry",
+                    line.number));
         return {};
       }
       result.push_back(*rewrite);
-      add(fmt::format("{}, rewriting {}", name, result.size()), [=, this, given = rewrite->given](Query& q) {
-        const Instance instance = unknowns(q, view);
-        append(q.hypotheses, along(q, site.path, instance));
-        assume(q, facts, instance);
-        std::vector<z3::expr> goals;
-        for (const Expression& condition : given) goals.push_back(q.logic.condition(condition, instance));
-        show(q, {}, goals, negated(q, given[0], instance));
-      });
+      add(fmt::format("{}, rewriting {}", name, result.size()),
+          [=, this, given = rewrite->given](Query& q) {
+            const Instance instance = unknowns(q, view);
+            append(q.hypotheses, along(q, site.path, instance));
+            assume(q, facts, instance);
+            std::vector<z3::expr> goals;
+            for (const Expression& condition : given)
+              goals.push_back(q.logic.condition(condition, instance));
+            show(q, {}, goals, negated(q, given[0], instance));
+          });
     }
     return result;
   }
 
   static void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
-    for (const ProofLines::Rewrite& rewrite : rewrites) q.logic.rewrite(rewrite.left, rewrite.right, instance);
+    for (const ProofLines::Rewrite& rewrite : rewrites)
+      q.logic.rewrite(rewrite.left, rewrite.right, instance);
   }
 
   // Lemmas, theorems and false claims, in order: a lemma may use those before it.
   void read_early(const ProofStatement& statement) {
     if (statement.kind == "define") return define(statement);
-    if (statement.kind != "lemma" && statement.kind != "theorem" && statement.kind != "refute") return;
+    if (statement.kind != "lemma" && statement.kind != "theorem" && statement.kind != "refute")
+      return;
     const View view{statement.variables, {}, false};
     Lemma lemma{statement.subject, statement.variables.size(), {}, {}, std::nullopt};
     bool shown = false;
@@ -184,7 +210,8 @@ class Planner {
       } else if (starts_with(line, "induction")) {
         lemma.induction = take(lines_.induction(line, view));
       } else if (!starts_with(line, "use")) {
-        fail_at(statement, fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));
+        fail_at(statement,
+                fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));
       } else if (!lines_.use(line, view)) {
         fail_at(statement, fmt::format("line {} uses nothing that is known", line.number));
       }
@@ -201,8 +228,10 @@ class Planner {
 
   void define(const ProofStatement& statement) {
     const View view{statement.variables, {}, false};
-    if (statement.lines.size() != 1 || !starts_with(statement.lines[0], "as")) return fail_at(statement, "it wants one line, 'as NUMBER'");
-    lines_.define(statement.subject, statement.variables.size(), take(lines_.expression(statement.lines[0], view, 1)));
+    if (statement.lines.size() != 1 || !starts_with(statement.lines[0], "as"))
+      return fail_at(statement, "it wants one line, 'as NUMBER'");
+    lines_.define(statement.subject, statement.variables.size(),
+                  take(lines_.expression(statement.lines[0], view, 1)));
   }
 
   void lemma_obligations(const ProofStatement& statement, const Lemma& lemma, const View& view) {
@@ -224,7 +253,8 @@ class Planner {
       instance.variables[induction.variable] = q.logic.number(induction.low, instance);
       assume(q, lemma.given, instance);
       assume(q, first_facts, instance);
-      q.hypotheses.push_back(q.logic.less_equal(q.logic.number(induction.low, instance), q.logic.number(induction.high, instance)));
+      q.hypotheses.push_back(q.logic.less_equal(q.logic.number(induction.low, instance),
+                                                q.logic.number(induction.high, instance)));
       show(q, {}, {q.logic.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
     });
     add(fmt::format("{} {}, step", statement.kind, lemma.name), theorem, [=, this](Query& q) {
@@ -260,11 +290,13 @@ class Planner {
       if (!starts_with(line, "with")) continue;
       const Witness witness = take(lines_.witness(line, view));
       const auto site = find_site(witness.kind, witness.number);
-      if (!site) fail_at(*statement, fmt::format("line {}: the program has no such site", line.number));
+      if (!site)
+        fail_at(*statement, fmt::format("line {}: the program has no such site", line.number));
       if (!error_.empty()) return {};
       Choice choice{*site, {}, witness.condition};
       for (const std::string& name : anatomy_.sites[*site].variables) {
-        const auto value = std::find_if(witness.values.begin(), witness.values.end(), [&](const auto& v) { return v.first == name; });
+        const auto value = std::find_if(witness.values.begin(), witness.values.end(),
+                                        [&](const auto& v) { return v.first == name; });
         if (value == witness.values.end()) {
           fail_at(*statement, fmt::format("line {}: no value for '{}'", line.number, name));
           return {};
@@ -281,7 +313,8 @@ class Planner {
 
   void read_witnesses() {
     for (const Site& site : anatomy_.sites) {
-      const ProofStatement* statement = site.kind == Site::Kind::kCopy ? nullptr : find("match", site_name(site));
+      const ProofStatement* statement =
+          site.kind == Site::Kind::kCopy ? nullptr : find("match", site_name(site));
       matches_.push_back(choices(statement, view_of_site(site)));
       if (site.kind != Site::Kind::kCopy && matches_.back().empty())
         fail_proof(fmt::format("no 'match {}'", site_name(site)));
@@ -297,7 +330,9 @@ class Planner {
   void add(std::string name, bool theorem, std::function<void(Query&)> build) {
     plan_.obligations.push_back({std::move(name), theorem, std::move(build)});
   }
-  void add(std::string name, std::function<void(Query&)> build) { add(std::move(name), false, std::move(build)); }
+  void add(std::string name, std::function<void(Query&)> build) {
+    add(std::move(name), false, std::move(build));
+  }
 
   // Fresh unknowns for a view, and what holds of every job.
   Instance unknowns(Query& q, const View& view) const {
@@ -307,7 +342,9 @@ class Planner {
     if (view.has_rank) in_range(q, instance.rank);
     for (const Expression& requirement : program_.requirements)
       q.hypotheses.push_back(q.logic.condition(requirement, instance));
-    if (plan_.bounded_ranks) q.hypotheses.push_back(q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kBitVectorRanks)));
+    if (plan_.bounded_ranks)
+      q.hypotheses.push_back(
+          q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kBitVectorRanks)));
     return instance;
   }
 
@@ -316,11 +353,14 @@ class Planner {
     q.hypotheses.push_back(q.logic.less(rank, q.logic.ranks()));
   }
 
-  static void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
-    for (const Expression& condition : conditions) q.hypotheses.push_back(q.logic.condition(condition, instance));
+  static void assume(Query& q, const std::vector<Expression>& conditions,
+                     const Instance& instance) {
+    for (const Expression& condition : conditions)
+      q.hypotheses.push_back(q.logic.condition(condition, instance));
   }
 
-  static std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from = 0) {
+  static std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance,
+                                     size_t from = 0) {
     std::vector<z3::expr> result;
     for (size_t i = from; i < path.size(); ++i) {
       const PathElement& element = path[i];
@@ -336,7 +376,9 @@ class Planner {
     return result;
   }
 
-  static void append(std::vector<z3::expr>& to, const std::vector<z3::expr>& more) { to.insert(to.end(), more.begin(), more.end()); }
+  static void append(std::vector<z3::expr>& to, const std::vector<z3::expr>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
 
   static z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
     z3::expr result = q.logic.truth(true);
@@ -345,7 +387,8 @@ class Planner {
   }
 
   // The goal: guards imply facts. Its mutant: guards imply `mutant`.
-  static void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts, const z3::expr& mutant) {
+  static void show(Query& q, const std::vector<z3::expr>& guards,
+                   const std::vector<z3::expr>& facts, const z3::expr& mutant) {
     q.goal = z3::implies(all(q, guards), all(q, facts));
     q.mutant = z3::implies(all(q, guards), mutant);
   }
@@ -354,7 +397,8 @@ class Planner {
   }
 
   // That choice k of a list applies, the earlier ones not.
-  static std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t k, const Instance& instance) {
+  static std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t k,
+                                       const Instance& instance) {
     std::vector<z3::expr> result;
     for (size_t i = 0; i <= k; ++i) {
       if (!list[i].condition) continue;
@@ -365,35 +409,40 @@ class Planner {
   }
 
   // The site's instance that a choice names, at that rank.
-  static Instance chosen(Query& q, const Choice& choice, const Instance& instance, const Polynomial& rank) {
+  static Instance chosen(Query& q, const Choice& choice, const Instance& instance,
+                         const Polynomial& rank) {
     Instance result{rank, {}};
-    for (const Expression& value : choice.values) result.variables.push_back(q.logic.number(value, instance));
+    for (const Expression& value : choice.values)
+      result.variables.push_back(q.logic.number(value, instance));
     return result;
   }
 
   // That a list of choices, asked at `asked`, names this instance of this site and no other.
-  static z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instance& asked, int site, const Instance& instance) {
+  static z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instance& asked,
+                                 int site, const Instance& instance) {
     z3::expr result = q.logic.truth(false);
     for (size_t k = 0; k < list.size(); ++k) {
       if (list[k].site != site) continue;
       std::vector<z3::expr> facts = applies(q, list, k, asked);
       const Instance named = chosen(q, list[k], asked, instance.rank);
-      for (size_t i = 0; i < named.variables.size(); ++i) facts.push_back(q.logic.equal(named.variables[i], instance.variables[i]));
+      for (size_t i = 0; i < named.variables.size(); ++i)
+        facts.push_back(q.logic.equal(named.variables[i], instance.variables[i]));
       result = result || all(q, facts);
     }
     return result;
   }
 
   // That some choice of a list applies.
-  void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view, const Uses& facts,
-                  std::function<void(Query&, const Instance&)> assume_more) {
+  void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
+                  const Uses& facts, std::function<void(Query&, const Instance&)> assume_more) {
     if (list.empty() || !list.back().condition) return;
     add(name + ", all cases", [=, this](Query& q) {
       const Instance instance = unknowns(q, view);
       assume_more(q, instance);
       assume(q, facts, instance);
       z3::expr some = q.logic.truth(false);
-      for (const Choice& choice : list) some = some || q.logic.condition(*choice.condition, instance);
+      for (const Choice& choice : list)
+        some = some || q.logic.condition(*choice.condition, instance);
       show(q, {}, {some}, q.logic.condition(*list[0].condition, instance));
     });
   }
@@ -419,7 +468,8 @@ class Planner {
   void defined() {
     const ProofStatement* statement = find("defined", "");
     std::vector<Place> needed, asked;
-    for (const Place& place : anatomy_.places) partial_conditions(place.expression, place.path, needed);
+    for (const Place& place : anatomy_.places)
+      partial_conditions(place.expression, place.path, needed);
     for (const Place& place : needed) {
       const bool known = std::any_of(asked.begin(), asked.end(), [&](const Place& earlier) {
         return earlier.expression == place.expression && is_part_of(earlier.path, place.path);
@@ -434,14 +484,16 @@ class Planner {
         const Instance instance = unknowns(q, view);
         append(q.hypotheses, along(q, place.path, instance));
         assume(q, facts, instance);
-        show(q, {}, {q.logic.condition(place.expression, instance)}, negated(q, place.expression, instance));
+        show(q, {}, {q.logic.condition(place.expression, instance)},
+             negated(q, place.expression, instance));
       });
     }
   }
 
   std::string loop_name(const PathElement& element) const {
     for (const LoopSite& loop : anatomy_.loops)
-      if (loop.low == element.low && loop.high == element.high && loop.variable == element.variable) return loop.name;
+      if (loop.low == element.low && loop.high == element.high && loop.variable == element.variable)
+        return loop.name;
     return "unknown";
   }
 
@@ -464,13 +516,16 @@ class Planner {
       const std::string name = "match " + site_name(site);
       peer_and_place(site, view, facts);
       const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-      const auto at_site = [this, site](Query& q, const Instance& instance) { append(q.hypotheses, along(q, site.path, instance)); };
+      const auto at_site = [this, site](Query& q, const Instance& instance) {
+        append(q.hypotheses, along(q, site.path, instance));
+      };
       exhaustive(name, matches_[i], view, facts, at_site);
       for (size_t k = 0; k < matches_[i].size(); ++k) {
         const Site& other = anatomy_.sites[matches_[i][k].site];
-        if (other.kind == site.kind || other.kind == Site::Kind::kCopy || other.block.has_value() != site.block.has_value() ||
-            site.step < 0 || other.step < 0)
-          return fail_proof(fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
+        if (other.kind == site.kind || other.kind == Site::Kind::kCopy ||
+            other.block.has_value() != site.block.has_value() || site.step < 0 || other.step < 0)
+          return fail_proof(
+              fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
         const Uses case_facts = uses(statement, view, k);
         add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
             [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
@@ -478,7 +533,8 @@ class Planner {
     }
   }
 
-  void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts, const Rewrites& rewriting) {
+  void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
+             const Rewrites& rewriting) {
     const Site& site = anatomy_.sites[i];
     const Choice& choice = matches_[i][k];
     const Site& other = anatomy_.sites[choice.site];
@@ -504,7 +560,8 @@ class Planner {
       assume(q, facts, instance);
       const Polynomial peer = q.logic.number(site.peer, instance);
       const z3::expr self = q.logic.equal(peer, instance.rank);
-      std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer), q.logic.less(peer, q.logic.ranks()), !self};
+      std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),
+                                     q.logic.less(peer, q.logic.ranks()), !self};
       if (site.block) goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
       show(q, {}, goals, self);
     });
@@ -522,7 +579,8 @@ class Planner {
     exhaustive("cover", cover_, ends, facts, two_ranks);
     for (size_t k = 0; k < cover_.size(); ++k) {
       const Site& site = anatomy_.sites[cover_[k].site];
-      if (site.kind != Site::Kind::kSend || !site.block) return fail_proof("'cover' names what sends no block");
+      if (site.kind != Site::Kind::kSend || !site.block)
+        return fail_proof("'cover' names what sends no block");
       const Uses case_facts = uses(statement, ends, k);
       add(cover_.size() > 1 ? fmt::format("cover, case {}", k + 1) : "cover", [=, this](Query& q) {
         const Instance instance = unknowns(q, ends);
@@ -545,9 +603,11 @@ class Planner {
     const Uses facts = uses(find("copies", ""), view);
     exhaustive("copies", copies_, view, facts, [](Query&, const Instance&) {});
     for (size_t k = 0; k < copies_.size(); ++k) {
-      if (anatomy_.sites[copies_[k].site].kind != Site::Kind::kCopy) return fail_proof("'copies' names what is no copy");
+      if (anatomy_.sites[copies_[k].site].kind != Site::Kind::kCopy)
+        return fail_proof("'copies' names what is no copy");
       const Uses case_facts = uses(find("copies", ""), view, k);
-      add(copies_.size() > 1 ? fmt::format("copies, case {}", k + 1) : "copies", [=, this](Query& q) {
+      add(copies_.size() > 1 ? fmt::format("copies, case {}", k + 1) : "copies", [=,
+                                                                                  this](Query& q) {
         const Site& site = anatomy_.sites[copies_[k].site];
         const Instance instance = unknowns(q, view);
         assume(q, case_facts, instance);
@@ -576,8 +636,10 @@ class Planner {
       assume(q, facts, instance);
       apply_rewrites(q, rewriting, instance);
       Instance asked{instance.rank, {}};
-      if (site.kind == Site::Kind::kSend) asked.variables = {instance.rank, q.logic.number(*site.block, instance)};
-      const z3::expr named = names_instance(q, site.kind == Site::Kind::kSend ? cover_ : copies_, asked, i, instance);
+      if (site.kind == Site::Kind::kSend)
+        asked.variables = {instance.rank, q.logic.number(*site.block, instance)};
+      const z3::expr named =
+          names_instance(q, site.kind == Site::Kind::kSend ? cover_ : copies_, asked, i, instance);
       show(q, {}, {named}, !named);
     });
   }
@@ -588,7 +650,9 @@ class Planner {
     Polynomial low, high;
   };
 
-  const LoopSite* owner(size_t body) const { return body == 0 ? nullptr : &anatomy_.loops[body - 1]; }
+  const LoopSite* owner(size_t body) const {
+    return body == 0 ? nullptr : &anatomy_.loops[body - 1];
+  }
 
   // The path inside a body, up to which its items are alike.
   Path path_of_body(size_t body) const {
@@ -604,9 +668,9 @@ class Planner {
   };
 
   bool has_steps(size_t body) const {
-    return std::any_of(anatomy_.bodies[body].begin(), anatomy_.bodies[body].end(), [&](const Item& item) {
-      return !item.is_loop || has_steps(item.index + 1);
-    });
+    return std::any_of(
+        anatomy_.bodies[body].begin(), anatomy_.bodies[body].end(),
+        [&](const Item& item) { return !item.is_loop || has_steps(item.index + 1); });
   }
 
   std::optional<Interval> interval_of(int loop) {
@@ -616,7 +680,8 @@ class Planner {
     int wanted = 0;
     for (int i = 0; i < loop; ++i) wanted += anatomy_.loops[i].name == site.name;
     for (const ProofStatement& candidate : proof_.statements)
-      if (candidate.kind == "keys" && candidate.subject == site.name && wanted-- == 0) statement = &candidate;
+      if (candidate.kind == "keys" && candidate.subject == site.name && wanted-- == 0)
+        statement = &candidate;
     if (!statement) {
       fail_proof(fmt::format("no 'keys {}'", site.name));
       return std::nullopt;
@@ -625,7 +690,8 @@ class Planner {
     int found = 0;
     for (const Line& line : statement->lines) {
       if (!starts_with(line, "from") && !starts_with(line, "to")) continue;
-      (starts_with(line, "from") ? interval.from : interval.to) = take(lines_.expression(line, view_of(site.variables, site.names), 1));
+      (starts_with(line, "from") ? interval.from : interval.to) =
+          take(lines_.expression(line, view_of(site.variables, site.names), 1));
       ++found;
     }
     if (found != 2) fail_at(*statement, "it wants 'from NUMBER' and 'to NUMBER'");
@@ -653,7 +719,8 @@ class Planner {
       return range;
     }
     const LoopSite& loop = anatomy_.loops[item.index];
-    const Polynomial low = q.logic.number(loop.low, instance), high = q.logic.number(loop.high, instance);
+    const Polynomial low = q.logic.number(loop.low, instance),
+                     high = q.logic.number(loop.high, instance);
     range.guards.push_back(q.logic.less(low, high));
     instance.variables.resize(loop.variable);
     instance.variables.push_back(low);
@@ -693,16 +760,19 @@ class Planner {
         const Names more = view_of_item(body, items[j]).names;
         view.names.insert(more.begin(), more.end());
         const Uses facts = uses(find("order", ""), view);
-        add(fmt::format("order in {}: {} before {}", body == 0 ? "the program" : owner(body)->name, i + 1, j + 1), [=, this](Query& q) {
-          const Instance instance = unknowns(q, view);
-          append(q.hypotheses, along(q, path, instance));
-          assume(q, facts, instance);
-          const KeyRange first = key_range(q, items[i], path.size(), instance), second = key_range(q, items[j], path.size(), instance);
-          std::vector<z3::expr> guards = first.guards;
-          append(guards, second.guards);
-          q.goal = z3::implies(all(q, guards), q.logic.less_equal(first.high, second.low));
-          q.mutant = z3::implies(all(q, first.guards), q.logic.truth(false));
-        });
+        add(fmt::format("order in {}: {} before {}", body == 0 ? "the program" : owner(body)->name,
+                        i + 1, j + 1),
+            [=, this](Query& q) {
+              const Instance instance = unknowns(q, view);
+              append(q.hypotheses, along(q, path, instance));
+              assume(q, facts, instance);
+              const KeyRange first = key_range(q, items[i], path.size(), instance),
+                             second = key_range(q, items[j], path.size(), instance);
+              std::vector<z3::expr> guards = first.guards;
+              append(guards, second.guards);
+              q.goal = z3::implies(all(q, guards), q.logic.less_equal(first.high, second.low));
+              q.mutant = z3::implies(all(q, first.guards), q.logic.truth(false));
+            });
       }
   }
 
@@ -721,8 +791,11 @@ class Planner {
         append(q.hypotheses, along(q, path, instance));
         assume(q, facts, instance);
         const KeyRange range = key_range(q, items[i], path.size(), instance);
-        const Polynomial from = q.logic.number(interval.from, instance), to = q.logic.number(interval.to, instance);
-        show(q, range.guards, {q.logic.less_equal(from, range.low), q.logic.less_equal(range.high, to)}, q.logic.less(range.low, from));
+        const Polynomial from = q.logic.number(interval.from, instance),
+                         to = q.logic.number(interval.to, instance);
+        show(q, range.guards,
+             {q.logic.less_equal(from, range.low), q.logic.less_equal(range.high, to)},
+             q.logic.less(range.low, from));
       });
     }
     const Uses facts = uses(statement, view);
@@ -730,7 +803,8 @@ class Planner {
       const Instance instance = unknowns(q, view);
       append(q.hypotheses, along(q, path, instance));
       assume(q, facts, instance);
-      const Polynomial from = q.logic.number(interval.from, instance), to = q.logic.number(interval.to, instance);
+      const Polynomial from = q.logic.number(interval.from, instance),
+                       to = q.logic.number(interval.to, instance);
       show(q, {}, {q.logic.less_equal(from, to)}, q.logic.less(to, from));
     });
     add(name + ", one after another", [=, this](Query& q) {
@@ -739,8 +813,10 @@ class Planner {
       assume(q, facts, instance);
       Instance next = instance;
       next.variables[loop.variable] = instance.variables[loop.variable] + Polynomial::constant(1);
-      q.hypotheses.push_back(q.logic.less(next.variables[loop.variable], q.logic.number(loop.high, instance)));
-      const Polynomial to = q.logic.number(interval.to, instance), from = q.logic.number(interval.from, next);
+      q.hypotheses.push_back(
+          q.logic.less(next.variables[loop.variable], q.logic.number(loop.high, instance)));
+      const Polynomial to = q.logic.number(interval.to, instance),
+                       from = q.logic.number(interval.from, next);
       show(q, {}, {q.logic.less_equal(to, from)}, q.logic.less(from, to));
     });
   }
@@ -761,23 +837,28 @@ class Planner {
     const ProofStatement* statement = find("in_place", "");
     for (const Site& site : anatomy_.sites) {
       if (site.kind != Site::Kind::kSend || !site.block) continue;
-      // In an exchange the block that overwrites this one arrives in the same step, and no other does.
+      // In an exchange the block that overwrites this one arrives in the same step, and no other
+      // does.
       if (site.step >= 0 && is_exchange(anatomy_.steps[site.step])) continue;
       const View view = view_of_site(site);
       const Uses facts = uses(statement, view);
       for (size_t k = 0; k < cover_.size(); ++k)
-        add(fmt::format("in_place {}{}", site_name(site), cover_.size() > 1 ? fmt::format(", case {}", k + 1) : ""), [=, this](Query& q) {
-          const Instance instance = unknowns(q, view);
-          append(q.hypotheses, along(q, site.path, instance));
-          assume(q, facts, instance);
-          const Polynomial peer = q.logic.number(site.peer, instance);
-          const Instance ends{instance.rank, {peer, instance.rank}};
-          const std::vector<z3::expr> guards = applies(q, cover_, k, ends);
-          const Instance back = chosen(q, cover_[k], ends, peer);
-          const Polynomial sent = key(q, site.step, instance), arrives = key(q, anatomy_.sites[cover_[k].site].step, back);
-          q.goal = z3::implies(all(q, guards), q.logic.less_equal(sent, arrives));
-          q.mutant = z3::implies(all(q, guards), q.logic.less(sent, arrives)) && z3::implies(!all(q, guards), q.logic.truth(false));
-        });
+        add(fmt::format("in_place {}{}", site_name(site),
+                        cover_.size() > 1 ? fmt::format(", case {}", k + 1) : ""),
+            [=, this](Query& q) {
+              const Instance instance = unknowns(q, view);
+              append(q.hypotheses, along(q, site.path, instance));
+              assume(q, facts, instance);
+              const Polynomial peer = q.logic.number(site.peer, instance);
+              const Instance ends{instance.rank, {peer, instance.rank}};
+              const std::vector<z3::expr> guards = applies(q, cover_, k, ends);
+              const Instance back = chosen(q, cover_[k], ends, peer);
+              const Polynomial sent = key(q, site.step, instance),
+                               arrives = key(q, anatomy_.sites[cover_[k].site].step, back);
+              q.goal = z3::implies(all(q, guards), q.logic.less_equal(sent, arrives));
+              q.mutant = z3::implies(all(q, guards), q.logic.less(sent, arrives)) &&
+                         z3::implies(!all(q, guards), q.logic.truth(false));
+            });
     }
   }
 
@@ -787,7 +868,8 @@ class Planner {
   bool is_exchange(const StepSite& step) const {
     if (step.sites.size() != 2) return false;
     const Site &a = anatomy_.sites[step.sites[0]], &b = anatomy_.sites[step.sites[1]];
-    return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy && a.peer == b.peer;
+    return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy &&
+           a.peer == b.peer;
   }
 
   void port() {
@@ -797,9 +879,13 @@ class Planner {
         sends += anatomy_.sites[site].kind == Site::Kind::kSend;
         receives += anatomy_.sites[site].kind == Site::Kind::kReceive;
       }
-      // At most one message each way in a step: nothing is left to prove for a rank's own port, nor of two messages of a pair.
-      if (sends > 1 || receives > 1) return fail_proof("only steps with at most one message each way have a proof system so far");
-      if (sends == 1 && receives == 1 && !is_exchange(anatomy_.steps[i]) && program_.port.kind == PortKind::kExchange)
+      // At most one message each way in a step: nothing is left to prove for a rank's own port, nor
+      // of two messages of a pair.
+      if (sends > 1 || receives > 1)
+        return fail_proof(
+            "only steps with at most one message each way have a proof system so far");
+      if (sends == 1 && receives == 1 && !is_exchange(anatomy_.steps[i]) &&
+          program_.port.kind == PortKind::kExchange)
         return fail_proof("a step exchanges with two different ranks, against the port");
     }
     if (program_.port.kind == PortKind::kNone || program_.port.per == PortScope::kRank) return;
@@ -826,7 +912,9 @@ class Planner {
 
   std::optional<int64_t> node_table() const {
     for (size_t i = 0; i < program_.tables.size(); ++i)
-      if (program_.tables[i].kind == TableKind::kPrefix && program_.tables[program_.tables[i].source].kind == TableKind::kNodes) return i;
+      if (program_.tables[i].kind == TableKind::kPrefix &&
+          program_.tables[program_.tables[i].source].kind == TableKind::kNodes)
+        return i;
     return std::nullopt;
   }
 
@@ -841,13 +929,16 @@ class Planner {
         const Instance instance = unknowns(q, view);
         append(q.hypotheses, along(q, site.path, instance));
         assume(q, facts, instance);
-        const z3::expr inside = q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)), q.logic.located(base, instance.rank));
+        const z3::expr inside =
+            q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
+                          q.logic.located(base, instance.rank));
         show(q, {}, {inside}, !inside);
       });
     }
   }
 
-  // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at all ranks.
+  // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at
+  // all ranks.
   int shared_loops(const StepSite& a, const StepSite& b) const {
     int shared = 0;
     for (const LoopSite& loop : anatomy_.loops) {
@@ -856,7 +947,9 @@ class Planner {
       const bool around_both = contains(loop, a) && contains(loop, b);
       if (!around_both) continue;
       const Interval& interval = *intervals_[index];
-      if (mentions_rank(loop.low) || mentions_rank(loop.high) || mentions_rank(interval.from) || mentions_rank(interval.to)) return shared;
+      if (mentions_rank(loop.low) || mentions_rank(loop.high) || mentions_rank(interval.from) ||
+          mentions_rank(interval.to))
+        return shared;
       ++shared;
     }
     return shared;
@@ -884,7 +977,8 @@ class Planner {
     }
     const Expression second_rank = variable(view.unknowns.size());
     view.unknowns.push_back("rank_2");
-    for (const auto& [name, value] : b.names) view.names[name + "_2"] = substitute(value, second, second_rank);
+    for (const auto& [name, value] : b.names)
+      view.names[name + "_2"] = substitute(value, second, second_rank);
     const Uses facts = uses(find("port", ""), view);
     add(fmt::format("port: step {} and step {}", i + 1, j + 1), [=, this](Query& q) {
       const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
@@ -892,7 +986,8 @@ class Planner {
       Instance first{all_unknowns.rank, all_unknowns.variables};
       first.variables.resize(one.variables.size());
       Instance other{q.logic.number(second_rank, all_unknowns), {}};
-      for (const Expression& value : second) other.variables.push_back(q.logic.number(value, all_unknowns));
+      for (const Expression& value : second)
+        other.variables.push_back(q.logic.number(value, all_unknowns));
       append(q.hypotheses, along(q, one.path, first));
       assume(q, facts, all_unknowns);
       const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
@@ -907,7 +1002,8 @@ class Planner {
       guards.push_back(leaves(two, other));
       guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
       const std::vector<z3::expr> before_keys = guards;
-      guards.push_back(q.logic.equal(q.logic.number(one.key, first), q.logic.number(two.key, other)));
+      guards.push_back(
+          q.logic.equal(q.logic.number(one.key, first), q.logic.number(two.key, other)));
       std::vector<z3::expr> same = {q.logic.truth(i == j), q.logic.equal(first.rank, other.rank)};
       for (size_t v = 0; v < first.variables.size() && v < other.variables.size(); ++v)
         same.push_back(q.logic.equal(first.variables[v], other.variables[v]));
@@ -937,7 +1033,9 @@ Result<ProofPlan> plan_proof(const Proof& proof) {
   Result<ProofPlan> plan = planner->run();
   if (!plan.ok()) return plan;
   for (Obligation& obligation : plan->obligations)
-    obligation.build = [planner, build = std::move(obligation.build)](Query& query) { build(query); };
+    obligation.build = [planner, build = std::move(obligation.build)](Query& query) {
+      build(query);
+    };
   return plan;
 }
 

@@ -1,4 +1,5 @@
-// Reads a proof's lines into statements; what they say is read where the names in it are known (obligations.cc).
+// Reads a proof's lines into statements; what they say is read where the names in it are known
+// (obligations.cc).
 #include "verifier/prove/proof.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,9 @@ bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
 
 class ProofReader {
  public:
-  ProofReader(std::string_view text, const std::string& source) : text_(text), source_(source) { proof_.source = source; }
+  ProofReader(std::string_view text, const std::string& source) : text_(text), source_(source) {
+    proof_.source = source;
+  }
 
   Result<Proof> run() {
     heading();
@@ -51,9 +54,12 @@ class ProofReader {
       ++line_;
       if (line.empty()) break;
       const size_t space = std::min(line.find(' '), line.size());
-      const std::string_view word = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
-      if (line_ == 1 && line != "proof 1") fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
-      if ((word == "code" && !append_bytes(rest, proof_.code)) || (word == "names" && !append_bytes(rest, names)))
+      const std::string_view word = line.substr(0, space),
+                             rest = line.substr(std::min(space + 1, line.size()));
+      if (line_ == 1 && line != "proof 1")
+        fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
+      if ((word == "code" && !append_bytes(rest, proof_.code)) ||
+          (word == "names" && !append_bytes(rest, names)))
         fail(line_, "bytes are two hexadecimal digits each, with a space between");
     }
     if (!error_.empty()) return;
@@ -66,8 +72,9 @@ class ProofReader {
   }
 
   void statements() {
-    const std::set<std::string> kinds = {"define", "lemma", "theorem", "refute", "match", "cover", "once",    "copies",
-                                         "keys",  "order",   "defined", "port", "in_place"};
+    const std::set<std::string> kinds = {"define",  "lemma", "theorem", "refute", "match",
+                                         "cover",   "once",  "copies",  "keys",   "order",
+                                         "defined", "port",  "in_place"};
     Result<std::vector<Line>> lines = split_lines(text_, source_);
     if (!lines.ok()) {
       error_ = lines.error().message;
@@ -76,7 +83,8 @@ class ProofReader {
     for (Line& line : *lines) {
       line.number += line_;
       if (line.indent > 0) {
-        if (proof_.statements.empty()) return fail(line.number, "indented without a statement before it");
+        if (proof_.statements.empty())
+          return fail(line.number, "indented without a statement before it");
         proof_.statements.back().lines.push_back(std::move(line));
         continue;
       }
@@ -84,7 +92,8 @@ class ProofReader {
       ProofStatement statement;
       statement.line = line.number;
       statement.kind = reader.word("a statement");
-      if (kinds.count(statement.kind) == 0) return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
+      if (kinds.count(statement.kind) == 0)
+        return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
       subject(reader, statement);
       if (!reader.failed()) reader.finish();
       if (reader.failed()) {
@@ -121,6 +130,8 @@ class ProofReader {
 
 }  // namespace
 
-Result<Proof> parse_proof(std::string_view text, const std::string& source) { return ProofReader(text, source).run(); }
+Result<Proof> parse_proof(std::string_view text, const std::string& source) {
+  return ProofReader(text, source).run();
+}
 
 }  // namespace quadrille::verifier

@@ -1,4 +1,5 @@
-// Tested by tests/prove/prover_test.cc with obligations that fail in each of the ways that there are.
+// Tested by tests/prove/prover_test.cc with obligations that fail in each of the ways that there
+// are.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ Answer answer_of(z3::check_result result) {
 
 class Asker {
  public:
-  Asker(const z3::expr& assumed, const ProverOptions& options) : solver_(new_solver(assumed.ctx(), options)) {
+  Asker(const z3::expr& assumed, const ProverOptions& options)
+      : solver_(new_solver(assumed.ctx(), options)) {
     solver_.add(assumed);
   }
 
@@ -54,7 +56,8 @@ class Asker {
 void judge(ObligationResult& result, Answer answer, Answer expected, const char* failure) {
   if (answer == expected || !result.failure.empty()) return;
   result.unknown = answer == Answer::kUnknown;
-  result.failure = result.unknown ? fmt::format("the solver gave up asking whether {}", failure) : failure;
+  result.failure =
+      result.unknown ? fmt::format("the solver gave up asking whether {}", failure) : failure;
 }
 
 // Hypotheses and everything that is known.
@@ -68,7 +71,8 @@ z3::expr_vector assumptions(Query& query) {
 
 }  // namespace
 
-ObligationResult Prover::run(const Obligation& obligation, const Program& program, ProofResult& all) {
+ObligationResult Prover::run(const Obligation& obligation, const Program& program,
+                             ProofResult& all) {
   ObligationResult result{obligation.name, obligation.theorem, false, "", false};
   Query query(context_, program);
   obligation.build(query);
@@ -83,7 +87,8 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
     return result;
   }
   Asker asker(assumed, options_);
-  judge(result, asker.ask_denied_parts(query.goal), Answer::kUnsatisfiable, "the goal does not follow");
+  judge(result, asker.ask_denied_parts(query.goal), Answer::kUnsatisfiable,
+        "the goal does not follow");
   const Answer mutant = asker.ask_denied(query.mutant);
   // What satisfies the hypotheses and denies the mutant satisfies the hypotheses.
   const Answer hypotheses = mutant == Answer::kSatisfiable ? mutant : asker.ask();
@@ -104,8 +109,8 @@ ProofResult Prover::prove(const Proof& proof, const ProofPlan& plan) {
     try {
       result.obligations.push_back(run(obligation, proof.program, result));
     } catch (const z3::exception& error) {
-      result.obligations.push_back(
-          {obligation.name, obligation.theorem, false, fmt::format("the solver failed: {}", error.msg()), true});
+      result.obligations.push_back({obligation.name, obligation.theorem, false,
+                                    fmt::format("the solver failed: {}", error.msg()), true});
     }
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,7 @@
-// Runs the queries of a proof. For each obligation the solver is asked three times: hypotheses alone must be satisfiable (else
-// they would prove anything), with the goal denied they must not be, and with a mutant of the goal denied they must be (else
-// the obligation has no teeth). Anything else, a time-out included, is a failure.
+// Runs the queries of a proof. For each obligation the solver is asked three times: hypotheses
+// alone must be satisfiable (else they would prove anything), with the goal denied they must not
+// be, and with a mutant of the goal denied they must be (else the obligation has no teeth).
+// Anything else, a time-out included, is a failure.
 #ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
 #define QUADRILLE_VERIFIER_PROVE_PROVER_H_
 
@@ -26,8 +27,8 @@ struct ObligationResult {
   std::string name;
   bool theorem = false;
   bool proven = false;
-  std::string failure;  // "the goal does not follow", "the hypotheses are contradictory", ...
-  bool unknown = false; // the solver gave up
+  std::string failure;   // "the goal does not follow", "the hypotheses are contradictory", ...
+  bool unknown = false;  // the solver gave up
 };
 
 struct ProofResult {
@@ -42,7 +43,8 @@ struct ProverOptions {
   bool keep_exports = false;
 };
 
-// Proves one proof after another. Programs that are alike share most of their obligations, which are asked once.
+// Proves one proof after another. Programs that are alike share most of their obligations, which
+// are asked once.
 class Prover {
  public:
   explicit Prover(const ProverOptions& options) : options_(options) {}

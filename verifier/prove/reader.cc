@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-
 namespace quadrille::verifier {
 namespace {
 
@@ -23,12 +22,15 @@ std::optional<Site::Kind> site_kind(const std::string& word) {
 
 }  // namespace
 
-View view_of(const std::vector<std::string>& variables, const Names& names) { return {variables, names, true}; }
+View view_of(const std::vector<std::string>& variables, const Names& names) {
+  return {variables, names, true};
+}
 
 Expression implication(const std::vector<Expression>& given, const Expression& show) {
   Expression result = show;
   for (auto condition = given.rbegin(); condition != given.rend(); ++condition)
-    result = apply(Operator::kChoose, {*condition, std::move(result), apply(Operator::kEqual, {constant(0), constant(0)})});
+    result = apply(Operator::kChoose, {*condition, std::move(result),
+                                       apply(Operator::kEqual, {constant(0), constant(0)})});
   return result;
 }
 
@@ -45,12 +47,14 @@ Scope ProofLines::scope(const View& view) const {
       if (proof_.program.tables[i].name.text == name) return i;
     return std::nullopt;
   };
-  scope.call = [this](const std::string& name, std::vector<Expression> arguments) -> std::optional<Expression> {
+  scope.call = [this](const std::string& name,
+                      std::vector<Expression> arguments) -> std::optional<Expression> {
     const auto own = defined_.find(name);
     if (own != defined_.end() && static_cast<int>(arguments.size()) == own->second.variables)
       return substitute(own->second.value, arguments, leaf(Operator::kRank));
     const auto found = anatomy_.definitions.find(name);
-    if (found == anatomy_.definitions.end() || static_cast<int>(arguments.size()) != found->second.variables + 1)
+    if (found == anatomy_.definitions.end() ||
+        static_cast<int>(arguments.size()) != found->second.variables + 1)
       return std::nullopt;
     const Expression rank = arguments[0];
     arguments.erase(arguments.begin());
@@ -59,12 +63,14 @@ Scope ProofLines::scope(const View& view) const {
   return scope;
 }
 
-Result<Expression> ProofLines::expression(const Line& line, const View& view, size_t skip_words) const {
+Result<Expression> ProofLines::expression(const Line& line, const View& view,
+                                          size_t skip_words) const {
   LineReader reader(line, proof_.source);
   for (size_t i = 0; i < skip_words; ++i) reader.take();
   Expression result = read_expression(reader, scope(view));
   if (!reader.failed()) reader.finish();
-  if (!reader.failed() && !view.has_rank && mentions_rank(result)) reader.fail("'rank' means nothing here");
+  if (!reader.failed() && !view.has_rank && mentions_rank(result))
+    reader.fail("'rank' means nothing here");
   if (reader.failed()) return reader.error();
   return result;
 }
@@ -75,7 +81,10 @@ Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
   reader.expect("with");
   const std::string kind = reader.word("send, receive or copy");
   if (!site_kind(kind)) reader.fail(fmt::format("'{}' is not send, receive or copy", kind));
-  Witness witness{site_kind(kind).value_or(Site::Kind::kSend), static_cast<int>(reader.take().number), {}, std::nullopt};
+  Witness witness{site_kind(kind).value_or(Site::Kind::kSend),
+                  static_cast<int>(reader.take().number),
+                  {},
+                  std::nullopt};
   if (reader.accept("where")) {
     do {
       const std::string name = reader.word("a loop variable");
@@ -107,7 +116,8 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
   return result;
 }
 
-// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing where a name in it is not known in the view.
+// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing where a name in it is not known in the
+// view.
 std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   const Scope scope = this->scope(view);
@@ -123,7 +133,8 @@ std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& v
       call.arguments.push_back({table, {}});
     } else {
       call.arguments.push_back({std::nullopt, read_expression(reader, scope)});
-      if (!view.has_rank && mentions_rank(call.arguments.back().value)) reader.fail("'rank' means nothing here");
+      if (!view.has_rank && mentions_rank(call.arguments.back().value))
+        reader.fail("'rank' means nothing here");
     }
   }
   if (!reader.failed()) reader.finish();
@@ -153,16 +164,21 @@ std::optional<ProofLines::Rewrite> ProofLines::rewrite(const Line& line, const V
   if (!lemma || lemma->induction || lemma->show.op != Operator::kEqual) return std::nullopt;
   std::vector<Expression> values;
   for (const AxiomArgument& argument : call->arguments) values.push_back(argument.value);
-  const auto put_in = [&](const Expression& e) { return substitute(e, values, leaf(Operator::kRank)); };
+  const auto put_in = [&](const Expression& e) {
+    return substitute(e, values, leaf(Operator::kRank));
+  };
   Rewrite result{{}, put_in(lemma->show.operands[0]), put_in(lemma->show.operands[1])};
-  if (result.left.op != Operator::kElement && result.left.op != Operator::kLocate) return std::nullopt;
+  if (result.left.op != Operator::kElement && result.left.op != Operator::kLocate)
+    return std::nullopt;
   for (const Expression& condition : lemma->given) result.given.push_back(put_in(condition));
   return result;
 }
 
 Expression ProofLines::instance(const Lemma& lemma, const std::vector<Expression>& arguments) {
   std::vector<Expression> given;
-  const auto put_in = [&](const Expression& e) { return substitute(e, arguments, leaf(Operator::kRank)); };
+  const auto put_in = [&](const Expression& e) {
+    return substitute(e, arguments, leaf(Operator::kRank));
+  };
   for (const Expression& condition : lemma.given) given.push_back(put_in(condition));
   if (lemma.induction) {
     const Expression& x = arguments[lemma.induction->variable];

@@ -1,4 +1,5 @@
-// Reads what stands in the lines of a proof's statements, against the names that are known at a place of the program.
+// Reads what stands in the lines of a proof's statements, against the names that are known at a
+// place of the program.
 #ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
 #define QUADRILLE_VERIFIER_PROVE_READER_H_
 
@@ -12,7 +13,8 @@
 
 namespace quadrille::verifier {
 
-// Where an expression of a proof stands: unknowns, numbered as the variables of expressions, and names made of them.
+// Where an expression of a proof stands: unknowns, numbered as the variables of expressions, and
+// names made of them.
 struct View {
   std::vector<std::string> unknowns;
   Names names;  // values over the unknowns and, where it means something, `rank`
@@ -53,10 +55,12 @@ class ProofLines {
   // "induction x from LOW to HIGH"
   Result<Lemma::Induction> induction(const Line& line, const View& view) const;
 
-  // The fact that a `use` line brings, as a condition over the view; nothing where some name in it is not known there.
+  // The fact that a `use` line brings, as a condition over the view; nothing where some name in it
+  // is not known there.
   std::optional<Expression> use(const Line& line, const View& view) const;
 
-  // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of its equality.
+  // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of
+  // its equality.
   struct Rewrite {
     std::vector<Expression> given;
     Expression left, right;
@@ -64,7 +68,9 @@ class ProofLines {
   std::optional<Rewrite> rewrite(const Line& line, const View& view) const;
 
   void add_lemma(Lemma lemma) { lemmas_.push_back(std::move(lemma)); }
-  void define(const std::string& name, size_t variables, Expression value) { defined_[name] = {std::move(value), static_cast<int>(variables)}; }
+  void define(const std::string& name, size_t variables, Expression value) {
+    defined_[name] = {std::move(value), static_cast<int>(variables)};
+  }
   static Expression instance(const Lemma& lemma, const std::vector<Expression>& arguments);
 
  private:

@@ -1,4 +1,5 @@
-// Both searches go over all node sizes in ascending order of ranks, so the first hit is the smallest.
+// Both searches go over all node sizes in ascending order of ranks, so the first hit is the
+// smallest.
 #include "verifier/prove/refute.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@ namespace {
 constexpr int64_t kMostRanks = 8;
 
 // All topologies of so many ranks: partitions, smallest part first.
-void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs, const std::function<bool(const Topology&)>& visit, bool& stop) {
+void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
+                const std::function<bool(const Topology&)>& visit, bool& stop) {
   if (ranks == 0) {
     stop = visit(Topology::from_runs(runs).value());
     return;
@@ -54,17 +56,20 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
   each_topology([&](const Topology& topology) {
     const Result<Binding> binding = bind(program, Job{{topology}, {}}, {}, 0);
     if (!binding.ok()) return false;
-    Environment environment{binding->place, binding->parameters, binding->tables, std::vector<int64_t>(claim.variables.size(), 0)};
+    Environment environment{binding->place, binding->parameters, binding->tables,
+                            std::vector<int64_t>(claim.variables.size(), 0)};
     // Every value of every variable from 0 to the number of ranks, like an odometer.
     for (;;) {
       if (is_counterexample(claim, environment)) {
         found = fmt::format("nodes {}", topology.text());
         for (size_t i = 0; i < claim.variables.size(); ++i)
-          *found += fmt::format("{} {} = {}", i ? "," : ":", claim.variables[i], environment.variables[i]);
+          *found += fmt::format("{} {} = {}", i ? "," : ":", claim.variables[i],
+                                environment.variables[i]);
         return true;
       }
       size_t wheel = 0;
-      while (wheel < environment.variables.size() && environment.variables[wheel] == topology.ranks())
+      while (wheel < environment.variables.size() &&
+             environment.variables[wheel] == topology.ranks())
         environment.variables[wheel++] = 0;
       if (wheel == environment.variables.size()) return false;
       ++environment.variables[wheel];

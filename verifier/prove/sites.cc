@@ -1,5 +1,5 @@
-// One pass over the program. Lets are put in as they are met: `scope_` holds, for each variable in scope, its value as an
-// expression over the enclosing loops.
+// One pass over the program. Lets are put in as they are met: `scope_` holds, for each variable in
+// scope, its value as an expression over the enclosing loops.
 #include "verifier/prove/sites.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,8 @@ class Anatomist {
     const size_t scope = scope_.size();
     const Names names = names_;
     for (const Statement& statement : statements)
-      std::visit([&](const auto& kind) { this->statement(kind, path, into, step); }, statement.kind);
+      std::visit([&](const auto& kind) { this->statement(kind, path, into, step); },
+                 statement.kind);
     scope_.resize(scope);
     names_ = names;
   }
@@ -55,7 +56,8 @@ class Anatomist {
   void statement(const Let& let, const Path& path, int, int) {
     const Expression value = put_in(let.value, path);
     declare(let.name.text, value);
-    anatomy_.definitions.emplace(let.name.text, Definition{value, static_cast<int>(variables_.size())});
+    anatomy_.definitions.emplace(let.name.text,
+                                 Definition{value, static_cast<int>(variables_.size())});
   }
 
   void statement(const For& loop, const Path& path, int into, int step) {
@@ -67,7 +69,8 @@ class Anatomist {
     declare(loop.name.text, variable(variable_number));
     variables_.push_back(loop.name.text);
     const int index = static_cast<int>(anatomy_.loops.size());
-    anatomy_.loops.push_back({loop.name.text, path, low, high, variable_number, names_, variables_});
+    anatomy_.loops.push_back(
+        {loop.name.text, path, low, high, variable_number, names_, variables_});
     anatomy_.bodies.emplace_back();
     anatomy_.bodies[into].push_back({true, index, path});
     body(loop.body, inside, index + 1, step);
@@ -78,8 +81,10 @@ class Anatomist {
 
   void statement(const If& choice, const Path& path, int into, int step) {
     const Expression condition = put_in(choice.condition, path);
-    body(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}), into, step);
-    body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}), into, step);
+    body(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}), into,
+         step);
+    body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
+         into, step);
     if (step >= 0) unsupported("a condition inside a step");
   }
 
@@ -93,7 +98,8 @@ class Anatomist {
   }
 
   void statement(const Message& message, const Path& path, int, int step) {
-    const Transfer* single = message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
+    const Transfer* single =
+        message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
     if (message.pieces.size() > 0 && !single) return unsupported("a message of several pieces");
     if (message.sized || message.remote) unsupported("a sized or remote message");
     const bool send = message.direction == Direction::kSend;
@@ -108,7 +114,8 @@ class Anatomist {
   }
 
   void statement(const Copy& copy, const Path& path, int, int step) {
-    if (copy.from.range || copy.to.range || copy.from.buffer != Buffer::kSend || copy.to.buffer != Buffer::kReceive)
+    if (copy.from.range || copy.to.range || copy.from.buffer != Buffer::kSend ||
+        copy.to.buffer != Buffer::kReceive)
       unsupported("a copy that is not from the send to the receive buffer");
     Site site = new_site(Site::Kind::kCopy, path, step);
     site.block = put_in(copy.from.block, path);
@@ -139,7 +146,8 @@ class Anatomist {
 
 }  // namespace
 
-Expression substitute(const Expression& expression, const std::vector<Expression>& variables, const Expression& rank) {
+Expression substitute(const Expression& expression, const std::vector<Expression>& variables,
+                      const Expression& rank) {
   if (expression.op == Operator::kVariable) return variables[expression.value];
   if (expression.op == Operator::kRank) return rank;
   Expression result = expression;

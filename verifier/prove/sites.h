@@ -1,6 +1,7 @@
-// A program taken apart for the prover: where it sends, receives and copies, under which conditions, and which loops its steps
-// stand in. Lets are put in, so that every expression here speaks of `rank` and of the enclosing loops' variables only, which
-// are numbered from the outermost, 0, 1, ...
+// A program taken apart for the prover: where it sends, receives and copies, under which
+// conditions, and which loops its steps stand in. Lets are put in, so that every expression here
+// speaks of `rank` and of the enclosing loops' variables only, which are numbered from the
+// outermost, 0, 1, ...
 #ifndef QUADRILLE_VERIFIER_PROVE_SITES_H_
 #define QUADRILLE_VERIFIER_PROVE_SITES_H_
 
@@ -36,7 +37,7 @@ struct Site {
   Expression peer;                  // of a message
   std::optional<Expression> block;  // none: a token
   Expression second_block;          // where a copy goes
-  int step = -1;                    // index of the step it stands in; -1: none, a copy before or between steps
+  int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
 };
 
 struct StepSite {
@@ -54,7 +55,7 @@ struct LoopSite {
   Path path;  // to the loop, without its own bounds
   Expression low, high;
   int variable;
-  Names names;  // in the body
+  Names names;                         // in the body
   std::vector<std::string> variables;  // the enclosing ones and its own
 };
 
@@ -81,7 +82,8 @@ struct Anatomy {
   std::vector<Site> sites;
   std::vector<StepSite> steps;
   std::vector<LoopSite> loops;
-  std::vector<std::vector<Item>> bodies;  // bodies[0] is the program's, bodies[1 + i] that of loops[i]
+  std::vector<std::vector<Item>>
+      bodies;  // bodies[0] is the program's, bodies[1 + i] that of loops[i]
   std::vector<Place> places;
   std::map<std::string, Definition> definitions;  // by name; the first of its name
   std::string unsupported;                        // what the prover does not know; empty

@@ -1,5 +1,5 @@
-// Writing and asking again. Tested by tests/prove/smtlib_test.cc: exported questions are answered as expected by cvc5, and a
-// wrong expectation is reported.
+// Writing and asking again. Tested by tests/prove/smtlib_test.cc: exported questions are answered
+// as expected by cvc5, and a wrong expectation is reported.
 #include "verifier/prove/smtlib.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@ namespace quadrille::verifier {
 namespace {
 
 // Which of the assumptions the goal needs, by the solver's own account.
-std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal, const ProverOptions& options) {
+std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal,
+                         const ProverOptions& options) {
   z3::context& context = assumed.ctx();
   z3::solver solver = new_solver(context, options);
   z3::expr_vector switches(context);
@@ -38,8 +39,10 @@ std::vector<bool> needed(const z3::expr_vector& assumed, const z3::expr& goal, c
   return result;
 }
 
-// The values of the unknowns and table entries in a model of the assumptions in which the mutant is false.
-z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant, const ProverOptions& options) {
+// The values of the unknowns and table entries in a model of the assumptions in which the mutant is
+// false.
+z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant,
+                 const ProverOptions& options) {
   z3::context& context = assumed.ctx();
   z3::solver solver = new_solver(context, options);
   for (const z3::expr& assumption : assumed) solver.add(assumption);
@@ -58,7 +61,8 @@ z3::expr example(const z3::expr_vector& assumed, const z3::expr& mutant, const P
   return z3::mk_and(values);
 }
 
-// Writes terms as SMT-LIB and remembers what they name. (The solver's own printer takes a hundred times as long.)
+// Writes terms as SMT-LIB and remembers what they name. (The solver's own printer takes a hundred
+// times as long.)
 class TermWriter {
  public:
   void assertion(const z3::expr& e) {
@@ -100,15 +104,18 @@ class TermWriter {
     std::string& declaration = declarations_[name];
     if (!declaration.empty()) return;
     std::string arguments;
-    for (unsigned i = 0; i < e.num_args(); ++i) arguments += (i ? " " : "") + e.arg(i).get_sort().to_string();
-    declaration = fmt::format("(declare-fun {} ({}) {})\n", name, arguments, e.get_sort().to_string());
+    for (unsigned i = 0; i < e.num_args(); ++i)
+      arguments += (i ? " " : "") + e.arg(i).get_sort().to_string();
+    declaration =
+        fmt::format("(declare-fun {} ({}) {})\n", name, arguments, e.get_sort().to_string());
   }
 
   std::string text_;
   std::map<std::string, std::string> declarations_;
 };
 
-std::string problem(const Query& query, const z3::expr_vector& asserted, const z3::expr* then_asserted = nullptr) {
+std::string problem(const Query& query, const z3::expr_vector& asserted,
+                    const z3::expr* then_asserted = nullptr) {
   TermWriter writer;
   for (const z3::expr& assertion : asserted) writer.assertion(assertion);
   writer.question();
@@ -133,15 +140,17 @@ std::optional<std::string> output_of(const std::string& command) {
 const char* word_for(Answer answer) { return answer == Answer::kSatisfiable ? "sat" : "unsat"; }
 
 // Compares what was printed with what the exports expect, question by question.
-void compare(const std::string& output, const std::vector<Export>& exports, SecondOpinion& opinion) {
+void compare(const std::string& output, const std::vector<Export>& exports,
+             SecondOpinion& opinion) {
   std::istringstream lines(output);
   for (const Export& obligation : exports)
     for (const Answer expected : obligation.expected) {
       ++opinion.questions;
       std::string line;
       if (std::getline(lines, line) && line == word_for(expected)) continue;
-      opinion.disagreements.push_back(
-          fmt::format("{}: {} instead of {}", obligation.name, line.empty() ? "no answer" : line, word_for(expected)));
+      opinion.disagreements.push_back(fmt::format("{}: {} instead of {}", obligation.name,
+                                                  line.empty() ? "no answer" : line,
+                                                  word_for(expected)));
     }
 }
 
@@ -170,8 +179,8 @@ std::vector<z3::expr> split(const z3::expr& goal) {
   return parts;
 }
 
-Export export_obligation(const std::string& name, const z3::expr_vector& assumed, const Query& query,
-                         const ProverOptions& options) {
+Export export_obligation(const std::string& name, const z3::expr_vector& assumed,
+                         const Query& query, const ProverOptions& options) {
   Export result{name, "", {}};
   z3::context& context = assumed.ctx();
   z3::expr_vector known(context);
@@ -183,8 +192,8 @@ Export export_obligation(const std::string& name, const z3::expr_vector& assumed
       if (core[k]) asserted.push_back(known[k]);
     asserted.push_back(!part);
     result.expected.push_back(Answer::kUnsatisfiable);
-    result.smtlib += fmt::format("(reset)\n; {}: part {} of the goal, denied: unsat\n{}", name, result.expected.size(),
-                                 problem(query, asserted));
+    result.smtlib += fmt::format("(reset)\n; {}: part {} of the goal, denied: unsat\n{}", name,
+                                 result.expected.size(), problem(query, asserted));
     known.push_back(part);
   }
   z3::expr_vector satisfiable(context);
@@ -192,8 +201,9 @@ Export export_obligation(const std::string& name, const z3::expr_vector& assumed
   satisfiable.push_back(example(assumed, query.mutant, options));
   const z3::expr denied = !query.mutant;
   result.expected.insert(result.expected.end(), 2, Answer::kSatisfiable);
-  result.smtlib += fmt::format("(reset)\n; {}: hypotheses alone: sat; with a mutant of the goal denied: sat\n{}", name,
-                               problem(query, satisfiable, &denied));
+  result.smtlib +=
+      fmt::format("(reset)\n; {}: hypotheses alone: sat; with a mutant of the goal denied: sat\n{}",
+                  name, problem(query, satisfiable, &denied));
   return result;
 }
 
@@ -207,7 +217,8 @@ SecondOpinion ask_second_solver(const std::string& command, const std::vector<st
       outputs[i] = output_of(fmt::format("{} --lang smt2.6 --incremental '{}'", command, files[i]));
   };
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   SecondOpinion opinion;
   for (size_t i = 0; i < files.size(); ++i) {

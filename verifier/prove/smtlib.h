@@ -15,11 +15,12 @@ z3::solver new_solver(z3::context& context, const ProverOptions& options);
 // What a goal asks, one thing at a time: the parts of a conjunction, also behind an implication.
 std::vector<z3::expr> split(const z3::expr& goal);
 
-// The obligation as text, for a solver that reads (reset) and several (check-sat). Each part of the goal is denied, with those of
-// the assumptions that it needs; then the hypotheses alone are asked, with everything that is known and an example spelled out, which
-// a second solver has only to confirm; then the same with the mutant denied.
-Export export_obligation(const std::string& name, const z3::expr_vector& assumed, const Query& query,
-                         const ProverOptions& options);
+// The obligation as text, for a solver that reads (reset) and several (check-sat). Each part of the
+// goal is denied, with those of the assumptions that it needs; then the hypotheses alone are asked,
+// with everything that is known and an example spelled out, which a second solver has only to
+// confirm; then the same with the mutant denied.
+Export export_obligation(const std::string& name, const z3::expr_vector& assumed,
+                         const Query& query, const ProverOptions& options);
 
 // What a solver that was given those texts should say, and says.
 struct SecondOpinion {
@@ -29,7 +30,8 @@ struct SecondOpinion {
   double seconds = 0;
 };
 
-// Gives each file to `command` (such as "cvc5"), as many at a time as there are processors. exports[i] is what files[i] holds.
+// Gives each file to `command` (such as "cvc5"), as many at a time as there are processors.
+// exports[i] is what files[i] holds.
 SecondOpinion ask_second_solver(const std::string& command, const std::vector<std::string>& files,
                                 const std::vector<std::vector<Export>>& exports);
 
