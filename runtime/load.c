@@ -24,8 +24,7 @@ uint64_t quadrille_read_varint(struct quadrille_reader* reader) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     const unsigned next = quadrille_read_byte(reader);
-    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a shorter number.
-     */
+    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a number. */
     if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
       quadrille_read_fail(reader, "the schedule is malformed; make it again");
     if (reader->error) return 0;

@@ -51,8 +51,8 @@ enum quadrille_operation {
   QUADRILLE_DO_STEP_END,
   QUADRILLE_DO_MESSAGE, /* peer a, flags b; pieces follow */
   QUADRILLE_DO_MESSAGE_END,
-  QUADRILLE_DO_BLOCK_MESSAGE, /* peer a, flags b, one whole block: buffer target, register immediate
-                               */
+  QUADRILLE_DO_BLOCK_MESSAGE, /* peer a, flags b, one whole block: of buffer target, in register
+                                 immediate */
   QUADRILLE_DO_PIECE,         /* pieces[immediate] */
   QUADRILLE_DO_COPY,          /* pieces[immediate] to the next; target is 1 outside steps */
   QUADRILLE_DO_REDUCE_LEFT,
@@ -60,8 +60,8 @@ enum quadrille_operation {
   QUADRILLE_DO_LANES, /* target: how many bodies follow */
   QUADRILLE_DO_LANE,  /* one of them starts */
   QUADRILLE_DO_LANES_END,
-  QUADRILLE_DO_RUN_CHOOSE, /* jump to the plain loop where a run is not worth it: index a, bound b
-                            */
+  QUADRILLE_DO_RUN_CHOOSE, /* jump to the plain loop where a run is not worth it: index a,
+                              bound b */
   QUADRILLE_DO_RUN,        /* runs[immediate] */
   QUADRILLE_DO_END
 };
@@ -82,8 +82,7 @@ struct quadrille_run_registers {
   uint8_t index, bound, has_after, message_count, value_count;
   struct {
     uint8_t first, last;          /* the same register where the value does not change */
-  } values[QUADRILLE_RUN_VALUES]; /* the key, `after`, then peers and blocks as messages name them
-                                   */
+  } values[QUADRILLE_RUN_VALUES]; /* key, `after`, then peers and blocks as messages name them */
   struct {
     uint8_t flags, buffer, peer, block; /* peer and block: indices of values */
   } messages[QUADRILLE_RUN_MESSAGES];

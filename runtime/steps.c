@@ -64,8 +64,7 @@ enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps) 
         if (!add_message(steps, event->flags, event->peer, event->piece.block))
           return QUADRILLE_STEPS_NO_MEMORY;
         break;
-      case QUADRILLE_EVENT_MESSAGE: /* a token: messages of several pieces are refused when binding
-                                     */
+      case QUADRILLE_EVENT_MESSAGE: /* a token: binding refuses messages of several pieces */
         if (!add_message(steps, event->flags, event->peer, -1)) return QUADRILLE_STEPS_NO_MEMORY;
         break;
       case QUADRILLE_EVENT_STEP_END: return QUADRILLE_STEPS_STEP;

@@ -8,27 +8,33 @@
  *   offset  bytes
  *   0       8      QUADRILLE_MAGIC
  *   8       2      major version: a reader of an older major refuses the file unless oldest_reader
- * allows it 10      2      minor version: additions that older readers may skip 12      2 oldest
- * major version whose readers understand the critical sections 14      2      number of sections 16
- * 16     hash: the first 16 bytes of SHA-256 over all critical sections, heads included, in file
- * order 32      ...    sections end-4   4      CRC-32C of everything before it
+ *           allows it
+ *   10      2      minor version: additions that older readers may skip
+ *   12      2      oldest major version whose readers understand the critical sections
+ *   14      2      number of sections
+ *   16      16     hash: the first 16 bytes of SHA-256 over all critical sections, heads included,
+ *           in file order
+ *   32      ...    sections
+ *   end-4   4      CRC-32C of everything before it
  *
  * A section: three letters, one byte of flags (bit 0: critical, a reader that does not know it
  * refuses the file), the payload's length as a varint of up to 64 bits, the payload. Each known
  * section stands exactly once, in this order:
  *
  *   PRG critical  the program: see "code" below. Equal bytes mean the same program, which is what
- * is proven. JOB critical  for each group: varint number of runs, then per run varint nodes and
- * varint ranks on each, by ascending size; then one signed varint a parameter, 0 for those that are
- * given at the call NAM           the names of the program in the order of declaration, each a
- * string, or, where an earlier name comes again, a varint of 64 plus that one's number; may be
- * missing
+ *                 is proven.
+ *   JOB critical  for each group: varint number of runs, then per run varint nodes and varint
+ *                 ranks on each, by ascending size; then one signed varint a parameter, 0 for
+ *                 those that are given at the call
+ *   NAM           the names of the program in the order of declaration, each a string, or, where
+ *                 an earlier name comes again, a varint of 64 plus that one's number; may be
+ *                 missing
  *
  * Code. First byte: collective; second: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node,
- * bit 5 in place, bit 6 commutative. Then varint number of parameters and a byte each (bit 0: given
- * at the call); varint number of tables and each table; varint number of requirements and an
- * expression each; the expression of the number of temporary blocks; the body. A body is statements
- * up to QUADRILLE_END.
+ * bit 5 in place, bit 6 commutative. Then varint number of parameters and a byte each (bit 0:
+ * given at the call); varint number of tables and each table; varint number of requirements and an
+ * expression each; the expression of the number of temporary blocks; the body. A body is
+ * statements up to QUADRILLE_END.
  *
  * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear),
  * numbered by the low six bits, or a constant (bit 6 set), the low six bits minus 1; every other

@@ -1,21 +1,22 @@
-// What the prover knows without proof, and nothing else: facts about tables, instantiated for every
-// term that occurs, and a few that a proof must ask for by name with `use NAME(arguments)`.
+// What the prover knows without proof, and nothing else: facts about tables, instantiated for
+// every term that occurs, and a few that a proof must ask for by name with `use NAME(arguments)`.
 //
 // Tables (nodes: sizes S of N nodes, ascending; P = prefix(S); D = distinct(S)):
 //   N >= 1; 1 <= S[i] <= S[N-1]; i <= j -> S[i] <= S[j]
-//   P[0] = 0; P[i+1] = P[i] + S[i]; P[N] = ranks; i <= P[i]; P[i] + S[i] <= ranks; i < j -> P[i] +
-//   S[i] <= P[j] D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j]; the last
-//   entry of D is S[N-1] a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 <
-//   length(T) -> x < T[a+1]
+//   P[0] = 0; P[i+1] = P[i] + S[i]; P[N] = ranks; i <= P[i]; P[i] + S[i] <= ranks;
+//     i < j -> P[i] + S[i] <= P[j]
+//   D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j];
+//     the last entry of D is S[N-1]
+//   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c
 //   member(D, k)        1 <= k < length(D) -> S[locate(S, D[k])] = D[k], with locate(S, D[k]) a
-//   node covered(D, i)       i a node -> D[locate(D, S[i])] = S[i], with locate(D, S[i]) >= 1
+//                       node
+//   covered(D, i)       i a node -> D[locate(D, S[i])] = S[i], with locate(D, S[i]) >= 1
 //   xor_range(x, y)     ranks x, y, a power of two of ranks, at most 2^20 -> x xor y is a rank
 //   xor_cancel(x, y)    ranks x, y, at most 2^20 of them -> (x xor y) xor y = x, (x xor y) xor x =
-//   y, x xor y = y xor x, and
-//                       x xor y = x only where y = 0, = 0 only where x = y; both proven in
-//                       bitvector.cc
+//                       y, x xor y = y xor x, and x xor y = x only where y = 0, = 0 only where x =
+//                       y; both proven in bitvector.cc
 // Each is checked on every small topology by tests/prove/axioms_test.cc.
 #ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 #define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_

@@ -5,24 +5,21 @@
 // send to a receive buffer):
 //   defined   every partial operation has a value wherever the program comes to it
 //   keys      the keys of each iteration of a loop lie in the interval that the proof gives,
-//   intervals follow one another, and so
-//             do the statements of a body: by induction over iterations, keys strictly increase at
-//             a rank
+//             intervals follow one another, and so do the statements of a body: by induction over
+//             iterations, keys strictly increase at a rank
 //   match     every send has its receive, in a step with the same key, at the rank that it names,
-//   and that receive names it; the two
-//             maps are inverse, so this pairs all messages one to one. With keys: the lowest key at
-//             which some rank is not done is the same at both ends of its messages, so they meet:
-//             progress with no buffering at all, by induction over keys
+//             and that receive names it; the two maps are inverse, so this pairs all messages one
+//             to one. With keys: the lowest key at which some rank is not done is the same at both
+//             ends of its messages, so they meet: progress with no buffering at all, by induction
+//             over keys
 //   place     block d goes to rank d and arrives as block s from rank s
 //   cover     for every two ranks, some send carries the block; once: no two do. Copies serve the
-//   diagonal in the same way.
-//             With match: every receive block is written once, so steps in flight together touch no
-//             block in common (overlap)
+//             diagonal in the same way. With match: every receive block is written once, so steps
+//             in flight together touch no block in common (overlap)
 //   in_place  each block is sent no later than the block that overwrites it arrives
 //   port      two inter-node exchanges of a node at one key are the same exchange. Loops whose
-//   bounds and intervals do not depend on the
-//             rank are in the same iteration at equal keys, everywhere, because their intervals are
-//             disjoint
+//             bounds and intervals do not depend on the rank are in the same iteration at equal
+//             keys, everywhere, because their intervals are disjoint
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 

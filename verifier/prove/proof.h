@@ -1,11 +1,12 @@
-// A proof: the code of a program, and what its author says of it, as text. The prover takes nothing
-// of it on trust but as a hint: witnesses are checked, lemmas proven, and `use` names an axiom of
-// axioms.h or an earlier lemma.
+// A proof: the code of a program, and what its author says of it, as text. The prover takes
+// nothing of it on trust but as a hint: witnesses are checked, lemmas proven, and `use` names an
+// axiom of axioms.h or an earlier lemma.
 //
 //   proof 1
 //   algorithm hierarchical-factor            for people
 //   code 00 15 ...                           section PRG of a schedule file, in hexadecimal, on as
-//   many lines as needed names 13 68 ...                          section NAM
+//                                            many lines as needed
+//   names 13 68 ...                          section NAM
 //
 //   define NAME(x, y)                        a name for an expression
 //     as NUMBER
@@ -16,26 +17,26 @@
 //     use AXIOM(...) or LEMMA(...)           any number
 //   theorem NAME(x, y)                       a lemma that is worth telling
 //   refute NAME(x, y)                        a claim that is false: the smallest counterexample is
-//   looked for
+//                                            looked for
 //     rewrite LEMMA(...)                     under match or once: the lemma's conditions hold, and
-//     what it equates is one
+//                                            what it equates is one
 //   match send 1                             which receive meets this send, in terms of the send's
-//   names
+//                                            names
 //     with receive 2 where u = l, round = round if CONDITION
 //   match receive 2                          and the reverse
 //   cover                                    where the block from rank `source` to another rank
-//   `target` travels
+//                                            `target` travels
 //     with send 1 where phase = ..., v = ... if CONDITION
 //   once send 1                              hints that no block is sent by two instances
 //   copies                                   where `rank` copies its block to itself
 //     with copy 1 where ...
-//   keys LOOP                                the keys of each iteration lie in from .. to, in terms
-//   of the loop's names
+//   keys LOOP                                the keys of each iteration lie in from .. to, in
+//                                            terms of the loop's names
 //     from NUMBER
 //     to NUMBER
 //   order, defined, port, in_place           hints for the obligations of that name
 //     inside send 3                          under port: the step of this send stays inside its
-//     node
+//                                            node
 //
 // A let of the program can be used as a function of a rank and of the variables of its enclosing
 // loops: b(source, phase, round). Where two instances are compared (port), the names of the second
