@@ -201,6 +201,9 @@ int emit(const std::string& file, const std::string& folder) {
   if (!schedule.ok()) return bad_input("emit", schedule.error().message);
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
   const EmittedSource emitted = emit_c(*bytes, name, command_of(*schedule, name));
+  std::error_code error;
+  std::filesystem::create_directories(cli::user_path(folder), error);
+  if (error) return bad_input("emit", fmt::format("--out: {}: {}", folder, error.message()));
   for (const auto& [ending, text] :
        {std::pair(".h", emitted.header), std::pair(".c", emitted.source)}) {
     const Result<bool> written =

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# make_schedule.sh GENERATOR VERIFIER NAME FOLDER 'CHECK ARGUMENTS' GENERATE ARGUMENTS...
+#
+# Makes NAME.qs, NAME.check.txt, NAME.h and NAME.c in FOLDER, or fails and says why: a schedule that
+# the verifier does not accept is never emitted. Tested by //emitted:refused_test.
+set -euo pipefail
+generator=$1 verifier=$2 name=$3 folder=$4 check=$5
+shift 5
+schedule=$folder/$name.qs
+"$generator" generate "$@" --out "$schedule" >/dev/null
+# shellcheck disable=SC2086 # the check's arguments are several words
+if ! "$verifier" check "$schedule" $check >"$folder/$name.check.txt"; then
+  cat "$folder/$name.check.txt" >&2
+  rm -f "$schedule" "$folder/$name.check.txt"
+  exit 1
+fi
+"$generator" emit "$schedule" --out "$folder" >/dev/null

@@ -1,0 +1,55 @@
+"""quadrille_schedule: a schedule as a build target, checked before anything can link it."""
+
+def quadrille_schedule(
+        name,
+        collective,
+        algorithm,
+        nodes,
+        options = {},
+        check = [],
+        visibility = None,
+        testonly = None):
+    """Generates a schedule, checks it, and gives it as a C library; where the check fails, nothing builds.
+
+    `name` is a cc_library: #include "PACKAGE/NAME.h" declares the array `quadrille_NAME` for
+    quadrille_load_memory. Beside it stand NAME.qs, the schedule file, and NAME.check.txt, what the
+    verifier found.
+
+    Args:
+      name: of the library and of the array; a C identifier.
+      collective: such as "alltoall".
+      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all.
+      nodes: ranks on each node, as --nodes takes them: "1,2,3" or "4x8".
+      options: of the algorithm, such as {"self-loops": "drop"}.
+      check: further arguments of `verifier check`, such as ["--ports", "1"].
+      visibility: of all of it.
+      testonly: as in every rule.
+    """
+    generator = str(Label("//generator:generator"))
+    verifier = str(Label("//verifier:verifier"))
+    make = str(Label("//emitted:make_schedule.sh"))
+    arguments = [collective, "--algorithm", algorithm, "--nodes", nodes]
+    for option, value in options.items():
+        arguments += ["--" + option, value]
+    native.genrule(
+        name = name + "_files",
+        outs = [name + ending for ending in [".qs", ".check.txt", ".h", ".c"]],
+        cmd = " ".join([
+            "$(location %s)" % make,
+            "$(location %s)" % generator,
+            "$(location %s)" % verifier,
+            name,
+            "$(RULEDIR)",
+            "'%s'" % " ".join(check),
+        ] + ["'%s'" % argument for argument in arguments]),
+        testonly = testonly,
+        tools = [generator, verifier, make],
+        visibility = visibility,
+    )
+    native.cc_library(
+        name = name,
+        srcs = [name + ".c"],
+        hdrs = [name + ".h"],
+        testonly = testonly,
+        visibility = visibility,
+    )

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The example does what it says, and on another number of ranks ends with a sentence.
+set -uo pipefail
+mpirun=$1 program=$2
+flags=()
+[ "$mpirun" = mpirun.openmpi ] && flags=(--allow-run-as-root --oversubscribe)
+
+said=$("$mpirun" "${flags[@]}" -n 6 "$program") || exit 1
+[ "$said" = "24 x 24 matrix transposed on 6 ranks, 0 wrong entries" ] || {
+  echo "it said: $said" >&2
+  exit 1
+}
+if said=$("$mpirun" "${flags[@]}" -n 5 "$program" 2>&1); then
+  echo "a schedule for 6 ranks ran on 5: $said" >&2
+  exit 1
+fi
+grep -q "6 ranks" <<<"$said" || {
+  echo "nothing was said of 6 ranks: $said" >&2
+  exit 1
+}

@@ -1,0 +1,75 @@
+"""Counts test cases in the event files of `bazel test`, and ends with "N passed, N failed".
+
+A case is one <testcase> of a target's test.xml. A target that did not build, did not run, timed
+out, or ran no case at all counts as one failure. Exit code 1 where anything failed.
+"""
+
+import json
+import sys
+import urllib.parse
+import xml.etree.ElementTree
+
+
+def cases(report):
+    """(passed, names of those that did not) of one test.xml; a skipped case did not pass."""
+    passed, failed = 0, []
+    for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+        outcome = {child.tag for child in case}
+        skipped = case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed")
+        if skipped or outcome & {"failure", "error", "skipped"}:
+            failed.append(f"{case.get('classname', '')}.{case.get('name')}")
+        else:
+            passed += 1
+    return passed, failed
+
+
+def report_of(result):
+    for output in result.get("testActionOutput", []):
+        if output["name"] == "test.xml":
+            return urllib.parse.unquote(urllib.parse.urlparse(output["uri"]).path)
+    return None
+
+
+def count(events):
+    """(passed, failures) of one run of `bazel test`."""
+    passed, failures, targets, ran = 0, [], set(), set()
+    for line in events:
+        event = json.loads(line)
+        if "targetConfigured" in event["id"] and "testSize" in event.get("configured", {}):
+            targets.add(event["id"]["targetConfigured"]["label"])
+        if "testResult" not in event["id"]:
+            continue
+        label, result = event["id"]["testResult"]["label"], event["testResult"]
+        ran.add(label)
+        report = report_of(result)
+        good, bad = cases(report) if report else (0, [])
+        if result["status"] != "PASSED" and not bad:
+            bad = [result["status"].lower()]
+        elif not good and not bad:
+            bad = ["ran no test"]
+        passed += good
+        failures += [f"{label} {name}" for name in bad]
+    failures += [f"{label} did not run" for label in sorted(targets - ran)]
+    if not targets:
+        failures.append("no test was found")
+    return passed, failures
+
+
+def main(paths):
+    passed, failures = 0, []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as events:
+                good, bad = count(events)
+        except OSError as error:
+            good, bad = 0, [f"bazel test left no events: {error.strerror}"]
+        passed += good
+        failures += bad
+    for failure in failures:
+        print(f"FAILED {failure}")
+    print(f"{passed} passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
