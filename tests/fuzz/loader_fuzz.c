@@ -1,0 +1,94 @@
+/* A libFuzzer target on the runtime's loader: whatever the bytes are, they are refused with a
+ * sentence or load, and what loads is walked for a few ranks. Address and undefined behaviour
+ * sanitizers watch.
+ *
+ * The input is resealed first: nobody guesses a checksum, and a damaged seal is refused at once. A
+ * walk is pure computation that a hostile program can make as long as it likes, so a timer ends it;
+ * it holds nothing that would be lost. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "runtime/program.h"
+#include "tests/support/reseal.h"
+
+enum { MOST_RANKS = 4096, MOST_EVENTS = 20000, WALK_MICROSECONDS = 20000 };
+
+static sigjmp_buf too_long;
+
+static void stop_walk(int signal) {
+  (void)signal;
+  siglongjmp(too_long, 1);
+}
+
+static void set_timer(long microseconds) {
+  const struct itimerval timer = {{0, 0}, {0, microseconds}};
+  setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
+static void walk(const struct quadrille_program* program, const struct quadrille_tables* tables,
+                 const struct quadrille_place* place) {
+  static struct quadrille_walker walker;
+  static struct quadrille_event event;
+  if (sigsetjmp(too_long, 1)) return;
+  set_timer(WALK_MICROSECONDS);
+  quadrille_walk_start(&walker, program, tables, place);
+  for (int events = 0; events < MOST_EVENTS; events++) {
+    quadrille_walk_next(&walker, &event);
+    if (event.kind == QUADRILLE_EVENT_END) break;
+    if (event.kind != QUADRILLE_EVENT_UNDEFINED) continue;
+    if (!event.why || !*event.why) abort();
+    break;
+  }
+  set_timer(0);
+}
+
+static void walk_rank(const struct quadrille_program* program, int64_t* counts, int64_t group,
+                      int64_t rank) {
+  struct quadrille_place place = {.rank = rank,
+                                  .ranks = program->topologies[group].ranks,
+                                  .group = group,
+                                  .counts = counts,
+                                  .remote_counts = counts};
+  if (program->groups == 2) place.remote_ranks = program->topologies[1 - group].ranks;
+  struct quadrille_tables tables;
+  const char* error = quadrille_tables_fill(&tables, program, &place);
+  if (!error) walk(program, &tables, &place);
+  if (error && !*error) abort();
+  quadrille_tables_destroy(&tables);
+}
+
+int LLVMFuzzerInitialize(int* count, char*** words) {
+  (void)count;
+  (void)words;
+  signal(SIGVTALRM, stop_walk);
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static int64_t counts[MOST_RANKS];
+  static struct quadrille_program program;
+  for (int i = 0; i < MOST_RANKS; i++) counts[i] = i % 5;
+  /* Exactly as long as the file: a read past its end is seen. */
+  unsigned char* file = malloc(size ? size : 1);
+  if (!file) abort();
+  memcpy(file, data, size);
+  quadrille_reseal(file, size);
+  const char* error = quadrille_program_load(&program, file, size);
+  if (error && !*error) abort();
+  for (int64_t group = 0; !error && group < program.groups; group++) {
+    const int64_t ranks = program.topologies[group].ranks;
+    if (ranks > MOST_RANKS ||
+        (program.groups == 2 && program.topologies[1 - group].ranks > MOST_RANKS))
+      continue;
+    walk_rank(&program, counts, group, 0);
+    if (ranks > 2) walk_rank(&program, counts, group, ranks / 2);
+    if (ranks > 1) walk_rank(&program, counts, group, ranks - 1);
+  }
+  if (!error) quadrille_program_destroy(&program);
+  free(file);
+  return 0;
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Fuzzes the loader for so many seconds; any crash, leak, hang or undefined behaviour is a failure,
+# and so is a fuzzer that does not come far.
+set -euo pipefail
+fuzzer=$1 seeds=$2 seconds=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/found"
+"$seeds" "$folder/seeds"
+
+code=0
+"$fuzzer" -max_total_time="$seconds" -timeout=10 -max_len=2048 -print_final_stats=1 -verbosity=1 \
+  -artifact_prefix="${TEST_UNDECLARED_OUTPUTS_DIR:-$folder}/" \
+  "$folder/found" "$folder/seeds" 2>"$folder/log" || code=$?
+tail -n 25 "$folder/log"
+[ $code -eq 0 ] || exit $code
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/log")
+[ "$runs" -ge 1000 ] || {
+  echo "only $runs inputs in $seconds s" >&2
+  exit 1
+}

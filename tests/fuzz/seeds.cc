@@ -1,0 +1,47 @@
+// seeds FOLDER: one schedule file of every program that can be generated and of every shape of
+// tests/programs, for the fuzzer to start from.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "generator/encode.h"
+#include "generator/registry.h"
+#include "tests/support/programs.h"
+
+namespace quadrille {
+namespace {
+
+void write(const std::filesystem::path& file, const Bytes& bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  if (!out.flush()) {
+    std::fprintf(stderr, "seeds: %s could not be written\n", file.c_str());
+    std::exit(2);
+  }
+}
+
+void write_all(const std::filesystem::path& folder) {
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Topology topology =
+          parse_nodes(algorithm.name == "hierarchical-factor" ? "1,2,3" : "4x2").value();
+      write(folder / full_name(algorithm, choices),
+            encode(make_program(algorithm, choices), {{topology}, {}}));
+    }
+  for (const std::string& name : shape_names())
+    write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
+}
+
+}  // namespace
+}  // namespace quadrille
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: seeds FOLDER\n");
+    return 2;
+  }
+  std::filesystem::create_directories(argv[1]);
+  quadrille::write_all(argv[1]);
+  return 0;
+}
