@@ -1,0 +1,66 @@
+// Every send has its receive, at the rank that it names and in a step with the same key, and the
+// reverse, by mutually inverse witnesses. Tested with the obligations (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+namespace quadrille::verifier {
+
+void Planner::matches() {
+  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
+    if (anatomy_.sites[i].kind != Site::Kind::kCopy) matches_of(i);
+}
+
+void Planner::matches_of(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const View view = view_of_site(site);
+  const ProofStatement* statement = find("match", site_name(site));
+  const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
+  const std::string name = "match " + site_name(site);
+  peer_and_place(site, view, facts);
+  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
+  exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
+    append(q.hypotheses, along(q, site.path, instance));
+  });
+  for (size_t k = 0; k < matches_[i].size(); ++k) {
+    const Site& other = anatomy_.sites[matches_[i][k].site];
+    if (other.kind == site.kind || other.kind == Site::Kind::kCopy ||
+        other.block.has_value() != site.block.has_value() || site.step < 0 || other.step < 0)
+      return fail_proof(
+          fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
+    const Uses case_facts = uses(statement, view, k);
+    add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
+        [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
+  }
+}
+
+void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
+                    const Rewrites& rewriting) {
+  const Site& site = anatomy_.sites[i];
+  const Choice& choice = matches_[i][k];
+  const Site& other = anatomy_.sites[choice.site];
+  const Instance instance = unknowns_at(q, view, site.path, facts);
+  append(q.hypotheses, applies(q, matches_[i], k, instance));
+  apply_rewrites(q, rewriting, instance);
+  const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+  std::vector<z3::expr> goals = along(q, other.path, there);
+  goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
+  const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
+  goals.push_back(q.logic.equal(here_key, there_key));
+  goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
+  show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
+}
+
+void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {
+  add("peer of " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    const Polynomial peer = q.logic.number(site.peer, instance);
+    const z3::expr self = q.logic.equal(peer, instance.rank);
+    std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),
+                                   q.logic.less(peer, q.logic.ranks()), !self};
+    if (site.block) goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
+    show(q, {}, goals, self);
+  });
+}
+
+}  // namespace quadrille::verifier

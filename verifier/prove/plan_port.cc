@@ -1,0 +1,168 @@
+// Two inter-node exchanges of a node at one key are the same exchange. Two instances of any two
+// steps are compared, at two ranks of one node; loops that are in the same iteration at equal keys
+// everywhere share their variables. Tested with the obligations (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "verifier/prove/paths.h"
+
+namespace quadrille::verifier {
+
+namespace {
+
+bool contains(const LoopSite& loop, const StepSite& step) {
+  Path inside = loop.path;
+  inside.push_back({PathElement::Kind::kLoop, {}, loop.low, loop.high, loop.variable});
+  return is_prefix(inside, step.path);
+}
+
+}  // namespace
+
+void Planner::port() {
+  for (const StepSite& step : anatomy_.steps)
+    if (error_.empty()) at_most_one_each_way(step);
+  if (!error_.empty()) return;
+  if (program_.port.kind == PortKind::kNone || program_.port.per == PortScope::kRank) return;
+  const auto base = node_table();
+  if (!base) return fail_proof("a port per node needs a table of prefix(nodes)");
+  for (size_t i = 0; i < anatomy_.steps.size(); ++i) {
+    if (!leaves_its_node(i)) stays_inside(i, *base);
+    for (size_t j = 0; j <= i; ++j)
+      if (leaves_its_node(i) && leaves_its_node(j)) one_exchange(j, i, *base);
+  }
+}
+
+// Then nothing is left to prove for a rank's own port, nor of two messages of a pair.
+void Planner::at_most_one_each_way(const StepSite& step) {
+  int sends = 0, receives = 0;
+  for (const int site : step.sites) {
+    sends += anatomy_.sites[site].kind == Site::Kind::kSend;
+    receives += anatomy_.sites[site].kind == Site::Kind::kReceive;
+  }
+  if (sends > 1 || receives > 1)
+    return fail_proof("only steps with at most one message each way have a proof system so far");
+  if (sends == 1 && receives == 1 && !is_exchange(step) &&
+      program_.port.kind == PortKind::kExchange)
+    fail_proof("a step exchanges with two different ranks, against the port");
+}
+
+bool Planner::is_exchange(const StepSite& step) const {
+  if (step.sites.size() != 2) return false;
+  const Site &a = anatomy_.sites[step.sites[0]], &b = anatomy_.sites[step.sites[1]];
+  return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy &&
+         a.peer == b.peer;
+}
+
+bool Planner::leaves_its_node(size_t step) const {
+  if (!is_exchange(anatomy_.steps[step])) return false;
+  const ProofStatement* statement = find("port", "");
+  if (!statement) return true;
+  return std::none_of(statement->lines.begin(), statement->lines.end(), [&](const Line& line) {
+    if (!starts_with(line, "inside") || line.tokens.size() != 3) return false;
+    const auto site = find_site(Site::Kind::kSend, static_cast<int>(line.tokens[2].number));
+    return site && anatomy_.sites[*site].step == static_cast<int>(step);
+  });
+}
+
+std::optional<int64_t> Planner::node_table() const {
+  for (size_t i = 0; i < program_.tables.size(); ++i)
+    if (program_.tables[i].kind == TableKind::kPrefix &&
+        program_.tables[program_.tables[i].source].kind == TableKind::kNodes)
+      return i;
+  return std::nullopt;
+}
+
+void Planner::stays_inside(size_t i, int64_t base) {
+  for (const int index : anatomy_.steps[i].sites) {
+    const Site& site = anatomy_.sites[index];
+    if (site.kind == Site::Kind::kCopy) continue;
+    const View view = view_of_site(site);
+    const Uses facts = uses(find("port", ""), view);
+    add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
+      const Instance instance = unknowns_at(q, view, site.path, facts);
+      const z3::expr inside =
+          q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
+                        q.logic.located(base, instance.rank));
+      show(q, {}, {inside}, !inside);
+    });
+  }
+}
+
+int Planner::shared_loops(const StepSite& a, const StepSite& b) const {
+  int shared = 0;
+  for (const LoopSite& loop : anatomy_.loops) {
+    if (loop.variable != shared) continue;
+    const size_t index = &loop - anatomy_.loops.data();
+    const bool around_both = contains(loop, a) && contains(loop, b);
+    if (!around_both) continue;
+    const Interval& interval = *intervals_[index];
+    if (mentions_rank(loop.low) || mentions_rank(loop.high) || mentions_rank(interval.from) ||
+        mentions_rank(interval.to))
+      return shared;
+    ++shared;
+  }
+  return shared;
+}
+
+// Unknowns: those of the first instance, then the second's own, then the second's rank.
+Planner::TwoSteps Planner::two_steps(const StepSite& a, const StepSite& b) const {
+  TwoSteps both{view_of(a.variables, a.names), {}, {}};
+  const size_t shared = shared_loops(a, b);
+  for (size_t v = 0; v < b.variables.size(); ++v) {
+    if (v < shared) {
+      both.second.push_back(variable(v));
+    } else {
+      both.second.push_back(variable(both.view.unknowns.size()));
+      both.view.unknowns.push_back(b.variables[v] + "_2");
+    }
+  }
+  both.second_rank = variable(both.view.unknowns.size());
+  both.view.unknowns.push_back("rank_2");
+  for (const auto& [name, value] : b.names)
+    both.view.names[name + "_2"] = substitute(value, both.second, both.second_rank);
+  return both;
+}
+
+void Planner::one_exchange(size_t i, size_t j, int64_t base) {
+  const TwoSteps both = two_steps(anatomy_.steps[i], anatomy_.steps[j]);
+  const Uses facts = uses(find("port", ""), both.view);
+  add(fmt::format("port: step {} and step {}", i + 1, j + 1),
+      [=, this](Query& q) { compare_exchanges(q, i, j, base, both, facts); });
+}
+
+void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
+                                const Uses& facts) const {
+  const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
+  const Instance all_unknowns = unknowns(q, both.view);
+  Instance first{all_unknowns.rank, all_unknowns.variables};
+  first.variables.resize(one.variables.size());
+  Instance other{q.logic.number(both.second_rank, all_unknowns), {}};
+  for (const Expression& value : both.second)
+    other.variables.push_back(q.logic.number(value, all_unknowns));
+  append(q.hypotheses, along(q, one.path, first));
+  assume(q, facts, all_unknowns);
+  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
+  const auto leaves = [&](const StepSite& step, const Instance& instance) {
+    const Polynomial peer = q.logic.number(anatomy_.sites[step.sites[0]].peer, instance);
+    return !q.logic.equal(node(peer), node(instance.rank));
+  };
+  q.hypotheses.push_back(leaves(one, first));
+  std::vector<z3::expr> guards = along(q, two.path, other);
+  guards.push_back(q.logic.less_equal(Polynomial::constant(0), other.rank));
+  guards.push_back(q.logic.less(other.rank, q.logic.ranks()));
+  guards.push_back(leaves(two, other));
+  guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
+  const std::vector<z3::expr> before_keys = guards;
+  guards.push_back(q.logic.equal(q.logic.number(one.key, first), q.logic.number(two.key, other)));
+  std::vector<z3::expr> same = {q.logic.truth(i == j), q.logic.equal(first.rank, other.rank)};
+  for (size_t v = 0; v < first.variables.size() && v < other.variables.size(); ++v)
+    same.push_back(q.logic.equal(first.variables[v], other.variables[v]));
+  q.goal = z3::implies(all(q, guards), all(q, same));
+  // Without the second step's node, or without keys, different exchanges do go on.
+  q.mutant = i == j ? z3::implies(all(q, before_keys), all(q, same)) : q.logic.truth(false);
+}
+
+}  // namespace quadrille::verifier

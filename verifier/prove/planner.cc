@@ -1,0 +1,183 @@
+// What all kinds of obligation share: the order in which they are planned, the proof's statements and
+// witnesses, and the unknowns of a query. Tested with the obligations (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace quadrille::verifier {
+
+Planner::Planner(const Proof& proof)
+    : proof_(proof),
+      program_(proof.program),
+      anatomy_(take_apart(proof.program)),
+      lines_(proof, anatomy_) {}
+
+Result<ProofPlan> Planner::run() {
+  if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
+  if (error_.empty()) xor_facts();
+  for (const ProofStatement& statement : proof_.statements)
+    if (error_.empty()) read_early(statement);
+  if (error_.empty()) read_witnesses();
+  if (error_.empty()) defined();
+  if (error_.empty()) matches();
+  if (error_.empty()) covers();
+  if (error_.empty()) keys();
+  if (error_.empty() && program_.in_place) in_place();
+  if (error_.empty()) port();
+  if (!error_.empty()) return Error{error_};
+  return std::move(plan_);
+}
+
+void Planner::fail_proof(const std::string& message) {
+  if (error_.empty()) error_ = fmt::format("{}: {}", proof_.source, message);
+}
+
+void Planner::fail_at(const ProofStatement& statement, const std::string& message) {
+  if (error_.empty()) error_ = fmt::format("{}:{}: {}", proof_.source, statement.line, message);
+}
+
+std::string Planner::site_name(const Site& site) {
+  static constexpr const char* kKinds[] = {"send", "receive", "copy"};
+  return fmt::format("{} {}", kKinds[static_cast<int>(site.kind)], site.number);
+}
+
+const ProofStatement* Planner::find(const std::string& kind, const std::string& subject) const {
+  for (const ProofStatement& statement : proof_.statements)
+    if (statement.kind == kind && statement.subject == subject) return &statement;
+  return nullptr;
+}
+
+Uses Planner::uses(const ProofStatement* statement, const View& view, int witness) const {
+  Uses result;
+  if (!statement) return result;
+  int seen = -1;
+  for (const Line& line : statement->lines) {
+    seen += starts_with(line, "with");
+    if (!starts_with(line, "use") || (seen >= 0 && seen != witness)) continue;
+    if (auto fact = lines_.use(line, view)) result.push_back(std::move(*fact));
+  }
+  return result;
+}
+
+std::optional<int> Planner::find_site(Site::Kind kind, int number) const {
+  for (size_t i = 0; i < anatomy_.sites.size(); ++i)
+    if (anatomy_.sites[i].kind == kind && anatomy_.sites[i].number == number) return i;
+  return std::nullopt;
+}
+
+Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statement,
+                           const Site& site, const View& view, const Uses& facts) {
+  Rewrites result;
+  if (!statement) return result;
+  for (const Line& line : statement->lines) {
+    if (!starts_with(line, "rewrite")) continue;
+    auto rewrite = lines_.rewrite(line, view);
+    if (!rewrite) {
+      fail_at(*statement,
+              fmt::format(
+                  "line {} rewrites by nothing that is known to be an equality of a table entry",
+                  line.number));
+      return {};
+    }
+    result.push_back(*rewrite);
+    add(fmt::format("{}, rewriting {}", name, result.size()),
+        [=, this, given = rewrite->given](Query& q) {
+          const Instance instance = unknowns_at(q, view, site.path, facts);
+          std::vector<z3::expr> goals;
+          for (const Expression& condition : given)
+            goals.push_back(q.logic.condition(condition, instance));
+          show(q, {}, goals, negated(q, given[0], instance));
+        });
+  }
+  return result;
+}
+
+std::vector<Choice> Planner::choices(const ProofStatement* statement, const View& view) {
+  std::vector<Choice> result;
+  if (!statement) return result;
+  for (const Line& line : statement->lines) {
+    if (!starts_with(line, "with")) continue;
+    const Witness witness = take(lines_.witness(line, view));
+    const auto site = find_site(witness.kind, witness.number);
+    if (!site)
+      fail_at(*statement, fmt::format("line {}: the program has no such site", line.number));
+    if (!error_.empty()) return {};
+    Choice choice{*site, {}, witness.condition};
+    for (const std::string& name : anatomy_.sites[*site].variables) {
+      const auto value = std::find_if(witness.values.begin(), witness.values.end(),
+                                      [&](const auto& v) { return v.first == name; });
+      if (value == witness.values.end()) {
+        fail_at(*statement, fmt::format("line {}: no value for '{}'", line.number, name));
+        return {};
+      }
+      choice.values.push_back(value->second);
+    }
+    result.push_back(std::move(choice));
+  }
+  return result;
+}
+
+void Planner::read_witnesses() {
+  for (const Site& site : anatomy_.sites) {
+    const ProofStatement* statement =
+        site.kind == Site::Kind::kCopy ? nullptr : find("match", site_name(site));
+    matches_.push_back(choices(statement, view_of_site(site)));
+    if (site.kind != Site::Kind::kCopy && matches_.back().empty())
+      fail_proof(fmt::format("no 'match {}'", site_name(site)));
+  }
+  cover_ = choices(find("cover", ""), ends_view());
+  copies_ = choices(find("copies", ""), View{{}, {}, true});
+  if (cover_.empty()) fail_proof("no 'cover'");
+  if (copies_.empty()) fail_proof("no 'copies'");
+}
+
+void Planner::add(std::string name, bool theorem, std::function<void(Query&)> build) {
+  plan_.obligations.push_back({std::move(name), theorem, std::move(build)});
+}
+
+void Planner::add(std::string name, std::function<void(Query&)> build) {
+  add(std::move(name), false, std::move(build));
+}
+
+Instance Planner::unknowns(Query& q, const View& view) const {
+  Instance instance;
+  instance.rank = q.logic.fresh("rank");
+  for (const std::string& name : view.unknowns) instance.variables.push_back(q.logic.fresh(name));
+  if (view.has_rank) in_range(q, instance.rank);
+  for (const Expression& requirement : program_.requirements)
+    q.hypotheses.push_back(q.logic.condition(requirement, instance));
+  if (plan_.bounded_ranks)
+    q.hypotheses.push_back(
+        q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kBitVectorRanks)));
+  return instance;
+}
+
+Instance Planner::unknowns_at(Query& q, const View& view, const Path& path,
+                              const Uses& facts) const {
+  Instance instance = unknowns(q, view);
+  append(q.hypotheses, along(q, path, instance));
+  assume(q, facts, instance);
+  return instance;
+}
+
+void Planner::exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
+                         const Uses& facts,
+                         std::function<void(Query&, const Instance&)> assume_more) {
+  if (list.empty() || !list.back().condition) return;
+  add(name + ", all cases", [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    assume_more(q, instance);
+    assume(q, facts, instance);
+    z3::expr some = q.logic.truth(false);
+    for (const Choice& choice : list) some = some || q.logic.condition(*choice.condition, instance);
+    show(q, {}, {some}, q.logic.condition(*list[0].condition, instance));
+  });
+}
+
+Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
+  return q.logic.number(anatomy_.steps[step].key, instance);
+}
+
+}  // namespace quadrille::verifier

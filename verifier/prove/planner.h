@@ -1,0 +1,186 @@
+// The plan of a proof in the making: what is read of program and proof, and the obligations so far.
+//
+// run() goes through the kinds of obligation in order; each kind has its own file, plan_KIND.cc,
+// and the glue between them is told in obligations.h. Obligations refer to the planner, which has
+// to live as long as they do. The first error ends everything.
+#ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
+#define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verifier/prove/obligations.h"
+#include "verifier/prove/queries.h"
+#include "verifier/prove/reader.h"
+#include "verifier/prove/sites.h"
+
+namespace quadrille::verifier {
+
+class Planner {
+ public:
+  explicit Planner(const Proof& proof);
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  Result<ProofPlan> run();
+
+ private:
+  // ---- Reading (planner.cc)
+
+  void fail_proof(const std::string& message);
+  void fail_at(const ProofStatement& statement, const std::string& message);
+  template <class T>
+  T take(Result<T> result) {
+    if (result.ok()) return std::move(result).value();
+    if (error_.empty()) error_ = result.error().message;
+    return T{};
+  }
+
+  static bool starts_with(const Line& line, const char* word) {
+    return line.tokens[0].text == word;
+  }
+  static std::string site_name(const Site& site);  // "send 1"
+  static View view_of_site(const Site& site) { return view_of(site.variables, site.names); }
+  static View ends_view() { return {{"source", "target"}, {}, false}; }
+
+  const ProofStatement* find(const std::string& kind, const std::string& subject) const;
+  std::optional<int> find_site(Site::Kind kind, int number) const;
+  // The facts that a statement's `use` lines bring in this view; of those behind a `with`, only the
+  // ones of that witness.
+  Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
+  // The equalities that a statement rewrites by; that their conditions hold at the site becomes an
+  // obligation.
+  Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
+                    const View& view, const Uses& facts);
+  std::vector<Choice> choices(const ProofStatement* statement, const View& view);
+  void read_witnesses();
+
+  // ---- Building queries (planner.cc)
+
+  void add(std::string name, bool theorem, std::function<void(Query&)> build);
+  void add(std::string name, std::function<void(Query&)> build);
+  // Fresh unknowns for a view, and what holds of every job.
+  Instance unknowns(Query& q, const View& view) const;
+  // The same at the end of a path, where these facts are known besides.
+  Instance unknowns_at(Query& q, const View& view, const Path& path, const Uses& facts) const;
+  // That some choice of a list applies.
+  void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
+                  const Uses& facts, std::function<void(Query&, const Instance&)> assume_more);
+  Polynomial key(Query& q, int step, const Instance& instance) const;
+
+  // ---- Lemmas, theorems and false claims (plan_lemmas.cc)
+
+  // In order: a lemma may use those before it.
+  void read_early(const ProofStatement& statement);
+  void define(const ProofStatement& statement);
+  void lemma_obligations(const ProofStatement& statement, const Lemma& lemma, const View& view);
+  void induction_obligations(const ProofStatement& statement, const Lemma& lemma, const View& view);
+
+  // ---- defined (plan_definedness.cc)
+
+  void xor_facts();
+  void defined();
+  std::string loop_name(const PathElement& element) const;
+  // The names known in the innermost of the loops that a view is inside of.
+  View with_loop_names(View view) const;
+
+  // ---- match, and the first half of place (plan_pairing.cc)
+
+  void matches();
+  void matches_of(size_t i);
+  void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
+             const Rewrites& rewriting);
+  // The peer is another rank, and the block is the peer's.
+  void peer_and_place(const Site& site, const View& view, const Uses& facts);
+
+  // ---- cover and once (plan_coverage.cc)
+
+  void covers();
+  void cover_case(size_t k);
+  void copies();
+  void copy_case(size_t k);
+  // A block that is sent, or copied, is sent by the instance that `cover`, or `copies`, names.
+  void once(size_t i);
+
+  // ---- keys (plan_keys.cc)
+
+  // Bounds of the keys of one iteration of a loop.
+  struct Interval {
+    Expression from, to;
+  };
+  // An item of a body: its guards beyond the body's own path, and the interval of its keys.
+  struct KeyRange {
+    std::vector<z3::expr> guards;
+    Polynomial low, high;
+  };
+
+  void keys();
+  // What stands later in a body has higher keys.
+  void sequence(size_t body);
+  void in_sequence(size_t body, size_t i, size_t j, const Item& one, const Item& two);
+  // Every statement of a loop's body stays in the iteration's interval; intervals follow one
+  // another.
+  void loop_keys(size_t body);
+  void intervals_in_order(size_t body, const std::string& name);
+  std::optional<Interval> interval_of(int loop);
+  KeyRange key_range(Query& q, const Item& item, size_t shared, Instance instance) const;
+  bool has_steps(size_t body) const;
+  const LoopSite* owner(size_t body) const;
+  // The path inside a body, up to which its items are alike.
+  Path path_of_body(size_t body) const;
+  View view_of_body(size_t body) const;
+  // The names known at an item, over the unknowns of its body.
+  View view_of_item(size_t body, const Item& item) const;
+  std::vector<Item> keyed_items(size_t body) const;
+  // A loop's name, with a number where several have it.
+  std::string body_name(size_t body) const;
+
+  // ---- in_place (plan_in_place.cc)
+
+  void in_place();
+  void sent_before_overwritten(const Site& site, size_t k);
+
+  // ---- port (plan_port.cc)
+
+  // Two steps of two ranks that are compared: the unknowns of the first instance, the second's own,
+  // and the second's rank.
+  struct TwoSteps {
+    View view;
+    std::vector<Expression> second;  // the variables of the second instance
+    Expression second_rank;
+  };
+
+  // A step that sends a block or token to one rank and receives one from the same.
+  bool is_exchange(const StepSite& step) const;
+  void port();
+  void at_most_one_each_way(const StepSite& step);
+  // An exchange leaves its node unless the proof says otherwise; nothing else may.
+  bool leaves_its_node(size_t step) const;
+  std::optional<int64_t> node_table() const;
+  // A step that sends and receives within its node only.
+  void stays_inside(size_t i, int64_t base);
+  void one_exchange(size_t i, size_t j, int64_t base);
+  void compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
+                         const Uses& facts) const;
+  TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
+  // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at
+  // all ranks.
+  int shared_loops(const StepSite& a, const StepSite& b) const;
+
+  const Proof& proof_;
+  const Program& program_;
+  const Anatomy anatomy_;
+  ProofLines lines_;
+  ProofPlan plan_;
+  std::vector<std::vector<Choice>> matches_;  // by site
+  std::vector<Choice> cover_, copies_;
+  std::vector<std::optional<Interval>> intervals_;  // by loop
+  std::vector<const ProofStatement*> loop_statements_;
+  std::string error_;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_PLANNER_H_
