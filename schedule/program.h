@@ -17,7 +17,8 @@
 // Lanes run concurrently and join before the next statement. No lane writes what another reads or
 // writes; a directed pair of ranks uses one sending and one receiving lane.
 //
-// Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise.
+// Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise. A
+// whole block of the temporary buffer is as long as what was last written to it.
 #ifndef QUADRILLE_SCHEDULE_PROGRAM_H_
 #define QUADRILLE_SCHEDULE_PROGRAM_H_
 

@@ -9,8 +9,8 @@ namespace {
 
 bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer && !piece.range; }
 
-// True where every block travels once, whole, from a send buffer to a receive buffer, and steps
-// either wait for all earlier ones or, with `after -1`, for none.
+}  // namespace
+
 bool is_direct(const Program& program) {
   if (program.collective != Collective::kAlltoall || program.groups != 1) return false;
   bool direct = true;
@@ -30,8 +30,6 @@ bool is_direct(const Program& program) {
   });
   return direct;
 }
-
-}  // namespace
 
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options) {

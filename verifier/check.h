@@ -26,6 +26,11 @@ struct CheckOptions {
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
+// True for programs that check_direct can serve: in them every block travels whole from a send
+// buffer to a receive buffer, and steps either wait for all earlier ones or, with `after -1`, for
+// none.
+bool is_direct(const Program& program);
+
 // Nothing where the schedule turns out to need execute().
 std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
                                    const CheckOptions& options);

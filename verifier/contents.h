@@ -54,6 +54,7 @@ class BlockContents {
 
   // Replaces low .. high by what lies there in `fragments`; it counts as unused until it is read.
   void write(int64_t low, int64_t high, const Fragments& fragments);
+  void clear() { fragments_.clear(), unused_.clear(); }
   void mark_read(int64_t low, int64_t high);
   // True where something in low .. high was written and not read since.
   bool unused(int64_t low, int64_t high) const;

@@ -381,8 +381,10 @@ class Executor {
       book(bookings_[i]);
       if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key) ledger_.end_key();
     }
+    if (!keyed_ && ledger_.has_port())
+      findings_.add(Property::kPort, std::nullopt, {0},
+                    "lanes share no keys, so that nothing can be said of a port");
     ledger_.finish(report_);
-    if (!keyed_) report_.port = PortVerdict::kNotClaimed;
     report_.timed = keyed_ && program_.groups == 1 && program_.collective == Collective::kAlltoall;
     if (report_.timed) report_.lower_bound = alltoall_lower_bound(job_.groups[0]);
     if (sequential_) report_.safe_window = 1;

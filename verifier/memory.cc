@@ -146,15 +146,19 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
       cut(block->contents.fragments(), range->low, range->high, 0) == fragments)
     return fail(Property::kOnce, use,
                 fmt::format("gets into {} what is there already", describe(piece)));
-  if (block->contents.unused(range->low, range->high))
+  const bool replaced = temporary && !piece.ranged;
+  if (block->contents.unused(range->low, replaced ? INT64_MAX : range->high))
     return fail(Property::kOverwrite, use,
                 fmt::format("overwrites {} before it was used", describe(piece)));
+  if (replaced) block->contents.clear();
   block->contents.write(range->low, range->high, fragments);
   const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&
                            piece.buffer == Buffer::kReceive &&
                            alias(use.process, source.piece.block) == piece.block;
-  if (!onto_itself)
-    block->first_arrival = std::min(block->first_arrival, use.key.value_or(INT64_MIN));
+  if (piece.buffer == Buffer::kReceive && !onto_itself) {
+    block->arrived = true;
+    ask_other_lanes(use, piece.block);
+  }
   touch(*block, use, *range, true);
 }
 
@@ -222,18 +226,34 @@ std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
   }
 }
 
+// What a step sends is read before anything of that step is written, so whatever has been written
+// by now came too early.
 void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<BlockState>& receive = buffers_[use.process][1];
-  if (!block || *block >= static_cast<int64_t>(receive.size())) return;
-  const int64_t arrived = receive[*block].first_arrival;
-  if (arrived == INT64_MAX || (use.in_step && arrived >= *use.key)) return;
+  if (!block || *block >= static_cast<int64_t>(receive.size()) || !receive[*block].arrived) return;
+  deny_in_place(use, send_block, *block);
+}
+
+// A lane that has read the block in this execution may come later in another.
+void Memory::ask_other_lanes(const Use& use, int64_t receive_block) {
+  if (use.lanes_generation == 0) return;
+  const std::vector<BlockState>& send = buffers_[use.process][0];
+  for (size_t block = 0; block < send.size(); ++block) {
+    if (alias(use.process, block) != receive_block) continue;
+    for (const Access& access : send[block].accesses)
+      if (access.use.lanes_generation == use.lanes_generation && access.use.context != use.context)
+        deny_in_place(access.use, block, receive_block);
+  }
+}
+
+void Memory::deny_in_place(const Use& use, int64_t send_block, int64_t receive_block) {
   in_place_ = false;
   if (program_.in_place)
     fail(Property::kInPlace, use,
          fmt::format(
              "reads block {} of its send buffer after block {} of its receive buffer was written",
-             send_block, *block));
+             send_block, receive_block));
 }
 
 void Memory::finish() {

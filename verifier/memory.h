@@ -96,7 +96,7 @@ class Memory {
   struct BlockState {
     BlockContents contents;
     std::vector<Access> accesses;
-    int64_t first_arrival = INT64_MAX;  // key of the first step that wrote here
+    bool arrived = false;  // something was written here that a call in place has not there already
   };
   using Buffers = std::array<std::vector<BlockState>, 3>;
 
@@ -107,6 +107,8 @@ class Memory {
   std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
   void touch(BlockState& block, const Use& use, const Interval& part, bool write);
   void ask_in_place(const Use& use, int64_t send_block);
+  void ask_other_lanes(const Use& use, int64_t receive_block);
+  void deny_in_place(const Use& use, int64_t send_block, int64_t receive_block);
   std::optional<int64_t> alias(int process, int64_t send_block) const;
   void finish_block(int process, int64_t block);
 

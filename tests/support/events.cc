@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "runtime/program.h"
-#include "schedule/evaluate.h"
-#include "schedule/traverse.h"
+#include "tests/support/plain_walk.h"
 #include "verifier/replay.h"
 
 namespace quadrille {
@@ -18,98 +17,37 @@ using verifier::message_text;
 using verifier::piece_text;
 using verifier::step_text;
 
-struct Stop {};  // thrown where an expression is undefined: only in this oracle
-
-class Oracle {
+// Tells the plain walk.
+class PlainTeller {
  public:
-  Oracle(const Program& program, const Binding& binding, int64_t rank)
-      : program_(program), environment_{binding.place, binding.parameters, binding.tables, {}} {
-    environment_.place.rank = rank;
+  void step(int64_t key, std::optional<int64_t> after) {
+    events_.push_back(step_text(key, after.has_value(), after.value_or(0)));
   }
+  void step_end() { events_.push_back("step end"); }
+  void message(const MessageHead& head) {
+    events_.push_back(
+        message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
+  }
+  void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
+  void message_end() { events_.push_back("message end"); }
+  void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
+    events_.push_back(
+        fmt::format("copy{} {} {}", in_step ? "" : " outside", piece_text(from), piece_text(to)));
+  }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into, bool in_step) {
+    events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right",
+                                  in_step ? "" : " outside", piece_text(from), piece_text(into)));
+  }
+  void lanes(int64_t count) { events_.push_back(fmt::format("lanes {}", count)); }
+  void lane() { events_.push_back("lane"); }
+  void lanes_end() { events_.push_back("lanes end"); }
 
-  Events run() {
-    try {
-      body(program_.body, false);
-      events_.push_back("end");
-    } catch (const Stop&) {
-      events_.push_back("undefined");
-    }
+  Events finish(WalkEnd end) {
+    events_.push_back(end == WalkEnd::kEnd ? "end" : "undefined");
     return std::move(events_);
   }
 
  private:
-  int64_t value(const Expression& expression) {
-    Undefined why = Undefined::kNone;
-    const auto result = evaluate(expression, environment_, &why);
-    if (!result) throw Stop{};
-    return *result;
-  }
-
-  PieceValue value(const Piece& piece) {
-    PieceValue result{piece.buffer, value(piece.block), piece.range.has_value(), 0, 0};
-    if (!piece.range) return result;
-    result.low = value(piece.range->low);
-    result.high = value(piece.range->high);
-    return result;
-  }
-
-  void body(const Body& statements, bool in_step) {
-    const size_t scope = environment_.variables.size();
-    for (const Statement& statement : statements)
-      std::visit([&](const auto& kind) { this->statement(kind, in_step); }, statement.kind);
-    environment_.variables.resize(scope);
-  }
-
-  void statement(const Let& let, bool) { environment_.variables.push_back(value(let.value)); }
-  void statement(const For& loop, bool in_step) {
-    const int64_t low = value(loop.low), high = value(loop.high);
-    for (int64_t i = low; i < high; ++i) {
-      environment_.variables.push_back(i);
-      body(loop.body, in_step);
-      environment_.variables.pop_back();
-    }
-  }
-  void statement(const If& choice, bool in_step) {
-    body(value(choice.condition) ? choice.then : choice.otherwise, in_step);
-  }
-  void statement(const Step& step, bool) {
-    const int64_t key = value(step.key);
-    events_.push_back(step_text(key, step.after.has_value(), step.after ? value(*step.after) : 0));
-    body(step.body, true);
-    events_.push_back("step end");
-  }
-  void statement(const Message& message, bool in_step) {
-    const int64_t peer = value(message.peer);
-    events_.push_back(message_text(message.direction == Direction::kReceive, message.remote,
-                                   message.sized, peer));
-    body(message.pieces, in_step);
-    events_.push_back("message end");
-  }
-  void statement(const Transfer& transfer, bool) {
-    events_.push_back(piece_text(value(transfer.piece)));
-  }
-  void statement(const Copy& copy, bool in_step) {
-    const PieceValue from = value(copy.from), to = value(copy.to);
-    events_.push_back(
-        fmt::format("copy{} {} {}", in_step ? "" : " outside", piece_text(from), piece_text(to)));
-  }
-  void statement(const Reduce& reduce, bool in_step) {
-    const PieceValue from = value(reduce.from), into = value(reduce.into);
-    events_.push_back(fmt::format("reduce {}{} {} {}",
-                                  reduce.side == Side::kLeft ? "left" : "right",
-                                  in_step ? "" : " outside", piece_text(from), piece_text(into)));
-  }
-  void statement(const Lanes& lanes, bool) {
-    events_.push_back(fmt::format("lanes {}", lanes.bodies.size()));
-    for (const Body& lane : lanes.bodies) {
-      events_.push_back("lane");
-      body(lane, false);
-    }
-    events_.push_back("lanes end");
-  }
-
-  const Program& program_;
-  Environment environment_;
   Events events_;
 };
 
@@ -177,7 +115,8 @@ bool tell(const quadrille_event& event, Events& events) {
 }  // namespace
 
 Events oracle_events(const Program& program, const Binding& binding, int64_t rank) {
-  return Oracle(program, binding, rank).run();
+  PlainTeller teller;
+  return teller.finish(PlainWalk(program, binding, rank, teller).run());
 }
 
 Events walk_events(const Program& program, const Binding& binding, int64_t rank) {

@@ -50,6 +50,20 @@ std::vector<Case> ring_cases() {
   return cases;
 }
 
+std::vector<Case> reduce_scatter_cases() {
+  std::mt19937 random(kSeed);
+  std::vector<Case> cases;
+  for (int64_t ranks = 1; ranks <= 8; ++ranks) {
+    cases.push_back(on_ranks(ranks));
+    for (int kind = 0; kind < 8; ++kind) {
+      cases.push_back(on_ranks(ranks));
+      cases.back().call.counts = {counts_of(kind, ranks, random)};
+      cases.back().text += fmt::format(", counts {}", fmt::join(cases.back().call.counts[0], " "));
+    }
+  }
+  return cases;
+}
+
 std::vector<Case> intergroup_cases() {
   std::mt19937 random(kSeed);
   std::vector<Case> cases;
@@ -90,6 +104,7 @@ Program shape(const std::string& name) {
 
 std::vector<Case> shape_cases(const std::string& name) {
   if (name == "blocked_ring") return ring_cases();
+  if (name == "reduce_scatter_ring") return reduce_scatter_cases();
   if (name == "intergroup") return intergroup_cases();
   if (name == "broadcast_tree") return flat_cases(9, true);
   std::vector<Case> cases;

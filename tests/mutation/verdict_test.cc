@@ -1,0 +1,97 @@
+// Every program that differs in one place from a right one, on small jobs: the checker, the
+// general executor alone and the oracle come to the same verdict.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "generator/registry.h"
+#include "tests/support/mutants.h"
+#include "tests/support/oracle.h"
+#include "tests/support/programs.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+struct Tally {
+  int unbound = 0, right = 0, refuted = 0, direct = 0;
+  std::map<std::string, int> properties;
+};
+
+std::string text(const std::optional<Violation>& violation) {
+  return violation ? fmt::format("{}: {}", property_name(violation->property), violation->detail)
+                   : "right";
+}
+
+void judge(const Mutant& mutant, const Job& job, const Call& call, const std::string& what,
+           Tally& tally) {
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < mutant.program.groups; ++group) {
+    Result<Binding> binding = bind(mutant.program, job, call, group);
+    if (!binding.ok()) {
+      ++tally.unbound;
+      return;
+    }
+    bindings.push_back(std::move(binding).value());
+  }
+  const std::string opinion = what_is_wrong(mutant.program, job, call).value_or("right");
+  ASSERT_NE(opinion, "too long") << what;
+  const Report general = execute(mutant.program, job, call, bindings, {});
+  EXPECT_EQ(general.violation.has_value(), opinion != "right")
+      << what << ": " << text(general.violation) << "; oracle: " << opinion;
+  ++(general.violation ? tally.refuted : tally.right);
+  if (general.violation)
+    ++tally.properties[std::string(property_name(general.violation->property))];
+  if (!is_direct(mutant.program)) return;
+  const std::optional<Report> direct = check_direct(mutant.program, job, bindings[0], {});
+  if (!direct) return;
+  ++tally.direct;
+  EXPECT_EQ(direct->violation.has_value(), general.violation.has_value())
+      << what << ": direct " << text(direct->violation) << ", general " << text(general.violation);
+}
+
+void print(const std::string& name, const Tally& tally) {
+  std::string properties;
+  for (const auto& [property, count] : tally.properties)
+    properties += fmt::format(" {} {}", property, count);
+  fmt::print("{}: {} refuted, {} right, {} do not bind; {} by both executors;{}\n", name,
+             tally.refuted, tally.right, tally.unbound, tally.direct, properties);
+}
+
+TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Program program = make_program(algorithm, choices);
+      Tally tally;
+      for (const Mutant& mutant : mutants(program))
+        for (const std::vector<int64_t>& sizes : all_node_vectors(4))
+          if (std::is_sorted(sizes.begin(), sizes.end()))
+            judge(mutant, job_of(sizes), {},
+                  fmt::format("{} on {}: {}", program.algorithm.text, topology_of(sizes).text(),
+                              mutant.description),
+                  tally);
+      print(program.algorithm.text, tally);
+    }
+}
+
+TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
+  for (const std::string& name : shape_names()) {
+    std::vector<Case> cases = shape_cases(name);
+    std::shuffle(cases.begin(), cases.end(), std::mt19937(20080908));
+    std::erase_if(cases, [](const Case& c) { return c.job.groups[0].ranks() > 6; });
+    cases.resize(std::min<size_t>(cases.size(), 6));
+    Tally tally;
+    for (const Mutant& mutant : mutants(shape(name)))
+      for (const Case& c : cases)
+        judge(mutant, c.job, c.call, fmt::format("{} on {}: {}", name, c.text, mutant.description),
+              tally);
+    print(name, tally);
+  }
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,521 @@
+// Every rank's walk is written down first; then messages meet one by one, and every block is a map
+// from positions to what lies there. What steps in flight together, lanes and calls in place may
+// not do is asked of the log of all uses at the end, pair by pair.
+#include "tests/support/oracle.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tests/support/plain_walk.h"
+
+namespace quadrille {
+namespace {
+
+struct Wrong {
+  std::string what;
+};
+void demand(bool holds, const char* otherwise) {
+  if (!holds) throw Wrong{otherwise};
+}
+
+struct Letter {
+  MessageHead head;
+  std::vector<PieceValue> pieces;
+};
+struct Work {  // a copy, or a reduction on a side
+  std::optional<Side> side;
+  PieceValue from, to;
+};
+struct Action {
+  std::optional<int64_t> key;  // a step's; otherwise one piece of work, or lanes
+  std::optional<int64_t> after;
+  std::vector<Letter> letters;
+  std::vector<Work> works;
+  std::vector<std::vector<Action>> lanes;
+};
+using Trace = std::vector<Action>;
+
+// Writes a walk down.
+class Recorder {
+ public:
+  Trace trace;
+
+  void step(int64_t key, std::optional<int64_t> after) { at().push_back({key, after, {}, {}, {}}); }
+  void step_end() {}
+  void message(const MessageHead& head) { at().back().letters.push_back({head, {}}); }
+  void piece(const PieceValue& piece) { at().back().letters.back().pieces.push_back(piece); }
+  void message_end() {}
+  void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
+    work({std::nullopt, from, to}, in_step);
+  }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into, bool in_step) {
+    work({side, from, into}, in_step);
+  }
+  void lanes(int64_t) {
+    trace.push_back({});
+    in_lanes_ = true;
+  }
+  void lane() { trace.back().lanes.push_back({}); }
+  void lanes_end() { in_lanes_ = false; }
+
+ private:
+  Trace& at() { return in_lanes_ ? trace.back().lanes.back() : trace; }
+  void work(Work work, bool in_step) {
+    if (!in_step) at().push_back({});
+    at().back().works.push_back(work);
+  }
+  bool in_lanes_ = false;
+};
+
+struct Cell {
+  std::vector<Contribution> sum;
+  int64_t origin;  // position in the contributions
+  bool used;
+};
+struct Content {
+  bool written = false;
+  std::map<int64_t, Cell> cells;
+};
+struct Data {  // what was read from a piece; lengths are known of empty ones too
+  PieceValue piece;
+  std::vector<Cell> cells;
+};
+
+// Where in a rank's walk a use happens: action, lane, action of the lane.
+struct When {
+  int64_t action;
+  int lane;
+  int64_t inner;
+  bool concurrent(const When& other) const { return action == other.action && lane != other.lane; }
+  bool before(const When& other) const {
+    return std::tie(action, inner) < std::tie(other.action, other.inner);
+  }
+};
+struct Context;
+struct Touch {
+  const Context* context;
+  When when;
+  int64_t epoch;
+  std::optional<int64_t> key, after;
+  bool write, onto_itself;
+  int64_t low, high;
+};
+
+struct Context {
+  int process, lane;
+  const Trace* trace;
+  int64_t next = 0, epoch = 0, unmet = 0;
+  Context* parent = nullptr;
+  int64_t lanes_left = 0;
+};
+
+struct Posted {
+  Context* context;
+  When when;
+  int64_t epoch;
+  const Action* step;
+  bool sized;
+  std::vector<PieceValue> pieces;
+  std::vector<Data> data;  // of a send
+};
+
+class Oracle {
+ public:
+  Oracle(const Program& program, const Job& job, const Call& call)
+      : program_(program), job_(job), call_(call) {}
+
+  void run(int64_t limit) {
+    for (int64_t group = 0; group < program_.groups; ++group) {
+      const Binding binding = *bind(program_, job_, call_, group);
+      for (int64_t rank = 0; rank < binding.place.ranks; ++rank) add_rank(binding, rank, limit);
+    }
+    for (size_t i = 0; i < traces_.size(); ++i) {
+      ask_order(traces_[i]);
+      contexts_.push_back({static_cast<int>(i), 0, &traces_[i]});
+      ready_.push_back(&contexts_.back());
+    }
+    while (!ready_.empty()) {
+      Context& next = *ready_.front();
+      ready_.pop_front();
+      advance(next);
+    }
+    for (const Context& context : contexts_)
+      demand(context.next == static_cast<int64_t>(context.trace->size()) && context.unmet == 0,
+             "somebody waits for ever");
+    ask_end();
+    ask_uses();
+    ask_in_place();
+    ask_port();
+  }
+
+ private:
+  using Where = std::tuple<int, Buffer, int64_t>;  // process, buffer, block
+
+  void add_rank(const Binding& binding, int64_t rank, int64_t limit) {
+    Recorder recorder;
+    const WalkEnd end = PlainWalk(program_, binding, rank, recorder).run(limit);
+    demand(end != WalkEnd::kTooLong, "too long");
+    demand(end != WalkEnd::kUndefined, "undefined");
+    const int process = static_cast<int>(traces_.size());
+    traces_.push_back(std::move(recorder.trace));
+    places_.push_back(binding.place);
+    places_.back().rank = rank;
+    temporary_.push_back(binding.temporary_blocks);
+    for (int64_t block = 0; block < blocks(process, Buffer::kSend); ++block) {
+      Content& content = memory_[{process, Buffer::kSend, block}];
+      content.written = true;
+      for (int64_t i = 0; i < length(process, Buffer::kSend, block); ++i)
+        content.cells[i] = {{{binding.place.group, rank, block}}, i, true};
+    }
+  }
+
+  int64_t blocks(int process, Buffer buffer) const {
+    return buffer == Buffer::kTemporary
+               ? temporary_[process]
+               : block_count(program_.collective, buffer, places_[process]);
+  }
+
+  int64_t length(int process, Buffer buffer, int64_t block) const {
+    if (call_.counts.empty()) return 1;
+    const Place& place = places_[process];
+    const LengthSource source = length_source(program_.collective, buffer, place, {block});
+    return call_.counts[source.remote ? 1 - place.group : place.group][source.index];
+  }
+
+  static void ask_order(const Trace& trace) {
+    int64_t last = INT64_MIN;
+    for (const Action& action : trace) {
+      if (!action.lanes.empty()) last = INT64_MIN;
+      for (const Trace& lane : action.lanes) ask_order(lane);
+      if (!action.key) continue;
+      demand(last < *action.key, "keys do not increase");
+      last = *action.key;
+    }
+  }
+
+  // Goes on until the context waits.
+  void advance(Context& context) {
+    going_ = &context;
+    while (context.next < static_cast<int64_t>(context.trace->size())) {
+      const Action& action = (*context.trace)[context.next++];
+      if (action.key) {
+        post(context, action);
+        if (context.unmet > 0) return;
+      } else if (!action.lanes.empty()) {
+        return fork(context, action);
+      } else {
+        ++context.epoch;
+        work(context, action);
+      }
+    }
+    if (!context.parent || --context.parent->lanes_left > 0) return;
+    ++context.parent->epoch;
+    ready_.push_back(context.parent);
+  }
+
+  void fork(Context& parent, const Action& action) {
+    parent.lanes_left = static_cast<int64_t>(action.lanes.size());
+    for (size_t i = 0; i < action.lanes.size(); ++i) {
+      contexts_.push_back({parent.process, static_cast<int>(i), &action.lanes[i]});
+      contexts_.back().parent = &parent;
+      ready_.push_back(&contexts_.back());
+    }
+  }
+
+  static When when(const Context& context) {
+    return context.parent ? When{context.parent->next - 1, context.lane, context.next - 1}
+                          : When{context.next - 1, 0, 0};
+  }
+
+  Posted here(Context& context, const Action& action) {
+    return {&context, when(context), context.epoch, &action, false, {}, {}};
+  }
+
+  // The piece's part of its block.
+  std::pair<int64_t, int64_t> part(int process, const PieceValue& piece, int64_t whole) const {
+    demand(0 <= piece.block && piece.block < blocks(process, piece.buffer), "no such block");
+    if (!piece.ranged) return {0, whole};
+    demand(0 <= piece.low && piece.low <= piece.high, "no such range");
+    demand(piece.buffer == Buffer::kTemporary ||
+               piece.high <= length(process, piece.buffer, piece.block),
+           "no such range");
+    return {piece.low, piece.high};
+  }
+
+  Data read(const Posted& by, const PieceValue& piece) {
+    const int process = by.context->process;
+    demand(0 <= piece.block && piece.block < blocks(process, piece.buffer), "no such block");
+    Content& content = memory_[{process, piece.buffer, piece.block}];
+    const int64_t whole = piece.buffer != Buffer::kTemporary
+                              ? length(process, piece.buffer, piece.block)
+                          : content.cells.empty() ? 0
+                                                  : content.cells.rbegin()->first + 1;
+    const auto [low, high] = part(process, piece, whole);
+    demand(content.written, "not held");
+    Data data{piece, {}};
+    for (int64_t i = low; i < high; ++i) {
+      const auto cell = content.cells.find(i);
+      demand(cell != content.cells.end(), "not held");
+      cell->second.used = true;
+      data.cells.push_back(cell->second);
+    }
+    touch(by, piece, low, high, false, false);
+    return data;
+  }
+
+  void touch(const Posted& by, const PieceValue& piece, int64_t low, int64_t high, bool write,
+             bool onto_itself) {
+    touches_[{by.context->process, piece.buffer, piece.block}].push_back(
+        {by.context, by.when, by.epoch, by.step->key, by.step->after, write, onto_itself, low,
+         high});
+  }
+
+  static bool same(const Cell& a, const Cell& b) { return a.sum == b.sum && a.origin == b.origin; }
+
+  void write(const Posted& by, const PieceValue& piece, const Data& data, bool local) {
+    const int process = by.context->process;
+    const int64_t size = static_cast<int64_t>(data.cells.size());
+    const bool temporary = piece.buffer == Buffer::kTemporary;
+    part(process, piece, 0);
+    const auto [low, high] =
+        part(process, piece, temporary ? size : length(process, piece.buffer, piece.block));
+    demand(high - low == size, "lengths differ");
+    Content& content = memory_[{process, piece.buffer, piece.block}];
+    content.written = true;
+    bool again = size > 0;
+    for (int64_t i = 0; i < size; ++i) {
+      const auto cell = content.cells.find(low + i);
+      again = again && cell != content.cells.end() && same(cell->second, data.cells[i]);
+      demand(cell == content.cells.end() || cell->second.used, "overwritten before it was used");
+    }
+    demand(!again, "written again");
+    if (temporary && !piece.ranged) {
+      for (const auto& [position, cell] : content.cells)
+        demand(cell.used, "overwritten before it was used");
+      content.cells.clear();
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      content.cells[low + i] = data.cells[i];
+      content.cells[low + i].used = false;
+    }
+    const bool onto_itself = local && data.piece.buffer == Buffer::kSend &&
+                             piece.buffer == Buffer::kReceive &&
+                             alias(process, data.piece.block) == piece.block;
+    touch(by, piece, low, high, true, onto_itself);
+  }
+
+  static Data combine(const Data& from, const Data& into, Side side) {
+    demand(from.cells.size() == into.cells.size(), "lengths differ");
+    Data result = into;
+    for (size_t i = 0; i < result.cells.size(); ++i) {
+      const Cell& left = side == Side::kLeft ? from.cells[i] : into.cells[i];
+      const Cell& right = side == Side::kLeft ? into.cells[i] : from.cells[i];
+      demand(left.origin == right.origin, "elements of different places");
+      Cell& cell = result.cells[i];
+      cell.sum = left.sum;
+      for (const Contribution& contribution : right.sum) {
+        demand(std::find(cell.sum.begin(), cell.sum.end(), contribution) == cell.sum.end(),
+               "added twice");
+        cell.sum.push_back(contribution);
+      }
+    }
+    return result;
+  }
+
+  // Everything is read before anything is written.
+  void work(Context& context, const Action& action) {
+    const Posted by = here(context, action);
+    std::vector<Data> results;
+    for (const Work& work : action.works) {
+      results.push_back(read(by, work.from));
+      if (work.side) results.back() = combine(results.back(), read(by, work.to), *work.side);
+    }
+    for (size_t i = 0; i < results.size(); ++i) write(by, action.works[i].to, results[i], true);
+  }
+
+  void post(Context& context, const Action& action) {
+    std::vector<std::pair<int, Posted>> sends, receives;
+    std::set<std::pair<int, bool>> seen;
+    const Place& place = places_[context.process];
+    for (const Letter& letter : action.letters) {
+      const int64_t ranks = letter.head.remote ? place.remote_ranks : place.ranks;
+      demand(0 <= letter.head.peer && letter.head.peer < ranks, "no such rank");
+      const int64_t group = letter.head.remote ? 1 - place.group : place.group;
+      const int peer = static_cast<int>(letter.head.peer + (group ? job_.groups[0].ranks() : 0));
+      demand(peer != context.process, "a message to itself");
+      const bool send = letter.head.direction == Direction::kSend;
+      demand(seen.insert({peer, send}).second, "two messages one way");
+      Posted posted = here(context, action);
+      posted.sized = letter.head.sized;
+      posted.pieces = letter.pieces;
+      for (const PieceValue& piece : letter.pieces)
+        if (send)
+          posted.data.push_back(read(posted, piece));
+        else
+          part(context.process, piece, 0);
+      (send ? sends : receives).emplace_back(peer, std::move(posted));
+    }
+    work(context, action);
+    context.unmet += static_cast<int64_t>(action.letters.size());
+    for (auto& [peer, posted] : sends) {
+      sends_[{context.process, peer}].push_back(std::move(posted));
+      meet(context.process, peer);
+    }
+    for (auto& [peer, posted] : receives) {
+      receives_[{peer, context.process}].push_back(std::move(posted));
+      meet(peer, context.process);
+    }
+  }
+
+  // The t-th send of a rank to another meets the t-th receive there.
+  void meet(int source, int target) {
+    std::deque<Posted>& sends = sends_[{source, target}];
+    std::deque<Posted>& receives = receives_[{source, target}];
+    if (sends.empty() || receives.empty()) return;
+    const Posted sent = sends.front(), received = receives.front();
+    sends.pop_front();
+    receives.pop_front();
+    const bool lane = sent.context->parent || received.context->parent;
+    demand(lane || *sent.step->key == *received.step->key, "keys differ");
+    demand(sent.pieces.size() == received.pieces.size(), "numbers of pieces differ");
+    demand(sent.sized == received.sized, "one end knows no lengths");
+    for (size_t i = 0; i < sent.pieces.size(); ++i)
+      write(received, received.pieces[i], sent.data[i], false);
+    met_.push_back({source, target, *sent.step->key, lane, sent.when, received.when});
+    for (Context* context : {sent.context, received.context})
+      if (--context->unmet == 0 && context != going_) ready_.push_back(context);
+  }
+
+  void ask_end() {
+    for (int process = 0; process < static_cast<int>(places_.size()); ++process)
+      for (int64_t block = 0; block < blocks(process, Buffer::kReceive); ++block)
+        ask_block(process, block);
+    for (const auto& [where, content] : memory_)
+      for (const auto& [position, cell] : content.cells)
+        demand(cell.used || std::get<1>(where) != Buffer::kTemporary, "moved in vain");
+  }
+
+  void ask_block(int process, int64_t block) {
+    const std::vector<Contribution> wanted =
+        required(program_.collective, places_[process], {block});
+    const Content& content = memory_[{process, Buffer::kReceive, block}];
+    for (int64_t i = 0; i < length(process, Buffer::kReceive, block); ++i) {
+      const auto cell = content.cells.find(i);
+      demand(cell != content.cells.end(), "missing at the end");
+      std::vector<Contribution> sum = cell->second.sum;
+      if (program_.commutative) std::sort(sum.begin(), sum.end());
+      demand(sum == wanted && cell->second.origin == i, "something else at the end");
+    }
+  }
+
+  void ask_uses() {
+    for (const auto& [where, touches] : touches_)
+      for (const Touch& a : touches)
+        for (const Touch& b : touches)
+          if (a.write && std::max(a.low, b.low) < std::min(a.high, b.high)) ask_pair(a, b);
+    for (const Met& a : met_)
+      for (const Met& b : met_)
+        demand(a.source != b.source || a.target != b.target ||
+                   !(a.sent.concurrent(b.sent) || a.received.concurrent(b.received)),
+               "a pair of ranks in two lanes");
+  }
+
+  static void ask_pair(const Touch& a, const Touch& b) {
+    demand(!a.when.concurrent(b.when), "lanes disturb each other");
+    if (a.context != b.context || a.epoch != b.epoch || !a.key || !b.key) return;
+    const auto& [first, second] = *a.key < *b.key ? std::tie(a, b) : std::tie(b, a);
+    demand(*first.key == *second.key || !second.after || *first.key <= *second.after,
+           "steps in flight disturb each other");
+  }
+
+  // The receive block that lies where a send block does when a call is in place.
+  std::optional<int64_t> alias(int process, int64_t block) const {
+    switch (program_.collective) {
+      case Collective::kAllgather:
+      case Collective::kGather: return places_[process].rank;
+      case Collective::kScatter:
+      case Collective::kReduceScatter: return std::nullopt;
+      default: return block;
+    }
+  }
+
+  void ask_in_place() {
+    if (!program_.in_place) return;
+    for (const auto& [where, touches] : touches_) {
+      const auto& [process, buffer, block] = where;
+      if (buffer != Buffer::kSend || !alias(process, block)) continue;
+      for (const Touch& written : touches_[{process, Buffer::kReceive, *alias(process, block)}])
+        for (const Touch& read : touches)
+          demand(!written.write || written.onto_itself ||
+                     !(written.when.concurrent(read.when) || written.when.before(read.when)),
+                 "overwritten before it is sent");
+    }
+  }
+
+  int unit(int process) const {
+    if (program_.port.per == PortScope::kRank) return process;
+    int node = 0;
+    for (const Topology& topology : job_.groups)
+      for (const int64_t size : topology.sizes()) {
+        if (process < size) return node;
+        process -= static_cast<int>(size);
+        ++node;
+      }
+    return -1;
+  }
+
+  void ask_port() {
+    if (program_.port.kind == PortKind::kNone) return;
+    std::map<std::pair<int64_t, int>, std::vector<int>> to, from;  // by key and unit
+    for (const Met& met : met_) {
+      demand(!met.lane, "a port claimed of lanes");
+      const int source = unit(met.source), target = unit(met.target);
+      if (source == target) continue;
+      to[{met.key, source}].push_back(target);
+      from[{met.key, target}].push_back(source);
+    }
+    for (auto* side : {&to, &from})
+      for (const auto& [at, units] : *side) demand(units.size() == 1, "a port used twice");
+    if (program_.port.kind != PortKind::kExchange) return;
+    for (const auto& [at, units] : to)
+      demand(!from.contains(at) || from[at] == units, "a port used for two partners");
+  }
+
+  struct Met {
+    int source, target;
+    int64_t key;
+    bool lane;
+    When sent, received;
+  };
+
+  const Program& program_;
+  const Job& job_;
+  const Call& call_;
+  std::deque<Trace> traces_;
+  std::vector<Place> places_;
+  std::vector<int64_t> temporary_;
+  std::deque<Context> contexts_;
+  std::deque<Context*> ready_;
+  const Context* going_ = nullptr;
+  std::map<Where, Content> memory_;
+  std::map<Where, std::vector<Touch>> touches_;
+  std::map<std::pair<int, int>, std::deque<Posted>> sends_, receives_;
+  std::vector<Met> met_;
+};
+
+}  // namespace
+
+std::optional<std::string> what_is_wrong(const Program& program, const Job& job, const Call& call,
+                                         int64_t limit) {
+  try {
+    Oracle(program, job, call).run(limit);
+  } catch (const Wrong& wrong) {  // exceptions are for this oracle only
+    return wrong.what;
+  }
+  return std::nullopt;
+}
+
+}  // namespace quadrille
