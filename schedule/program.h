@@ -2,8 +2,8 @@
 // (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
 //
 // Steps. A step has a key; keys strictly increase at a rank (within a body of `lanes`, in that
-// body). `step key after a` may start once this rank's steps with key <= a are complete; without
-// `after`, once the previous step is. A window further limits how many steps are in flight.
+// body). `step key after a` may start once this rank's earlier steps with key <= a are complete;
+// without `after`, once the previous step is. A window further limits how many steps are in flight.
 // Messages are posted in key order and posting never blocks. All sends of a step read before any of
 // its receives writes. `copy` and `reduce` outside steps wait for all earlier steps, and later
 // steps wait for them; inside a step they read, like its sends, before anything is written.

@@ -177,7 +177,8 @@ class Executor {
     keys.push_back(*context.key);
     const auto first = std::upper_bound(keys.begin(), keys.end(), context.walker.after);
     if (first == keys.begin()) return;
-    const int64_t window = keys.end() - first;
+    // Itself is in flight in any case, also where `after` is its own key.
+    const int64_t window = std::max<int64_t>(1, keys.end() - first);
     report_.safe_window = report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
   }
 

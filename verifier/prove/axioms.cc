@@ -98,6 +98,11 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
   return std::nullopt;
 }
 
+bool is_axiom(const std::string& name) {
+  return name == "monotone" || name == "member" || name == "covered" || name == "xor_range" ||
+         name == "xor_cancel";
+}
+
 bool Logic::made_of_nodes(int64_t table) const {
   const Table& t = program_.tables[table];
   return (t.kind == TableKind::kPrefix || t.kind == TableKind::kDistinct) &&

@@ -39,6 +39,9 @@ struct AxiomArgument {
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments);
 
+// Whether there is an axiom of that name at all.
+bool is_axiom(const std::string& name);
+
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_VERIFIER_PROVE_AXIOMS_H_

@@ -20,10 +20,23 @@ Polynomial Polynomial::atom(int number) {
   return result;
 }
 
+namespace {
+
+// The prover gives up an obligation with numbers that are too large for it: an answer like the
+// solver's own "unknown".
+constexpr size_t kMostTerms = 2000, kMostFactors = 16;
+
+void need(bool small) {
+  if (!small) throw z3::exception("the numbers of the obligation are too large");
+}
+
+}  // namespace
+
 void Polynomial::add(const Monomial& monomial, int64_t coefficient) {
   int64_t& sum = terms_[monomial];
-  check(!__builtin_add_overflow(sum, coefficient, &sum), "a coefficient of a proof is too large");
+  need(!__builtin_add_overflow(sum, coefficient, &sum));
   if (sum == 0) terms_.erase(monomial);
+  need(terms_.size() <= kMostTerms && monomial.size() <= kMostFactors);
 }
 
 Polynomial Polynomial::operator+(const Polynomial& other) const {
@@ -43,7 +56,7 @@ Polynomial Polynomial::operator*(const Polynomial& other) const {
       Monomial monomial;
       std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(monomial));
       int64_t coefficient = 0;
-      check(!__builtin_mul_overflow(x, y, &coefficient), "a coefficient of a proof is too large");
+      need(!__builtin_mul_overflow(x, y, &coefficient));
       result.add(monomial, coefficient);
     }
   return result;

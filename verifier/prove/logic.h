@@ -20,7 +20,8 @@
 
 namespace quadrille::verifier {
 
-// Coefficients by monomial; a monomial is a sorted list of atoms, empty for the constant.
+// Coefficients by monomial, of 64 bits, and not too many: what would be larger throws
+// z3::exception. A monomial is a sorted list of atoms, empty for the constant.
 class Polynomial {
  public:
   using Monomial = std::vector<int>;

@@ -27,12 +27,6 @@ bool is_part_of(const Path& part, const Path& path) {
   return next == part.end();
 }
 
-bool mentions_rank(const Expression& e) {
-  return e.op == Operator::kRank ||
-         std::any_of(e.operands.begin(), e.operands.end(),
-                     [](const Expression& o) { return mentions_rank(o); });
-}
-
 void partial_conditions(const Expression& e, Path path, std::vector<Place>& out) {
   const auto need = [&](Expression condition) { out.push_back({path, std::move(condition)}); };
   const auto less_equal = [](Expression a, Expression b) {

@@ -19,8 +19,6 @@ bool is_part_of(const Path& part, const Path& path);
 // other denies.
 bool exclude_each_other(const Path& a, const Path& b);
 
-bool mentions_rank(const Expression& e);
-
 // Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
 // they do not choose.
 void partial_conditions(const Expression& e, Path path, std::vector<Place>& out);

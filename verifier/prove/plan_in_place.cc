@@ -10,9 +10,9 @@ namespace quadrille::verifier {
 void Planner::in_place() {
   for (const Site& site : anatomy_.sites) {
     if (site.kind != Site::Kind::kSend || !site.block) continue;
-    // In an exchange the block that overwrites this one arrives in the same step, and no other
-    // does.
-    if (site.step >= 0 && is_exchange(anatomy_.steps[site.step])) continue;
+    // In an exchange of blocks the one that overwrites this one arrives in the same step, and no
+    // other does.
+    if (site.step >= 0 && exchanges_blocks(anatomy_.steps[site.step])) continue;
     for (size_t k = 0; k < cover_.size(); ++k) sent_before_overwritten(site, k);
   }
 }

@@ -40,8 +40,8 @@ std::optional<Planner::Interval> Planner::interval_of(int loop) {
   int found = 0;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "from") && !starts_with(line, "to")) continue;
-    (starts_with(line, "from") ? interval.from : interval.to) =
-        take(lines_.expression(line, view_of(site.variables, site.names), 1));
+    (starts_with(line, "from") ? interval.from : interval.to) = take(
+        lines_.expression(line, view_of(site.variables, site.names), ProofLines::Wanted::kNumber));
     ++found;
   }
   if (found != 2) fail_at(*statement, "it wants 'from NUMBER' and 'to NUMBER'");

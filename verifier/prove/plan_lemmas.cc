@@ -16,20 +16,24 @@ void Planner::read_early(const ProofStatement& statement) {
   bool shown = false;
   for (const Line& line : statement.lines) {
     if (starts_with(line, "given")) {
-      lemma.given.push_back(take(lines_.expression(line, view, 1)));
+      lemma.given.push_back(take(lines_.expression(line, view, ProofLines::Wanted::kCondition)));
     } else if (starts_with(line, "show")) {
-      lemma.show = take(lines_.expression(line, view, 1));
+      lemma.show = take(lines_.expression(line, view, ProofLines::Wanted::kCondition));
       shown = true;
     } else if (starts_with(line, "induction")) {
       lemma.induction = take(lines_.induction(line, view));
     } else if (!starts_with(line, "use")) {
-      fail_at(statement,
-              fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));
+      fail_line(line, fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));
     } else if (!lines_.use(line, view)) {
-      fail_at(statement, fmt::format("line {} uses nothing that is known", line.number));
+      fail_line(line, "uses nothing that is known");
     }
   }
   if (!shown) fail_at(statement, "nothing to show");
+  // An induction's base and step say nothing of conditions that change on the way.
+  if (lemma.induction)
+    for (const Expression& condition : lemma.given)
+      if (mentions_variable(condition, lemma.induction->variable))
+        fail_at(statement, "a 'given' names the variable of the induction");
   if (!error_.empty()) return;
   if (statement.kind == "refute") {
     plan_.false_claims.push_back({lemma.name, statement.variables, lemma.given, lemma.show});
@@ -44,7 +48,7 @@ void Planner::define(const ProofStatement& statement) {
   if (statement.lines.size() != 1 || !starts_with(statement.lines[0], "as"))
     return fail_at(statement, "it wants one line, 'as NUMBER'");
   lines_.define(statement.subject, statement.variables.size(),
-                take(lines_.expression(statement.lines[0], view, 1)));
+                take(lines_.expression(statement.lines[0], view, ProofLines::Wanted::kNumber)));
 }
 
 void Planner::lemma_obligations(const ProofStatement& statement, const Lemma& lemma,

@@ -56,6 +56,11 @@ bool Planner::is_exchange(const StepSite& step) const {
          a.peer == b.peer;
 }
 
+bool Planner::exchanges_blocks(const StepSite& step) const {
+  return is_exchange(step) && anatomy_.sites[step.sites[0]].block &&
+         anatomy_.sites[step.sites[1]].block;
+}
+
 bool Planner::leaves_its_node(size_t step) const {
   if (!is_exchange(anatomy_.steps[step])) return false;
   const ProofStatement* statement = find("port", "");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace quadrille::verifier {
 
@@ -16,9 +17,11 @@ Planner::Planner(const Proof& proof)
 
 Result<ProofPlan> Planner::run() {
   if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
+  if (error_.empty()) check_subjects();
   if (error_.empty()) xor_facts();
   for (const ProofStatement& statement : proof_.statements)
     if (error_.empty()) read_early(statement);
+  if (error_.empty()) check_hints();
   if (error_.empty()) read_witnesses();
   if (error_.empty()) defined();
   if (error_.empty()) matches();
@@ -36,6 +39,10 @@ void Planner::fail_proof(const std::string& message) {
 
 void Planner::fail_at(const ProofStatement& statement, const std::string& message) {
   if (error_.empty()) error_ = fmt::format("{}:{}: {}", proof_.source, statement.line, message);
+}
+
+void Planner::fail_line(const Line& line, const std::string& message) {
+  if (error_.empty()) error_ = fmt::format("{}:{}: {}", proof_.source, line.number, message);
 }
 
 std::string Planner::site_name(const Site& site) {
@@ -75,13 +82,11 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
     if (!starts_with(line, "rewrite")) continue;
     auto rewrite = lines_.rewrite(line, view);
     if (!rewrite) {
-      fail_at(*statement,
-              fmt::format(
-                  "line {} rewrites by nothing that is known to be an equality of a table entry",
-                  line.number));
+      fail_line(line, "rewrites by nothing that is known to be an equality of a table entry");
       return {};
     }
     result.push_back(*rewrite);
+    if (rewrite->given.empty()) continue;  // it holds everywhere
     add(fmt::format("{}, rewriting {}", name, result.size()),
         [=, this, given = rewrite->given](Query& q) {
           const Instance instance = unknowns_at(q, view, site.path, facts);
@@ -99,24 +104,63 @@ std::vector<Choice> Planner::choices(const ProofStatement* statement, const View
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "with")) continue;
+    // A witness behind one that always applies would be counted beside it.
+    if (!result.empty() && !result.back().condition)
+      fail_line(line, "only the last 'with' goes without an 'if'");
     const Witness witness = take(lines_.witness(line, view));
     const auto site = find_site(witness.kind, witness.number);
-    if (!site)
-      fail_at(*statement, fmt::format("line {}: the program has no such site", line.number));
+    if (!site) fail_line(line, "the program has no such site");
     if (!error_.empty()) return {};
-    Choice choice{*site, {}, witness.condition};
-    for (const std::string& name : anatomy_.sites[*site].variables) {
-      const auto value = std::find_if(witness.values.begin(), witness.values.end(),
-                                      [&](const auto& v) { return v.first == name; });
-      if (value == witness.values.end()) {
-        fail_at(*statement, fmt::format("line {}: no value for '{}'", line.number, name));
-        return {};
-      }
-      choice.values.push_back(value->second);
-    }
-    result.push_back(std::move(choice));
+    result.push_back({*site, values_for(anatomy_.sites[*site], witness, line), witness.condition});
   }
   return result;
+}
+
+std::vector<Expression> Planner::values_for(const Site& site, const Witness& witness,
+                                            const Line& line) {
+  std::vector<Expression> values;
+  for (const std::string& name : site.variables) {
+    const auto value = std::find_if(witness.values.begin(), witness.values.end(),
+                                    [&](const auto& v) { return v.first == name; });
+    if (value == witness.values.end())
+      fail_line(line, fmt::format("no value for '{}'", name));
+    else
+      values.push_back(value->second);
+  }
+  for (const auto& [name, value] : witness.values)
+    if (std::find(site.variables.begin(), site.variables.end(), name) == site.variables.end())
+      fail_line(line, fmt::format("{} has no loop variable '{}'", site_name(site), name));
+  return values;
+}
+
+// Every statement is about something, once, and every hint names an axiom or a lemma: a slip of the
+// pen is told instead of passed over.
+void Planner::check_subjects() {
+  std::set<std::string> subjects;
+  for (const Site& site : anatomy_.sites) {
+    if (site.kind != Site::Kind::kCopy) subjects.insert("match " + site_name(site));
+    if (site.kind != Site::Kind::kReceive && site.block) subjects.insert("once " + site_name(site));
+  }
+  for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
+  std::set<std::string> seen;
+  for (const ProofStatement& statement : proof_.statements) {
+    const std::string subject = statement.kind + " " + statement.subject;
+    const bool about_program =
+        statement.kind == "match" || statement.kind == "once" || statement.kind == "keys";
+    if (about_program && subjects.count(subject) == 0)
+      fail_at(statement,
+              fmt::format("the program has no '{}' to '{}'", statement.subject, statement.kind));
+    if (!seen.insert(subject).second && statement.kind != "keys")
+      fail_at(statement, fmt::format("a second '{}'", subject));
+  }
+}
+
+void Planner::check_hints() {
+  for (const ProofStatement& statement : proof_.statements)
+    for (const Line& line : statement.lines)
+      if (starts_with(line, "use") && !lines_.knows(line))
+        fail_line(line, fmt::format("there is no axiom and no lemma '{}'",
+                                    line.tokens.size() > 1 ? line.tokens[1].text : ""));
 }
 
 void Planner::read_witnesses() {
@@ -144,7 +188,10 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
 Instance Planner::unknowns(Query& q, const View& view) const {
   Instance instance;
   instance.rank = q.logic.fresh("rank");
-  for (const std::string& name : view.unknowns) instance.variables.push_back(q.logic.fresh(name));
+  // A number before the name keeps it apart from every other symbol, whatever the name is.
+  for (const std::string& name : view.unknowns)
+    instance.variables.push_back(
+        q.logic.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance.rank);
   for (const Expression& requirement : program_.requirements)
     q.hypotheses.push_back(q.logic.condition(requirement, instance));

@@ -31,6 +31,7 @@ class Planner {
 
   void fail_proof(const std::string& message);
   void fail_at(const ProofStatement& statement, const std::string& message);
+  void fail_line(const Line& line, const std::string& message);
   template <class T>
   T take(Result<T> result) {
     if (result.ok()) return std::move(result).value();
@@ -55,7 +56,11 @@ class Planner {
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
                     const View& view, const Uses& facts);
   std::vector<Choice> choices(const ProofStatement* statement, const View& view);
+  // The values of the site's loop variables, in order.
+  std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
   void read_witnesses();
+  void check_subjects();
+  void check_hints();
 
   // ---- Building queries (planner.cc)
 
@@ -154,6 +159,7 @@ class Planner {
 
   // A step that sends a block or token to one rank and receives one from the same.
   bool is_exchange(const StepSite& step) const;
+  bool exchanges_blocks(const StepSite& step) const;
   void port();
   void at_most_one_each_way(const StepSite& step);
   // An exchange leaves its node unless the proof says otherwise; nothing else may.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "verifier/decode.h"
@@ -24,6 +25,29 @@ bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
     bytes.push_back(byte);
   }
   return true;
+}
+
+// The first words of the lines of each kind of statement.
+const std::map<std::string, std::set<std::string>>& line_words() {
+  static const std::map<std::string, std::set<std::string>> kWords = {
+      {"define", {"as"}},
+      {"lemma", {"given", "show", "induction", "use"}},
+      {"theorem", {"given", "show", "induction", "use"}},
+      {"refute", {"given", "show"}},
+      {"match", {"with", "use", "rewrite"}},
+      {"cover", {"with", "use"}},
+      {"once", {"use", "rewrite"}},
+      {"copies", {"with", "use"}},
+      {"keys", {"from", "to", "use"}},
+      {"order", {"use"}},
+      {"defined", {"use"}},
+      {"port", {"use", "inside"}},
+      {"in_place", {"use"}}};
+  return kWords;
+}
+
+bool may_hold(const std::string& kind, const std::string& word) {
+  return line_words().at(kind).count(word) > 0;
 }
 
 class ProofReader {
@@ -72,9 +96,6 @@ class ProofReader {
   }
 
   void statements() {
-    const std::set<std::string> kinds = {"define",  "lemma", "theorem", "refute", "match",
-                                         "cover",   "once",  "copies",  "keys",   "order",
-                                         "defined", "port",  "in_place"};
     Result<std::vector<Line>> lines = split_lines(text_, source_);
     if (!lines.ok()) {
       error_ = lines.error().message;
@@ -85,14 +106,18 @@ class ProofReader {
       if (line.indent > 0) {
         if (proof_.statements.empty())
           return fail(line.number, "indented without a statement before it");
-        proof_.statements.back().lines.push_back(std::move(line));
+        ProofStatement& statement = proof_.statements.back();
+        if (!may_hold(statement.kind, line.tokens[0].text))
+          return fail(line.number,
+                      fmt::format("'{}' is no line of '{}'", line.tokens[0].text, statement.kind));
+        statement.lines.push_back(std::move(line));
         continue;
       }
       LineReader reader(line, source_);
       ProofStatement statement;
       statement.line = line.number;
       statement.kind = reader.word("a statement");
-      if (kinds.count(statement.kind) == 0)
+      if (line_words().count(statement.kind) == 0)
         return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
       subject(reader, statement);
       if (!reader.failed()) reader.finish();

@@ -3,14 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace quadrille::verifier {
 namespace {
 
-bool mentions_rank(const Expression& expression) {
-  if (expression.op == Operator::kRank) return true;
-  for (const Expression& operand : expression.operands)
-    if (mentions_rank(operand)) return true;
-  return false;
+// Whether the expression is a condition; nothing where it mixes conditions and numbers.
+std::optional<bool> is_condition(const Expression& e) {
+  std::vector<bool> conditions;
+  for (const Expression& operand : e.operands) {
+    const auto known = is_condition(operand);
+    if (!known) return std::nullopt;
+    conditions.push_back(*known);
+  }
+  if (e.op == Operator::kChoose) {
+    if (!conditions[0] || conditions[1] != conditions[2]) return std::nullopt;
+    return conditions[1];
+  }
+  const bool wanted = e.op == Operator::kAnd;
+  for (const bool condition : conditions)
+    if (condition != wanted) return std::nullopt;
+  return wanted || is_comparison(e.op);
 }
 
 std::optional<Site::Kind> site_kind(const std::string& word) {
@@ -51,33 +64,54 @@ Scope ProofLines::scope(const View& view) const {
                       std::vector<Expression> arguments) -> std::optional<Expression> {
     const auto own = defined_.find(name);
     if (own != defined_.end() && static_cast<int>(arguments.size()) == own->second.variables)
-      return substitute(own->second.value, arguments, leaf(Operator::kRank));
+      return put_in(own->second.value, arguments, leaf(Operator::kRank));
     const auto found = anatomy_.definitions.find(name);
     if (found == anatomy_.definitions.end() ||
         static_cast<int>(arguments.size()) != found->second.variables + 1)
       return std::nullopt;
     const Expression rank = arguments[0];
     arguments.erase(arguments.begin());
-    return substitute(found->second.value, arguments, rank);
+    return put_in(found->second.value, arguments, rank);
   };
   return scope;
 }
 
-Result<Expression> ProofLines::expression(const Line& line, const View& view,
-                                          size_t skip_words) const {
-  LineReader reader(line, proof_.source);
-  for (size_t i = 0; i < skip_words; ++i) reader.take();
-  Expression result = read_expression(reader, scope(view));
-  if (!reader.failed()) reader.finish();
-  if (!reader.failed() && !view.has_rank && mentions_rank(result))
+// What would be too large is not made, and noted.
+Expression ProofLines::put_in(const Expression& expression,
+                              const std::vector<Expression>& arguments,
+                              const Expression& rank) const {
+  too_large_ |= parts_after(expression, arguments, rank) > kMostParts;
+  return too_large_ ? constant(0) : substitute(expression, arguments, rank);
+}
+
+// Reads an expression of the type that is wanted, and refuses any other.
+Expression ProofLines::read(LineReader& reader, const View& view, Wanted wanted) const {
+  too_large_ = false;
+  const Scope scope = this->scope(view);
+  const Expression result =
+      wanted == Wanted::kBound ? read_sum(reader, scope) : read_expression(reader, scope);
+  if (reader.failed()) return constant(0);
+  const bool condition = wanted == Wanted::kCondition;
+  if (too_large_ || parts(result) > kMostParts)
+    reader.fail(fmt::format("an expression of more than {} parts", kMostParts));
+  else if (is_condition(result) != std::optional(condition))
+    reader.fail(condition ? "a condition is wanted" : "a number is wanted");
+  else if (!view.has_rank && mentions_rank(result))
     reader.fail("'rank' means nothing here");
+  return reader.failed() ? constant(0) : result;
+}
+
+Result<Expression> ProofLines::expression(const Line& line, const View& view, Wanted wanted) const {
+  LineReader reader(line, proof_.source);
+  reader.take();
+  Expression result = read(reader, view, wanted);
+  if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
   return result;
 }
 
 Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
-  const Scope scope = this->scope(view);
   reader.expect("with");
   const std::string kind = reader.word("send, receive or copy");
   if (!site_kind(kind)) reader.fail(fmt::format("'{}' is not send, receive or copy", kind));
@@ -89,10 +123,10 @@ Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
     do {
       const std::string name = reader.word("a loop variable");
       reader.expect("=");
-      witness.values.emplace_back(name, read_expression(reader, scope));
+      witness.values.emplace_back(name, read(reader, view, Wanted::kNumber));
     } while (!reader.failed() && reader.accept(","));
   }
-  if (reader.accept("if")) witness.condition = read_expression(reader, scope);
+  if (reader.accept("if")) witness.condition = read(reader, view, Wanted::kCondition);
   if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
   return witness;
@@ -100,7 +134,6 @@ Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
 
 Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
-  const Scope scope = this->scope(view);
   reader.expect("induction");
   const std::string name = reader.word("a variable");
   Lemma::Induction result{-1, {}, {}};
@@ -108,9 +141,12 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
     if (view.unknowns[i] == name) result.variable = i;
   if (result.variable < 0) reader.fail(fmt::format("'{}' is not a variable of the lemma", name));
   reader.expect("from");
-  result.low = read_sum(reader, scope);
+  result.low = read(reader, view, Wanted::kBound);
   reader.expect("to");
-  result.high = read_sum(reader, scope);
+  result.high = read(reader, view, Wanted::kBound);
+  if (mentions_variable(result.low, result.variable) ||
+      mentions_variable(result.high, result.variable))
+    reader.fail("an end of the induction names its variable");
   if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
   return result;
@@ -132,9 +168,7 @@ std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& v
       reader.take();
       call.arguments.push_back({table, {}});
     } else {
-      call.arguments.push_back({std::nullopt, read_expression(reader, scope)});
-      if (!view.has_rank && mentions_rank(call.arguments.back().value))
-        reader.fail("'rank' means nothing here");
+      call.arguments.push_back({std::nullopt, read(reader, view, Wanted::kNumber)});
     }
   }
   if (!reader.failed()) reader.finish();
@@ -142,6 +176,9 @@ std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& v
 }
 
 const Lemma* ProofLines::find_lemma(const Call& call) const {
+  if (std::any_of(call.arguments.begin(), call.arguments.end(),
+                  [](const AxiomArgument& argument) { return argument.table.has_value(); }))
+    return nullptr;
   for (const Lemma& lemma : lemmas_)
     if (lemma.name == call.name && lemma.variables == call.arguments.size()) return &lemma;
   return nullptr;
@@ -153,17 +190,37 @@ std::optional<Expression> ProofLines::use(const Line& line, const View& view) co
   if (auto axiom = named_axiom(proof_.program, call->name, call->arguments)) return axiom;
   const Lemma* lemma = find_lemma(*call);
   if (!lemma) return std::nullopt;
-  std::vector<Expression> values;
-  for (const AxiomArgument& argument : call->arguments) values.push_back(argument.value);
+  const std::vector<Expression> values = values_of(*call);
+  if (!fits(*lemma, values)) return std::nullopt;
   return instance(*lemma, values);
+}
+
+bool ProofLines::knows(const Line& line) const {
+  const std::string name = line.tokens.size() > 1 ? line.tokens[1].text : "";
+  return is_axiom(name) || std::any_of(lemmas_.begin(), lemmas_.end(),
+                                       [&](const Lemma& lemma) { return lemma.name == name; });
+}
+
+// Whether the lemma for these arguments is of a size to work with.
+bool ProofLines::fits(const Lemma& lemma, const std::vector<Expression>& arguments) {
+  const auto small = [&](const Expression& e) {
+    return parts_after(e, arguments, leaf(Operator::kRank)) <= kMostParts;
+  };
+  return small(lemma.show) && std::all_of(lemma.given.begin(), lemma.given.end(), small);
+}
+
+std::vector<Expression> ProofLines::values_of(const Call& call) {
+  std::vector<Expression> values;
+  for (const AxiomArgument& argument : call.arguments) values.push_back(argument.value);
+  return values;
 }
 
 std::optional<ProofLines::Rewrite> ProofLines::rewrite(const Line& line, const View& view) const {
   const std::optional<Call> call = this->call(line, view);
   const Lemma* lemma = call ? find_lemma(*call) : nullptr;
   if (!lemma || lemma->induction || lemma->show.op != Operator::kEqual) return std::nullopt;
-  std::vector<Expression> values;
-  for (const AxiomArgument& argument : call->arguments) values.push_back(argument.value);
+  const std::vector<Expression> values = values_of(*call);
+  if (!fits(*lemma, values)) return std::nullopt;
   const auto put_in = [&](const Expression& e) {
     return substitute(e, values, leaf(Operator::kRank));
   };

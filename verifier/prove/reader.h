@@ -49,8 +49,11 @@ class ProofLines {
  public:
   ProofLines(const Proof& proof, const Anatomy& anatomy) : proof_(proof), anatomy_(anatomy) {}
 
-  // Each fails with a message that names the line.
-  Result<Expression> expression(const Line& line, const View& view, size_t skip_words) const;
+  // What an expression must be: a condition, a number, or a number before "to".
+  enum class Wanted { kCondition, kNumber, kBound };
+
+  // Each fails with a message that names the line. The first word of the line is passed over.
+  Result<Expression> expression(const Line& line, const View& view, Wanted wanted) const;
   Result<Witness> witness(const Line& line, const View& view) const;
   // "induction x from LOW to HIGH"
   Result<Lemma::Induction> induction(const Line& line, const View& view) const;
@@ -58,6 +61,9 @@ class ProofLines {
   // The fact that a `use` line brings, as a condition over the view; nothing where some name in it
   // is not known there.
   std::optional<Expression> use(const Line& line, const View& view) const;
+
+  // Whether there is an axiom or a lemma of the name that a `use` line gives.
+  bool knows(const Line& line) const;
 
   // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of
   // its equality.
@@ -80,6 +86,11 @@ class ProofLines {
   };
 
   Scope scope(const View& view) const;
+  Expression read(LineReader& reader, const View& view, Wanted wanted) const;
+  Expression put_in(const Expression& expression, const std::vector<Expression>& arguments,
+                    const Expression& rank) const;
+  static std::vector<Expression> values_of(const Call& call);
+  static bool fits(const Lemma& lemma, const std::vector<Expression>& arguments);
   std::optional<Call> call(const Line& line, const View& view) const;
   const Lemma* find_lemma(const Call& call) const;
 
@@ -87,6 +98,7 @@ class ProofLines {
   const Anatomy& anatomy_;
   std::vector<Lemma> lemmas_;
   std::map<std::string, Definition> defined_;  // by the proof
+  mutable bool too_large_ = false;             // what was read last
 };
 
 // given... implies show, as an expression.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/traverse.h"
 
 namespace quadrille::verifier {
@@ -31,9 +33,21 @@ class Anatomist {
     if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
   }
 
-  // The expression over loop variables; what it needs to be defined is noted.
+  // The expression over loop variables; what it needs to be defined is noted. Where lets make it,
+  // or all there is, too large, the program is given up.
   Expression put_in(const Expression& expression, const Path& path) {
+    if (parts_after(expression, scope_, leaf(Operator::kRank)) > kMostParts)
+      unsupported(
+          fmt::format("an expression of more than {} parts once its lets are put in", kMostParts));
+    for (const PathElement& element : path)
+      for (const Expression* e : {&element.condition, &element.low, &element.high})
+        all_parts_ += parts(*e);
+    if (all_parts_ > kMostPartsInAll)
+      unsupported(
+          fmt::format("a program of more than {} parts once its lets are put in", kMostPartsInAll));
+    if (!anatomy_.unsupported.empty()) return constant(0);
     Expression result = substitute(expression, scope_, leaf(Operator::kRank));
+    all_parts_ += parts(result);
     anatomy_.places.push_back({path, result});
     return result;
   }
@@ -138,7 +152,11 @@ class Anatomist {
     anatomy_.sites.push_back(std::move(site));
   }
 
+  // Paths are counted wherever they are kept.
+  static constexpr int64_t kMostPartsInAll = 300000;
+
   Anatomy anatomy_;
+  int64_t all_parts_ = 0;
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
   Names names_;
@@ -153,6 +171,47 @@ Expression substitute(const Expression& expression, const std::vector<Expression
   Expression result = expression;
   for (Expression& operand : result.operands) operand = substitute(operand, variables, rank);
   return result;
+}
+
+bool mentions_rank(const Expression& expression) {
+  return expression.op == Operator::kRank ||
+         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_rank);
+}
+
+bool mentions_variable(const Expression& expression, int64_t number) {
+  return (expression.op == Operator::kVariable && expression.value == number) ||
+         std::any_of(expression.operands.begin(), expression.operands.end(),
+                     [=](const Expression& e) { return mentions_variable(e, number); });
+}
+
+namespace {
+
+// Stops counting above kMostParts, so it takes no longer than that.
+int64_t parts_after(const Expression& expression, const std::vector<int64_t>& variables,
+                    int64_t rank) {
+  if (expression.op == Operator::kRank) return rank;
+  if (expression.op == Operator::kVariable)
+    return expression.value < static_cast<int64_t>(variables.size()) ? variables[expression.value]
+                                                                     : 1;
+  int64_t sum = 1;
+  for (const Expression& operand : expression.operands) {
+    sum += parts_after(operand, variables, rank);
+    if (sum > kMostParts) return kMostParts + 1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+int64_t parts(const Expression& expression) {
+  return parts_after(expression, std::vector<int64_t>{}, 1);
+}
+
+int64_t parts_after(const Expression& expression, const std::vector<Expression>& variables,
+                    const Expression& rank) {
+  std::vector<int64_t> sizes;
+  for (const Expression& value : variables) sizes.push_back(parts(value));
+  return parts_after(expression, sizes, parts(rank));
 }
 
 Anatomy take_apart(const Program& program) { return Anatomist().run(program); }

@@ -95,6 +95,17 @@ Anatomy take_apart(const Program& program);
 Expression substitute(const Expression& expression, const std::vector<Expression>& variables,
                       const Expression& rank);
 
+bool mentions_rank(const Expression& expression);
+bool mentions_variable(const Expression& expression, int64_t number);
+
+// How many operators and operands the expression has; and how many substitute() would make it have,
+// where each variable and `rank` are replaced by expressions of so many. kMostParts + 1 stands for
+// any more than kMostParts, so that nothing is ever made that is larger.
+inline constexpr int64_t kMostParts = 10000;
+int64_t parts(const Expression& expression);
+int64_t parts_after(const Expression& expression, const std::vector<Expression>& variables,
+                    const Expression& rank);
+
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_VERIFIER_PROVE_SITES_H_
