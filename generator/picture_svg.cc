@@ -9,7 +9,8 @@
 namespace quadrille {
 namespace {
 
-constexpr int kColumn = 34, kLane = 15, kLeft = 150, kTop = 74, kGap = 18, kRowGap = 7;
+constexpr int kColumn = 34, kLane = 15, kLeft = 150, kTop = 74, kGap = 26, kPadding = 5,
+              kRowGap = 7;
 
 // Where the columns of ranks stand; nodes are set apart.
 std::vector<int> columns(const std::vector<int64_t>& sizes) {
@@ -58,8 +59,8 @@ std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
     const int64_t size = figure.node_sizes[node];
     const int left = x[rank] - kColumn / 2;
     text += fmt::format(
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n", left,
-        kTop - 42, size * kColumn, height - kTop + 36);
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n",
+        left - kPadding, kTop - 42, size * kColumn + 2 * kPadding, height - kTop + 36);
     text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">node {}</text>\n",
                         left + size * kColumn / 2, kTop - 26, node);
     for (int64_t i = 0; i < size; ++i, ++rank)
@@ -73,14 +74,14 @@ std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
 
 constexpr const char* kStyle = R"(<style>
 text { font: 12px sans-serif; fill: #222 } .title { font-weight: bold; font-size: 14px }
-.name, .rank { text-anchor: middle } .step { text-anchor: end; fill: #666 } .heading { fill: #06c; font-size: 11px }
+.name, .rank { text-anchor: middle } .name { font-size: 11px } .step { text-anchor: end; fill: #666 } .heading { fill: #06c; font-size: 11px }
 .node { fill: #eef3f8; stroke: #c5d3e0 } .column { stroke: #d5dee7 }
 .both { stroke: #c02020; stroke-width: 2 } .one { stroke: #2060c0; stroke-width: 2 }
 .token { stroke: #999; stroke-dasharray: 3 2 } .copy { fill: #2c9040 }
 </style>
 <defs>
-<marker id="to" markerWidth="8" markerHeight="8" refX="6" refY="3" orient="auto"><path d="M0,0 L7,3 L0,6 z"/></marker>
-<marker id="from" markerWidth="8" markerHeight="8" refX="1" refY="3" orient="auto"><path d="M7,0 L0,3 L7,6 z"/></marker>
+<marker id="to" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="7" refY="4" orient="auto"><path d="M0,0 L9,4 L0,8 z" fill="#333"/></marker>
+<marker id="from" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="2" refY="4" orient="auto"><path d="M9,0 L0,4 L9,8 z" fill="#333"/></marker>
 </defs>
 )";
 
