@@ -10,14 +10,15 @@
 // 400 bytes a rank.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <queue>
 #include <tuple>
 
 #include "schedule/walk.h"
+#include "verifier/arrivals.h"
 #include "verifier/bounds.h"
 #include "verifier/check.h"
+#include "verifier/key_messages.h"
 #include "verifier/ledger.h"
+#include "verifier/wheel.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -25,14 +26,6 @@ namespace {
 // Copies outside steps are booked apart; a step needs no pause at its end.
 struct PauseAtOutside {
   static constexpr bool kStepEnd = false, kOutside = true;
-};
-
-constexpr int64_t kWheel = 4096;  // keys that the wheel holds; later ones wait in a heap
-
-struct Transfer {
-  int32_t source, target;
-  int64_t block;  // of the sender's send buffer or the receiver's receive buffer; -1 for a token
-  bool matched = false;
 };
 
 class DirectChecker {
@@ -44,13 +37,18 @@ class DirectChecker {
         binding_(binding),
         code_(*Code::compile(program)),
         ranks_(binding.place.ranks),
-        row_words_((ranks_ + 63) / 64),
-        ledger_(program, job, options) {}
+        ledger_(program, job, options),
+        registers_(ranks_ * code_.registers()),
+        walkers_(ranks_),
+        first_key_(ranks_, INT64_MIN),
+        wheel_(ranks_),
+        messages_(ranks_),
+        partner_(ranks_, -1),
+        arrivals_(ranks_) {}
 
   std::optional<Report> run() {
-    prepare();
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) start(rank);
-    while (pending_ > 0 && !stopped()) advance();
+    while (!wheel_.empty() && !stopped()) advance();
     if (needs_execution_) return std::nullopt;
     if (!stopped()) finish();
     return report_;
@@ -60,13 +58,9 @@ class DirectChecker {
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     check(buffer == (head.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive),
           "a direct program uses buffers directly");
-    if (gathered_count_ == kGathered) note_gathered();
-    gathered_[gathered_count_++] = {head.direction, head.peer, block};
+    gather({head.direction, false, head.peer, block});
   }
-  void message(const MessageHead& head) {
-    if (gathered_count_ == kGathered) note_gathered();
-    gathered_[gathered_count_++] = {head.direction, head.peer, -1};
-  }
+  void message(const MessageHead& head) { gather({head.direction, true, head.peer, 0}); }
   void piece(const PieceValue&) { check(false, "a direct message has one block or none"); }
   void message_end() {}
   void reduce(Side, const PieceValue&, const PieceValue&) {
@@ -92,7 +86,7 @@ class DirectChecker {
   void fail(Property property, std::vector<int64_t> ranks, std::string detail) {
     if (stopped()) return;
     Violation violation{property, std::nullopt, {}, std::move(detail)};
-    if (in_step_) violation.key = now_;
+    if (in_step_) violation.key = wheel_.now();
     for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
     report_.violation = std::move(violation);
   }
@@ -100,15 +94,25 @@ class DirectChecker {
   // A message of the step that the current rank is in.
   struct Gathered {
     Direction direction;
+    bool token;
     int64_t peer, block;
   };
+
+  void gather(const Gathered& message) {
+    if (gathered_count_ == kGathered) {
+      note_gathered();
+      more_gathered_ = true;
+    }
+    gathered_[gathered_count_++] = message;
+  }
 
   // Most steps exchange one block with one rank; they are matched without further ado.
   bool gathered_exchange() const {
     const auto& [a, b] = std::tie(gathered_[0], gathered_[1]);
-    return gathered_count_ == 2 && a.direction != b.direction && a.peer == b.peer &&
-           a.block == a.peer && b.block == b.peer &&
-           static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) && a.peer != current_;
+    return gathered_count_ == 2 && !more_gathered_ && !a.token && !b.token &&
+           a.direction != b.direction && a.peer == b.peer && a.block == a.peer &&
+           b.block == b.peer && static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) &&
+           a.peer != current_;
   }
 
   void note_gathered() {
@@ -120,18 +124,6 @@ class DirectChecker {
     fail(Property::kBlock, {current_},
          fmt::format("rank {} names block {} of its {} buffer, which has {}", current_, block,
                      buffer == Buffer::kSend ? "send" : "receive", ranks_));
-  }
-
-  void prepare() {
-    registers_.resize(ranks_ * code_.registers());
-    walkers_.resize(ranks_);
-    next_in_slot_.resize(ranks_);
-    slot_head_.assign(kWheel, -1);
-    first_key_.assign(ranks_, INT64_MIN);
-    received_.assign(ranks_ * row_words_, 0);
-    first_send_.assign(ranks_, 0);
-    send_count_.assign(ranks_, 0);
-    partner_.assign(ranks_, -1);
   }
 
   int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
@@ -169,11 +161,7 @@ class DirectChecker {
       ledger_.overlapping_step();
       needs_execution_ |= walker.after >= first_key_[rank];
     }
-    ++pending_;
-    if (in_step_ && walker.key - now_ < kWheel)
-      file(rank);
-    else
-      later_.emplace(walker.key, rank);
+    wheel_.add(rank, walker.key);
   }
 
   // A walker is visited once a key, so its state is seldom in the nearest cache.
@@ -183,13 +171,6 @@ class DirectChecker {
       __builtin_prefetch(registers(rank) + first, 1);
   }
 
-  void file(int32_t rank) {
-    int32_t& head = slot_head_[walkers_[rank].key & (kWheel - 1)];
-    next_in_slot_[rank] = head;
-    head = rank;
-    ++filed_;
-  }
-
   void start(int64_t rank) {
     code_.start(binding_, rank, walkers_[rank], registers(rank));
     proceed(rank);
@@ -197,29 +178,18 @@ class DirectChecker {
 
   // Everything that happens at the next key.
   void advance() {
-    if (filed_ == 0)
-      now_ = later_.top().first;
-    else
-      ++now_;
+    int32_t rank = wheel_.advance();
     in_step_ = true;
-    while (!later_.empty() && later_.top().first - now_ < kWheel) {
-      file(later_.top().second);
-      later_.pop();
-    }
-    int32_t rank = std::exchange(slot_head_[now_ & (kWheel - 1)], -1);
     if (rank < 0) return;
-    sends_.clear();
-    receives_.clear();
     while (rank >= 0 && !stopped()) {
-      const int32_t next = next_in_slot_[rank];
+      const int32_t next = wheel_.take(rank);
       if (next >= 0) prefetch(next);
-      --filed_;
-      --pending_;
       gathered_count_ = 0;
+      more_gathered_ = false;
       proceed(rank);
       if (gathered_exchange()) {
         partner_[rank] = static_cast<int32_t>(gathered_[0].peer);
-        __builtin_prefetch(&received_[rank * row_words_ + partner_[rank] / 64], 1);
+        arrivals_.prefetch(partner_[rank], rank);
         exchanging_.push_back(rank);
       } else {
         note_gathered();
@@ -227,14 +197,14 @@ class DirectChecker {
       rank = next;
     }
     match_exchanges();
-    if (!stopped() && sends_.size() + receives_.size() > 0) match();
+    if (!stopped() && !messages_.empty()) match();
     if (!stopped() && ledger_.conflict()) port_conflict(*ledger_.conflict());
     ledger_.end_key();
-    for (const Transfer& send : sends_) send_count_[send.source] = 0;
+    messages_.clear();
   }
 
   void note(const Gathered& message) {
-    if (message.block >= ranks_ || message.block < -1)
+    if (static_cast<uint64_t>(message.block) >= static_cast<uint64_t>(ranks_))
       return bad_block(message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive,
                        message.block);
     if (static_cast<uint64_t>(message.peer) >= static_cast<uint64_t>(ranks_))
@@ -243,13 +213,14 @@ class DirectChecker {
     if (message.peer == current_)
       return fail(Property::kSelfMessage, {current_},
                   fmt::format("rank {} sends to itself", current_));
-    note_valid(message.direction, current_, message.peer, message.block);
+    note_valid(message.direction, current_, message.peer, message.token ? kToken : message.block);
   }
 
   void note_valid(Direction direction, int32_t rank, int32_t peer, int64_t block) {
-    if (direction == Direction::kReceive) return receives_.push_back({peer, rank, block});
-    if (send_count_[rank]++ == 0) first_send_[rank] = sends_.size();
-    sends_.push_back({rank, peer, block});
+    if (direction == Direction::kReceive)
+      messages_.add_receive(peer, rank, block);
+    else
+      messages_.add_send(rank, peer, block);
   }
 
   // Where both ranks of an exchange name each other, nothing is left to match.
@@ -276,35 +247,18 @@ class DirectChecker {
   }
 
   void match() {
-    for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
-      if (send_count_[sends_[first].source] > kFew)
-        std::sort(&sends_[first], &sends_[first] + send_count_[sends_[first].source],
-                  [](const Transfer& a, const Transfer& b) { return a.target < b.target; });
-    for (const Transfer& receive : receives_) {
-      Transfer* send = find_send(receive.source, receive.target);
+    messages_.sort();
+    for (const KeyMessage& receive : messages_.receives()) {
+      KeyMessage* send = messages_.find_send(receive.source, receive.target);
       if (!send || send->matched) return unmatched_receive(receive, send != nullptr);
       send->matched = true;
       pair(*send, receive);
       if (stopped()) return;
     }
-    if (receives_.size() != sends_.size()) return unmatched_send();
+    if (messages_.receives().size() != messages_.sends().size()) return unmatched_send();
   }
 
-  // The send of `source` to `target` at this key; a short list is searched, a long one has been
-  // sorted.
-  Transfer* find_send(int32_t source, int32_t target) {
-    if (send_count_[source] == 0) return nullptr;
-    Transfer* first = &sends_[first_send_[source]];
-    Transfer* last = first + send_count_[source];
-    if (send_count_[source] > kFew)
-      first = std::lower_bound(first, last, target,
-                               [](const Transfer& a, int32_t b) { return a.target < b; });
-    else
-      while (first != last && first->target != target) ++first;
-    return first != last && first->target == target ? first : nullptr;
-  }
-
-  void unmatched_receive(const Transfer& receive, bool twice) {
+  void unmatched_receive(const KeyMessage& receive, bool twice) {
     if (twice)
       return fail(Property::kOrder, {receive.target, receive.source},
                   fmt::format("rank {} receives twice from rank {} in a step", receive.target,
@@ -315,9 +269,9 @@ class DirectChecker {
   }
 
   void unmatched_send() {
-    for (const Transfer& send : sends_) {
+    for (const KeyMessage& send : messages_.sends()) {
       if (send.matched) continue;
-      const Transfer* first = find_send(send.source, send.target);
+      const KeyMessage* first = messages_.find_send(send.source, send.target);
       if (first && first->matched && first != &send)
         return fail(
             Property::kOrder, {send.source, send.target},
@@ -329,12 +283,12 @@ class DirectChecker {
     }
   }
 
-  void pair(const Transfer& send, const Transfer& receive) {
-    if ((send.block < 0) != (receive.block < 0))
+  void pair(const KeyMessage& send, const KeyMessage& receive) {
+    if ((send.block == kToken) != (receive.block == kToken))
       return fail(Property::kLength, {send.source, send.target},
                   fmt::format("rank {} and rank {} disagree whether a block travels", send.source,
                               send.target));
-    if (send.block < 0) {
+    if (send.block == kToken) {
       ++report_.tokens;
     } else {
       if (send.block != send.target || receive.block != receive.source)
@@ -346,7 +300,7 @@ class DirectChecker {
       ask_in_place(send.source, send.target);
       deliver(send.source, send.target);
     }
-    ledger_.message(send.source, send.target, send.block >= 0);
+    ledger_.message(send.source, send.target, send.block != kToken);
   }
 
   void port_conflict(const Ledger::Conflict& conflict) {
@@ -356,21 +310,15 @@ class DirectChecker {
                      conflict.unit));
   }
 
-  bool has_arrived(int64_t source, int64_t target) const {
-    return received_[target * row_words_ + source / 64] >> (source % 64) & 1;
-  }
-
   void deliver(int64_t source, int64_t target) {
-    if (has_arrived(source, target))
-      return fail(Property::kOnce, {target, source},
-                  fmt::format("rank {}'s block arrives again at rank {}", source, target));
-    received_[target * row_words_ + source / 64] |= uint64_t{1} << (source % 64);
-    ++delivered_;
+    if (!arrivals_.add(source, target))
+      fail(Property::kOnce, {target, source},
+           fmt::format("rank {}'s block arrives again at rank {}", source, target));
   }
 
   // The target's block for the source lies where this message arrives: has it been sent?
   void ask_in_place(int32_t source, int32_t target) {
-    if (find_send(target, source) || has_arrived(target, source)) return;
+    if (messages_.find_send(target, source) || arrivals_.has(target, source)) return;
     report_.in_place = false;
     if (program_.in_place)
       fail(Property::kInPlace, {target, source},
@@ -381,7 +329,10 @@ class DirectChecker {
 
   void finish() {
     in_step_ = false;
-    if (delivered_ != ranks_ * ranks_) return missing();
+    if (const auto missing = arrivals_.missing())
+      return fail(
+          Property::kCoverage, {missing->second, missing->first},
+          fmt::format("rank {}'s block never arrives at rank {}", missing->first, missing->second));
     ledger_.finish(report_);
     report_.timed = true;
     report_.lower_bound = alltoall_lower_bound(topology_);
@@ -389,47 +340,31 @@ class DirectChecker {
     report_.any_counts = true;
   }
 
-  void missing() {
-    for (int64_t target = 0; target < ranks_; ++target)
-      for (int64_t source = 0; source < ranks_; ++source)
-        if (!has_arrived(source, target))
-          return fail(Property::kCoverage, {target, source},
-                      fmt::format("rank {}'s block never arrives at rank {}", source, target));
-  }
-
-  static constexpr int32_t kFew = 8;
-
   const Program& program_;
   const Topology& topology_;
   const Binding& binding_;
   const Code code_;
-  const int64_t ranks_, row_words_;
+  const int64_t ranks_;
   Ledger ledger_;
 
   // The walk.
   std::vector<int64_t> registers_;
   std::vector<Walker> walkers_;
   std::vector<int64_t> first_key_;
-  std::vector<int32_t> slot_head_, next_in_slot_;
-  std::priority_queue<std::pair<int64_t, int32_t>, std::vector<std::pair<int64_t, int32_t>>,
-                      std::greater<>>
-      later_;
-  int64_t pending_ = 0, filed_ = 0;
-  int64_t now_ = 0, current_ = 0;
+  Wheel wheel_;
+  int64_t current_ = 0;
   bool in_step_ = false;  // some key has been reached
   bool outside_ = false;  // the current rank copies outside a step
 
   // The current key.
-  std::vector<Transfer> sends_, receives_;
-  std::vector<int32_t> first_send_, send_count_;  // by rank: where its sends stand in sends_
-  std::vector<int32_t> partner_, exchanging_;     // ranks whose step is an exchange, and with whom
   static constexpr int kGathered = 8;
   Gathered gathered_[kGathered];
   int gathered_count_ = 0;
+  bool more_gathered_ = false;  // and noted already
+  KeyMessages messages_;
+  std::vector<int32_t> partner_, exchanging_;  // ranks whose step is an exchange, and with whom
 
-  std::vector<uint64_t> received_;
-  int64_t delivered_ = 0;
-
+  Arrivals arrivals_;
   bool sequential_ = false, needs_execution_ = false;
   Report report_;
 };
