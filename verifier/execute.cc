@@ -14,41 +14,14 @@
 #include <deque>
 #include <memory>
 #include <set>
-#include <unordered_map>
 
 #include "verifier/bounds.h"
 #include "verifier/ledger.h"
 #include "verifier/memory.h"
+#include "verifier/rendezvous.h"
 
 namespace quadrille::verifier {
 namespace {
-
-// A rank, or one lane of a rank.
-struct Context {
-  int id = 0;
-  int process = 0;
-  int parent = -1;               // of a lane
-  int64_t lanes_generation = 0;  // which `lanes` statement this is a lane of; 0: none
-  Walker walker;
-  std::vector<int64_t> registers;
-  std::optional<int64_t> key;  // of the last step
-  int64_t epoch = 0;           // ended by a copy outside steps
-  int unmet = 0;               // messages of the posted step that have not met
-  int lanes_left = 0;
-  bool ended = false;
-};
-
-struct Posted {
-  int context;
-  Use use;
-  bool sized;
-  std::vector<Part> parts;
-};
-
-struct PairQueue {
-  std::deque<Posted> sends, receives;
-  int sending_context = -1, receiving_context = -1;
-};
 
 // A message, or a copy where source and target are one.
 struct Booking {
@@ -73,11 +46,11 @@ class Executor {
   Report run() {
     for (int process = 0; process < roster_.size(); ++process) add_rank(process);
     while (!ready_.empty() && !findings_.any()) {
-      Context& next = *contexts_[ready_.front()];
+      Context& next = *rendezvous_.contexts[ready_.front()];
       ready_.pop_front();
       go(next);
     }
-    if (!findings_.any()) ask_progress();
+    if (!findings_.any()) ask_progress(rendezvous_, roster_, findings_);
     if (!findings_.any()) memory_.finish();
     if (!findings_.any()) book();
     report_.violation = findings_.violation();
@@ -122,7 +95,7 @@ class Executor {
     context->id = context->process = process;
     context->registers.resize(code_.registers());
     code_.start(bindings_[place.group], place.rank, context->walker, context->registers.data());
-    contexts_.push_back(std::move(context));
+    rendezvous_.contexts.push_back(std::move(context));
     ready_.push_back(process);
   }
 
@@ -187,20 +160,20 @@ class Executor {
     ++lanes_generations_;
     for (int lane = 0; lane < parent.lanes_left; ++lane) {
       auto context = std::make_unique<Context>();
-      context->id = contexts_.size();
+      context->id = rendezvous_.contexts.size();
       context->process = parent.process;
       context->parent = parent.id;
       context->lanes_generation = lanes_generations_;
       context->registers = parent.registers;
       code_.start_lane(parent.walker, lane, context->walker);
       ready_.push_back(context->id);
-      contexts_.push_back(std::move(context));
+      rendezvous_.contexts.push_back(std::move(context));
     }
   }
 
   void join(Context& lane) {
     lane.ended = true;
-    Context& parent = *contexts_[lane.parent];
+    Context& parent = *rendezvous_.contexts[lane.parent];
     if (--parent.lanes_left > 0) return;
     code_.resume_after_lanes(parent.walker);
     parent.key.reset();  // keys order within a body only
@@ -272,10 +245,10 @@ class Executor {
   void enqueue(const Context& context, Posted posted, int peer, Direction direction) {
     const bool send = direction == Direction::kSend;
     const int source = send ? context.process : peer, target = send ? peer : context.process;
-    PairQueue& queue = queues_[int64_t{source} << 32 | target];
+    PairQueue& queue = rendezvous_.queue(source, target);
     int& owner = send ? queue.sending_context : queue.receiving_context;
     if (owner >= 0 && owner != context.id && context.lanes_generation != 0 &&
-        contexts_[owner]->lanes_generation == context.lanes_generation)
+        rendezvous_.contexts[owner]->lanes_generation == context.lanes_generation)
       return fail(Property::kLanes, context, {peer},
                   fmt::format("talks in two lanes with {}", roster_.name(peer)));
     owner = context.id;
@@ -287,8 +260,8 @@ class Executor {
   }
 
   void meet(const Posted& sent, const Posted& received, int source, int target) {
-    Context& sender = *contexts_[sent.context];
-    Context& receiver = *contexts_[received.context];
+    Context& sender = *rendezvous_.contexts[sent.context];
+    Context& receiver = *rendezvous_.contexts[received.context];
     ask_agreement(sender, receiver, sent, received);
     for (size_t i = 0; i < sent.parts.size() && !findings_.any(); ++i) {
       if (!received.sized) memory_.note_length(received.use, sent.parts[i]);
@@ -320,58 +293,6 @@ class Executor {
         return fail(Property::kLength, sender, {receiver.process},
                     fmt::format("sends {} as piece {}, {} receives {}", sent.parts[i].length, i,
                                 peer, received.parts[i].length));
-  }
-
-  // Everybody should have come to the end.
-  void ask_progress() {
-    for (const auto& context : contexts_) {
-      if (context->unmet == 0) continue;
-      const auto [peer, direction] = waits_for(*context);
-      const std::string wait = fmt::format(
-          "waits {} {}", direction == Direction::kSend ? "to send to" : "to receive from",
-          roster_.name(peer));
-      if (!waiting_context(peer))
-        return fail(Property::kMatch, *context, {peer}, wait + ", which is done");
-      const std::vector<int> cycle = wait_cycle(*context);
-      std::string text;
-      for (const int process : cycle) text += roster_.name(process) + " waits for ";
-      return fail(Property::kProgress, *context, cycle,
-                  fmt::format("{}: {}{}", wait, text, roster_.name(cycle[0])));
-    }
-  }
-
-  // The peer of the first message of a waiting context that has not met, and its direction.
-  std::pair<int, Direction> waits_for(const Context& context) const {
-    const auto holds = [&](const std::deque<Posted>& side) {
-      return std::any_of(side.begin(), side.end(),
-                         [&](const Posted& p) { return p.context == context.id; });
-    };
-    std::set<std::pair<int, Direction>> found;
-    for (const auto& [pair, queue] : queues_) {
-      const int source = static_cast<int>(pair >> 32), target = static_cast<int>(pair & 0xffffffff);
-      if (source == context.process && holds(queue.sends)) found.insert({target, Direction::kSend});
-      if (target == context.process && holds(queue.receives))
-        found.insert({source, Direction::kReceive});
-    }
-    check(!found.empty(), "a context waits for a message that no queue holds");
-    return *found.begin();
-  }
-
-  const Context* waiting_context(int process) const {
-    for (const auto& context : contexts_)
-      if (context->process == process && context->unmet > 0) return context.get();
-    return nullptr;
-  }
-
-  // Follows who waits for whom until a rank comes up again, or is done.
-  std::vector<int> wait_cycle(const Context& start) const {
-    std::vector<int> path;
-    for (const Context* at = &start; at; at = waiting_context(waits_for(*at).first)) {
-      const auto seen = std::find(path.begin(), path.end(), at->process);
-      if (seen != path.end()) return {seen, path.end()};
-      path.push_back(at->process);
-    }
-    return path;
   }
 
   // Books everything by key, as the streaming checker does as it goes.
@@ -414,9 +335,8 @@ class Executor {
   Memory memory_;
   Ledger ledger_;
 
-  std::vector<std::unique_ptr<Context>> contexts_;  // ranks first, by process number
+  Rendezvous rendezvous_;
   std::deque<int> ready_;
-  std::unordered_map<int64_t, PairQueue> queues_;
   std::unordered_map<int, std::vector<int64_t>>
       keys_;  // of a rank's steps so far, where a window can matter
   int64_t lanes_generations_ = 0;
