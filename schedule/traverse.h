@@ -3,14 +3,12 @@
 #ifndef QUADRILLE_SCHEDULE_TRAVERSE_H_
 #define QUADRILLE_SCHEDULE_TRAVERSE_H_
 
+#include <type_traits>
+#include <variant>
+
 #include "schedule/program.h"
 
 namespace quadrille {
-
-template <class... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
 
 template <class PieceType, class Visit>
 void for_each_expression_of_piece(PieceType& piece, Visit& visit) {
@@ -24,52 +22,38 @@ void for_each_expression_of_piece(PieceType& piece, Visit& visit) {
 // operands).
 template <class BodyType, class Visit>
 void for_each_expression(BodyType& body, Visit&& visit) {
-  for (auto& statement : body) {
-    std::visit(Overloaded{[&](auto& kind) requires requires { kind.value;
-  }
-  { visit(kind.value); }
-  , [&](auto& kind) requires requires { kind.low; }
-  {
-    visit(kind.low);
-    visit(kind.high);
-    for_each_expression(kind.body, visit);
-  }
-  , [&](auto& kind) requires requires { kind.condition; }
-  {
-    visit(kind.condition);
-    for_each_expression(kind.then, visit);
-    for_each_expression(kind.otherwise, visit);
-  }
-  , [&](auto& kind) requires requires { kind.key; }
-  {
-    visit(kind.key);
-    if (kind.after) visit(*kind.after);
-    for_each_expression(kind.body, visit);
-  }
-  , [&](auto& kind) requires requires { kind.peer; }
-  {
-    visit(kind.peer);
-    for_each_expression(kind.pieces, visit);
-  }
-  , [&](auto& kind) requires requires { kind.piece; }
-  { for_each_expression_of_piece(kind.piece, visit); }
-  , [&](auto& kind) requires requires { kind.to; }
-  {
-    for_each_expression_of_piece(kind.from, visit);
-    for_each_expression_of_piece(kind.to, visit);
-  }
-  , [&](auto& kind) requires requires { kind.into; }
-  {
-    for_each_expression_of_piece(kind.from, visit);
-    for_each_expression_of_piece(kind.into, visit);
-  }
-  , [&](auto& kind) requires requires { kind.bodies; }
-  {
-    for (auto& lane : kind.bodies) for_each_expression(lane, visit);
-  }
-},
-               statement.kind);
-}  // namespace quadrille
+  const auto in_statement = [&](auto& kind) {
+    using Kind = std::remove_cvref_t<decltype(kind)>;
+    if constexpr (std::is_same_v<Kind, Let>) {
+      visit(kind.value);
+    } else if constexpr (std::is_same_v<Kind, For>) {
+      visit(kind.low);
+      visit(kind.high);
+      for_each_expression(kind.body, visit);
+    } else if constexpr (std::is_same_v<Kind, If>) {
+      visit(kind.condition);
+      for_each_expression(kind.then, visit);
+      for_each_expression(kind.otherwise, visit);
+    } else if constexpr (std::is_same_v<Kind, Step>) {
+      visit(kind.key);
+      if (kind.after) visit(*kind.after);
+      for_each_expression(kind.body, visit);
+    } else if constexpr (std::is_same_v<Kind, Message>) {
+      visit(kind.peer);
+      for_each_expression(kind.pieces, visit);
+    } else if constexpr (std::is_same_v<Kind, Transfer>) {
+      for_each_expression_of_piece(kind.piece, visit);
+    } else if constexpr (std::is_same_v<Kind, Copy>) {
+      for_each_expression_of_piece(kind.from, visit);
+      for_each_expression_of_piece(kind.to, visit);
+    } else if constexpr (std::is_same_v<Kind, Reduce>) {
+      for_each_expression_of_piece(kind.from, visit);
+      for_each_expression_of_piece(kind.into, visit);
+    } else {
+      for (auto& lane : kind.bodies) for_each_expression(lane, visit);
+    }
+  };
+  for (auto& statement : body) std::visit(in_statement, statement.kind);
 }
 
 // The expressions of the declarations, then those of the body.
@@ -88,26 +72,23 @@ void for_each_expression_of_program(ProgramType& program, Visit&& visit) {
 // Calls visit(statement) for every statement, an outer one before those inside it.
 template <class BodyType, class Visit>
 void for_each_statement(BodyType& body, Visit&& visit) {
+  const auto in_statement = [&](auto& kind) {
+    using Kind = std::remove_cvref_t<decltype(kind)>;
+    if constexpr (std::is_same_v<Kind, For> || std::is_same_v<Kind, Step>) {
+      for_each_statement(kind.body, visit);
+    } else if constexpr (std::is_same_v<Kind, If>) {
+      for_each_statement(kind.then, visit);
+      for_each_statement(kind.otherwise, visit);
+    } else if constexpr (std::is_same_v<Kind, Message>) {
+      for_each_statement(kind.pieces, visit);
+    } else if constexpr (std::is_same_v<Kind, Lanes>) {
+      for (auto& lane : kind.bodies) for_each_statement(lane, visit);
+    }
+  };
   for (auto& statement : body) {
     visit(statement);
-    std::visit(Overloaded{[&](auto& kind) requires requires { kind.body;
+    std::visit(in_statement, statement.kind);
   }
-  { for_each_statement(kind.body, visit); }
-  , [&](auto& kind) requires requires { kind.then; }
-  {
-    for_each_statement(kind.then, visit);
-    for_each_statement(kind.otherwise, visit);
-  }
-  , [&](auto& kind) requires requires { kind.pieces; }
-  { for_each_statement(kind.pieces, visit); }
-  , [&](auto& kind) requires requires { kind.bodies; }
-  {
-    for (auto& lane : kind.bodies) for_each_statement(lane, visit);
-  }
-  , [](auto&) {}
-},
-               statement.kind);
-}
 }
 
 }  // namespace quadrille

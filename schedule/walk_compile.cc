@@ -1,0 +1,352 @@
+// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in
+// registers of their own, so every operand is a register; conditions become jumps, lazily; a
+// message of one whole block, by far the most frequent one, is a single instruction. Tested against
+// the recursive oracle of schedule/evaluate.h by tests/schedule/walk_test.cc, on every program and
+// on random expressions.
+#include "schedule/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/affine.h"
+#include "schedule/traverse.h"
+
+namespace quadrille {
+namespace {
+
+bool is_invariant(Operator op) {
+  switch (op) {
+    case Operator::kConstant:
+    case Operator::kParameter:
+    case Operator::kRank:
+    case Operator::kRanks:
+    case Operator::kRemoteRanks:
+    case Operator::kGroup:
+    case Operator::kRoot:
+    case Operator::kLength: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+class Compiler {
+ public:
+  explicit Compiler(const Program& program) : program_(program) {}
+
+  Result<Code> run() {
+    for_each_expression(program_.body, [this](const Expression& e) { collect_invariants(e); });
+    invariant(leaf(Operator::kConstant, 0));
+    invariant(leaf(Operator::kConstant, 1));
+    next_register_ = highest_register_ = static_cast<int>(code_.invariants_.size());
+    body(program_.body);
+    emit({Code::Operation::kEnd});
+    code_.register_count_ = highest_register_;
+    if (highest_register_ >= Code::kNoRegister)
+      return Error{fmt::format("the program needs {} registers; at most {} are allowed",
+                               highest_register_, Code::kNoRegister - 1)};
+    return std::move(code_);
+  }
+
+ private:
+  using Operation = Code::Operation;
+  using Instruction = Code::Instruction;
+
+  void collect_invariants(const Expression& expression) {
+    if (is_invariant(expression.op)) invariant(expression);
+    for (const Expression& operand : expression.operands) collect_invariants(operand);
+  }
+
+  // The register of an invariant, made where it has none yet.
+  int invariant(const Expression& e) {
+    for (size_t i = 0; i < code_.invariants_.size(); ++i)
+      if (code_.invariants_[i].op == e.op && code_.invariants_[i].value == e.value) return i;
+    code_.invariants_.push_back({e.op, e.value});
+    return code_.invariants_.size() - 1;
+  }
+
+  int emit(Instruction instruction) {
+    code_.instructions_.push_back(instruction);
+    return code_.instructions_.size() - 1;
+  }
+  int here() const { return code_.instructions_.size(); }
+  void land(const std::vector<int>& jumps) {
+    for (const int jump : jumps) code_.instructions_[jump].immediate = here();
+  }
+
+  int allocate() {
+    const int result = next_register_++;
+    highest_register_ = std::max(highest_register_, next_register_);
+    return result;
+  }
+
+  // Evaluates into some register: the variable's or invariant's own, or a new one.
+  uint8_t operand(const Expression& e) {
+    if (is_invariant(e.op)) return invariant(e);
+    if (e.op == Operator::kVariable) return variables_[e.value];
+    const int target = allocate();
+    into(e, target);
+    return target;
+  }
+
+  // Evaluates into that register; what it takes meanwhile is released.
+  void into(const Expression& e, uint8_t target) {
+    const int saved = next_register_;
+    if (is_invariant(e.op) || e.op == Operator::kVariable) {
+      emit({Operation::kMove, target, operand(e)});
+    } else if (e.op == Operator::kChoose) {
+      const std::vector<int> otherwise = jump_unless(e.operands[0]);
+      into(e.operands[1], target);
+      const int over = emit({Operation::kJump});
+      land(otherwise);
+      into(e.operands[2], target);
+      land({over});
+    } else if (e.op == Operator::kAnd) {
+      const std::vector<int> no = jump_unless(e);
+      emit({Operation::kMove, target, static_cast<uint8_t>(invariant(constant(1)))});
+      const int over = emit({Operation::kJump});
+      land(no);
+      emit({Operation::kMove, target, static_cast<uint8_t>(invariant(constant(0)))});
+      land({over});
+    } else if (e.op == Operator::kElement || e.op == Operator::kLocate) {
+      const auto op = e.op == Operator::kElement ? Operation::kElement : Operation::kLocate;
+      emit({op, target, operand(e.operands[0]), 0, static_cast<int32_t>(e.value)});
+    } else {
+      const uint8_t left = operand(e.operands[0]);
+      const uint8_t right = operand(e.operands[1]);
+      emit({binary(e.op), target, left, right});
+    }
+    next_register_ = saved;
+  }
+
+  static Operation binary(Operator op) {
+    switch (op) {
+      case Operator::kAdd: return Operation::kAdd;
+      case Operator::kSubtract: return Operation::kSubtract;
+      case Operator::kMultiply: return Operation::kMultiply;
+      case Operator::kDivide: return Operation::kDivide;
+      case Operator::kModulo: return Operation::kModulo;
+      case Operator::kXor: return Operation::kXor;
+      case Operator::kMinimum: return Operation::kMinimum;
+      case Operator::kMaximum: return Operation::kMaximum;
+      case Operator::kWrap: return Operation::kWrap;
+      case Operator::kEqual: return Operation::kEqual;
+      case Operator::kNotEqual: return Operation::kNotEqual;
+      case Operator::kLess: return Operation::kLess;
+      default:
+        check(op == Operator::kLessEqual, "an operator without an operation");
+        return Operation::kLessEqual;
+    }
+  }
+
+  // Code that falls through where the condition holds; the jumps taken where it does not.
+  std::vector<int> jump_unless(const Expression& e) {
+    if (e.op == Operator::kAnd) {
+      std::vector<int> jumps = jump_unless(e.operands[0]);
+      for (const int jump : jump_unless(e.operands[1])) jumps.push_back(jump);
+      return jumps;
+    }
+    const int saved = next_register_;
+    Instruction jump{Operation::kJumpIfFalse};
+    if (is_comparison(e.op)) {
+      jump.op = e.op == Operator::kLess        ? Operation::kJumpIfNotLess
+                : e.op == Operator::kLessEqual ? Operation::kJumpIfNotLessEqual
+                : e.op == Operator::kEqual     ? Operation::kJumpIfNotEqual
+                                               : Operation::kJumpIfEqual;
+      jump.a = operand(e.operands[0]);
+      jump.b = operand(e.operands[1]);
+    } else {
+      jump.a = operand(e);
+    }
+    next_register_ = saved;
+    return {emit(jump)};
+  }
+
+  void body(const Body& statements) {
+    const int saved = next_register_;
+    const size_t scope = variables_.size();
+    for (const Statement& statement : statements)
+      std::visit([this](const auto& kind) { this->statement(kind); }, statement.kind);
+    variables_.resize(scope);
+    next_register_ = saved;
+  }
+
+  void declare(uint8_t at) {
+    variables_.push_back(at);
+    code_.declarations_.push_back(at);
+  }
+
+  void statement(const Let& let) {
+    const int target = allocate();
+    into(let.value, target);
+    declare(target);
+  }
+
+  void statement(const For& loop) {
+    const int saved = next_register_;
+    const uint8_t index = allocate();
+    into(loop.low, index);
+    // The bound is evaluated once: into a register of its own unless it never changes.
+    const uint8_t bound = is_invariant(loop.high.op) ? invariant(loop.high) : allocate();
+    if (!is_invariant(loop.high.op)) into(loop.high, bound);
+    std::vector<int> exits = {emit({Operation::kJumpIfNotLess, 0, index, bound})};
+    declare(index);
+    if (const std::optional<Step> step = affine_step(loop, variables_.size() - 1))
+      exits.push_back(run(*step, index, bound));
+    const int start = here();
+    body(loop.body);
+    emit({Operation::kNext, 0, index, bound, start});
+    land(exits);
+    variables_.pop_back();
+    next_register_ = saved;
+  }
+
+  // Emits a run before the plain loop; returns the jump over that loop.
+  int run(const Step& step, uint8_t index, uint8_t bound) {
+    const int64_t variable = variables_.size() - 1;
+    const int number = code_.runs_.size();
+    code_.runs_.push_back({index, bound, 0, Code::kNoRegister, {}, {}, 0});
+    emit({Operation::kRunChoose, 0, index, bound, number});
+    std::vector<std::pair<Expression, uint8_t>>
+        values;  // each distinct expression and its register
+    Code::Run run = code_.runs_.back();
+    const auto place = [&](const Expression& e) {
+      for (const auto& [known, at] : values)
+        if (known == e) return at;
+      const uint8_t at = allocate();
+      values.emplace_back(e, at);
+      if (depends_on(e, variable)) run.strided.emplace_back(at, allocate());
+      return at;
+    };
+    run.key = place(step.key);
+    if (step.after) run.after = place(*step.after);
+    for (const Statement& statement : step.body) {
+      const Message& message = std::get<Message>(statement.kind);
+      const Piece& piece = std::get<Transfer>(message.pieces[0].kind).piece;
+      const uint8_t peer = place(message.peer);
+      run.messages.push_back({flags(message), peer, place(piece.block), piece.buffer});
+    }
+    evaluate_ends(run, values);
+    emit({Operation::kRunStart, 0, 0, 0, number});
+    emit({Operation::kRunStep, 0, 0, 0, number});
+    const int over = emit({Operation::kJump});
+    run.plain = here();
+    code_.runs_[number] = std::move(run);
+    return over;
+  }
+
+  // Strided values at the last iteration into their stride registers, then everything at the first.
+  void evaluate_ends(const Code::Run& run,
+                     const std::vector<std::pair<Expression, uint8_t>>& values) {
+    const uint8_t first = allocate();
+    emit({Operation::kMove, first, run.index});
+    emit(
+        {Operation::kSubtract, run.index, run.bound, static_cast<uint8_t>(invariant(constant(1)))});
+    for (const auto& [expression, at] : values)
+      for (const auto& [value, stride] : run.strided)
+        if (value == at) into(expression, stride);
+    emit({Operation::kMove, run.index, first});
+    for (const auto& [expression, at] : values) into(expression, at);
+  }
+
+  void statement(const If& choice) {
+    const std::vector<int> otherwise = jump_unless(choice.condition);
+    body(choice.then);
+    if (choice.otherwise.empty()) return land(otherwise);
+    const int over = emit({Operation::kJump});
+    land(otherwise);
+    body(choice.otherwise);
+    land({over});
+  }
+
+  void statement(const Step& step) {
+    const int saved = next_register_;
+    const uint8_t key = operand(step.key);
+    const uint8_t after = step.after ? operand(*step.after) : Code::kNoRegister;
+    next_register_ = saved;
+    emit({Operation::kStep, 0, key, after});
+    in_step_ = true;
+    body(step.body);
+    in_step_ = false;
+    emit({Operation::kStepEnd});
+  }
+
+  static uint8_t flags(const Message& message) {
+    return (message.direction == Direction::kReceive ? Code::kReceiveFlag : 0) |
+           (message.remote ? Code::kRemoteFlag : 0) | (message.sized ? Code::kSizedFlag : 0);
+  }
+
+  void statement(const Message& message) {
+    const int saved = next_register_;
+    const uint8_t flags = this->flags(message);
+    const uint8_t peer = operand(message.peer);
+    const Transfer* single =
+        message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
+    if (single && !single->piece.range) {
+      const int index = piece(single->piece);
+      emit({Operation::kBlockMessage, 0, peer, flags, index});
+    } else {
+      emit({Operation::kMessage, 0, peer, flags});
+      body(message.pieces);
+      emit({Operation::kMessageEnd});
+    }
+    next_register_ = saved;
+  }
+
+  // Evaluates a piece's expressions and notes where they are.
+  int piece(const Piece& piece) {
+    Code::PieceRegisters registers{piece.buffer, piece.range.has_value(), operand(piece.block), 0,
+                                   0};
+    if (piece.range) {
+      registers.low = operand(piece.range->low);
+      registers.high = operand(piece.range->high);
+    }
+    code_.pieces_.push_back(registers);
+    return code_.pieces_.size() - 1;
+  }
+
+  void statement(const Transfer& transfer) {
+    const int saved = next_register_;
+    const int index = piece(transfer.piece);
+    emit({Operation::kPiece, 0, 0, 0, index});
+    next_register_ = saved;
+  }
+
+  void local(Operation op, const Piece& from, const Piece& to) {
+    const int saved = next_register_;
+    if (!in_step_) emit({Operation::kOutside});
+    const int index = piece(from);
+    piece(to);
+    emit({op, 0, 0, 0, index});
+    next_register_ = saved;
+  }
+
+  void statement(const Copy& copy) { local(Operation::kCopy, copy.from, copy.to); }
+  void statement(const Reduce& reduce) {
+    local(reduce.side == Side::kLeft ? Operation::kReduceLeft : Operation::kReduceRight,
+          reduce.from, reduce.into);
+  }
+
+  void statement(const Lanes& lanes) {
+    const int index = code_.lanes_.size();
+    code_.lanes_.emplace_back();
+    emit({Operation::kLanes, 0, 0, 0, index});
+    for (const Body& lane : lanes.bodies) {
+      code_.lanes_[index].starts.push_back(here());
+      body(lane);
+      emit({Operation::kLaneEnd});
+    }
+    code_.lanes_[index].join = here();
+  }
+
+  const Program& program_;
+  Code code_;
+  int next_register_ = 0, highest_register_ = 0;
+  std::vector<uint8_t> variables_;  // the register of each variable in scope
+  bool in_step_ = false;
+};
+
+Result<Code> Code::compile(const Program& program) { return Compiler(program).run(); }
+
+}  // namespace quadrille
