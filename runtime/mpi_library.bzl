@@ -34,6 +34,7 @@ def quadrille_library(name, mpi):
     )
     native.cc_binary(
         name = "libquadrille_%s.so" % name,
+        linkopts = ["-Wl,-soname,libquadrille_%s.so" % name],
         linkshared = True,
         deps = [":" + name],
     )
