@@ -17,24 +17,30 @@ _SOURCES = [
 ]
 
 def quadrille_library(name, mpi):
-    """`name` is the static library, `libquadrille_NAME.so` the shared one.
+    """`name` is the library to depend on, `libquadrille_NAME.so` the shared one.
 
     Args:
       name: which MPI, as it stands in the names of the libraries.
       mpi: the MPI library's target.
     """
     native.cc_library(
-        name = name,
+        name = "quadrille_" + name,
         srcs = _SOURCES,
         hdrs = ["quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"],
         linkopts = ["-ldl", "-lpthread"],
+        # The shared library of that name is the one below.
+        linkstatic = True,
         alwayslink = True,
         deps = [":program", mpi],
     )
+    native.alias(
+        name = name,
+        actual = ":quadrille_" + name,
+    )
     native.cc_binary(
         name = "libquadrille_%s.so" % name,
-        linkopts = ["-Wl,-soname,libquadrille_%s.so" % name],
+        linkopts = ["-Wl,-soname,libquadrille_%s.so" % name, "-Wl,--as-needed"],
         linkshared = True,
-        deps = [":" + name],
+        deps = [":quadrille_" + name],
     )
