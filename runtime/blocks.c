@@ -66,6 +66,8 @@ int quadrille_copy_block(struct quadrille_binding* binding, const struct quadril
     memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
     return MPI_SUCCESS;
   }
+  /* Open MPI says nothing of a message to oneself that is too long. */
+  if (source.count * from->type_size > target.count * to->type_size) return MPI_ERR_TRUNCATE;
   int own = 0, send_count, receive_count;
   MPI_Datatype send_type, receive_type, made_send, made_receive;
   int code = int_sized(source, from->type, &send_count, &send_type, &made_send);

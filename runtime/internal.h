@@ -40,8 +40,7 @@ struct quadrille_flight {
   void**
       staged; /* what a step sends from, where that is not the user's buffer; freed when it lands */
   MPI_Request* requests;
-  MPI_Status* statuses; /* of one step */
-  int error;            /* the first MPI error, or MPI_SUCCESS */
+  int error; /* the first MPI error, or MPI_SUCCESS */
 };
 
 /* A schedule on a communicator. */

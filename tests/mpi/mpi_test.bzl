@@ -1,0 +1,78 @@
+"""Tests of the runtime that run under an MPI library's mpirun."""
+
+_ALL = ["openmpi", "mpich"]
+
+def mpi_test(
+        name,
+        srcs,
+        ranks,
+        mpis = _ALL,
+        seconds = 30,
+        data = [],
+        deps = [],
+        linkopts = [],
+        tags = []):
+    """NAME_openmpi and NAME_mpich: a GoogleTest program, at each number of ranks in turn.
+
+    Args:
+      name: of the program and, with the MPI library's name behind it, of the tests.
+      srcs: of the program; main is world.cc's.
+      ranks: how many ranks to run at: a list, or a dictionary of lists by MPI library.
+      mpis: the MPI libraries.
+      seconds: what a run may take; longer is a failure.
+      data: files that the program reads, beside the schedules.
+      deps: beside the runtime, GoogleTest and //tests/mpi:world_MPI.
+      linkopts: of the program.
+      tags: of the tests.
+    """
+    for mpi in mpis:
+        program = "%s_%s_program" % (name, mpi)
+        native.cc_binary(
+            name = program,
+            testonly = True,
+            srcs = srcs,
+            linkopts = linkopts,
+            deps = deps + [":world_" + mpi, "//runtime:" + mpi, "@system//:gtest"],
+        )
+        counts = ranks[mpi] if type(ranks) == "dict" else ranks
+        native.sh_test(
+            name = "%s_%s" % (name, mpi),
+            size = "medium",
+            srcs = ["mpi_test.sh"],
+            args = [
+                mpi,
+                ",".join([str(count) for count in counts]),
+                str(seconds),
+                "$(location %s)" % program,
+            ],
+            data = [program, "mpirun.sh", ":schedules"] + data,
+            tags = ["cpu:2"] + tags,
+        )
+
+def schedule_files(name, folder, schedules, testonly = True):
+    """A filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs for all-to-all in a folder.
+
+    Args:
+      name: of the filegroup.
+      folder: where the files go.
+      schedules: lists of an algorithm, the nodes, and its options such as "self-loops=drop".
+      testonly: as in every rule.
+    """
+    outs, commands = [], []
+    for schedule in schedules:
+        words = [schedule[0], schedule[1].replace(",", "-")]
+        words += [option.replace("=", "-") for option in schedule[2:]]
+        out = "%s/%s.qs" % (folder, "_".join(words))
+        outs.append(out)
+        options = ["--" + option for option in schedule[2:]]
+        commands.append(" ".join([
+            "$(location //generator) generate alltoall",
+            "--algorithm %s --nodes %s" % (schedule[0], schedule[1]),
+        ] + options + ["--out $(RULEDIR)/%s > /dev/null" % out]))
+    native.genrule(
+        name = name,
+        testonly = testonly,
+        outs = outs,
+        cmd = " && ".join(commands),
+        tools = ["//generator"],
+    )

@@ -1,0 +1,68 @@
+// What the MPI test programs share: the world they run in, schedules for it, and errors.
+//
+// Every rank runs the same tests in the same order, a barrier before each.
+#ifndef QUADRILLE_TESTS_MPI_WORLD_H_
+#define QUADRILLE_TESTS_MPI_WORLD_H_
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/quadrille.h"
+
+namespace quadrille::mpi {
+
+int rank_in(MPI_Comm comm);
+int ranks_of(MPI_Comm comm);
+
+using Bytes = std::vector<uint8_t>;
+Bytes read_bytes(const std::string& path);
+
+// A schedule file of tests/mpi/schedules: "hierarchical-factor_1-2-3.qs".
+std::string schedule_path(const std::string& name);
+// All of them that are made for so many ranks; there is always one.
+std::vector<std::string> schedule_paths(int ranks);
+
+// A loaded schedule, freed in the end.
+class Schedule {
+ public:
+  explicit Schedule(const std::string& path);
+  explicit Schedule(const Bytes& file);
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+  ~Schedule();
+  operator quadrille_schedule() const { return handle_; }
+  void free();
+
+ private:
+  quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
+};
+
+// Ranks lie as the schedule has them: the one layout that fits on any machine.
+quadrille_bind_options trusted(int window = 0, int synchronous = 0);
+
+// Another communicator of the same processes; the rank is the place of `key` among all keys.
+class Communicator {
+ public:
+  Communicator(MPI_Comm of, int color, int key);
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  ~Communicator();
+  operator MPI_Comm() const { return comm_; }
+  void free();
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+// Expects the error class at this rank, its text to hold `part` and to be what
+// quadrille_last_error says.
+void expect_error(int code, int error_class, const std::string& part);
+// Expects every rank to come with an error of this class.
+void expect_error_everywhere(MPI_Comm comm, int code, int error_class);
+
+}  // namespace quadrille::mpi
+
+#endif  // QUADRILLE_TESTS_MPI_WORLD_H_
