@@ -168,6 +168,15 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
   return events;
 }
 
+Events without_broken_step(Events events) {
+  if (events.empty() || events.back() != "undefined") return events;
+  const auto step = std::find_if(events.rbegin(), events.rend(), [](const std::string& event) {
+    return event.starts_with("step ");
+  });
+  events.erase(step.base(), events.end() - 1);
+  return events;
+}
+
 Events without_step_ends(const Events& events) {
   Events result;
   std::copy_if(events.begin(), events.end(), std::back_inserter(result),

@@ -24,6 +24,10 @@ Events fast_walk_events(const Program& program, const Binding& binding, int64_t 
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
                       int64_t root);
 
+// Without what came before "undefined" in the step, or outside steps, where the walk broke off: how
+// far a walk evaluates ahead is its own business.
+Events without_broken_step(Events events);
+
 // Without "step end".
 Events without_step_ends(const Events& events);
 

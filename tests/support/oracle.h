@@ -18,6 +18,11 @@ namespace quadrille {
 std::optional<std::string> what_is_wrong(const Program& program, const Job& job, const Call& call,
                                          int64_t limit = 1 << 20);
 
+// The same question about an all-to-all in which every block travels once, whole, from a send
+// buffer to a receive buffer, in steps that wait for all earlier ones or for none: quick enough for
+// hundreds of ranks.
+std::optional<std::string> what_is_wrong_directly(const Program& program, const Job& job);
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_TESTS_SUPPORT_ORACLE_H_

@@ -1,0 +1,204 @@
+// Every single-byte mutant of schedule files. Resealed, so that neither checksum nor hash gives it
+// away, each is refused, or walks as the original does, or gets a right verdict as a schedule of
+// what it now says; decoder and runtime agree throughout. Not resealed, all are refused.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "generator/encode.h"
+#include "generator/registry.h"
+#include "runtime/digest.h"
+#include "runtime/program.h"
+#include "tests/support/effort.h"
+#include "tests/support/events.h"
+#include "tests/support/oracle.h"
+#include "tests/support/reseal.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
+#include "verifier/decode.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr int64_t kFewRanks = 24;  // up to here everything is compared for every rank
+
+struct File {
+  std::string algorithm, choices;
+  std::vector<int64_t> sizes;
+  int stride;  // every so many-th value of each byte
+};
+
+struct Tally {
+  int mutants = 0, refused = 0, misnamed = 0, identical = 0, verified = 0, refuted = 0, right = 0;
+};
+
+Program program_of(const File& file) {
+  const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, file.algorithm);
+  Choices choices;
+  for (const Choices& candidate : all_choices(algorithm))
+    if (full_name(algorithm, candidate) == file.algorithm + file.choices) choices = candidate;
+  return make_program(algorithm, choices);
+}
+
+// Whether the runtime takes the file and can fill its tables for a rank of it.
+std::string runtime_refusal(const Bytes& bytes) {
+  quadrille_program program;
+  if (const char* error = quadrille_program_load(&program, bytes.data(), bytes.size()))
+    return error;
+  const quadrille_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr};
+  quadrille_tables tables;
+  const char* error = quadrille_tables_fill(&tables, &program, &place);
+  const std::string refusal = error ? error : "";
+  quadrille_tables_destroy(&tables);
+  quadrille_program_destroy(&program);
+  return refusal;
+}
+
+class Mutation {
+ public:
+  explicit Mutation(const File& file)
+      : file_(file), program_(program_of(file)), job_(job_of(file.sizes)) {
+    bytes_ = encode(program_, job_);
+    const Binding binding = *bind(program_, job_, {}, 0);
+    for (int64_t rank = 0; rank < binding.place.ranks; ++rank)
+      original_.push_back(oracle_events(program_, binding, rank));
+  }
+
+  void run() {
+    for (size_t at = 0; at + QUADRILLE_CHECKSUM_LENGTH < bytes_.size(); ++at)
+      for (int change = 1; change < 256; change += file_.stride * kThinning) {
+        Bytes mutant = bytes_;
+        mutant[at] ^= static_cast<uint8_t>(change);
+        what_ = fmt::format("{}{} on {}, byte {} changed to {:#04x}", file_.algorithm,
+                            file_.choices, job_.groups[0].text(), at, mutant[at]);
+        unsealed(mutant);
+        reseal(mutant, at);
+        ++tally_.mutants;
+        resealed(mutant);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    fmt::print(
+        "{}{} on {}: {} bytes, {} mutants: {} refused ({} for names alone), {} walk identically, "
+        "{} verified, {} "
+        "refuted; right verdicts {} of {}\n",
+        file_.algorithm, file_.choices, job_.groups[0].text(), bytes_.size(), tally_.mutants,
+        tally_.refused, tally_.misnamed, tally_.identical, tally_.verified, tally_.refuted,
+        tally_.right, tally_.verified + tally_.refuted);
+    EXPECT_EQ(tally_.right, tally_.verified + tally_.refuted);
+    EXPECT_GT(tally_.refused, 0);
+    EXPECT_GT(tally_.identical, 0);
+    EXPECT_GT(tally_.verified, 0);
+    EXPECT_GT(tally_.refuted, 0);
+  }
+
+ private:
+  void unsealed(const Bytes& mutant) {
+    EXPECT_FALSE(decode(mutant, "mutant").ok()) << what_ << ", not resealed";
+    EXPECT_NE(runtime_refusal(mutant), "") << what_ << ", not resealed";
+  }
+
+  // A changed hash stays: resealing it would only bring the original back.
+  static void reseal(Bytes& mutant, size_t at) {
+    if (at - QUADRILLE_HASH_OFFSET >= QUADRILLE_HASH_LENGTH)
+      return quadrille_reseal(mutant.data(), mutant.size());
+    const size_t covered = mutant.size() - QUADRILLE_CHECKSUM_LENGTH;
+    const uint32_t checksum = quadrille_crc32c(mutant.data(), covered);
+    for (int i = 0; i < QUADRILLE_CHECKSUM_LENGTH; ++i)
+      mutant[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
+  }
+
+  void resealed(const Bytes& mutant) {
+    const Result<Schedule> schedule = decode(mutant, "mutant");
+    const std::string refusal = runtime_refusal(mutant);
+    if (!schedule.ok()) {
+      ++tally_.refused;
+      // The runtime reads no names, so it does not miss or mind them.
+      const bool for_names =
+          schedule.error().message.find("the names do not fit") != std::string::npos;
+      if (!for_names) {
+        EXPECT_NE(refusal, "") << what_ << ": the decoder says " << schedule.error().message;
+      }
+      tally_.misnamed += refusal.empty();
+      return;
+    }
+    const Result<Binding> binding = bind(schedule->program, schedule->job, {}, 0);
+    EXPECT_EQ(binding.ok(), refusal.empty())
+        << what_ << ": decoder: " << (binding.ok() ? "taken" : binding.error().message)
+        << "; runtime: " << refusal;
+    if (!binding.ok() || !refusal.empty()) {
+      ++tally_.refused;
+      return;
+    }
+    if (schedule->program == program_ && schedule->job.groups == job_.groups) return same(mutant);
+    compare(mutant, *schedule, *binding);
+    judge(*schedule);
+  }
+
+  // The same program and job, in other words.
+  void same(const Bytes& mutant) {
+    ++tally_.identical;
+    const int64_t rank = tally_.identical % original_.size();
+    EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0), original_[rank]) << what_;
+  }
+
+  // All walks tell the same.
+  void compare(const Bytes& mutant, const Schedule& schedule, const Binding& binding) {
+    const int64_t ranks = binding.place.ranks;
+    const int64_t stride = ranks <= kFewRanks ? 1 : ranks / 3;
+    identical_ = ranks == static_cast<int64_t>(original_.size());
+    for (int64_t rank = 0; rank < ranks; rank += stride) {
+      const Events expected = without_broken_step(oracle_events(schedule.program, binding, rank));
+      EXPECT_EQ(without_broken_step(walk_events(schedule.program, binding, rank)), expected)
+          << what_;
+      EXPECT_EQ(without_broken_step(runtime_events(mutant, {}, 0, rank, 0)), expected) << what_;
+      identical_ = identical_ && expected == original_[rank];
+    }
+  }
+
+  void judge(const Schedule& schedule) {
+    const Result<Report> report = check_schedule(schedule.program, schedule.job, {}, {});
+    ASSERT_TRUE(report.ok()) << what_;
+    const std::optional<std::string> wrong =
+        schedule.job.groups[0].ranks() <= kFewRanks
+            ? what_is_wrong(schedule.program, schedule.job, {})
+            : what_is_wrong_directly(schedule.program, schedule.job);
+    ASSERT_NE(wrong.value_or("right"), "too long") << what_;
+    const bool right = report->violation.has_value() == wrong.has_value();
+    EXPECT_TRUE(right) << what_ << ": "
+                       << (report->violation ? report->violation->detail : "verified")
+                       << "; oracle: " << wrong.value_or("right");
+    if (identical_) {
+      ++tally_.identical;
+      return;
+    }
+    ++(report->violation ? tally_.refuted : tally_.verified);
+    tally_.right += right;
+  }
+
+  const File file_;
+  const Program program_;
+  const Job job_;
+  Bytes bytes_;
+  std::vector<Events> original_;  // by rank
+  std::string what_;
+  bool identical_ = false;
+  Tally tally_;
+};
+
+TEST(Files, AreRefusedOrWalkAlikeOrGetARightVerdictAfterAnyChangeOfAByte) {
+  // A file of some hundred bytes never makes a reader ask for much memory.
+  const rlimit limit{1 << 30, 1 << 30};
+  if (!kSanitized) ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  const std::vector<File> files = {
+      {"factor", "", {1, 1, 1, 1, 1}, 1},
+      {"xor", "", {4}, 1},
+      {"hierarchical-factor", "", {1, 2, 3}, 1},
+      {"hierarchical-factor", "+token", {1, 2}, 7},
+  };
+  for (const File& file : files) Mutation(file).run();
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,17 @@
+// Sanitized builds are some ten times slower: where a test runs over very many cases, they take
+// every so many-th.
+#ifndef QUADRILLE_TESTS_SUPPORT_EFFORT_H_
+#define QUADRILLE_TESTS_SUPPORT_EFFORT_H_
+
+namespace quadrille {
+
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+inline constexpr int kThinning = kSanitized ? 16 : 1;
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_SUPPORT_EFFORT_H_
