@@ -23,6 +23,7 @@ class Anatomist {
   Anatomy run(const Program& program) {
     if (program.collective != Collective::kAlltoall || program.groups != 1)
       anatomy_.unsupported = "only all-to-all programs of one group have a proof system so far";
+    if (program.temporary_blocks != constant(0)) unsupported("a temporary buffer");
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
     return std::move(anatomy_);

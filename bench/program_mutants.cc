@@ -1,0 +1,88 @@
+// bazel run //bench:program_mutants [-- NAME...]: every mutant of every program (or of those named),
+// checked and proven; both columns in full, and every survivor with its reason. Exits with 1 where a
+// mutant is proven and refuted at once (an unsound prover), or a survivor is refuted on a larger
+// job.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+
+#include "tests/prove/mutant_survey.h"
+
+namespace quadrille {
+namespace {
+
+struct Counts {
+  int64_t mutants = 0, checked = 0, unproven = 0, both = 0, gave_up = 0, survivors = 0, wrong = 0;
+
+  void operator+=(const Counts& more) {
+    mutants += more.mutants;
+    checked += more.checked;
+    unproven += more.unproven;
+    both += more.both;
+    gave_up += more.gave_up;
+    survivors += more.survivors;
+    wrong += more.wrong;
+  }
+};
+
+Counts survey(Survey& survey) {
+  Counts counts;
+  for (const Mutant& mutant : survey.mutants()) {
+    const Fate fate = survey.fate(mutant, true);
+    ++counts.mutants;
+    counts.checked += fate.refuted.has_value();
+    counts.unproven += !fate.proven();
+    counts.both += fate.refuted && !fate.proven();
+    counts.gave_up += fate.gave_up;
+    if (fate.refuted && fate.proven()) {
+      ++counts.wrong;
+      fmt::print("UNSOUND: {}: {}: proven, yet refuted on nodes {}: {}\n", survey.name(),
+                 mutant.description, fate.refuted->job.groups[0].text(),
+                 fate.refuted->violation.detail);
+    }
+    if (!fate.survives()) continue;
+    ++counts.survivors;
+    const auto larger = survey.refuted_on_larger_jobs(mutant);
+    counts.wrong += larger.has_value();
+    fmt::print("  survives, {}: {}{}\n", describe(survey.excuse(mutant)), mutant.description,
+               larger ? fmt::format(" UNSOUND: refuted on nodes {}", *larger) : "");
+  }
+  return counts;
+}
+
+void tell(const std::string& name, const Counts& counts, double seconds) {
+  fmt::print(
+      "{:<48}{:>7} mutants {:>7} refuted {:>7} unproven {:>7} both {:>5} gave up {:>5} survive "
+      "{:>8.1f} s\n",
+      name, counts.mutants, counts.checked, counts.unproven, counts.both, counts.gave_up,
+      counts.survivors, seconds);
+  std::fflush(stdout);
+}
+
+int run(const std::vector<std::string>& names) {
+  Counts all;
+  double seconds = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const std::string name = full_name(algorithm, choices);
+      if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) continue;
+      const auto start = std::chrono::steady_clock::now();
+      Survey one(algorithm, choices);
+      const Counts counts = survey(one);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      tell(name, counts, took.count());
+      all += counts;
+      seconds += took.count();
+    }
+  tell("all", all, seconds);
+  const int64_t killed = all.checked + all.unproven - all.both;
+  fmt::print("{} of {} killed, {} survivors shown above, {} not accounted for\n", killed,
+             all.mutants, all.survivors, all.mutants - killed - all.survivors + all.wrong);
+  return all.wrong == 0 && killed + all.survivors == all.mutants ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace quadrille
+
+int main(int argc, char** argv) { return quadrille::run({argv + 1, argv + argc}); }

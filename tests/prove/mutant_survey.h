@@ -1,0 +1,63 @@
+// What becomes of every mutant of a program: the checker refutes it on a small job, its proof no
+// longer goes through, or it survives both and has to be explained.
+#ifndef QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
+#define QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/registry.h"
+#include "tests/support/mutants.h"
+#include "verifier/prove/prover.h"
+#include "verifier/prove/refute.h"
+
+namespace quadrille {
+
+// Why a survivor is right all the same.
+enum class Excuse {
+  kSameEvents,   // on every job of at most 8 ranks each rank does what it did before
+  kOtherClaims,  // the same, but it claims or requires something else
+  kOtherSteps,   // another schedule, proven for all sizes like the original
+};
+
+struct Fate {
+  std::optional<verifier::FailingJob> refuted;  // by the checker, on the smallest job
+  bool asked = false;                           // the prover
+  std::string unproven;                         // the first obligation that failed, or why the
+                                                // proof does not fit; empty: proven
+  bool gave_up = false;                         // the solver did, in that obligation
+
+  bool proven() const { return asked && unproven.empty(); }
+  bool survives() const { return !refuted && proven(); }
+};
+
+// The mutants of one program, and the proof of the original.
+class Survey {
+ public:
+  Survey(const Algorithm& algorithm, const Choices& choices);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Mutant>& mutants() const { return mutants_; }
+
+  // Obligations up to the first that fails; those that the original has too are known.
+  Fate fate(const Mutant& mutant, bool ask_prover);
+  // Of a survivor.
+  Excuse excuse(const Mutant& mutant) const;
+  // The first job of those that the checker refutes the survivor on; larger than those before.
+  std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
+
+ private:
+  void ask(const Mutant& mutant, Fate& fate);
+
+  std::string name_;
+  verifier::Proof proof_;
+  std::vector<Mutant> mutants_;
+  verifier::Prover prover_;
+};
+
+const char* describe(Excuse excuse);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_

@@ -1,0 +1,89 @@
+// Programs come as text and go through the generator's encoder and the verifier's decoder, like any
+// other.
+#include "tests/prove/proofs.h"
+
+#include <fmt/format.h>
+
+#include "generator/encode.h"
+#include "schedule/text.h"
+#include "verifier/prove/refute.h"
+
+namespace quadrille {
+namespace {
+
+std::string line_of(const char* word, const Bytes& bytes) {
+  std::string line = word;
+  for (const uint8_t byte : bytes) line += fmt::format(" {:02x}", byte);
+  return line + "\n";
+}
+
+Program parsed(const std::string& text) {
+  Result<Program> program = parse_program(text, "program");
+  if (!program.ok()) check(false, program.error().message.c_str());
+  return std::move(program).value();
+}
+
+}  // namespace
+
+const char* const kFactor = R"(algorithm factor for alltoall
+port exchange per rank
+in_place
+for round in 0 .. ranks
+  let peer = wrap(round - rank, ranks)
+  if peer != rank
+    step round after -1
+      send send[peer] to peer
+      receive recv[peer] from peer
+  else
+    copy send[rank] to recv[rank]
+)";
+
+const char* const kFactorProof = R"(match send 1
+  with receive 1 where round = round
+match receive 1
+  with send 1 where round = round
+cover
+  with send 1 where round = wrap(source + target, ranks)
+copies
+  with copy 1 where round = wrap(rank + rank, ranks)
+keys round
+  from round
+  to round + 1
+)";
+
+std::string proof_text(const std::string& program, const std::string& statements) {
+  const Program code = parsed(program);
+  return "proof 1\n" + line_of("code", encode_code(code)) + line_of("names", encode_names(code)) +
+         "\n" + statements;
+}
+
+Proving prove(const std::string& program, const std::string& statements,
+              const verifier::ProverOptions& options) {
+  Proving proving;
+  const auto proof = verifier::parse_proof(proof_text(program, statements), "test.proof");
+  if (!proof.ok()) {
+    proving.error = proof.error().message;
+    return proving;
+  }
+  const auto plan = verifier::plan_proof(*proof);
+  if (!plan.ok()) {
+    proving.error = plan.error().message;
+    return proving;
+  }
+  proving.results = verifier::Prover(options).prove(*proof, *plan).obligations;
+  for (const verifier::ObligationResult& result : proving.results) {
+    if (result.proven) continue;
+    if (proving.failed.empty()) proving.failure = result.failure;
+    proving.failed.push_back(result.name);
+  }
+  return proving;
+}
+
+std::string smallest_failure(const std::string& program) {
+  const auto job = verifier::find_failing_job(parsed(program));
+  if (!job) return "";
+  return fmt::format("{}: {}", job->job.groups[0].text(),
+                     verifier::property_name(job->violation.property));
+}
+
+}  // namespace quadrille
