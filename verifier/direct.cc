@@ -318,7 +318,8 @@ class DirectChecker {
 
   // The target's block for the source lies where this message arrives: has it been sent?
   void ask_in_place(int32_t source, int32_t target) {
-    if (messages_.find_send(target, source) || arrivals_.has(target, source)) return;
+    const KeyMessage* now = messages_.find_send(target, source);
+    if ((now && now->block != kToken) || arrivals_.has(target, source)) return;
     report_.in_place = false;
     if (program_.in_place)
       fail(Property::kInPlace, {target, source},

@@ -18,8 +18,11 @@ namespace quadrille {
 enum class Excuse {
   kSameEvents,   // on every job of at most 8 ranks each rank does what it did before
   kOtherClaims,  // the same, but it claims or requires something else
-  kOtherSteps,   // another schedule, proven for all sizes like the original
+  kOtherWaits,   // the same steps, which wait for fewer or more of those before them
+  kOtherOrder,   // the same steps, the two messages of one in the other order, or a copy elsewhere
+  kOtherSteps,   // steps with other keys: another schedule, proven for all sizes like the original
 };
+inline constexpr int kExcuseCount = 5;
 
 struct Fate {
   std::optional<verifier::FailingJob> refuted;  // by the checker, on the smallest job

@@ -30,7 +30,7 @@ void Planner::sent_before_overwritten(const Site& site, size_t k) {
     const Polynomial sent = key(q, site.step, instance),
                      arrives = key(q, anatomy_.sites[cover_[k].site].step, back);
     q.goal = z3::implies(all(q, guards), q.logic.less_equal(sent, arrives));
-    q.mutant = z3::implies(all(q, guards), q.logic.less(sent, arrives)) &&
+    q.mutant = z3::implies(all(q, guards), q.logic.less(arrives, sent)) &&
                z3::implies(!all(q, guards), q.logic.truth(false));
   });
 }

@@ -39,8 +39,9 @@ struct ProofResult {
 };
 
 struct ProverOptions {
-  unsigned timeout_milliseconds = 10000;
+  unsigned timeout_milliseconds = 10000;  // of a question
   bool keep_exports = false;
+  unsigned most_work = 0;  // of a question, in the solver's own units; 0: any
 };
 
 // Proves one proof after another. Programs that are alike share most of their obligations, which

@@ -160,6 +160,7 @@ z3::solver new_solver(z3::context& context, const ProverOptions& options) {
   z3::solver solver(context, z3::solver::simple());
   z3::params parameters(context);
   parameters.set("timeout", options.timeout_milliseconds);
+  parameters.set("rlimit", options.most_work);
   parameters.set("arith.solver", 2u);  // the older one is faster on these
   solver.set(parameters);
   return solver;

@@ -1,0 +1,71 @@
+// Every single change of a program is noticed by the checker, by the prover, or changes nothing that
+// matters; and what the prover lets pass the checker never refutes. All mutants of the flat
+// programs, and every kStride-th of the others, beginning elsewhere in each;
+// bazel run //bench:program_mutants goes through all of them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+#include "tests/prove/mutant_survey.h"
+
+namespace quadrille {
+namespace {
+
+constexpr size_t kStride = 37;
+
+struct Counts {
+  int mutants = 0, refuted = 0, unproven = 0, gave_up = 0;
+  std::array<int, kExcuseCount> survivors = {};
+
+  int surviving() const { return std::accumulate(survivors.begin(), survivors.end(), 0); }
+};
+
+void account_for(Survey& survey, const Mutant& mutant, Counts& counts) {
+  const Fate fate = survey.fate(mutant, true);
+  ++counts.mutants;
+  counts.refuted += fate.refuted.has_value();
+  counts.unproven += !fate.proven();
+  counts.gave_up += fate.gave_up;
+  EXPECT_FALSE(fate.refuted && fate.proven())
+      << "proven, yet refuted on nodes " << fate.refuted->job.groups[0].text() << ": "
+      << survey.name() << ": " << mutant.description;
+  if (!fate.survives()) return;
+  EXPECT_EQ(survey.refuted_on_larger_jobs(mutant), std::nullopt)
+      << survey.name() << ": " << mutant.description;
+  ++counts.survivors[static_cast<int>(survey.excuse(mutant))];
+}
+
+void tell(const std::string& name, const Counts& counts) {
+  fmt::print("{:<48}{:>5} mutants, refuted {:>5}, unproven {:>5}, survivors {:>4}\n", name,
+             counts.mutants, counts.refuted, counts.unproven, counts.surviving());
+}
+
+TEST(ProgramMutants, AreKilledOrChangeNothingThatMatters) {
+  Counts all;
+  size_t program = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      Survey survey(algorithm, choices);
+      const size_t stride = survey.mutants().size() < 200 ? 1 : kStride;
+      Counts counts;
+      for (size_t i = program++ % stride; i < survey.mutants().size(); i += stride)
+        account_for(survey, survey.mutants()[i], counts);
+      tell(fmt::format("{}, every {}", survey.name(), stride), counts);
+      // A proof in which nothing can fail, or a checker that lets everything pass, shows here.
+      EXPECT_GT(counts.refuted, 0) << survey.name();
+      EXPECT_GT(counts.unproven, 0) << survey.name();
+      all.mutants += counts.mutants;
+      all.refuted += counts.refuted;
+      all.unproven += counts.unproven;
+      for (int i = 0; i < kExcuseCount; ++i) all.survivors[i] += counts.survivors[i];
+    }
+  tell("all", all);
+  for (int i = 0; i < kExcuseCount; ++i)
+    fmt::print("  survivors: {}: {}\n", describe(static_cast<Excuse>(i)), all.survivors[i]);
+  EXPECT_GE(all.unproven + all.surviving(), all.mutants);
+}
+
+}  // namespace
+}  // namespace quadrille
