@@ -1,0 +1,25 @@
+/* All-to-all as one would write it by hand for one algorithm: what the runtime is measured by. */
+#ifndef QUADRILLE_BENCH_HAND_WRITTEN_H_
+#define QUADRILLE_BENCH_HAND_WRITTEN_H_
+
+#include <mpi.h>
+
+/* What a call knows beforehand: the job, this rank in it, and room for the requests. */
+struct hand_written {
+  int nodes, ranks, rank, node; /* node: this rank's */
+  const int *size, *base;       /* of each node: its ranks, and its first rank */
+  int window;
+  MPI_Request* requests; /* two a step */
+  MPI_Comm comm;
+  const char* send;
+  char* receive;
+  int bytes; /* of a block */
+};
+
+/* Sanders and Traeff, section 2: in round i, rank u exchanges with (i - u) mod p. */
+void hand_written_factor(const struct hand_written* job);
+
+/* Section 3: nodes of any sizes, ascending. */
+void hand_written_hierarchical_factor(const struct hand_written* job);
+
+#endif /* QUADRILLE_BENCH_HAND_WRITTEN_H_ */
