@@ -1,191 +1,170 @@
-/* All-to-all by a schedule: walks this rank's part of it and posts what it says.
+/* All-to-all by a schedule: follows this rank's plan and posts what it says. Where the
+ * blocks are all alike, steps have a loop of their own, in which nothing is asked twice.
  *
- * The common path posts each message as the walk names it. In a run (runtime/program.h) ranks and
- * blocks are checked at both ends and then only added to. A call in place goes step by step
- * (alltoall_in_place.c). Errors of MPI do not stop the walk: the other ranks are served, and the
- * first error is returned. */
+ * Errors of MPI do not stop a call: the other ranks are served, and the first error is returned. A
+ * call in place is in alltoall_in_place.c. */
 #include "runtime/alltoall.h"
 
 #include <limits.h>
 
-/* Posts a message of a block that is not empty. */
-static void post_block(struct quadrille_alltoall_call* call, const struct quadrille_side* side,
-                       int receive, int peer, struct quadrille_block block, int place) {
+/* A message with more elements than an int counts. */
+static void __attribute__((noinline))
+post_large(struct quadrille_alltoall_call* call, const struct quadrille_side* side, int receive,
+           int peer, struct quadrille_block block, int place) {
+  struct quadrille_side large = *side;
+  const int code = quadrille_large_type(block.count, side->type, &large.type);
+  if (code != MPI_SUCCESS) return quadrille_flight_check(&call->binding->flight, code);
+  large.type_size = 1; /* not empty */
+  quadrille_post(call, &large, receive, peer, (struct quadrille_block){block.address, 1}, place);
+  MPI_Type_free(&large.type);
+}
+
+/* Posts one message, empty or not. */
+static void post(struct quadrille_alltoall_call* call, MPI_Datatype type, int receive, int peer,
+                 struct quadrille_block block, int place) {
   struct quadrille_flight* flight = &call->binding->flight;
-  MPI_Datatype type = side->type, large = MPI_DATATYPE_NULL;
-  int count = (int)block.count;
-  if (block.count > INT_MAX) {
-    const int code = quadrille_large_type(block.count, type, &large);
-    if (code != MPI_SUCCESS) return quadrille_flight_check(flight, code);
-    type = large;
-    count = 1;
-  }
   MPI_Request* request = quadrille_flight_request(flight, place);
-  if (!request) {
-    quadrille_flight_check(flight, MPI_ERR_NO_MEM);
-  } else {
-    const MPI_Comm comm = call->binding->comm;
-    const int code =
-        receive
-            ? MPI_Irecv(block.address, count, type, peer, QUADRILLE_DATA_TAG, comm, request)
-            : call->post_send(block.address, count, type, peer, QUADRILLE_DATA_TAG, comm, request);
-    if (code != MPI_SUCCESS) {
-      *request = MPI_REQUEST_NULL;
-      quadrille_flight_check(flight, code);
-    }
-  }
-  if (large != MPI_DATATYPE_NULL) MPI_Type_free(&large);
+  if (!request) return quadrille_flight_check(flight, MPI_ERR_NO_MEM);
+  const MPI_Comm comm = call->binding->comm;
+  const int count = (int)block.count;
+  const int code =
+      receive
+          ? MPI_Irecv(block.address, count, type, peer, QUADRILLE_DATA_TAG, comm, request)
+          : call->post_send(block.address, count, type, peer, QUADRILLE_DATA_TAG, comm, request);
+  if (code == MPI_SUCCESS) return;
+  *request = MPI_REQUEST_NULL;
+  quadrille_flight_check(flight, code);
 }
 
 void quadrille_post(struct quadrille_alltoall_call* call, const struct quadrille_side* side,
-                    int receive, int64_t peer, int64_t block, int place) {
-  const uint64_t ranks = (uint64_t)call->binding->place.ranks;
-  const int* real = call->binding->real;
-  if ((uint64_t)peer >= ranks || (uint64_t)block >= ranks) {
-    call->broken = "it names a rank or a block that is not there";
-    return;
-  }
-  const struct quadrille_block found = quadrille_block_of(side, real[block]);
-  if (found.count * side->type_size != 0) post_block(call, side, receive, real[peer], found, place);
+                    int receive, int peer, struct quadrille_block block, int place) {
+  if (block.count == 0 || side->type_size == 0) return;
+  if (block.count > INT_MAX) return post_large(call, side, receive, peer, block, place);
+  post(call, side->type, receive, peer, block, place);
 }
 
-void quadrille_post_token(struct quadrille_alltoall_call* call, int receive, int64_t peer,
-                          int place) {
+void quadrille_post_token(struct quadrille_alltoall_call* call, int receive, int peer, int place) {
   static char nothing;
-  if ((uint64_t)peer >= (uint64_t)call->binding->place.ranks) {
-    call->broken = "it names a rank that is not there";
-    return;
-  }
-  const struct quadrille_side side = {.type = MPI_BYTE};
-  post_block(call, &side, receive, call->binding->real[peer], (struct quadrille_block){&nothing, 0},
-             place);
+  post(call, MPI_BYTE, receive, peer, (struct quadrille_block){&nothing, 0}, place);
 }
 
-void quadrille_copy_pieces(struct quadrille_alltoall_call* call,
-                           const struct quadrille_event* event) {
-  const uint64_t ranks = (uint64_t)call->binding->place.ranks;
-  const int* real = call->binding->real;
-  if (event->piece.buffer != QUADRILLE_PIECE_SEND ||
-      event->second.buffer != QUADRILLE_PIECE_RECEIVE || (uint64_t)event->piece.block >= ranks ||
-      (uint64_t)event->second.block >= ranks) {
-    call->broken = "it copies a block that is not there";
-    return;
-  }
-  if (event->outside) quadrille_flight_land_all(&call->binding->flight);
-  const int code = quadrille_copy_block(
-      call->binding, &call->send, quadrille_block_of(&call->send, real[event->piece.block]),
-      &call->receive, quadrille_block_of(&call->receive, real[event->second.block]));
+void quadrille_copy_own(struct quadrille_alltoall_call* call, int own) {
+  const int code =
+      quadrille_copy_block(call->binding, &call->send, quadrille_block_of(&call->send, own),
+                           &call->receive, quadrille_block_of(&call->receive, own));
   quadrille_flight_check(&call->binding->flight, code);
 }
 
-/* Whether first and last value of an affine sequence are ranks; so are all in between. */
-static int stays_in(struct quadrille_stride stride, int64_t count, uint64_t ranks) {
-  return (uint64_t)stride.value < ranks &&
-         (uint64_t)(stride.value + (count - 1) * stride.stride) < ranks;
+/* Whether all blocks are alike, and each is one message. */
+static int is_even(const struct quadrille_side* side) {
+  return side->uniform && side->type_size > 0 && side->count > 0 && side->count <= INT_MAX;
 }
 
-/* One message of a run, with what changes from step to step. */
-struct run_message {
-  const struct quadrille_side* side;
-  const int *peer, *block; /* into `real` */
-  int64_t peer_stride, block_stride;
-  int receive;
-};
+static void failed(struct quadrille_flight* flight, MPI_Request* request, int code) {
+  *request = MPI_REQUEST_NULL;
+  quadrille_flight_check(flight, code);
+}
 
-static void run(struct quadrille_alltoall_call* call, const struct quadrille_event* event) {
-  struct quadrille_binding* binding = call->binding;
-  struct quadrille_flight* flight = &binding->flight;
-  const uint64_t ranks = (uint64_t)binding->place.ranks;
-  const int messages = event->run->message_count;
-  struct run_message list[QUADRILLE_RUN_MESSAGES];
-  for (int m = 0; m < messages; m++) {
-    const struct quadrille_stride peer = event->strides[event->run->messages[m].peer];
-    const struct quadrille_stride block = event->strides[event->run->messages[m].block];
-    if (!stays_in(peer, event->count, ranks) || !stays_in(block, event->count, ranks)) {
-      call->broken = "it names a rank or a block that is not there";
-      return;
+/* Does the steps of this one action that the plan has from word i on, in a call with even sides.
+ * Where the window is full, the oldest step's place is the next one's. Returns where they end. */
+static inline __attribute__((always_inline)) int64_t follow_evenly(
+    struct quadrille_alltoall_call* call, int64_t i, const enum quadrille_action action) {
+  const struct quadrille_plan* plan = &call->binding->plan;
+  struct quadrille_flight* flight = &call->binding->flight;
+  const struct quadrille_side *in = &call->receive, *out = &call->send;
+  const MPI_Comm comm = call->binding->comm;
+  const int receives = action != QUADRILLE_SEND_ALONE, sends = action != QUADRILLE_RECEIVE_ALONE;
+  int in_flight = flight->count;
+  int place = (flight->first + in_flight) % flight->window;
+  MPI_Request* requests = &flight->requests[place * flight->width];
+  for (; i < plan->count && quadrille_action_of(plan->words[i]) == action; i++) {
+    const int peer = quadrille_operand_of(plan->words[i]);
+    if (in_flight < flight->window)
+      in_flight++;
+    else
+      quadrille_flight_wait(flight, place);
+    flight->used[place] = receives + sends;
+    if (receives) {
+      const int code = MPI_Irecv(in->base + peer * in->stride, (int)in->count, in->type, peer,
+                                 QUADRILLE_DATA_TAG, comm, &requests[0]);
+      if (code != MPI_SUCCESS) failed(flight, &requests[0], code);
     }
-    const int receive = (event->run->messages[m].flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-    list[m] = (struct run_message){receive ? &call->receive : &call->send,
-                                   binding->real + peer.value,
-                                   binding->real + block.value,
-                                   peer.stride,
-                                   block.stride,
-                                   receive};
+    if (sends) {
+      const int code = call->post_send(out->base + peer * out->stride, (int)out->count, out->type,
+                                       peer, QUADRILLE_DATA_TAG, comm, &requests[receives]);
+      if (code != MPI_SUCCESS) failed(flight, &requests[receives], code);
+    }
+    requests += flight->width;
+    if (++place < flight->window) continue;
+    place = 0;
+    requests = flight->requests;
   }
-  const int has_after = event->has_after;
-  int64_t key = event->strides[0].value, after = has_after ? event->strides[1].value : 0;
-  const int64_t key_stride = event->strides[0].stride,
-                after_stride = has_after ? event->strides[1].stride : 0;
-  for (int64_t left = event->count; left > 0; left--) {
-    const int place = quadrille_flight_step(flight, key, has_after, after);
-    for (int m = 0; m < messages; m++) {
-      struct run_message* message = &list[m];
-      const struct quadrille_block found = quadrille_block_of(message->side, *message->block);
-      if (found.count * message->side->type_size != 0)
-        post_block(call, message->side, message->receive, *message->peer, found, place);
-      if (left > 1) {
-        message->peer += message->peer_stride;
-        message->block += message->block_stride;
-      }
-    }
-    if (left > 1) {
-      key += key_stride;
-      after += after_stride;
-    }
+  flight->count = in_flight;
+  flight->first = place < in_flight ? place - in_flight + flight->window : place - in_flight;
+  return i;
+}
+
+/* One step, or what else the word says; `place` is that of the current step. */
+static void follow_word(struct quadrille_alltoall_call* call, uint32_t word, int* place) {
+  struct quadrille_flight* flight = &call->binding->flight;
+  const struct quadrille_side *in = &call->receive, *out = &call->send;
+  const int peer = quadrille_operand_of(word);
+  switch (quadrille_action_of(word)) {
+    case QUADRILLE_EXCHANGE:
+      *place = quadrille_flight_step(flight);
+      quadrille_post(call, in, 1, peer, quadrille_block_of(in, peer), *place);
+      quadrille_post(call, out, 0, peer, quadrille_block_of(out, peer), *place);
+      break;
+    case QUADRILLE_TAKE_OFF: *place = quadrille_flight_step(flight); break;
+    case QUADRILLE_RECEIVE_ALONE: *place = quadrille_flight_step(flight); /* fall through */
+    case QUADRILLE_RECEIVE_BLOCK:
+      quadrille_post(call, in, 1, peer, quadrille_block_of(in, peer), *place);
+      break;
+    case QUADRILLE_SEND_ALONE: *place = quadrille_flight_step(flight); /* fall through */
+    case QUADRILLE_SEND_BLOCK:
+      quadrille_post(call, out, 0, peer, quadrille_block_of(out, peer), *place);
+      break;
+    case QUADRILLE_RECEIVE_TOKEN: quadrille_post_token(call, 1, peer, *place); break;
+    case QUADRILLE_SEND_TOKEN: quadrille_post_token(call, 0, peer, *place); break;
+    case QUADRILLE_COPY_OWN: quadrille_copy_own(call, peer); break;
+    case QUADRILLE_LAND: quadrille_flight_land_until(flight, quadrille_operand_of(word)); break;
   }
 }
 
-void quadrille_alltoall_walk(struct quadrille_alltoall_call* call) {
-  struct quadrille_binding* binding = call->binding;
-  struct quadrille_event event = {0};
+static void follow_even_sides(struct quadrille_alltoall_call* call) {
+  const struct quadrille_plan* plan = &call->binding->plan;
   int place = 0;
-  quadrille_walk_start(&binding->walker, &binding->loaded->program, &binding->tables,
-                       &binding->place);
-  while (!call->broken) {
-    quadrille_walk_next(&binding->walker, &event);
-    switch (event.kind) {
-      case QUADRILLE_EVENT_RUN: run(call, &event); break;
-      case QUADRILLE_EVENT_STEP:
-        place = quadrille_flight_step(&binding->flight, event.key, event.has_after, event.after);
-        break;
-      case QUADRILLE_EVENT_BLOCK_MESSAGE: {
-        const int receive = (event.flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-        quadrille_post(call, receive ? &call->receive : &call->send, receive, event.peer,
-                       event.piece.block, place);
-        break;
-      }
-      case QUADRILLE_EVENT_MESSAGE:
-        quadrille_post_token(call, (event.flags & QUADRILLE_MESSAGE_RECEIVE) != 0, event.peer,
-                             place);
-        break;
-      case QUADRILLE_EVENT_COPY: quadrille_copy_pieces(call, &event); break;
-      case QUADRILLE_EVENT_UNDEFINED: call->broken = event.why; break;
-      case QUADRILLE_EVENT_END: return;
-      default: break;
+  for (int64_t i = 0; i < plan->count;) switch (quadrille_action_of(plan->words[i])) {
+      case QUADRILLE_EXCHANGE: i = follow_evenly(call, i, QUADRILLE_EXCHANGE); break;
+      case QUADRILLE_RECEIVE_ALONE: i = follow_evenly(call, i, QUADRILLE_RECEIVE_ALONE); break;
+      case QUADRILLE_SEND_ALONE: i = follow_evenly(call, i, QUADRILLE_SEND_ALONE); break;
+      default: follow_word(call, plan->words[i++], &place); break;
     }
-  }
+}
+
+void quadrille_alltoall_follow(struct quadrille_alltoall_call* call) {
+  const struct quadrille_plan* plan = &call->binding->plan;
+  int place = 0;
+  if (is_even(&call->send) && is_even(&call->receive)) return follow_even_sides(call);
+  for (int64_t i = 0; i < plan->count; i++) follow_word(call, plan->words[i], &place);
 }
 
 int quadrille_alltoall_run(quadrille_schedule schedule, const struct quadrille_side* send,
                            const struct quadrille_side* receive, int in_place, MPI_Comm comm) {
-  struct quadrille_alltoall_call call = {NULL, *send, *receive, NULL, NULL};
+  struct quadrille_alltoall_call call = {NULL, *send, *receive, NULL};
   int code = quadrille_find_binding(schedule, comm, &call.binding);
   if (code != MPI_SUCCESS) return code;
   struct quadrille_flight* flight = &call.binding->flight;
-  const char* refused = quadrille_refused_buffer(in_place ? NULL : send->base);
-  if (!refused) refused = quadrille_refused_buffer(receive->base);
+  const char* refused = quadrille_refused_buffer(call.binding, in_place ? NULL : send->base);
+  if (!refused) refused = quadrille_refused_buffer(call.binding, receive->base);
   if (refused) return quadrille_error(comm, MPI_ERR_BUFFER, "%s", refused);
   call.post_send = call.binding->synchronous ? MPI_Issend : MPI_Isend;
   flight->error = MPI_SUCCESS;
   if (in_place)
     quadrille_alltoall_in_place(&call);
   else
-    quadrille_alltoall_walk(&call);
-  quadrille_flight_land_all(flight);
-  if (call.broken)
-    return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it",
-                           call.broken);
+    quadrille_alltoall_follow(&call);
+  quadrille_flight_land_until(flight, 0);
   if (flight->error == MPI_SUCCESS) return MPI_SUCCESS;
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(flight->error, &error_class);

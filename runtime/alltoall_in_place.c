@@ -1,37 +1,49 @@
 /* All-to-all in place: what is sent lies where something else arrives.
  *
- * Where this rank's walk sends each block no later than it is overwritten, the blocks of a step are
+ * Where this rank's plan sends each block no later than it is overwritten, the blocks of a step are
  * copied aside just before its receives are posted, and sent from there: memory for the steps in
  * flight. Where it does not, all blocks are copied aside first. Which of the two, the first call in
- * place finds out by walking. */
+ * place finds out. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/alltoall.h"
 
-/* Whether each block is sent no later than it is received over. */
+static int sends(uint32_t word) {
+  const enum quadrille_action action = quadrille_action_of(word);
+  return action == QUADRILLE_EXCHANGE || action == QUADRILLE_SEND_ALONE ||
+         action == QUADRILLE_SEND_BLOCK;
+}
+
+static int receives(uint32_t word) {
+  const enum quadrille_action action = quadrille_action_of(word);
+  return action == QUADRILLE_EXCHANGE || action == QUADRILLE_RECEIVE_ALONE ||
+         action == QUADRILLE_RECEIVE_BLOCK;
+}
+
+/* Where the step that starts at word i ends. */
+static int64_t step_end(const struct quadrille_plan* plan, int64_t i) {
+  if (quadrille_action_of(plan->words[i++]) != QUADRILLE_TAKE_OFF) return i;
+  while (i < plan->count && quadrille_action_of(plan->words[i]) >= QUADRILLE_RECEIVE_BLOCK &&
+         quadrille_action_of(plan->words[i]) <= QUADRILLE_SEND_TOKEN)
+    i++;
+  return i;
+}
+
+/* Whether each block is sent no later than it is received over: a step's sends read before its
+ * receives write. */
 static int sends_in_time(struct quadrille_binding* binding) {
-  const uint64_t ranks = (uint64_t)binding->place.ranks;
-  unsigned char* sent = calloc((size_t)ranks, 1);
-  struct quadrille_steps steps;
+  const struct quadrille_plan* plan = &binding->plan;
+  unsigned char* sent = calloc((size_t)binding->place.ranks, 1);
   int in_time = sent != NULL;
-  quadrille_steps_start(&steps, binding);
-  for (enum quadrille_steps_result next = QUADRILLE_STEPS_COPY;
-       in_time && next != QUADRILLE_STEPS_END;) {
-    next = quadrille_steps_next(&steps);
-    if (next == QUADRILLE_STEPS_UNDEFINED || next == QUADRILLE_STEPS_NO_MEMORY) in_time = 0;
-    if (next != QUADRILLE_STEPS_STEP) continue;
-    for (int i = 0; i < steps.message_count; i++)
-      if (!(steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE) &&
-          (uint64_t)steps.messages[i].block < ranks)
-        sent[steps.messages[i].block] = 1;
-    for (int i = 0; i < steps.message_count; i++)
-      if (steps.messages[i].flags & QUADRILLE_MESSAGE_RECEIVE &&
-          (uint64_t)steps.messages[i].block < ranks)
-        in_time &= sent[steps.messages[i].block];
+  for (int64_t i = 0, end; in_time && i < plan->count; i = end) {
+    end = step_end(plan, i);
+    for (int64_t k = i; k < end; k++)
+      if (sends(plan->words[k])) sent[quadrille_operand_of(plan->words[k])] = 1;
+    for (int64_t k = i; k < end; k++)
+      if (receives(plan->words[k])) in_time &= sent[quadrille_operand_of(plan->words[k])];
   }
-  quadrille_steps_end(&steps);
   free(sent);
   return in_time;
 }
@@ -78,88 +90,77 @@ static struct quadrille_block copy_aside(const struct copier* copier,
   return copy;
 }
 
-/* A side of one block, for quadrille_post, which finds it at every rank. */
-static struct quadrille_side side_of(const struct copier* copier, struct quadrille_block block) {
-  struct quadrille_side side = copier->side;
-  side.base = block.address;
-  side.uniform = 1;
-  side.stride = 0;
-  side.count = block.count;
-  return side;
-}
-
-static int is_data_send(const struct quadrille_step_message* message) {
-  return !(message->flags & QUADRILLE_MESSAGE_RECEIVE) && message->block >= 0;
+/* The step's blocks to send, copied aside: one block a word, followed by the bytes. To be freed.
+ * NULL where that is not possible, with the reason in `code`. */
+static struct quadrille_block* copy_step_aside(struct quadrille_alltoall_call* call,
+                                               const struct copier* copier, const uint32_t* words,
+                                               int64_t count, int* code) {
+  const struct quadrille_side* user = &call->send;
+  const MPI_Comm comm = call->binding->comm;
+  int64_t room = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (!sends(words[i])) continue;
+    const struct quadrille_block block = quadrille_block_of(user, quadrille_operand_of(words[i]));
+    const int64_t needed = room_for(copier, user, block, comm);
+    *code = MPI_ERR_COUNT;
+    if (needed < 0) return NULL;
+    room += needed;
+  }
+  struct quadrille_block* copies = malloc((size_t)count * sizeof *copies + (size_t)room);
+  *code = copies ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  char* aside = (char*)(copies + count);
+  for (int64_t i = 0; i < count && copies; i++) {
+    if (!sends(words[i])) continue;
+    const struct quadrille_block block = quadrille_block_of(user, quadrille_operand_of(words[i]));
+    const int64_t needed = room_for(copier, user, block, comm);
+    copies[i] = copy_aside(copier, user, block, aside, needed, comm, code);
+    aside += needed;
+  }
+  return copies;
 }
 
 /* Copies what the step sends aside, posts its receives, then sends the copies. */
-static int staged_step(struct quadrille_alltoall_call* call, const struct quadrille_steps* steps,
-                       const struct copier* copier) {
-  struct quadrille_binding* binding = call->binding;
-  struct quadrille_flight* flight = &binding->flight;
-  const uint64_t ranks = (uint64_t)binding->place.ranks;
-  const int place = quadrille_flight_step(flight, steps->key, steps->has_after, steps->after);
-  int64_t room = 0;
-  for (int i = 0; i < steps->message_count; i++) {
-    if (!is_data_send(&steps->messages[i])) continue;
-    if ((uint64_t)steps->messages[i].block >= ranks) {
-      call->broken = "it names a block that is not there";
-      return MPI_SUCCESS;
-    }
-    const int64_t needed = room_for(
-        copier, &call->send,
-        quadrille_block_of(&call->send, binding->real[steps->messages[i].block]), binding->comm);
-    if (needed < 0) return MPI_ERR_COUNT;
-    room += needed;
+static int staged_step(struct quadrille_alltoall_call* call, const struct copier* copier,
+                       const uint32_t* words, int64_t count) {
+  struct quadrille_flight* flight = &call->binding->flight;
+  const int place = quadrille_flight_step(flight);
+  int code;
+  struct quadrille_block* copies = copy_step_aside(call, copier, words, count, &code);
+  if (!copies) return code;
+  flight->staged[place] = copies;
+  for (int64_t i = 0; i < count; i++) {
+    const int peer = quadrille_operand_of(words[i]);
+    if (receives(words[i]))
+      quadrille_post(call, &call->receive, 1, peer, quadrille_block_of(&call->receive, peer),
+                     place);
+    else if (quadrille_action_of(words[i]) == QUADRILLE_RECEIVE_TOKEN)
+      quadrille_post_token(call, 1, peer, place);
   }
-  char* aside = flight->staged[place] = malloc((size_t)room + 1);
-  if (!aside) return MPI_ERR_NO_MEM;
-  struct quadrille_side* copies = malloc((size_t)(steps->message_count + 1) * sizeof *copies);
-  int code = copies ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-  for (int i = 0; i < steps->message_count && copies; i++) {
-    if (!is_data_send(&steps->messages[i])) continue;
-    const struct quadrille_block block =
-        quadrille_block_of(&call->send, binding->real[steps->messages[i].block]);
-    const int64_t needed = room_for(copier, &call->send, block, binding->comm);
-    copies[i] = side_of(
-        copier, copy_aside(copier, &call->send, block, aside, needed, binding->comm, &code));
-    aside += needed;
+  for (int64_t i = 0; i < count; i++) {
+    const int peer = quadrille_operand_of(words[i]);
+    if (sends(words[i]))
+      quadrille_post(call, &copier->side, 0, peer, copies[i], place);
+    else if (quadrille_action_of(words[i]) == QUADRILLE_SEND_TOKEN)
+      quadrille_post_token(call, 0, peer, place);
   }
-  for (int pass = 0; pass < 2 && copies; pass++)
-    for (int i = 0; i < steps->message_count; i++) {
-      const struct quadrille_step_message* message = &steps->messages[i];
-      const int receive = (message->flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-      if (receive == pass) continue; /* receives first */
-      if (message->block < 0)
-        quadrille_post_token(call, receive, message->peer, place);
-      else
-        quadrille_post(call, receive ? &call->receive : &copies[i], receive, message->peer,
-                       message->block, place);
-    }
-  free(copies);
   return code;
 }
 
 static void staged(struct quadrille_alltoall_call* call) {
   const struct copier copier = copier_of(&call->send);
-  struct quadrille_steps steps;
-  quadrille_steps_start(&steps, call->binding);
-  int going = 1;
-  while (going && !call->broken) {
-    switch (quadrille_steps_next(&steps)) {
-      case QUADRILLE_STEPS_STEP:
-        quadrille_flight_check(&call->binding->flight, staged_step(call, &steps, &copier));
-        break;
-      case QUADRILLE_STEPS_COPY: quadrille_copy_pieces(call, &steps.event); break;
-      case QUADRILLE_STEPS_END: going = 0; break;
-      case QUADRILLE_STEPS_UNDEFINED: call->broken = steps.event.why; break;
-      case QUADRILLE_STEPS_NO_MEMORY:
-        quadrille_flight_check(&call->binding->flight, MPI_ERR_NO_MEM);
-        going = 0;
+  const struct quadrille_plan* plan = &call->binding->plan;
+  struct quadrille_flight* flight = &call->binding->flight;
+  for (int64_t i = 0, end; i < plan->count; i = end) {
+    end = step_end(plan, i);
+    const int operand = quadrille_operand_of(plan->words[i]);
+    switch (quadrille_action_of(plan->words[i])) {
+      case QUADRILLE_LAND: quadrille_flight_land_until(flight, operand); break;
+      case QUADRILLE_COPY_OWN: quadrille_copy_own(call, operand); break;
+      default:
+        quadrille_flight_check(flight, staged_step(call, &copier, &plan->words[i], end - i));
         break;
     }
   }
-  quadrille_steps_end(&steps);
 }
 
 /* Copies all blocks aside and calls again with the copies as send buffer. */
@@ -197,8 +198,8 @@ static void copied(struct quadrille_alltoall_call* call) {
     side.large_counts = counts;
     side.large_displacements = displacements;
     call->send = side;
-    quadrille_alltoall_walk(call);
-    quadrille_flight_land_all(&binding->flight);
+    quadrille_alltoall_follow(call);
+    quadrille_flight_land_until(&binding->flight, 0);
   }
   quadrille_flight_check(&binding->flight, code);
   free(aside);

@@ -1,9 +1,9 @@
-/* Binding a schedule to a communicator: agreement, layout, tables, and the attribute that keeps
+/* Binding a schedule to a communicator: agreement, layout, plan, and the attribute that keeps
  * them.
  *
  * Every rank enters the agreement, also one that has no schedule, so that all return the same error
- * and none waits. What follows is computed by all ranks from the same data; a second agreement at
- * the end covers what can differ, memory. */
+ * and none waits. What follows is computed by all ranks from the same data; agreements before and
+ * after it cover what can differ: memory, and where in a broken schedule the error is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void destroy(struct quadrille_binding* binding) {
   if (quadrille_global.bindings == binding) quadrille_global.bindings = binding->later;
   pthread_mutex_unlock(&quadrille_global.lock);
   quadrille_flight_close(&binding->flight);
-  quadrille_tables_destroy(&binding->tables);
+  quadrille_plan_destroy(&binding->plan);
   if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
   quadrille_release(binding->loaded);
   free(binding->real);
@@ -158,7 +158,40 @@ static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   return code;
 }
 
-/* Fills a new binding; everything that this does is the same at all ranks. */
+/* Whether all ranks have come this far; where this one has and another has not, that is its error
+ * too. */
+static int all_well(MPI_Comm comm, struct offer* offer) {
+  struct agreement agreement;
+  const int code = agree(comm, offer->error_class, NULL, 0, &agreement);
+  if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
+  if (offer->error_class == MPI_SUCCESS)
+    refuse(offer, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
+           agreement.error_class == MPI_ERR_NO_MEM
+               ? "another rank is out of memory"
+               : "another rank cannot follow the schedule; its own message, or QUADRILLE_DEBUG=1, "
+                 "says why");
+  return 0;
+}
+
+static void refuse_unless_memory(struct offer* offer, int error_class, const char* text) {
+  refuse(offer, strcmp(text, "out of memory") == 0 ? MPI_ERR_NO_MEM : error_class, text);
+}
+
+/* Tables live while the plan is made from them. */
+static void make_plan(struct quadrille_binding* binding, struct offer* offer) {
+  struct quadrille_tables tables;
+  const char* error = quadrille_tables_fill(&tables, &binding->loaded->program, &binding->place);
+  if (error) {
+    refuse_unless_memory(offer, MPI_ERR_TOPOLOGY, error);
+  } else if ((error = quadrille_plan_make(&binding->plan, binding, &tables)) != NULL) {
+    char text[QUADRILLE_TEXT];
+    snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
+    refuse_unless_memory(offer, MPI_ERR_INTERN, strcmp(error, "out of memory") == 0 ? error : text);
+  }
+  quadrille_tables_destroy(&tables);
+}
+
+/* Fills a new binding: all ranks succeed, or all fail. */
 static void fill(struct quadrille_binding* binding, const quadrille_bind_options* options,
                  struct offer* offer) {
   char failure[QUADRILLE_TEXT];
@@ -169,19 +202,15 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
   if (!binding->real || !quadrille_flight_open(&binding->flight, window))
     refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-  struct agreement agreement;
-  if (agree(binding->comm, offer->error_class, NULL, 0, &agreement) != MPI_SUCCESS ||
-      agreement.error_class != MPI_SUCCESS) {
-    if (offer->error_class == MPI_SUCCESS)
-      refuse(offer, MPI_ERR_NO_MEM, "another rank is out of memory");
-    return;
-  }
+  if (!all_well(binding->comm, offer)) return;
   const char* error = quadrille_lay_out(binding, options->layout, failure);
   if (error)
-    return refuse(offer, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_TOPOLOGY,
-                  error);
-  error = quadrille_tables_fill(&binding->tables, &binding->loaded->program, &binding->place);
-  if (error) refuse(offer, MPI_ERR_TOPOLOGY, error);
+    refuse_unless_memory(offer, MPI_ERR_TOPOLOGY, error);
+  else
+    make_plan(binding, offer);
+  all_well(binding->comm, offer);
+  free(binding->real);
+  binding->real = NULL;
 }
 
 /* Puts a binding on its communicator's list, behind the head, which is the attribute and so never
@@ -224,6 +253,7 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
   if (binding) {
     binding->comm = private;
     binding->loaded = loaded;
+    binding->driver = quadrille_find_driver();
     pthread_mutex_lock(&quadrille_global.lock);
     loaded->references++;
     pthread_mutex_unlock(&quadrille_global.lock);

@@ -85,22 +85,20 @@ int quadrille_copy_block(struct quadrille_binding* binding, const struct quadril
 }
 
 /* A program that uses CUDA has its driver loaded: ask it whose memory this is. */
-const char* quadrille_refused_buffer(const void* buffer) {
-  enum {
-    MEMORY_TYPE = 2,
-    IS_MANAGED = 8,
-    DEVICE_MEMORY = 2
-  }; /* CUpointer_attribute, CUmemorytype */
-  typedef int (*pointer_attribute)(void*, int, unsigned long long);
-  static const char* const name = "cuPointerGetAttribute";
-  pointer_attribute ask;
-  void* const found = dlsym(RTLD_DEFAULT, name);
-  if (!found || !buffer) return NULL;
-  memcpy(&ask, &found, sizeof ask);
+quadrille_pointer_attribute quadrille_find_driver(void) {
+  quadrille_pointer_attribute ask = NULL;
+  void* const found = dlsym(RTLD_DEFAULT, "cuPointerGetAttribute");
+  if (found) memcpy(&ask, &found, sizeof ask);
+  return ask;
+}
+
+const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer) {
+  enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
+  enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
+  if (!binding->driver || !buffer) return NULL;
+  const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
   unsigned memory = 0, managed = 0;
-  if (ask(&memory, MEMORY_TYPE, (unsigned long long)(uintptr_t)buffer) != 0 ||
-      memory != DEVICE_MEMORY)
-    return NULL;
-  if (ask(&managed, IS_MANAGED, (unsigned long long)(uintptr_t)buffer) == 0 && managed) return NULL;
+  if (binding->driver(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return NULL;
+  if (binding->driver(&managed, IS_MANAGED, address) == 0 && managed) return NULL;
   return "a buffer is in device memory; copy it to host memory first";
 }

@@ -10,17 +10,15 @@ int quadrille_flight_open(struct quadrille_flight* flight, int window) {
   memset(flight, 0, sizeof *flight);
   flight->window = window;
   flight->width = 2;
-  flight->keys = malloc((size_t)window * sizeof *flight->keys);
   flight->used = malloc((size_t)window * sizeof *flight->used);
-  flight->staged = malloc((size_t)window * sizeof *flight->staged);
+  flight->staged = calloc((size_t)window, sizeof *flight->staged);
   flight->requests = malloc((size_t)window * 2 * sizeof *flight->requests);
-  if (flight->keys && flight->used && flight->staged && flight->requests) return 1;
+  if (flight->used && flight->staged && flight->requests) return 1;
   quadrille_flight_close(flight);
   return 0;
 }
 
 void quadrille_flight_close(struct quadrille_flight* flight) {
-  free(flight->keys);
   free(flight->used);
   free(flight->staged);
   free(flight->requests);
@@ -45,15 +43,11 @@ int quadrille_flight_widen(struct quadrille_flight* flight) {
 
 void quadrille_flight_land(struct quadrille_flight* flight) {
   const int place = flight->first;
-  MPI_Request* requests = &flight->requests[place * flight->width];
-  /* One by one: Open MPI 4.1 loses requests of an MPI_Waitall in which another one fails. */
-  for (int i = 0; i < flight->used[place]; i++)
-    quadrille_flight_check(flight, MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
-  if (flight->staged[place]) free(flight->staged[place]);
+  quadrille_flight_wait(flight, place);
+  if (flight->staged[place]) {
+    free(flight->staged[place]);
+    flight->staged[place] = NULL;
+  }
   flight->first = place + 1 == flight->window ? 0 : place + 1;
   flight->count--;
-}
-
-void quadrille_flight_land_all(struct quadrille_flight* flight) {
-  while (flight->count > 0) quadrille_flight_land(flight);
 }

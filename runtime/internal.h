@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "runtime/plan.h"
 #include "runtime/program.h"
 #include "runtime/quadrille.h"
 
@@ -35,13 +36,15 @@ struct quadrille_slot {
 struct quadrille_flight {
   int window, width;
   int first, count; /* steps in flight are first, first + 1, ... modulo window */
-  int64_t* keys;
   int* used;
-  void**
-      staged; /* what a step sends from, where that is not the user's buffer; freed when it lands */
+  void** staged; /* what a step sends from, where that is not the user's buffer; freed when it
+                    lands */
   MPI_Request* requests;
   int error; /* the first MPI error, or MPI_SUCCESS */
 };
+
+/* cuPointerGetAttribute */
+typedef int (*quadrille_pointer_attribute)(void*, int, unsigned long long);
 
 /* A schedule on a communicator. */
 struct quadrille_binding {
@@ -50,15 +53,15 @@ struct quadrille_binding {
   struct quadrille_loaded* loaded;
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
   struct quadrille_place place;
-  int* real; /* rank in the communicator, by rank in the schedule */
-  struct quadrille_tables tables;
+  int* real; /* rank in the communicator, by rank in the schedule; gone once there is a plan */
+  struct quadrille_plan plan;
+  quadrille_pointer_attribute driver; /* looked for when the binding is made */
   int synchronous;
   enum {
     QUADRILLE_IN_PLACE_UNKNOWN,
     QUADRILLE_IN_PLACE_STAGED,
     QUADRILLE_IN_PLACE_COPIED
   } in_place;
-  struct quadrille_walker walker;
   struct quadrille_flight flight;
 };
 
@@ -108,20 +111,29 @@ int quadrille_flight_open(struct quadrille_flight* flight, int window);
 void quadrille_flight_close(struct quadrille_flight* flight);
 int quadrille_flight_widen(struct quadrille_flight* flight);
 void quadrille_flight_land(struct quadrille_flight* flight); /* waits for the oldest step */
-void quadrille_flight_land_all(struct quadrille_flight* flight);
+/* Notes the first error. */
+static inline void quadrille_flight_check(struct quadrille_flight* flight, int code) {
+  if (code != MPI_SUCCESS && flight->error == MPI_SUCCESS) flight->error = code;
+}
+/* Waits for the requests at that place, one by one: Open MPI 4.1 loses requests of an MPI_Waitall
+ * in which another one fails. */
+static inline void quadrille_flight_wait(struct quadrille_flight* flight, int place) {
+  MPI_Request* request = &flight->requests[place * flight->width];
+  MPI_Request* const end = request + flight->used[place];
+  for (; request < end; request++)
+    quadrille_flight_check(flight, MPI_Wait(request, MPI_STATUS_IGNORE));
+}
+/* Waits until no more than so many steps are in flight. */
+static inline void quadrille_flight_land_until(struct quadrille_flight* flight, int count) {
+  while (flight->count > count) quadrille_flight_land(flight);
+}
 
-/* Makes room for a step: first the steps that it waits for, then a place in the window. Returns the
- * place. */
-static inline int quadrille_flight_step(struct quadrille_flight* flight, int64_t key, int has_after,
-                                        int64_t after) {
-  if (!has_after) quadrille_flight_land_all(flight);
-  while (flight->count > 0 && flight->keys[flight->first] <= after) quadrille_flight_land(flight);
+/* Makes room in the window for a step. Returns its place. */
+static inline int quadrille_flight_step(struct quadrille_flight* flight) {
   if (flight->count == flight->window) quadrille_flight_land(flight);
   int place = flight->first + flight->count++;
   if (place >= flight->window) place -= flight->window;
-  flight->keys[place] = key;
   flight->used[place] = 0;
-  flight->staged[place] = NULL;
   return place;
 }
 
@@ -131,24 +143,21 @@ static inline MPI_Request* quadrille_flight_request(struct quadrille_flight* fli
   return &flight->requests[place * flight->width + flight->used[place]++];
 }
 
-/* Notes the first error. */
-static inline void quadrille_flight_check(struct quadrille_flight* flight, int code) {
-  if (code != MPI_SUCCESS && flight->error == MPI_SUCCESS) flight->error = code;
-}
-
 /* steps.c: the walk, step by step, with runs taken apart. */
 struct quadrille_step_message {
   unsigned flags;
+  int is_token; /* an empty message: no buffer and no block */
+  int buffer;
   int64_t peer, block;
 };
 struct quadrille_steps {
-  struct quadrille_walker* walker;
+  struct quadrille_walker walker;
   struct quadrille_event
       event;        /* the run that is being taken apart, or the copy that comes first */
   int64_t run_done; /* how many of the run's steps are over; -1 outside a run */
   /* the current step */
   int64_t key, after;
-  int has_after;
+  int has_after, in_step;
   struct quadrille_step_message* messages;
   int message_count, message_room;
 };
@@ -159,7 +168,9 @@ enum quadrille_steps_result {
   QUADRILLE_STEPS_UNDEFINED, /* event.why */
   QUADRILLE_STEPS_NO_MEMORY
 };
-void quadrille_steps_start(struct quadrille_steps* steps, struct quadrille_binding* binding);
+void quadrille_steps_start(struct quadrille_steps* steps, const struct quadrille_program* program,
+                           const struct quadrille_tables* tables,
+                           const struct quadrille_place* place);
 enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps);
 void quadrille_steps_end(struct quadrille_steps* steps);
 
@@ -197,7 +208,9 @@ int quadrille_is_dense(MPI_Datatype type);
 int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from,
                          struct quadrille_block source, const struct quadrille_side* to,
                          struct quadrille_block target);
+/* How the CUDA driver tells whose memory an address is; NULL where the program has none loaded. */
+quadrille_pointer_attribute quadrille_find_driver(void);
 /* NULL, or a text about a buffer that the library cannot use. */
-const char* quadrille_refused_buffer(const void* buffer);
+const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer);
 
 #endif /* QUADRILLE_RUNTIME_INTERNAL_H_ */

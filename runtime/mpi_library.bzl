@@ -12,6 +12,8 @@ _SOURCES = [
     "global.c",
     "internal.h",
     "layout.c",
+    "plan.c",
+    "plan.h",
     "schedule.c",
     "steps.c",
 ]

@@ -75,6 +75,10 @@ struct quadrille_piece_registers {
   uint8_t buffer, ranged, block, low, high;
 };
 
+struct quadrille_run_message {
+  uint8_t flags, buffer, peer, block; /* peer and block: indices of the run's values */
+};
+
 /* A loop whose body is one step of whole-block messages, all of it affine in the loop's variable:
  * the walk hands it out as one event. Registers hold the values at the first iteration, and at the
  * last. */
@@ -83,9 +87,7 @@ struct quadrille_run_registers {
   struct {
     uint8_t first, last;          /* the same register where the value does not change */
   } values[QUADRILLE_RUN_VALUES]; /* key, `after`, then peers and blocks as messages name them */
-  struct {
-    uint8_t flags, buffer, peer, block; /* peer and block: indices of values */
-  } messages[QUADRILLE_RUN_MESSAGES];
+  struct quadrille_run_message messages[QUADRILLE_RUN_MESSAGES];
   int32_t plain; /* where the plain loop starts */
 };
 

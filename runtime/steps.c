@@ -4,12 +4,12 @@
 
 #include "runtime/internal.h"
 
-void quadrille_steps_start(struct quadrille_steps* steps, struct quadrille_binding* binding) {
+void quadrille_steps_start(struct quadrille_steps* steps, const struct quadrille_program* program,
+                           const struct quadrille_tables* tables,
+                           const struct quadrille_place* place) {
   memset(steps, 0, sizeof *steps);
-  steps->walker = &binding->walker;
   steps->run_done = -1;
-  quadrille_walk_start(&binding->walker, &binding->loaded->program, &binding->tables,
-                       &binding->place);
+  quadrille_walk_start(&steps->walker, program, tables, place);
 }
 
 void quadrille_steps_end(struct quadrille_steps* steps) {
@@ -17,7 +17,7 @@ void quadrille_steps_end(struct quadrille_steps* steps) {
   memset(steps, 0, sizeof *steps);
 }
 
-static int add_message(struct quadrille_steps* steps, unsigned flags, int64_t peer, int64_t block) {
+static int add_message(struct quadrille_steps* steps, struct quadrille_step_message message) {
   if (steps->message_count == steps->message_room) {
     const int room = steps->message_room ? 2 * steps->message_room : 8;
     struct quadrille_step_message* grown = realloc(steps->messages, (size_t)room * sizeof *grown);
@@ -25,7 +25,7 @@ static int add_message(struct quadrille_steps* steps, unsigned flags, int64_t pe
     steps->messages = grown;
     steps->message_room = room;
   }
-  steps->messages[steps->message_count++] = (struct quadrille_step_message){flags, peer, block};
+  steps->messages[steps->message_count++] = message;
   return 1;
 }
 
@@ -36,11 +36,13 @@ static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
   steps->key = values[0].value;
   steps->has_after = event->has_after;
   steps->after = event->has_after ? values[1].value : 0;
-  for (int m = 0; m < event->run->message_count; m++)
-    if (!add_message(steps, event->run->messages[m].flags,
-                     values[event->run->messages[m].peer].value,
-                     values[event->run->messages[m].block].value))
+  for (int i = 0; i < event->run->message_count; i++) {
+    const struct quadrille_run_message* m = &event->run->messages[i];
+    if (!add_message(steps,
+                     (struct quadrille_step_message){m->flags, 0, m->buffer, values[m->peer].value,
+                                                     values[m->block].value}))
       return QUADRILLE_STEPS_NO_MEMORY;
+  }
   if (++steps->run_done == event->count)
     steps->run_done = -1;
   else
@@ -50,24 +52,29 @@ static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
 
 enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps) {
   struct quadrille_event* event = &steps->event;
-  steps->message_count = 0;
+  if (!steps->in_step) steps->message_count = 0;
   if (steps->run_done >= 0) return run_step(steps);
   for (;;) {
-    quadrille_walk_next(steps->walker, event);
+    quadrille_walk_next(&steps->walker, event);
     switch (event->kind) {
       case QUADRILLE_EVENT_STEP:
+        steps->in_step = 1;
         steps->key = event->key;
         steps->has_after = event->has_after;
         steps->after = event->after;
         break;
       case QUADRILLE_EVENT_BLOCK_MESSAGE:
-        if (!add_message(steps, event->flags, event->peer, event->piece.block))
+        if (!add_message(steps,
+                         (struct quadrille_step_message){event->flags, 0, event->piece.buffer,
+                                                         event->peer, event->piece.block}))
           return QUADRILLE_STEPS_NO_MEMORY;
         break;
       case QUADRILLE_EVENT_MESSAGE: /* a token: binding refuses messages of several pieces */
-        if (!add_message(steps, event->flags, event->peer, -1)) return QUADRILLE_STEPS_NO_MEMORY;
+        if (!add_message(steps,
+                         (struct quadrille_step_message){event->flags, 1, 0, event->peer, 0}))
+          return QUADRILLE_STEPS_NO_MEMORY;
         break;
-      case QUADRILLE_EVENT_STEP_END: return QUADRILLE_STEPS_STEP;
+      case QUADRILLE_EVENT_STEP_END: steps->in_step = 0; return QUADRILLE_STEPS_STEP;
       case QUADRILLE_EVENT_COPY: return QUADRILLE_STEPS_COPY;
       case QUADRILLE_EVENT_RUN: steps->run_done = 0; return run_step(steps);
       case QUADRILLE_EVENT_END: return QUADRILLE_STEPS_END;
