@@ -41,6 +41,7 @@ static void add(struct planner* p, enum quadrille_action action, int64_t operand
 /* How many of the steps so far have a greater key. */
 static int64_t steps_after(const struct planner* p, int64_t key) {
   int64_t low = 0, high = p->steps;
+  if (high == 0 || p->keys[0] > key) return high; /* a step that waits for none */
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (p->keys[middle] <= key)
