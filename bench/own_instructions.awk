@@ -1,17 +1,25 @@
-# own_instructions.awk CALLGRIND_FILE: two numbers, the instructions in all, and those of functions whose names do not
-# match -v foreign='...'. Calls of other functions are counted there, not here.
-/^calls=/ { skip = 1; next }
-/^(c?fn)=/ {
-  caller = /^fn=/
-  sub(/^c?fn=/, "")
-  id = $1
-  if (NF > 1) { name = $0; sub(/^\([0-9]+\) /, "", name); names[id] = name }
-  if (caller) own = names[id] !~ foreign
+# own_instructions.awk -v program=NAME CALLGRIND_FILE: prints three counts of instructions: all; those of the program
+# itself, without its functions named MPI_... (bench/stub_mpi.c); and those in the libraries of Open MPI.
+# What a function calls is counted where it is called.
+function count(instructions) {
+  all += instructions
+  if (object ~ ("/" program "$")) own += name !~ /^MPI_/ ? instructions : 0
+  if (object ~ /openmpi|libmpi|libopen-/) mpi += instructions
+}
+/^(c?ob|c?fn)=/ {
+  kind = /^c?ob/ ? "ob" : "fn"
+  called = /^c/
+  sub(/^[a-z]+=/, "")
+  id = kind $1
+  if (NF > 1) { sub(/^\([0-9]+\) /, ""); names[id] = $0 }
+  if (called) next
+  if (kind == "ob") object = names[id]
+  else name = names[id]
   next
 }
+/^calls=/ { skip = 1; next }
 /^[-+*0-9]/ {
-  if (skip) { skip = 0; next }
-  all += $2
-  if (own) mine += $2
+  if (!skip) count($2)
+  skip = 0
 }
-END { printf "%d %d\n", all, mine }
+END { printf "%d %d %d\n", all, own, mpi }
