@@ -44,6 +44,9 @@ class Binder {
     binding_.place.group = group_;
     binding_.place.root = call_.root;
     bind_parameters();
+    if (rooted(program_.collective) && (call_.root < 0 || call_.root >= job_.groups[0].ranks()))
+      fail(fmt::format("there is no rank {} to be the root; give one of 0 to {} with --root",
+                       call_.root, job_.groups[0].ranks() - 1));
     located_ = located_tables(program_);
     for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)
       bind_table(program_.tables[i], i);

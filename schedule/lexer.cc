@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 35> kReserved = {
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
 constexpr size_t kMaxTokens = 1000;  // of a statement: bounds how deep its reader recurses
+// Of the least number; it is negative as a number of its own, so only a minus may stand before it.
+constexpr uint64_t kGreatestMagnitude = uint64_t{1} << 63;
 constexpr std::string_view kSymbols = "=<>+-*?:()[],@";
 
 // The token that starts at text[at], or nothing where no token does.
@@ -35,8 +37,11 @@ std::optional<Token> token_at(std::string_view text, size_t at) {
     Token token{Token::Kind::kWord, std::string(text.substr(at, end - at))};
     if (!std::isdigit(static_cast<unsigned char>(text[at]))) return token;
     token.kind = Token::Kind::kNumber;
-    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, token.number);
-    if (error != std::errc() || stop != text.data() + end) return std::nullopt;
+    uint64_t number = 0;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, number);
+    if (error != std::errc() || stop != text.data() + end || number > kGreatestMagnitude)
+      return std::nullopt;
+    token.number = static_cast<int64_t>(number);
     return token;
   }
   for (std::string_view symbol : kLongSymbols)
@@ -51,7 +56,7 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
   text = text.substr(0, text.find("--"));
   const size_t indent = text.find_first_not_of(' ');
   if (indent == std::string_view::npos) return std::nullopt;
-  Line line{number, static_cast<int>(indent), {}};
+  Line line{number, static_cast<int>(indent), 0, {}};
   for (size_t at = indent; at < text.size();) {
     if (text[at] == ' ' || text[at] == '\r') {
       ++at;
@@ -62,13 +67,15 @@ std::optional<Error> split_line(std::string_view text, int number, const std::st
     } else {
       std::optional<Token> token = token_at(text, at);
       if (!token)
-        return Error{fmt::format("{}:{}: '{}' is no part of the language", source, number,
-                                 text.substr(at, 12))};
+        return Error{fmt::format("{}:{}:{}: '{}' is no part of the language; see docs/language.md",
+                                 source, number, at + 1, text.substr(at, 12))};
+      token->column = static_cast<int>(at) + 1;
       at += token->text.size();
+      line.end = static_cast<int>(at) + 1;
       line.tokens.push_back(std::move(*token));
       if (line.tokens.size() > kMaxTokens)
-        return Error{
-            fmt::format("{}:{}: more than {} words in a statement", source, number, kMaxTokens)};
+        return Error{fmt::format("{}:{}:{}: more than {} words in a statement; split it with let",
+                                 source, number, line.tokens.back().column, kMaxTokens)};
     }
   }
   if (!line.tokens.empty()) lines.push_back(std::move(line));
@@ -90,7 +97,7 @@ std::vector<Expression> read_arguments(LineReader& reader, const Scope& scope) {
 int64_t read_table(LineReader& reader, const Scope& scope) {
   const std::string name = reader.word("a table");
   const auto index = scope.table(name);
-  if (!index) reader.fail(fmt::format("'{}' is not a table", name));
+  if (!index) reader.fail(fmt::format("'{}' is not a table; declare it with 'table'", name));
   return index.value_or(0);
 }
 
@@ -131,9 +138,16 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     return inner;
   }
   const Token token = reader.take();
-  if (token.kind == Token::Kind::kNumber) return constant(token.number);
+  if (token.kind == Token::Kind::kNumber) {
+    if (token.number < 0) reader.fail(fmt::format("{} has more than 64 bits", token.text));
+    return constant(token.number);
+  }
   if (token.text == "-" && reader.peek().kind == Token::Kind::kNumber)
-    return constant(-reader.take().number);
+    return constant(static_cast<int64_t>(-static_cast<uint64_t>(reader.take().number)));
+  if (token.kind == Token::Kind::kEnd) {
+    reader.fail_next("a value is wanted before the end of the line");
+    return constant(0);
+  }
   if (token.kind != Token::Kind::kWord) {
     reader.fail(fmt::format("'{}' stands where a value is wanted", token.text));
     return constant(0);
@@ -142,18 +156,21 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     return leaf(nullary->second);
   if (reader.peek().text == "(") {
     if (auto result = read_function(reader, scope, token.text)) return *std::move(result);
-    reader.fail(fmt::format("'{}' is not a function", token.text));
+    reader.fail(fmt::format("'{}' is not a function; there are min, max, wrap, length and locate",
+                            token.text));
     return constant(0);
   }
   if (reader.accept("[")) {
     const auto table = scope.table(token.text);
-    if (!table) reader.fail(fmt::format("'{}' is not a table", token.text));
+    if (!table)
+      reader.fail(fmt::format("'{}' is not a table; declare it with 'table'", token.text));
     Expression index = read_choice(reader, scope);
     reader.expect("]");
     return apply(Operator::kElement, {std::move(index)}, table.value_or(0));
   }
   if (auto named = scope.name(token.text)) return *std::move(named);
-  reader.fail(fmt::format("'{}' is not defined here", token.text));
+  reader.fail(
+      fmt::format("'{}' is not defined here; name a variable in scope or a parameter", token.text));
   return constant(0);
 }
 
@@ -239,21 +256,35 @@ bool LineReader::accept(std::string_view text) {
 }
 
 void LineReader::expect(std::string_view text) {
-  if (!accept(text)) fail(fmt::format("expected '{}' before '{}'", text, peek().text));
+  if (!accept(text)) fail_next(fmt::format("expected '{}' before {}", text, next_text()));
 }
 
 std::string LineReader::word(const char* what) {
   if (peek().kind != Token::Kind::kWord)
-    fail(fmt::format("expected {} before '{}'", what, peek().text));
+    fail_next(fmt::format("expected {} before {}", what, next_text()));
   return take().text;
 }
 
 void LineReader::finish() {
-  if (peek().kind != Token::Kind::kEnd) fail(fmt::format("'{}' is left over", peek().text));
+  if (peek().kind != Token::Kind::kEnd)
+    fail_next(fmt::format("'{}' is left over; a statement ends before it", peek().text));
+}
+
+std::string LineReader::next_text() const {
+  return peek().kind == Token::Kind::kEnd ? "the end of the line"
+                                          : fmt::format("'{}'", peek().text);
 }
 
 void LineReader::fail(const std::string& message) {
-  if (!error_) error_ = Error{fmt::format("{}:{}: {}", source_, line_.number, message)};
+  fail_at(line_.tokens[next_ == 0 ? 0 : next_ - 1].column, message);
+}
+
+void LineReader::fail_next(const std::string& message) {
+  fail_at(peek().kind == Token::Kind::kEnd ? line_.end : peek().column, message);
+}
+
+void LineReader::fail_at(int column, const std::string& message) {
+  if (!error_) error_ = Error{fmt::format("{}:{}:{}: {}", source_, line_.number, column, message)};
 }
 
 Expression read_expression(LineReader& reader, const Scope& scope) {

@@ -19,18 +19,21 @@ struct Token {
   Kind kind = Kind::kEnd;
   std::string text;
   int64_t number = 0;
+  int column = 0;  // from 1
 };
 
 // A statement's tokens. `;` separates statements of one line; "--" starts a comment.
 struct Line {
   int number = 0;  // from 1
   int indent = 0;  // in spaces
+  int end = 0;     // the column behind the last token
   std::vector<Token> tokens;
 };
 
 Result<std::vector<Line>> split_lines(std::string_view text, const std::string& source);
 
-// Reads one line from the left. The first error sticks; reading on after it is harmless.
+// Reads one line from the left. The first error sticks; reading on after it is harmless. Errors name
+// source, line and column.
 class LineReader {
  public:
   LineReader(const Line& line, const std::string& source) : line_(line), source_(source) {}
@@ -42,11 +45,15 @@ class LineReader {
   std::string word(const char* what);
   void finish();  // nothing may be left
 
-  void fail(const std::string& message);
+  void fail(const std::string& message);       // of the token that was taken last
+  void fail_next(const std::string& message);  // of the one that comes next
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
 
  private:
+  std::string next_text() const;  // "'word'", or what comes where there is no more
+  void fail_at(int column, const std::string& message);
+
   const Line& line_;
   const std::string& source_;
   size_t next_ = 0;

@@ -27,7 +27,7 @@ namespace quadrille {
 // The whole program; ends in a newline.
 std::string print(const Program& program);
 
-// Errors name `source` and the line. The result is validated.
+// Errors name `source`, the line and the column. The result is validated.
 Result<Program> parse_program(std::string_view text, const std::string& source);
 
 // How expressions are printed: the names in scope. `variables` are outermost first.

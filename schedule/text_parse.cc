@@ -61,13 +61,22 @@ class ProgramReader {
     return name;
   }
 
+  static std::string collective_names() {
+    std::string names;
+    for (int i = 0; i < kCollectiveCount; ++i)
+      names += fmt::format("{}{}", i ? ", " : "", name_of(static_cast<Collective>(i)));
+    return names;
+  }
+
   void heading(LineReader& reader) {
     reader.expect("algorithm");
     program_.algorithm.text = hyphenated(reader, "a name");
     reader.expect("for");
     const std::string name = hyphenated(reader, "a collective");
     const auto collective = collective_named(name);
-    if (!collective) reader.fail(fmt::format("'{}' is not a collective", name));
+    if (!collective)
+      reader.fail(
+          fmt::format("'{}' is not a collective; choose one of {}", name, collective_names()));
     program_.collective = collective.value_or(Collective::kAlltoall);
     if (reader.accept("between")) {
       reader.expect("groups");
@@ -138,7 +147,8 @@ class ProgramReader {
     const std::string source = reader.word("what the table is made of");
     const auto known = std::find(kSources.begin(), kSources.end(), source);
     if (known == kSources.end())
-      return reader.fail(fmt::format("'{}' does not make a table", source));
+      return reader.fail(fmt::format("'{}' does not make a table; write one of {}", source,
+                                     fmt::join(kSources, ", ")));
     table.kind = static_cast<TableKind>(known - kSources.begin());
     if (table.kind < TableKind::kPrefix) return;
     reader.expect("(");
@@ -149,7 +159,7 @@ class ProgramReader {
     } else {
       const std::string name = reader.word("a table");
       const auto index = table_named(name);
-      if (!index) reader.fail(fmt::format("'{}' is not a table", name));
+      if (!index) reader.fail(fmt::format("'{}' is not a table; declare it with 'table'", name));
       table.source = index.value_or(0);
     }
     reader.expect(")");
@@ -164,8 +174,8 @@ class ProgramReader {
     while (!failed() && next_ < lines_.size() && lines_[next_].indent == indent)
       body.push_back(statement(indent));
     if (!failed() && next_ < lines_.size() && lines_[next_].indent > outer)
-      error_ = Error{fmt::format("{}:{}: indented unlike the statements before it", source_,
-                                 lines_[next_].number)};
+      error_ = Error{fmt::format("{}:{}:{}: indented unlike the statements before it", source_,
+                                 lines_[next_].number, lines_[next_].indent + 1)};
     variables_.resize(scope);
     return body;
   }
@@ -268,7 +278,7 @@ class ProgramReader {
       return {this->message(reader, word == "send" ? Direction::kSend : Direction::kReceive)};
     Transfer transfer;
     if (!piece_of(reader, word, transfer.piece))
-      reader.fail(fmt::format("'{}' does not start a statement", word));
+      reader.fail(fmt::format("'{}' does not start a statement; see docs/language.md", word));
     return {transfer};
   }
 

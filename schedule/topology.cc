@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -31,10 +32,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+// What is too large for 64 bits is read as the largest, which no count may be.
 std::optional<int64_t> whole_number(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  const bool too_large = error == std::errc::result_out_of_range && !text.starts_with('-');
+  if (too_large) value = std::numeric_limits<int64_t>::max();
+  if ((error != std::errc() && !too_large) || end != text.data() + text.size() || text.empty())
+    return std::nullopt;
   return value;
 }
 
@@ -162,10 +167,14 @@ Result<Topology> parse_hostfile(std::string_view text, const std::string& name) 
     line = trim(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     const std::optional<HostLine> host = host_line(line);
-    if (!host || host->ranks < 1 || host->ranks > kMaxRanks)
+    if (!host || host->ranks < 1)
       return Error{fmt::format("{}:{}: '{}' is not a host line; write 'host slots=4' or 'host:4'",
                                name, line_number, line)};
-    ranks_of[std::string(host->host)] += host->ranks;
+    int64_t& ranks = ranks_of[std::string(host->host)];
+    if (host->ranks > kMaxRanks - ranks)
+      return Error{fmt::format("{}:{}: more than {} ranks on '{}'; check the counts", name,
+                               line_number, kMaxRanks, host->host)};
+    ranks += host->ranks;
   }
   std::vector<Run> runs;
   for (const auto& [host, ranks] : ranks_of) runs.push_back({1, ranks});
