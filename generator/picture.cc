@@ -69,13 +69,13 @@ class Gatherer {
   bool empty_ = false;
 };
 
-// Two messages in opposite directions become one arc; arcs are sorted from the left.
+// Two blocks, or two tokens, in opposite directions become one arc; arcs are sorted from the left.
 void join_directions(std::vector<Arc>& arcs) {
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
     const auto back = std::find_if(joined.begin(), joined.end(), [&](const Arc& other) {
       return other.source == arc.target && other.target == arc.source &&
-             other.source != other.target && !other.both_ways;
+             other.source != other.target && !other.both_ways && other.token == arc.token;
     });
     if (back == joined.end())
       joined.push_back(arc);
@@ -90,8 +90,8 @@ void join_directions(std::vector<Arc>& arcs) {
 
 std::string arc_text(const Arc& arc) {
   if (arc.source == arc.target) return fmt::format("{}", arc.source);
-  const char* line = arc.token ? "~>" : arc.both_ways ? "<->" : "->";
-  return fmt::format("{}{}{}", arc.source, line, arc.target);
+  return fmt::format("{}{}{}>{}", arc.source, arc.both_ways ? "<" : "", arc.token ? "~" : "-",
+                     arc.target);
 }
 
 std::vector<int64_t> node_of_rank(const std::vector<int64_t>& sizes) {

@@ -156,8 +156,10 @@ Expression read_primary(LineReader& reader, const Scope& scope) {
     return leaf(nullary->second);
   if (reader.peek().text == "(") {
     if (auto result = read_function(reader, scope, token.text)) return *std::move(result);
-    reader.fail(fmt::format("'{}' is not a function; there are min, max, wrap, length and locate",
-                            token.text));
+    reader.fail_at(
+        token.column,
+        fmt::format("'{}' is not a function; there are min, max, wrap, length and locate",
+                    token.text));
     return constant(0);
   }
   if (reader.accept("[")) {

@@ -47,12 +47,12 @@ class LineReader {
 
   void fail(const std::string& message);       // of the token that was taken last
   void fail_next(const std::string& message);  // of the one that comes next
+  void fail_at(int column, const std::string& message);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
 
  private:
   std::string next_text() const;  // "'word'", or what comes where there is no more
-  void fail_at(int column, const std::string& message);
 
   const Line& line_;
   const std::string& source_;

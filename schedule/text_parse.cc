@@ -221,8 +221,8 @@ class ProgramReader {
   void lane_bodies(Lanes& lanes, int indent) {
     if (failed() || next_ >= lines_.size() || lines_[next_].indent <= indent) return;
     const int inner = lines_[next_].indent;
-    while (next_is(inner, "lane")) {
-      with_line([](LineReader& reader) { reader.take(); });
+    while (!failed() && next_ < lines_.size() && lines_[next_].indent == inner) {
+      with_line([](LineReader& reader) { reader.expect("lane"); });
       lanes.bodies.push_back(block(inner));
     }
   }

@@ -1,0 +1,124 @@
+// Bytes and back, and how many of them there are.
+#include "generator/encode.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "generator/registry.h"
+#include "tests/support/programs.h"
+#include "tests/support/topologies.h"
+#include "verifier/decode.h"
+
+namespace quadrille {
+namespace {
+
+using verifier::decode;
+
+const Program& hierarchical_factor() {
+  static const Program kProgram =
+      make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-factor"),
+                   {{"self-loops", "keep"}, {"intra", "one-way"}, {"pacing", "free"}});
+  return kProgram;
+}
+
+size_t size_on(const std::string& nodes) {
+  return encode(hierarchical_factor(), {{parse_nodes(nodes).value()}, {}}).size();
+}
+
+void expect_round_trip(const Program& program, const Job& job) {
+  const Bytes file = encode(program, job);
+  const auto schedule = decode(file, "file");
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  EXPECT_EQ(schedule->program, program);
+  EXPECT_EQ(names(schedule->program), names(program));
+  EXPECT_EQ(schedule->job.groups, job.groups);
+  for (size_t i = 0; i < program.parameters.size(); ++i)
+    EXPECT_EQ(schedule->job.parameters[i], program.parameters[i].at_call ? 0 : job.parameters[i]);
+  EXPECT_EQ(schedule->code, encode_code(program));
+  EXPECT_EQ(encode(schedule->program, schedule->job), file);
+}
+
+TEST(Encode, DecodesEveryAlgorithmOnEverySmallTopology) {
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Program program = make_program(algorithm, choices);
+      for (const std::vector<int64_t>& sizes : all_node_vectors(6))
+        expect_round_trip(program, job_of(sizes));
+      for (const char* nodes : {"512x32", "1048576x16", "1,2,3,4,5,6,7,8,9,10", "16777216"})
+        expect_round_trip(program, {{parse_nodes(nodes).value()}, {}});
+    }
+}
+
+TEST(Encode, DecodesEveryShape) {
+  for (const std::string& name : shape_names())
+    for (const Case& shape_case : shape_cases(name)) expect_round_trip(shape(name), shape_case.job);
+}
+
+TEST(Encode, CodeAndNamesAloneDecode) {
+  const Program& program = hierarchical_factor();
+  const auto decoded =
+      verifier::decode_program(encode_code(program), encode_names(program), "parts");
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(*decoded, program);
+  EXPECT_EQ(names(*decoded), names(program));
+}
+
+TEST(Encode, GivesEqualProgramsEqualCodeWhateverTheirNames) {
+  Program renamed = hierarchical_factor();
+  std::vector<std::string> other = names(renamed);
+  for (size_t i = 1; i < other.size(); ++i) other[i] = fmt::format("n{}", i);
+  set_names(renamed, other);
+  EXPECT_EQ(encode_code(renamed), encode_code(hierarchical_factor()));
+  EXPECT_NE(encode_names(renamed), encode_names(hierarchical_factor()));
+}
+
+TEST(Encode, HashesTheProgramAndTheJobAndNotTheNames) {
+  const auto hash = [](const Program& program, const std::vector<int64_t>& sizes) {
+    return decode(encode(program, job_of(sizes)), "file")->hash;
+  };
+  Program renamed = hierarchical_factor();
+  set_names(renamed, {"other-name"});
+  EXPECT_EQ(hash(renamed, {1, 2, 3}), hash(hierarchical_factor(), {1, 2, 3}));
+  EXPECT_EQ(hash(hierarchical_factor(), {3, 2, 1}), hash(hierarchical_factor(), {1, 2, 3}));
+  EXPECT_NE(hash(hierarchical_factor(), {1, 2, 4}), hash(hierarchical_factor(), {1, 2, 3}));
+  EXPECT_NE(hash(shape("factor"), {1, 2, 3}), hash(hierarchical_factor(), {1, 2, 3}));
+}
+
+// 0.4 KiB.
+constexpr size_t kSmallFile = 409;
+
+TEST(Encode, KeepsSmallAndEqualNodesUnder409Bytes) {
+  EXPECT_LE(size_on("1,2,3"), kSmallFile);
+  EXPECT_LE(size_on("512x32"), kSmallFile);
+}
+
+TEST(Encode, KeepsAFlatScheduleOf1024RanksUnder128Bytes) {
+  const Program factor =
+      make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
+  EXPECT_LE(encode(factor, job_of({1024})).size(), 128u);
+}
+
+// 0.7 KiB; 64 runs of a size and its count are all that such a file can hold.
+RC_GTEST_PROP(Encode, Keeps512NodesOfRandomSizesUnder716Bytes, ()) {
+  const auto sizes =
+      *rc::gen::container<std::vector<int64_t>>(512, rc::gen::inRange<int64_t>(1, 65));
+  RC_ASSERT(encode(hierarchical_factor(), job_of(sizes)).size() <= 716u);
+}
+
+TEST(Encode, GrowsWithTheDigitsOfACountAlone) {
+  EXPECT_EQ(size_on("2x2"), size_on("127x127"));
+  EXPECT_EQ(size_on("128x127"), size_on("2x2") + 1);
+  EXPECT_EQ(size_on("1048576x16"), size_on("2x2") + 2);
+}
+
+RC_GTEST_PROP(Encode, DoesNotDependOnTheOrderOfNodes, ()) {
+  auto sizes = *rc::gen::nonEmpty(
+      rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 65)));
+  const Bytes before = encode(hierarchical_factor(), job_of(sizes));
+  std::reverse(sizes.begin(), sizes.end());
+  RC_ASSERT(encode(hierarchical_factor(), job_of(sizes)) == before);
+}
+
+}  // namespace
+}  // namespace quadrille

@@ -1,0 +1,58 @@
+// What is said of every entry of the registry.
+#include "generator/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace quadrille {
+namespace {
+
+TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
+  for (const Algorithm& algorithm : algorithms())
+    EXPECT_EQ(find_algorithm(algorithm.collective, algorithm.name), &algorithm);
+  EXPECT_EQ(find_algorithm(Collective::kAlltoall, "factory"), nullptr);
+  EXPECT_EQ(find_algorithm(Collective::kAllgather, "factor"), nullptr);
+}
+
+TEST(Registry, SaysWhatUsersAskOfAnAlgorithm) {
+  for (const Algorithm& algorithm : algorithms()) {
+    EXPECT_FALSE(algorithm.summary.empty()) << algorithm.name;
+    EXPECT_FALSE(algorithm.source.empty()) << algorithm.name;
+    EXPECT_FALSE(algorithm.precondition.empty()) << algorithm.name;
+    for (const Option& option : algorithm.options) {
+      EXPECT_GE(option.values.size(), 2u) << algorithm.name << " " << option.name;
+      for (const std::string& value : option.values)
+        EXPECT_THAT(option.help, testing::HasSubstr(value + ": ")) << algorithm.name;
+    }
+  }
+}
+
+TEST(Registry, NamesEveryProgramDifferently) {
+  std::set<std::string> names;
+  size_t programs = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Program program = make_program(algorithm, choices);
+      EXPECT_EQ(program.algorithm.text, full_name(algorithm, choices));
+      EXPECT_EQ(program.collective, algorithm.collective);
+      names.insert(program.algorithm.text);
+      ++programs;
+    }
+  EXPECT_EQ(names.size(), programs);
+}
+
+TEST(Registry, TakesTheFirstValueOfAnOptionForItsDefault) {
+  const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, "hierarchical-factor");
+  EXPECT_EQ(all_choices(algorithm).size(), 8u);
+  EXPECT_EQ(
+      full_name(algorithm, {{"self-loops", "keep"}, {"intra", "one-way"}, {"pacing", "free"}}),
+      "hierarchical-factor");
+  EXPECT_EQ(
+      full_name(algorithm, {{"self-loops", "drop"}, {"intra", "one-way"}, {"pacing", "token"}}),
+      "hierarchical-factor+drop+token");
+}
+
+}  // namespace
+}  // namespace quadrille
