@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# tools/check_rooms.sh accepts a small tree of the right layering, and refuses it, naming the line
+# and the rule, after each change that breaks a rule.
+set -uo pipefail
+check=$(readlink -f "$1")
+failures=0
+
+# A tree that keeps every rule.
+right_tree() {
+  rm -rf "$tree"
+  mkdir -p "$tree"/{schedule,runtime,generator,verifier/prove,cli,tests}
+  echo '#include "schedule/ids.h"' >"$tree/schedule/program.h"
+  echo '#include <stdlib.h>' >"$tree/runtime/load.c"
+  printf '#include <mpi.h>\n#include "runtime/program.h"\n' >"$tree/runtime/bind.c"
+  printf 'cc_library(\n    name = "program",\n    srcs = ["load.c"],\n)\n' >"$tree/runtime/BUILD"
+  printf '#include "runtime/table_format.h"\n#include "verifier/decode.h"\n' >"$tree/generator/main.cc"
+  echo '#include "schedule/program.h"' >"$tree/verifier/check.cc"
+  echo '#include <z3++.h>' >"$tree/verifier/prove/prover.cc"
+  printf 'package(default_visibility = ["//generator:__pkg__"])\ncc_library(\n    name = "prove",\n    deps = ["//schedule:walk", "@system//:z3"],\n)\n' >"$tree/verifier/BUILD"
+  printf '#include "generator/registry.h"\n#include "verifier/check.h"\n' >"$tree/tests/any_test.cc"
+}
+
+# refuses FILE LINE RULE: the line, added to the file, breaks the rule.
+refuses() {
+  right_tree
+  mkdir -p "$(dirname "$tree/$1")"
+  echo "$2" >>"$tree/$1"
+  local said
+  if said=$("$check" "$tree"); then
+    echo "accepted: $2 in $1"
+    failures=$((failures + 1))
+  elif ! grep -qF "$2    <- $3" <<<"$said" || ! grep -qF "$1" <<<"$said"; then
+    echo "refused '$2' in $1, but said: $said"
+    failures=$((failures + 1))
+  fi
+}
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+right_tree
+if ! said=$("$check" "$tree"); then
+  echo "a right tree is refused: $said"
+  failures=$((failures + 1))
+fi
+
+refuses schedule/walk.cc '#include "verifier/check.h"' 'schedule/ knows no other room'
+refuses schedule/BUILD '    deps = ["//generator:registry"],' 'schedule/ knows no other room'
+refuses verifier/check.cc '#include "generator/registry.h"' \
+  'verifier/ knows schedule/ and the table format, never generator/'
+refuses verifier/prove/sites.cc '#include "generator/encode.h"' \
+  'verifier/ knows schedule/ and the table format, never generator/'
+refuses verifier/BUILD '    deps = ["//generator:encode"],' \
+  'verifier/ knows schedule/ and the table format, never generator/'
+refuses verifier/decode.cc '#include "runtime/program.h"' \
+  'verifier/ knows schedule/ and the table format, never generator/'
+refuses generator/encode.cc '#include "verifier/check.h"' \
+  'generator/ knows schedule/, the table format and the decoder'
+refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
+refuses runtime/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
+refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
+refuses runtime/walk.c '#include "schedule/program.h"' 'runtime/ knows no other room'
+refuses runtime/BUILD '    deps = ["//generator:encode"],' 'runtime/ knows no other room'
+refuses runtime/load.c '#include <mpi.h>' 'runtime:program needs libc alone'
+refuses runtime/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc alone'
+refuses verifier/check.cc '#include "tests/support/oracle.h"' \
+  'nothing that ships knows tests, measurements or examples'
+refuses cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'
+
+exit $((failures > 0))

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Which room may know which: check_rooms.sh [TREE]. Reads #include lines and the labels of BUILD
+# files, names every line that breaks a rule, and fails where there is one. Tested by
+# tests/structure/check_rooms_test.sh.
+#
+#   schedule   itself
+#   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
+#   generator  schedule, the table format, and of the verifier its decoder and replay, to show files
+#   verifier   schedule, the table format, cli; never the generator. Z3 in verifier/prove only
+#   cli        schedule
+#   emitted    the runtime; its rules run generator and verifier
+set -euo pipefail
+tree=${1:-$(dirname "$(readlink -f "$0")")/..}
+cd "$tree"
+broken=0
+
+# Files of a room, sources or BUILD files.
+files() { [ ! -d "$1" ] || find "$1" -type f \( -name "$2" -o -name "${3:-$2}" -o -name "${4:-$2}" \); }
+
+# refuse FILES PATTERN EXCEPTIONS RULE: lines of the files that match PATTERN and not EXCEPTIONS.
+refuse() {
+  local found
+  found=$(tr '\n' '\0' <<<"$1" | xargs -0 -r grep -nHE "$2" 2>/dev/null | grep -vE "$3" || true)
+  [ -n "$found" ] || return 0
+  sed "s|\$|    <- $4|" <<<"$found"
+  broken=1
+}
+
+rooms='schedule|runtime|generator|verifier|emitted|cli|tests|bench|examples|third_party'
+# room NAME ALLOWED RULE: what the room includes or names in its BUILD files is its own or ALLOWED.
+room() {
+  refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
+  refuse "$(files "$1" BUILD)" "^[^#]*\"//($rooms)[:/].*" \
+    "__pkg__|__subpackages__|\"//$1[:/]|\"//($2)|^[^:]*:[0-9]*:load\\(" "$3"
+}
+
+room schedule 'nothing' 'schedule/ knows no other room'
+room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
+room runtime 'nothing' 'runtime/ knows no other room'
+room generator 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format and the decoder'
+room verifier 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|cli[/:]|emitted:proofs' \
+  'verifier/ knows schedule/ and the table format, never generator/'
+
+sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
+refuse "$sources" '# *include *[<"]z3' '^verifier/prove/' 'Z3 in verifier/prove/ only'
+refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?verifier/BUILD:' 'Z3 in verifier/ only'
+refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
+  'nothing that ships knows tests, measurements or examples'
+
+# What runtime:program and runtime:table_format are made of, from their rules.
+core=$(files runtime BUILD | xargs -r sed -n '/name = "\(program\|table_format\)",/,/^)/p' |
+  grep -oE '"[a-z_]+\.[ch]"' | tr -d '"' | sed 's|^|runtime/|' || true)
+refuse "$core" '# *include *<' \
+  '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
+  'runtime:program needs libc alone'
+refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
+  '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
+  'runtime/ needs MPI and libc alone'
+exit $broken
