@@ -1,0 +1,217 @@
+// Binding that is refused: at every rank, with the same class of error, one sentence, and the
+// communicator's own handler called once; afterwards the communicator is as good as before.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/mpi/exchange.h"
+
+namespace quadrille::mpi {
+namespace {
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+int all() { return ranks_of(MPI_COMM_WORLD); }
+
+int handled, handled_code;
+void handler(MPI_Comm*, int* code, ...) {
+  ++handled;
+  handled_code = *code;
+}
+
+// A communicator of all with a handler of the user.
+class Refusal : public testing::Test {
+ protected:
+  void SetUp() override {
+    MPI_Comm_create_errhandler(handler, &errhandler_);
+    MPI_Comm_set_errhandler(comm_, errhandler_);
+    handled = 0;
+  }
+  void TearDown() override {
+    MPI_Errhandler_free(&errhandler_);
+    // What was refused has left nothing behind.
+    expect_works(good_, comm_);
+  }
+
+  // Binds something, which has to fail alike everywhere, and says `part` here.
+  void expect_refused(quadrille_schedule schedule, const quadrille_bind_options* options,
+                      int error_class, const std::string& part) {
+    handled = 0;
+    expect_refusal(quadrille_bind(schedule, comm_, options), error_class, part);
+    // The collective calls bind as well, with no options.
+    if (options != nullptr) return;
+    int from[16] = {0}, to[16];
+    handled = 0;
+    expect_refusal(quadrille_alltoall(schedule, from, 1, MPI_INT, to, 1, MPI_INT, comm_),
+                   error_class, part);
+  }
+
+  void expect_refusal(int code, int error_class, const std::string& part) {
+    expect_error(code, error_class, part);
+    expect_one_sentence(code);
+    EXPECT_EQ(handled, 1);
+    EXPECT_EQ(handled_code, code);
+    expect_error_everywhere(MPI_COMM_WORLD, code, error_class);
+  }
+
+  // "quadrille: ...", on one line, and not cut off.
+  static void expect_one_sentence(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    EXPECT_EQ(std::strncmp(text, "quadrille: ", 11), 0) << text;
+    EXPECT_EQ(std::strchr(text, '\n'), nullptr) << text;
+    EXPECT_LT(length, 255) << text;
+  }
+
+  const Communicator comm_{MPI_COMM_WORLD, 0, own()};
+  const Schedule good_{schedule_paths(all()).front()};
+
+ private:
+  MPI_Errhandler errhandler_;
+};
+
+TEST_F(Refusal, OfAScheduleForAnotherNumberOfRanks) {
+  const Schedule eight(schedule_path("hierarchical-factor_1-1-2-4_pacing-token.qs"));
+  const std::string sentence =
+      "the schedule is for 8 ranks, the communicator has " + std::to_string(all());
+  expect_refused(eight, nullptr, MPI_ERR_TOPOLOGY, sentence);
+  const quadrille_bind_options options = trusted();
+  expect_refused(eight, &options, MPI_ERR_TOPOLOGY, sentence);
+}
+
+TEST_F(Refusal, OfNoScheduleAtEveryRank) {
+  expect_refused(QUADRILLE_SCHEDULE_NULL, nullptr, MPI_ERR_ARG, "the schedule is null");
+}
+
+TEST_F(Refusal, OfGarbageAsAHandle) {
+  for (const quadrille_schedule garbage :
+       {quadrille_schedule{77}, ~quadrille_schedule{0}, quadrille_schedule{1} << 32,
+        quadrille_schedule{good_} + (quadrille_schedule{1} << 40)})
+    expect_refused(garbage, nullptr, MPI_ERR_ARG, "the schedule is null or was freed");
+}
+
+TEST_F(Refusal, OfNoScheduleAtOneRank) {
+  expect_refused(own() == all() - 1 ? QUADRILLE_SCHEDULE_NULL : quadrille_schedule{good_}, nullptr,
+                 MPI_ERR_ARG, own() == all() - 1 ? "the schedule is null" : "another rank");
+}
+
+TEST_F(Refusal, OfAFileThatOneRankCouldNotLoad) {
+  quadrille_schedule missing;
+  const int code = quadrille_load_file("no/such/file.qs", &missing);
+  EXPECT_EQ(quadrille_error_class(code), MPI_ERR_NO_SUCH_FILE);
+  expect_refused(own() == 0 ? missing : quadrille_schedule{good_}, nullptr, MPI_ERR_NO_SUCH_FILE,
+                 own() == 0 ? "no/such/file.qs: No such file" : "another rank");
+  EXPECT_EQ(quadrille_free(&missing), MPI_SUCCESS);
+}
+
+TEST_F(Refusal, OfAFileThatNoRankCouldLoad) {
+  quadrille_schedule damaged;
+  EXPECT_NE(quadrille_load_memory("not a schedule", 14, &damaged), MPI_SUCCESS);
+  expect_refused(damaged, nullptr, MPI_ERR_FILE, "not a schedule file");
+  EXPECT_EQ(quadrille_free(&damaged), MPI_SUCCESS);
+}
+
+TEST_F(Refusal, OfDifferentReasonsIsOneErrorEverywhere) {
+  quadrille_schedule damaged;
+  quadrille_load_memory("not a schedule", 14, &damaged);
+  const int code = quadrille_bind(own() == 0 ? damaged : QUADRILLE_SCHEDULE_NULL, comm_, nullptr);
+  expect_error_everywhere(MPI_COMM_WORLD, code, quadrille_error_class(code));
+  EXPECT_EQ(handled, 1);
+  quadrille_free(&damaged);
+}
+
+TEST_F(Refusal, OfDifferentSchedules) {
+  const Schedule other(schedule_paths(all()).back());
+  expect_refused(own() == 0 ? other : good_, nullptr, MPI_ERR_ARG,
+                 "ranks bring different schedules; load the same file everywhere");
+}
+
+TEST_F(Refusal, OfSchedulesThatForwardBlocksOrAreForAnotherCollective) {
+  quadrille_schedule forwards, other;
+  ASSERT_EQ(quadrille_load_file("tests/mpi/unserved/shape-tuna", &forwards), MPI_SUCCESS);
+  ASSERT_EQ(quadrille_load_file("tests/mpi/unserved/shape-broadcast_tree", &other), MPI_SUCCESS);
+  expect_refused(forwards, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "the schedule forwards blocks");
+  expect_refused(other, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "for another collective");
+  quadrille_free(&forwards);
+  quadrille_free(&other);
+}
+
+TEST_F(Refusal, OfOptionsThatMakeNoSense) {
+  quadrille_bind_options options = trusted();
+  options.size = 0;
+  expect_refused(good_, &options, MPI_ERR_ARG, "the size field");
+  options = trusted();
+  options.layout = 7;
+  expect_refused(good_, &options, MPI_ERR_ARG, "the layout is neither");
+  options = trusted(-1);
+  expect_refused(good_, &options, MPI_ERR_ARG, "the window is negative or absurdly large");
+  options = trusted(1 << 30);
+  expect_refused(good_, &options, MPI_ERR_ARG, "the window is negative or absurdly large");
+}
+
+TEST_F(Refusal, OfOptionsThatMakeNoSenseAtOneRank) {
+  quadrille_bind_options options = trusted(own() == 0 ? -5 : 1);
+  expect_refused(good_, &options, MPI_ERR_ARG,
+                 own() == 0 ? "the window is negative" : "another rank");
+}
+
+TEST_F(Refusal, OfLayoutsThatDiffer) {
+  quadrille_bind_options options = trusted();
+  if (own() == 0) options.layout = QUADRILLE_LAYOUT_SHARED;
+  expect_refused(good_, &options, MPI_ERR_ARG, "ranks bind with different layouts");
+}
+
+TEST_F(Refusal, StandsBesideABindingThatStays) {
+  const quadrille_bind_options options = trusted();
+  ASSERT_EQ(quadrille_bind(good_, comm_, &options), MPI_SUCCESS);
+  const Schedule eight(schedule_path("hierarchical-factor_8.qs"));
+  expect_refused(eight, nullptr, MPI_ERR_TOPOLOGY, "the schedule is for 8 ranks");
+  expect_works(good_, comm_, 4);
+}
+
+TEST_F(Refusal, OfAnIntercommunicator) {
+  const Communicator half(MPI_COMM_WORLD, own() == 0, own());
+  MPI_Comm inter;
+  ASSERT_EQ(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, own() == 0 ? 1 : 0, 5, &inter),
+            MPI_SUCCESS);
+  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  const int code = quadrille_bind(good_, inter, nullptr);
+  expect_error(code, MPI_ERR_COMM, "the communicator is an intercommunicator");
+  expect_one_sentence(code);
+  MPI_Comm_free(&inter);
+}
+
+TEST_F(Refusal, OfNoCommunicator) {
+  int from[16] = {0}, to[16];
+  expect_error(quadrille_bind(good_, MPI_COMM_NULL, nullptr), MPI_ERR_COMM, "MPI_COMM_NULL");
+  expect_error(quadrille_alltoall(good_, from, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_NULL),
+               MPI_ERR_COMM, "MPI_COMM_NULL");
+}
+
+// What one rank alone can see is wrong, no rank needs another to refuse.
+TEST_F(Refusal, OfArgumentsOfACall) {
+  int from[16] = {0}, to[16], counts[16] = {0}, places[16] = {0};
+  const auto refused = [&](int code, int error_class, const std::string& part) {
+    expect_refusal(code, error_class, part);
+    handled = 0;
+  };
+  refused(quadrille_alltoall(good_, from, -1, MPI_INT, to, 1, MPI_INT, comm_), MPI_ERR_COUNT,
+          "a count is negative");
+  refused(quadrille_alltoall(good_, from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, comm_),
+          MPI_ERR_TYPE, "MPI_DATATYPE_NULL");
+  refused(quadrille_alltoall(good_, from, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm_),
+          MPI_ERR_BUFFER, "it belongs in place of the send buffer");
+  refused(quadrille_alltoallv(good_, from, nullptr, places, MPI_INT, to, counts, places, MPI_INT,
+                              comm_),
+          MPI_ERR_ARG, "the counts are NULL");
+  refused(quadrille_alltoallv(good_, from, counts, places, MPI_INT, to, counts, nullptr, MPI_INT,
+                              comm_),
+          MPI_ERR_ARG, "the displacements are NULL");
+  counts[all() - 1] = -3;
+  refused(
+      quadrille_alltoallv(good_, from, counts, places, MPI_INT, to, places, places, MPI_INT, comm_),
+      MPI_ERR_COUNT, "a count is negative");
+}
+
+}  // namespace
+}  // namespace quadrille::mpi

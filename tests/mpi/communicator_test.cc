@@ -1,0 +1,202 @@
+// Calls that could meet one another or the user's messages, and bindings that outlive their handle
+// or go with their communicator.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <thread>
+
+#include "tests/mpi/exchange.h"
+
+namespace quadrille::mpi {
+namespace {
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+int all() { return ranks_of(MPI_COMM_WORLD); }
+
+Exchange bound(const Schedule& schedule, MPI_Comm comm, int window = 0) {
+  const quadrille_bind_options options = trusted(window);
+  EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+  return {schedule, comm};
+}
+
+const Counts skewed = {"skewed", [](int s, int t) { return s == t ? 0 : 1 + s * 5 + t; }};
+
+TEST(Calls, BackToBackDoNotMeetHoweverLateARankIs) {
+  const Schedule schedule(schedule_paths(all()).back());
+  Exchange e = bound(schedule, MPI_COMM_WORLD, 1);
+  const Shape& ints = integer_shapes()[0];
+  for (e.seed = 0; e.seed < 24; ++e.seed) {
+    if (static_cast<int>(e.seed) % all() == own()) usleep(500);
+    if (e.seed % 3 == 0)
+      expect_alltoall(e, ints, ints, 1 + static_cast<int>(e.seed) * 40);
+    else if (e.seed % 3 == 1)
+      expect_alltoallv(e, ints, integer_shapes()[2], skewed);
+    else
+      expect_alltoall_in_place(e, ints, 5);
+  }
+}
+
+TEST(Communicators, TakeTurnsInAnyRankOrder) {
+  const Schedule schedule(schedule_paths(all())[0]);
+  const Communicator same(MPI_COMM_WORLD, 0, own()), reversed(MPI_COMM_WORLD, 0, -own()),
+      mixed(MPI_COMM_WORLD, 0, own() * 5 % 7);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_Comm(same), MPI_Comm(reversed), MPI_Comm(mixed)})
+    bound(schedule, comm, 2);
+  for (unsigned turn = 0; turn < 4; ++turn)
+    for (const MPI_Comm comm :
+         {MPI_Comm(reversed), MPI_COMM_WORLD, MPI_Comm(mixed), MPI_Comm(same)})
+      expect_works(schedule, comm, turn);
+}
+
+TEST(Communicators, OfHalvesOfTheRanksWorkAtOnce) {
+  const Communicator half(MPI_COMM_WORLD, own() % 2, own());
+  const Schedule schedule(schedule_paths(ranks_of(half))[0]);
+  Exchange e = bound(schedule, half);
+  for (; e.seed < 10; ++e.seed)
+    expect_alltoallv(e, integer_shapes()[1], integer_shapes()[0], skewed);
+}
+
+TEST(Communicators, OfTwoThreadsWorkAtOnce) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  ASSERT_EQ(level, MPI_THREAD_MULTIPLE);
+  const Schedule schedule(schedule_paths(all())[0]);
+  const Communicator mine(MPI_COMM_WORLD, 0, own()), other(MPI_COMM_WORLD, 0, -own());
+  bound(schedule, mine);
+  bound(schedule, other);
+  integer_shapes();
+  std::thread thread([&] {
+    for (unsigned i = 0; i < 10; ++i) expect_works(schedule, other, i);
+  });
+  for (unsigned i = 0; i < 10; ++i) expect_works(schedule, mine, 100 + i);
+  thread.join();
+}
+
+TEST(Communicators, KeepSeveralSchedulesApart) {
+  std::vector<std::unique_ptr<Schedule>> schedules;
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  for (const std::string& path : schedule_paths(all())) {
+    schedules.push_back(std::make_unique<Schedule>(path));
+    bound(*schedules.back(), comm, 2);
+  }
+  for (unsigned turn = 0; turn < 3; ++turn)
+    for (const auto& schedule : schedules) expect_works(*schedule, comm, turn);
+}
+
+// Fits no machine: every rank on a node of its own, unless there is one rank.
+std::string scattered_schedule() {
+  return schedule_path(all() == 2 ? "hierarchical-factor_1-1_self-loops-drop.qs"
+                                  : "hierarchical-factor_1-2-3.qs");
+}
+
+TEST(Bindings, AreNotCopiedWithTheirCommunicator) {
+  const Schedule schedule(scattered_schedule());
+  const Communicator original(MPI_COMM_WORLD, 0, own());
+  bound(schedule, original);
+  MPI_Comm copy;
+  ASSERT_EQ(MPI_Comm_dup(original, &copy), MPI_SUCCESS);
+  expect_works(schedule, original);
+  // The copy binds by itself, to ranks that share memory, and those are one node.
+  int buffer[16] = {0}, received[16];
+  expect_error(quadrille_alltoall(schedule, buffer, 1, MPI_INT, received, 1, MPI_INT, copy),
+               MPI_ERR_TOPOLOGY, "the schedule is for nodes ");
+  const quadrille_bind_options options = trusted();
+  EXPECT_EQ(quadrille_bind(schedule, copy, &options), MPI_SUCCESS);
+  expect_works(schedule, copy);
+  MPI_Comm_free(&copy);
+  expect_works(schedule, original);
+}
+
+TEST(Bindings, OutliveTheirHandle) {
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  {
+    const Schedule schedule(scattered_schedule());
+    bound(schedule, comm);
+  }
+  // The same file again finds the binding that is there: ranks sharing memory would not fit it.
+  const Schedule again(scattered_schedule());
+  expect_works(again, comm);
+}
+
+TEST(Bindings, AreNotReachedByAHandleThatWasFreed) {
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  Schedule schedule(schedule_paths(all())[0]);
+  bound(schedule, comm);
+  expect_works(schedule, comm);
+  const quadrille_schedule stale = schedule;
+  schedule.free();
+  int buffer[16] = {0}, received[16];
+  expect_error(quadrille_alltoall(stale, buffer, 1, MPI_INT, received, 1, MPI_INT, comm),
+               MPI_ERR_ARG, "null or was freed");
+  // Its slot is taken again, which does not bring the old handle back.
+  const Schedule next(schedule_paths(all())[0]);
+  EXPECT_NE(static_cast<quadrille_schedule>(next), stale);
+  expect_error(quadrille_bind(stale, comm, nullptr), MPI_ERR_ARG, "null or was freed");
+  expect_works(next, comm);
+}
+
+TEST(Bindings, GoWithTheirCommunicatorHoweverOftenThatIs) {
+  const Schedule schedule(schedule_paths(all())[0]);
+  // MPICH has 2048 communicators: they run out where one is left behind.
+  for (unsigned i = 0; i < 1200; ++i) {
+    MPI_Comm comm;
+    ASSERT_EQ(MPI_Comm_dup(MPI_COMM_WORLD, &comm), MPI_SUCCESS) << i;
+    bound(schedule, comm);
+    if (i % 300 == 0) expect_works(schedule, comm, i);
+    ASSERT_EQ(MPI_Comm_free(&comm), MPI_SUCCESS) << i;
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Bindings, CanBeMadeAgainWithAnotherWindow) {
+  const Schedule schedule(schedule_paths(all())[0]);
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  for (unsigned turn = 0; turn < 6; ++turn) {
+    bound(schedule, comm, static_cast<int>(turn % 3) * 7 + 1);
+    expect_works(schedule, comm, turn);
+  }
+}
+
+TEST(Messages, OfTheUserWithTheSameTagsAreNotOurs) {
+  const Schedule schedule(schedule_paths(all())[0]);
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  bound(schedule, comm);
+  int received[2] = {-1, -1};
+  MPI_Request requests[2];
+  for (int& value : received)
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[&value - received]);
+  expect_works(schedule, comm, 1);
+  expect_works(schedule, comm, 2);
+  int complete = 1;
+  MPI_Testall(2, requests, &complete, MPI_STATUSES_IGNORE);
+  EXPECT_EQ(complete, 0);
+  MPI_Barrier(comm);
+  const int right = (own() + 1) % all();
+  for (const int tag : {0, 1}) {
+    const int value = 100 * own() + tag;
+    MPI_Send(&value, 1, MPI_INT, right, tag, comm);
+  }
+  expect_works(schedule, comm, 3);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  const int left = (own() + all() - 1) % all();
+  EXPECT_EQ(received[0], 100 * left);
+  EXPECT_EQ(received[1], 100 * left + 1);
+}
+
+// Bindings, handles and communicators that nobody gives back: MPI_Finalize still has to end.
+TEST(Bindings, MayBeLeftToMpiFinalize) {
+  quadrille_schedule schedule;
+  ASSERT_EQ(quadrille_load_file(schedule_paths(all())[0].c_str(), &schedule), MPI_SUCCESS);
+  MPI_Comm left;
+  MPI_Comm_dup(MPI_COMM_WORLD, &left);
+  const quadrille_bind_options options = trusted();
+  EXPECT_EQ(quadrille_bind(schedule, left, &options), MPI_SUCCESS);
+  EXPECT_EQ(quadrille_bind(schedule, MPI_COMM_WORLD, &options), MPI_SUCCESS);
+  EXPECT_EQ(quadrille_bind(Schedule(schedule_path("factor_1.qs")), MPI_COMM_SELF, &options),
+            MPI_SUCCESS);
+  expect_works(schedule, left);
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
