@@ -27,7 +27,7 @@ bool is_part_of(const Path& part, const Path& path) {
   return next == part.end();
 }
 
-void partial_conditions(const Expression& e, Path path, std::vector<Place>& out) {
+void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out) {
   const auto need = [&](Expression condition) { out.push_back({path, std::move(condition)}); };
   const auto less_equal = [](Expression a, Expression b) {
     return apply(Operator::kLessEqual, {std::move(a), std::move(b)});
@@ -35,6 +35,7 @@ void partial_conditions(const Expression& e, Path path, std::vector<Place>& out)
   const auto less = [](Expression a, Expression b) {
     return apply(Operator::kLess, {std::move(a), std::move(b)});
   };
+  if (e.operands.empty()) return;
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
     Path yes = path, no = path;

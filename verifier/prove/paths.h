@@ -21,7 +21,7 @@ bool exclude_each_other(const Path& a, const Path& b);
 
 // Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
 // they do not choose.
-void partial_conditions(const Expression& e, Path path, std::vector<Place>& out);
+void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out);
 
 }  // namespace quadrille::verifier
 

@@ -1,0 +1,271 @@
+// What the prover takes for granted, held against every job of at most 8 ranks and some larger ones:
+// facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
+// with every argument; exclusive or with every two ranks.
+#include "verifier/prove/axioms.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "schedule/evaluate.h"
+#include "schedule/text.h"
+#include "tests/prove/terms.h"
+#include "tests/support/topologies.h"
+#include "verifier/prove/bitvector.h"
+#include "verifier/prove/logic.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr int64_t kSizes = 0, kBases = 1, kDone = 2;
+
+Program with_tables() {
+  return parse_program(R"(algorithm tables for alltoall
+table size = nodes
+table base = prefix(size)
+table done = distinct(size)
+copy send[rank] to recv[rank]
+)",
+                       "tables")
+      .value();
+}
+
+// All jobs of at most so many ranks, and a few larger ones.
+std::vector<Job> jobs(int64_t most_ranks, int larger) {
+  std::vector<Job> result;
+  for (const std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
+    if (std::is_sorted(sizes.begin(), sizes.end())) result.push_back(job_of(sizes));
+  std::mt19937 random(20080908);
+  for (int i = 0; i < larger; ++i) {
+    std::vector<int64_t> sizes(1 + random() % 5);
+    for (int64_t& size : sizes) size = 1 + random() % 4;
+    result.push_back(job_of(sizes));
+  }
+  return result;
+}
+
+// Facts about a few terms over two unknowns.
+class Facts {
+ public:
+  explicit Facts(const std::function<void(Logic&, const Polynomial&, const Polynomial&)>& mention)
+      : program_(with_tables()), logic_(context_, program_) {
+    mention(logic_, logic_.fresh("i"), logic_.fresh("j"));
+    facts_ = logic_.knowledge();
+  }
+
+  // Every fact, on those jobs, for all values of the unknowns from two below to two above what they
+  // may be, and with any values outside of tables.
+  void hold_on(const std::vector<Job>& jobs) const {
+    ASSERT_FALSE(facts_.empty());
+    for (const Job& job : jobs) {
+      const int64_t most = job.groups[0].ranks() + 2;
+      for (int64_t seed = 0; seed < 2; ++seed) {
+        Interpretation meaning(job, seed);
+        meaning.define(facts_);
+        for (int64_t i = -2; i <= most; ++i)
+          for (int64_t j = -2; j <= most; ++j) {
+            meaning.set("i", i);
+            meaning.set("j", j);
+            for (const z3::expr& fact : facts_)
+              ASSERT_TRUE(meaning.holds(fact)) << "nodes " << job.groups[0].text() << ", i = " << i
+                                               << ", j = " << j << ": " << fact;
+          }
+      }
+    }
+  }
+
+  // Whether some fact is false where the tables are not those of so many ranks.
+  bool deny_another_number_of_ranks() const {
+    Interpretation meaning(job_of({1, 2, 3}), 0);
+    meaning.define(facts_);
+    meaning.set("ranks", 7);
+    meaning.set("i", 1);
+    meaning.set("j", 2);
+    return std::any_of(facts_.begin(), facts_.end(),
+                       [&](const z3::expr& fact) { return !meaning.holds(fact); });
+  }
+
+ private:
+  Program program_;
+  z3::context context_;
+  Logic logic_;
+  std::vector<z3::expr> facts_;
+};
+
+const Polynomial kOne = Polynomial::constant(1);
+
+TEST(TableFacts, OfEntriesHold) {
+  for (const int64_t table : {kSizes, kBases, kDone})
+    Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
+      logic.element(table, i);
+      logic.element(table, j);
+    }).hold_on(jobs(8, 4));
+}
+
+TEST(TableFacts, OfNeighboursHold) {
+  for (const int64_t table : {kSizes, kBases, kDone})
+    Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
+      logic.element(table, i);
+      logic.element(table, i + kOne);
+      logic.element(table, i - kOne);
+      logic.element(table, i + kOne + kOne);
+    }).hold_on(jobs(8, 4));
+}
+
+TEST(TableFacts, OfEndsHold) {
+  for (const int64_t table : {kSizes, kBases, kDone})
+    Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
+      logic.element(table, logic.length(table) - kOne);
+      logic.element(table, Polynomial::constant(0));
+      logic.element(table, i);
+    }).hold_on(jobs(8, 4));
+}
+
+TEST(TableFacts, OfLocationsHold) {
+  for (const int64_t table : {kSizes, kBases, kDone})
+    Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
+      logic.located(table, i);
+      logic.located(table, j);
+    }).hold_on(jobs(8, 4));
+}
+
+TEST(TableFacts, OfNestedTermsHold) {
+  for (const int64_t outer : {kSizes, kBases, kDone})
+    for (const int64_t inner : {kSizes, kBases, kDone})
+      Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
+        logic.element(outer, logic.located(inner, i));
+        logic.located(outer, logic.element(inner, j));
+        logic.element(inner, logic.located(outer, i) + kOne);
+      }).hold_on(jobs(4, 0));
+}
+
+TEST(TableFacts, OfProductsAndQuotientsHold) {
+  Program program = with_tables();
+  z3::context context;
+  Logic logic(context, program);
+  const Instance instance{logic.fresh("i"), {logic.fresh("j")}};
+  const Expression i = leaf(Operator::kRank), j = variable(0);
+  for (const Operator op : {Operator::kMultiply, Operator::kDivide, Operator::kModulo,
+                            Operator::kMinimum, Operator::kMaximum, Operator::kWrap})
+    logic.term(logic.number(apply(op, {i, j}), instance));
+  logic.term(
+      logic.number(apply(Operator::kMultiply, {apply(Operator::kMultiply, {i, j}), i}), instance));
+  const std::vector<z3::expr> facts = logic.knowledge();
+  for (int64_t seed = 0; seed < 3; ++seed) {
+    Interpretation meaning(job_of({1, 2, 3}), seed);
+    meaning.define(facts);
+    for (int64_t x = -9; x <= 9; ++x)
+      for (int64_t y = -9; y <= 9; ++y) {
+        meaning.set("i", x);
+        meaning.set("j", y);
+        for (const z3::expr& fact : facts) ASSERT_TRUE(meaning.holds(fact)) << fact;
+      }
+  }
+}
+
+TEST(TableFacts, SayMoreThanNothing) {
+  EXPECT_TRUE(Facts([](Logic& logic, const Polynomial& i, const Polynomial& j) {
+                logic.element(kBases, i);
+                logic.element(kBases, j);
+              }).deny_another_number_of_ranks());
+}
+
+// The axiom over variables 0, 1, ..., each from `low` to `high`, on that job.
+void holds_for_all(const std::string& name, const std::vector<AxiomArgument>& arguments,
+                   size_t variables, int64_t low, int64_t high, const Job& job) {
+  const Program program = with_tables();
+  const auto axiom = named_axiom(program, name, arguments);
+  ASSERT_TRUE(axiom) << name;
+  const Binding binding = bind(program, job, {}, 0).value();
+  Environment environment{binding.place, binding.parameters, binding.tables,
+                          std::vector<int64_t>(variables, low)};
+  for (;;) {
+    Undefined why = Undefined::kNone;
+    const auto value = evaluate(*axiom, environment, &why);
+    std::string values;
+    for (const int64_t v : environment.variables) values += " " + std::to_string(v);
+    ASSERT_TRUE(value && *value) << name << values << " on nodes " << job.groups[0].text() << ": "
+                                 << describe(why);
+    size_t wheel = 0;
+    while (wheel < variables && environment.variables[wheel] == high)
+      environment.variables[wheel++] = low;
+    if (wheel == variables) return;
+    ++environment.variables[wheel];
+  }
+}
+
+AxiomArgument table(int64_t index) { return {index, {}}; }
+AxiomArgument number(int64_t index) { return {std::nullopt, variable(index)}; }
+
+TEST(NamedAxioms, HoldOnEveryJob) {
+  for (const Job& job : jobs(8, 20)) {
+    const int64_t most = job.groups[0].ranks() + 2;
+    holds_for_all("member", {table(kDone), number(0)}, 1, -3, most, job);
+    holds_for_all("covered", {table(kDone), number(0)}, 1, -3, most, job);
+    holds_for_all("xor_range", {number(0), number(1)}, 2, -2, most, job);
+    holds_for_all("xor_cancel", {number(0), number(1)}, 2, -2, most, job);
+  }
+  holds_for_all("monotone", {number(0), number(1), number(2)}, 3, -7, 7, job_of({1}));
+}
+
+TEST(NamedAxioms, OfExclusiveOrHoldForEveryNumberOfRanks) {
+  for (int64_t ranks = 1; ranks <= 65; ++ranks) {
+    holds_for_all("xor_range", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
+    holds_for_all("xor_cancel", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
+  }
+}
+
+TEST(NamedAxioms, AreNoOthers) {
+  const Program program = with_tables();
+  EXPECT_FALSE(named_axiom(program, "magic", {number(0)}));
+  EXPECT_FALSE(named_axiom(program, "monotone", {number(0), number(1)}));
+  EXPECT_FALSE(named_axiom(program, "monotone", {number(0), number(1), table(kDone)}));
+  EXPECT_FALSE(named_axiom(program, "member", {table(kSizes), number(0)}));
+  EXPECT_FALSE(named_axiom(program, "member", {table(kBases), number(0)}));
+  EXPECT_FALSE(named_axiom(program, "covered", {number(0), number(0)}));
+  EXPECT_FALSE(named_axiom(program, "xor_range", {table(kDone), number(0)}));
+  for (const char* name : {"monotone", "member", "covered", "xor_range", "xor_cancel"})
+    EXPECT_TRUE(is_axiom(name));
+  EXPECT_FALSE(is_axiom("magic"));
+}
+
+// The facts that are proven over bit-vectors are those that the axioms say, for every width there is
+// time for.
+TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
+  for (unsigned bits = 1; bits <= 6; ++bits) {
+    const unsigned end = 1u << bits;
+    for (unsigned x = 0; x < end; ++x)
+      for (unsigned y = 0; y < end; ++y) {
+        const unsigned z = x ^ y;
+        for (unsigned p = 1; p < end; p *= 2)
+          ASSERT_TRUE(z < p || x >= p || y >= p) << x << " xor " << y << ", " << p;
+        ASSERT_EQ(z ^ y, x);
+        ASSERT_EQ(z ^ x, y);
+        ASSERT_EQ(z == x, y == 0);
+        ASSERT_EQ(z == 0, x == y);
+      }
+  }
+}
+
+TEST(BitVectors, HaveAnObligationForEachFact) {
+  z3::context context;
+  const Program program = with_tables();
+  for (const Obligation& obligation : bitvector_obligations()) {
+    Query query(context, program);
+    obligation.build(query);
+    EXPECT_TRUE(query.bit_vectors);
+    z3::solver solver(context);
+    for (const z3::expr& hypothesis : query.hypotheses) solver.add(hypothesis);
+    EXPECT_EQ(solver.check(), z3::sat) << obligation.name;
+    solver.push();
+    solver.add(!query.goal);
+    EXPECT_EQ(solver.check(), z3::unsat) << obligation.name;
+    solver.pop();
+    solver.add(!query.mutant);
+    EXPECT_EQ(solver.check(), z3::sat) << obligation.name;
+  }
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

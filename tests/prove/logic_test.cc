@@ -1,0 +1,232 @@
+// A term with all its values put in is what schedule/evaluate.cc says of the expression, on random
+// expressions and jobs, wherever the expression has a value; and polynomials are numbers.
+#include "verifier/prove/logic.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "schedule/evaluate.h"
+#include "schedule/text.h"
+#include "tests/prove/terms.h"
+#include "tests/support/topologies.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr int kVariables = 2;
+
+Program with_tables() {
+  return parse_program(R"(algorithm tables for alltoall
+table size = nodes
+table base = prefix(size)
+table done = distinct(size)
+copy send[rank] to recv[rank]
+)",
+                       "tables")
+      .value();
+}
+
+class RandomExpressions {
+ public:
+  explicit RandomExpressions(uint32_t seed) : random_(seed) {}
+
+  int64_t below(int64_t end) { return static_cast<int64_t>(random_() % end); }
+
+  Expression number(int depth) {
+    if (depth == 0 || below(6) == 0) return leaf_expression();
+    if (below(8) == 0)
+      return apply(Operator::kChoose, {condition(depth - 1), number(depth - 1), number(depth - 1)});
+    if (below(6) == 0)
+      return apply(below(2) ? Operator::kElement : Operator::kLocate, {number(depth - 1)},
+                   below(3));
+    static constexpr Operator kBinary[] = {
+        Operator::kAdd,     Operator::kSubtract, Operator::kMultiply,
+        Operator::kDivide,  Operator::kModulo,   Operator::kXor,
+        Operator::kMinimum, Operator::kMaximum,  Operator::kWrap};
+    return apply(kBinary[below(9)], {number(depth - 1), number(depth - 1)});
+  }
+
+  Expression condition(int depth) {
+    if (depth > 0 && below(4) == 0)
+      return apply(Operator::kAnd, {condition(depth - 1), condition(depth - 1)});
+    if (depth > 0 && below(6) == 0)
+      return apply(Operator::kChoose,
+                   {condition(depth - 1), condition(depth - 1), condition(depth - 1)});
+    static constexpr Operator kComparisons[] = {Operator::kEqual, Operator::kNotEqual,
+                                                Operator::kLess, Operator::kLessEqual};
+    const int inside = std::max(0, depth - 1);
+    return apply(kComparisons[below(4)], {number(inside), number(inside)});
+  }
+
+ private:
+  Expression leaf_expression() {
+    switch (below(5)) {
+      case 0: return constant(below(9) - 3);
+      case 1: return leaf(Operator::kRank);
+      case 2: return leaf(Operator::kRanks);
+      case 3: return leaf(Operator::kLength, below(3));
+      default: return variable(below(kVariables));
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+// The expression as a term, under values that an environment gives.
+struct Translated {
+  explicit Translated(const Program& program) : logic(context, program) {
+    instance.rank = logic.fresh("rank");
+    for (int i = 0; i < kVariables; ++i)
+      instance.variables.push_back(logic.fresh("v" + std::to_string(i)));
+  }
+
+  static Interpretation meaning(const Job& job, const Environment& environment) {
+    Interpretation result(job, 7);
+    result.set("rank", environment.place.rank);
+    for (int i = 0; i < kVariables; ++i)
+      result.set("v" + std::to_string(i), environment.variables[i]);
+    return result;
+  }
+
+  z3::context context;
+  Logic logic;
+  Instance instance;
+};
+
+class Sampler {
+ public:
+  Sampler() : program(with_tables()), random(20080908) {
+    for (const std::vector<int64_t>& sizes : all_node_vectors(6))
+      if (std::is_sorted(sizes.begin(), sizes.end())) jobs.push_back(job_of(sizes));
+  }
+
+  // A job, and an environment on it, which lives as long as the sampler's next.
+  Environment environment() {
+    job = jobs[random.below(jobs.size())];
+    binding = bind(program, job, {}, 0).value();
+    binding.place.rank = random.below(binding.place.ranks);
+    Environment result{binding.place, binding.parameters, binding.tables, {}};
+    for (int i = 0; i < kVariables; ++i) result.variables.push_back(random.below(11) - 3);
+    return result;
+  }
+
+  const Program program;
+  RandomExpressions random;
+  std::vector<Job> jobs;
+  Job job;
+  Binding binding;
+};
+
+TEST(Logic, NumbersMeanWhatTheyEvaluateTo) {
+  Sampler sampler;
+  int compared = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Expression expression = sampler.random.number(1 + i % 4);
+    Translated translated(sampler.program);
+    const z3::expr term =
+        translated.logic.term(translated.logic.number(expression, translated.instance));
+    const std::vector<z3::expr> facts = translated.logic.knowledge();
+    for (int k = 0; k < 4; ++k) {
+      const Environment environment = sampler.environment();
+      Undefined why = Undefined::kNone;
+      const auto value = evaluate(expression, environment, &why);
+      if (!value) continue;
+      ++compared;
+      Interpretation meaning = Translated::meaning(sampler.job, environment);
+      meaning.define(facts);
+      ASSERT_EQ(static_cast<int64_t>(meaning.number(term)), *value)
+          << term << " on nodes " << sampler.job.groups[0].text();
+    }
+  }
+  EXPECT_GT(compared, 1000);
+}
+
+TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
+  Sampler sampler;
+  int compared = 0, true_ones = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Expression expression = sampler.random.condition(1 + i % 4);
+    Translated translated(sampler.program);
+    const z3::expr term = translated.logic.condition(expression, translated.instance);
+    const std::vector<z3::expr> facts = translated.logic.knowledge();
+    for (int k = 0; k < 4; ++k) {
+      const Environment environment = sampler.environment();
+      Undefined why = Undefined::kNone;
+      const auto value = evaluate(expression, environment, &why);
+      if (!value) continue;
+      ++compared;
+      true_ones += *value != 0;
+      Interpretation meaning = Translated::meaning(sampler.job, environment);
+      meaning.define(facts);
+      ASSERT_EQ(meaning.holds(term), *value != 0)
+          << term << " on nodes " << sampler.job.groups[0].text();
+    }
+  }
+  EXPECT_GT(true_ones, 300);
+  EXPECT_GT(compared - true_ones, 300);
+}
+
+// What is known holds wherever it is evaluated, also of terms that have no value in the language.
+TEST(Logic, KnowledgeAboutRandomTermsHolds) {
+  Sampler sampler;
+  for (int i = 0; i < 300; ++i) {
+    const Expression expression = sampler.random.number(1 + i % 4);
+    Translated translated(sampler.program);
+    translated.logic.term(translated.logic.number(expression, translated.instance));
+    const std::vector<z3::expr> facts = translated.logic.knowledge();
+    const Environment environment = sampler.environment();
+    Interpretation meaning = Translated::meaning(sampler.job, environment);
+    meaning.define(facts);
+    for (const z3::expr& fact : facts)
+      ASSERT_TRUE(meaning.holds(fact)) << fact << " on nodes " << sampler.job.groups[0].text();
+  }
+}
+
+TEST(Logic, RewrittenEntriesAreWhatTheyAreRewrittenTo) {
+  const Program program = with_tables();
+  Translated translated(program);
+  const Expression left = apply(Operator::kElement, {variable(0)}, 1);
+  translated.logic.rewrite(left, variable(1), translated.instance);
+  const z3::expr one = translated.logic.term(translated.logic.number(left, translated.instance));
+  const z3::expr other =
+      translated.logic.term(translated.logic.number(variable(1), translated.instance));
+  EXPECT_TRUE(z3::eq(one, other));
+  // The same place of another table is left alone.
+  const Expression elsewhere = apply(Operator::kElement, {variable(0)}, 0);
+  EXPECT_FALSE(z3::eq(
+      translated.logic.term(translated.logic.number(elsewhere, translated.instance)), other));
+  // As is another place of this one, and the location of the same number.
+  const Expression further = apply(Operator::kElement, {variable(1)}, 1);
+  EXPECT_FALSE(
+      z3::eq(translated.logic.term(translated.logic.number(further, translated.instance)), other));
+  const Expression location = apply(Operator::kLocate, {variable(0)}, 1);
+  EXPECT_FALSE(
+      z3::eq(translated.logic.term(translated.logic.number(location, translated.instance)), other));
+}
+
+TEST(Polynomial, IsARing) {
+  const Polynomial x = Polynomial::atom(0), y = Polynomial::atom(1);
+  const Polynomial two = Polynomial::constant(2);
+  EXPECT_EQ(((x + y) * (x + y)).terms(), (x * x + two * x * y + y * y).terms());
+  EXPECT_EQ(((x + y) * (x - y)).terms(), (x * x - y * y).terms());
+  EXPECT_TRUE((x - x).is_constant());
+  EXPECT_EQ((x - x).constant_value(), 0);
+  EXPECT_EQ((two * two).constant_value(), 4);
+  EXPECT_FALSE((x + two).is_constant());
+}
+
+TEST(Polynomial, ThatIsTooLargeIsGivenUp) {
+  const Polynomial large = Polynomial::constant(INT64_MAX);
+  EXPECT_THROW(large + Polynomial::constant(1), z3::exception);
+  EXPECT_THROW(large * Polynomial::constant(2), z3::exception);
+  Polynomial sum = Polynomial::constant(0);
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 3000; ++i) sum = sum + Polynomial::atom(i);
+      },
+      z3::exception);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

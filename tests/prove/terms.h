@@ -1,0 +1,42 @@
+// Terms of the solver with all their values put in, without the solver: the symbols of logic.h mean
+// what the language means.
+#ifndef QUADRILLE_TESTS_PROVE_TERMS_H_
+#define QUADRILLE_TESTS_PROVE_TERMS_H_
+
+#include <z3++.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+
+namespace quadrille {
+
+class Interpretation {
+ public:
+  // Tables `nodes`, `prefix_nodes` and `distinct_nodes` are those of the job. What lies outside a
+  // table, or is divided by nothing, has any value: another one for each `seed`.
+  Interpretation(const Job& job, int64_t seed);
+
+  // The value of an unknown, "v0_x".
+  void set(const std::string& name, int64_t value) { unknowns_["qd_" + name] = value; }
+  // Facts that define symbols: a choice is what a fact says it is equal to.
+  void define(const std::vector<z3::expr>& facts);
+
+  __int128 number(const z3::expr& term) const;
+  bool holds(const z3::expr& condition) const;
+
+ private:
+  __int128 symbol(const z3::expr& term) const;
+  __int128 anything(const std::string& name, __int128 a, __int128 b) const;
+
+  std::map<std::string, std::vector<int64_t>> tables_;
+  int64_t ranks_, seed_;
+  std::map<std::string, int64_t> unknowns_;
+  std::map<std::string, z3::expr> defined_;
+};
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_PROVE_TERMS_H_
