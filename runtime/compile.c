@@ -9,7 +9,8 @@ static void body(struct quadrille_compiler* c, int depth);
 
 static uint64_t counted(struct quadrille_compiler* c, uint64_t most) {
   const uint64_t count = quadrille_read_varint(&c->in);
-  if (count > most) quadrille_read_fail(&c->in, "the code goes beyond the limits of the language");
+  if (count > most)
+    quadrille_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");
   return c->in.error ? 0 : count;
 }
 
@@ -48,14 +49,16 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
     case QUADRILLE_TABLE_NODES: c->program->uses_nodes = 1; break;
     case QUADRILLE_TABLE_REMOTE_NODES: c->program->uses_nodes = 1; /* fall through */
     case QUADRILLE_TABLE_REMOTE_COUNTS:
-      if (c->program->groups != 2) quadrille_read_fail(&c->in, "the code asks for a second group");
+      if (c->program->groups != 2)
+        quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
       break;
     case QUADRILLE_TABLE_COUNTS: break;
     case QUADRILLE_TABLE_PREFIX:
     case QUADRILLE_TABLE_DISTINCT:
       table->source = (uint8_t)quadrille_read_byte(&c->in);
       if (table->source >= c->tables)
-        return quadrille_read_fail(&c->in, "the code uses a table that is not defined");
+        return quadrille_read_fail(&c->in,
+                                   "the code uses a table that is not defined; make it again");
       if (table->kind == QUADRILLE_TABLE_DISTINCT) c->program->tables[table->source].located = 1;
       break;
     case QUADRILLE_TABLE_POWERS:
@@ -77,7 +80,8 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
 
 static void declare(struct quadrille_compiler* c, int reg) {
   if (c->variable_count == QUADRILLE_MAX_VARIABLES)
-    return quadrille_read_fail(&c->in, "the code goes beyond the limits of the language");
+    return quadrille_read_fail(&c->in,
+                               "the code goes beyond the limits of the language; make it again");
   c->variables[c->variable_count++] = (struct quadrille_variable){0, reg, 0};
 }
 
@@ -111,7 +115,7 @@ static void choice(struct quadrille_compiler* c, int has_else, int depth) {
 }
 
 static void step(struct quadrille_compiler* c, int has_after, int depth) {
-  if (c->in_step) quadrille_read_fail(&c->in, "the code has a step inside a step");
+  if (c->in_step) quadrille_read_fail(&c->in, "the code has a step inside a step; make it again");
   const int saved = c->next_register;
   const int key = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   const int after = has_after ? quadrille_compile_operand(c, QUADRILLE_INTEGER) : 0;
@@ -156,9 +160,9 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   struct quadrille_program* p = c->program;
   const unsigned flags = opcode & QUADRILLE_MESSAGE_FLAGS;
   if (!c->in_step || c->in_message)
-    quadrille_read_fail(&c->in, "the code has a message outside a step");
+    quadrille_read_fail(&c->in, "the code has a message outside a step; make it again");
   if (flags & QUADRILLE_MESSAGE_REMOTE && p->groups != 2)
-    quadrille_read_fail(&c->in, "the code asks for a second group");
+    quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
   if (depth >= QUADRILLE_MAX_DEPTH) quadrille_malformed(c);
   p->has_sized |= (flags & QUADRILLE_MESSAGE_SIZED) != 0;
   const int saved = c->next_register;
@@ -190,15 +194,17 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
 static void local(struct quadrille_compiler* c, unsigned opcode) {
   struct quadrille_program* p = c->program;
   const int reduction = opcode != QUADRILLE_COPY;
-  if (c->in_message) quadrille_read_fail(&c->in, "the code has a copy inside a message");
+  if (c->in_message)
+    quadrille_read_fail(&c->in, "the code has a copy inside a message; make it again");
   if (reduction && p->collective < QUADRILLE_REDUCE)
-    quadrille_read_fail(&c->in, "the code reduces in a collective without an operator");
+    quadrille_read_fail(&c->in,
+                        "the code reduces in a collective without an operator; make it again");
   p->has_reductions |= reduction;
   const int saved = c->next_register;
   const int32_t first = piece(c, quadrille_read_byte(&c->in));
   const int32_t second = piece(c, quadrille_read_byte(&c->in));
   if (!c->in.error && p->pieces[second].buffer == QUADRILLE_PIECE_SEND)
-    quadrille_read_fail(&c->in, "the code writes into the send buffer");
+    quadrille_read_fail(&c->in, "the code writes into the send buffer; make it again");
   const enum quadrille_operation operation = opcode == QUADRILLE_COPY ? QUADRILLE_DO_COPY
                                              : opcode == QUADRILLE_REDUCE_LEFT
                                                  ? QUADRILLE_DO_REDUCE_LEFT
@@ -209,11 +215,11 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
 
 static void lanes(struct quadrille_compiler* c, int depth) {
   if (c->in_step || c->in_lanes)
-    quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane");
+    quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane; make it again");
   c->program->has_lanes = 1;
   const unsigned count = quadrille_read_byte(&c->in);
   if (count < 1 || count > QUADRILLE_MAX_LANES)
-    quadrille_read_fail(&c->in, "the code goes beyond the limits of the language");
+    quadrille_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");
   quadrille_emit(c, QUADRILLE_DO_LANES, (int)count, 0, 0, 0);
   c->in_lanes = 1;
   for (unsigned i = 0; i < count && !c->in.error; i++) {

@@ -50,7 +50,7 @@ static quadrille_jumps join(struct quadrille_compiler* c, quadrille_jumps first,
 
 int quadrille_take_register(struct quadrille_compiler* c) {
   if (c->next_register >= c->invariant_room) {
-    quadrille_read_fail(&c->in, "the program needs too many registers");
+    quadrille_read_fail(&c->in, "the program needs too many registers; make it again");
     return 0;
   }
   return c->next_register++;
@@ -62,7 +62,7 @@ int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expressi
     if (p->invariants[i].expression == expression && p->invariants[i].value == value)
       return QUADRILLE_REGISTERS - 1 - i;
   if (c->next_register >= c->invariant_room - 1) {
-    quadrille_read_fail(&c->in, "the program needs too many registers");
+    quadrille_read_fail(&c->in, "the program needs too many registers; make it again");
     return 0;
   }
   p->invariants[p->invariant_count++] = (struct quadrille_invariant){(uint8_t)expression, value};
@@ -72,7 +72,7 @@ int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expressi
 static int table_index(struct quadrille_compiler* c) {
   const unsigned index = quadrille_read_byte(&c->in);
   if (index >= (unsigned)c->tables)
-    quadrille_read_fail(&c->in, "the code uses a table that is not defined");
+    quadrille_read_fail(&c->in, "the code uses a table that is not defined; make it again");
   return c->in.error ? 0 : (int)index;
 }
 
@@ -90,16 +90,17 @@ static int invariant(struct quadrille_compiler* c, unsigned first) {
     case QUADRILLE_PARAMETER:
       value = quadrille_read_byte(&c->in);
       if (value >= p->parameter_count)
-        quadrille_read_fail(&c->in, "the code uses an unknown parameter");
+        quadrille_read_fail(&c->in, "the code uses an unknown parameter; make it again");
       break;
     case QUADRILLE_LENGTH: value = table_index(c); break;
     case QUADRILLE_REMOTE_RANKS:
-      if (p->groups != 2) quadrille_read_fail(&c->in, "the code asks for a second group");
+      if (p->groups != 2)
+        quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
       break;
     case QUADRILLE_ROOT:
       if (p->collective != QUADRILLE_BROADCAST && p->collective != QUADRILLE_GATHER &&
           p->collective != QUADRILLE_SCATTER && p->collective != QUADRILLE_REDUCE)
-        quadrille_read_fail(&c->in, "the code asks for a root");
+        quadrille_read_fail(&c->in, "the code asks for a root; make it again");
       break;
     case QUADRILLE_RANK:
     case QUADRILLE_RANKS:
@@ -139,8 +140,9 @@ static enum quadrille_type expression(struct quadrille_compiler* c, int target, 
 static int operand(struct quadrille_compiler* c, enum quadrille_type wanted, int depth) {
   int where = 0;
   if (expression(c, -1, &where, depth) != wanted)
-    quadrille_read_fail(
-        &c->in, "the code has a condition where a number is wanted, or a number for a condition");
+    quadrille_read_fail(&c->in,
+                        "the code has a condition where a number is wanted, or a number for a "
+                        "condition; make it again");
   return where;
 }
 
@@ -173,7 +175,7 @@ static enum quadrille_type choose(struct quadrille_compiler* c, int target, int 
   const int32_t over = quadrille_emit(c, QUADRILLE_DO_JUMP, 0, 0, 0, -1);
   quadrille_land(c, otherwise);
   if (expression(c, target, &where, depth + 1) != type)
-    quadrille_read_fail(&c->in, "the code chooses between a condition and a number");
+    quadrille_read_fail(&c->in, "the code chooses between a condition and a number; make it again");
   quadrille_land(c, over);
   return type;
 }
@@ -220,7 +222,7 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
 /* A variable's register; an inlined one is compiled from its own expression. */
 static int variable(struct quadrille_compiler* c, unsigned number) {
   if (number >= (unsigned)c->variable_count) {
-    quadrille_read_fail(&c->in, "the code names a variable that is not in scope");
+    quadrille_read_fail(&c->in, "the code names a variable that is not in scope; make it again");
     return 0;
   }
   const struct quadrille_variable* v = &c->variables[number];
@@ -271,8 +273,9 @@ int quadrille_compile_operand(struct quadrille_compiler* c, enum quadrille_type 
 void quadrille_compile_into(struct quadrille_compiler* c, int target, enum quadrille_type type) {
   int where = 0;
   if (expression(c, target, &where, 0) != type)
-    quadrille_read_fail(
-        &c->in, "the code has a condition where a number is wanted, or a number for a condition");
+    quadrille_read_fail(&c->in,
+                        "the code has a condition where a number is wanted, or a number for a "
+                        "condition; make it again");
 }
 
 quadrille_jumps quadrille_compile_condition(struct quadrille_compiler* c) {

@@ -55,9 +55,10 @@ struct sections {
 };
 
 static const char* read_envelope(const unsigned char* file, uint64_t length) {
-  if (length > QUADRILLE_MAX_FILE_LENGTH) return "longer than any schedule file";
+  if (length > QUADRILLE_MAX_FILE_LENGTH) return "longer than any schedule file; make it again";
   const uint64_t magic = length < QUADRILLE_MAGIC_LENGTH ? length : QUADRILLE_MAGIC_LENGTH;
-  if (magic == 0 || memcmp(file, QUADRILLE_MAGIC, magic) != 0) return "not a schedule file";
+  if (magic == 0 || memcmp(file, QUADRILLE_MAGIC, magic) != 0)
+    return "not a schedule file; make one with the generator";
   if (length < QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH)
     return "truncated; make it again";
   const uint64_t major = little_endian(file + 8, 2), oldest_reader = little_endian(file + 12, 2);
@@ -90,7 +91,8 @@ static const char* read_section(struct sections* sections, const unsigned char* 
     return place_section(sections, 1, &sections->job, found, flags, QUADRILLE_SECTION_CRITICAL);
   if (memcmp(head, QUADRILLE_SECTION_NAMES, 3) == 0)
     return place_section(sections, 2, &sections->names, found, flags, 0);
-  if (flags & QUADRILLE_SECTION_CRITICAL) return "it needs a newer Quadrille library";
+  if (flags & QUADRILLE_SECTION_CRITICAL)
+    return "a section that this library does not know; use a newer one";
   return NULL;
 }
 
@@ -142,7 +144,8 @@ static void read_topology(struct quadrille_reader* reader, struct quadrille_topo
     topology->nodes += (int64_t)nodes;
     topology->ranks += (int64_t)(nodes * size);
     if (topology->ranks > QUADRILLE_MAX_RANKS)
-      return quadrille_read_fail(reader, "made for more ranks than any schedule may be");
+      return quadrille_read_fail(reader,
+                                 "made for more ranks than any schedule may be; make it again");
     previous = (int64_t)size;
   }
 }

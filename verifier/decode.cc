@@ -46,10 +46,11 @@ class FileReader {
   // Length, magic, checksum, versions.
   void envelope() {
     const size_t least = QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH;
-    if (file_.size() > QUADRILLE_MAX_FILE_LENGTH) return fail("longer than any schedule file");
+    if (file_.size() > QUADRILLE_MAX_FILE_LENGTH)
+      return fail("longer than any schedule file; make it again");
     const size_t magic = std::min<size_t>(file_.size(), QUADRILLE_MAGIC_LENGTH);
     if (magic == 0 || std::memcmp(file_.data(), QUADRILLE_MAGIC, magic) != 0)
-      return fail("not a schedule file");
+      return fail("not a schedule file; make one with the generator");
     if (file_.size() < least) return fail("truncated; make it again");
     Cursor in(file_.subspan(QUADRILLE_MAGIC_LENGTH));
     schedule_.major = in.fixed(2);
@@ -57,9 +58,10 @@ class FileReader {
     const int oldest_reader = in.fixed(2);
     section_count_ = in.fixed(2);
     if (oldest_reader > QUADRILLE_FORMAT_MAJOR)
-      return fail(fmt::format("format {}.{} needs a reader of format {}; this one reads {}",
-                              schedule_.major, schedule_.minor, oldest_reader,
-                              QUADRILLE_FORMAT_MAJOR));
+      return fail(
+          fmt::format("format {}.{} needs a reader of format {} and this one reads {}; "
+                      "use a newer one",
+                      schedule_.major, schedule_.minor, oldest_reader, QUADRILLE_FORMAT_MAJOR));
     if (schedule_.major < 1 || oldest_reader < 1 || oldest_reader > schedule_.major)
       return fail("impossible version numbers; make it again");
     Cursor end(file_.last(QUADRILLE_CHECKSUM_LENGTH));
@@ -103,10 +105,10 @@ class FileReader {
     const std::string tag(head.begin(), head.begin() + 3);
     const int flags = head[3];
     if (flags & ~QUADRILLE_SECTION_CRITICAL)
-      return fail(fmt::format("section {}: unknown flags", tag));
+      return fail(fmt::format("section {} has unknown flags; make it again", tag));
     const auto known = [&](int place, int wanted_flags, View& slot) {
       if (order != place || flags != wanted_flags)
-        return fail(fmt::format("section {} out of place", tag));
+        return fail(fmt::format("section {} is out of place; make it again", tag));
       slot = payload;
       ++order;
     };
@@ -129,7 +131,8 @@ class FileReader {
     if (!program) return fail("the code is malformed; make it again");
     schedule_.program = std::move(*program);
     const Result<bool> valid = validate(schedule_.program);
-    if (!valid.ok()) return fail("the code is not a program: " + valid.error().message);
+    if (!valid.ok())
+      return fail("the code is not a program: " + valid.error().message + "; make it again");
     if (sections.named && !read_names(schedule_.program, sections.names))
       return fail("the names do not fit the code; make it again");
     schedule_.code.assign(sections.program.begin(), sections.program.end());
@@ -152,12 +155,15 @@ class FileReader {
     for (uint64_t i = 0; i < count && !in.failed(); ++i) {
       const uint64_t nodes = in.varint(), size = in.varint();
       if (nodes > kMaxRanks || size > kMaxRanks)
-        return fail(fmt::format("more than {} ranks", kMaxRanks));
+        return fail(fmt::format("more than {} ranks; make it again", kMaxRanks));
       runs.push_back({static_cast<int64_t>(nodes), static_cast<int64_t>(size)});
     }
     if (in.failed()) return fail("the job is malformed; make it again");
     Result<Topology> topology = Topology::from_runs(runs);
-    if (!topology.ok()) return fail(topology.error().message);
+    if (!topology.ok()) {
+      const std::string& what = topology.error().message;
+      return fail(what.substr(0, what.find(';')) + "; make it again");
+    }
     if (topology->runs() != runs) return fail("node sizes that do not ascend; make it again");
     schedule_.job.groups.push_back(std::move(topology).value());
   }

@@ -1,0 +1,236 @@
+// What both readers of schedule files must refuse, the decoder and the runtime's loader: each
+// refusal is a sentence that says what is wrong and how to mend it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "generator/encode.h"
+#include "generator/registry.h"
+#include "runtime/digest.h"
+#include "runtime/program.h"
+#include "tests/support/effort.h"
+#include "tests/support/reseal.h"
+#include "tests/support/topologies.h"
+#include "verifier/decode.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Bytes operator+(Bytes left, const Bytes& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+Bytes varint(uint64_t value) {
+  Bytes bytes;
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<uint8_t>(value | 0x80));
+  bytes.push_back(static_cast<uint8_t>(value));
+  return bytes;
+}
+
+// The same number in one byte more than it needs.
+Bytes overlong(uint64_t value) {
+  Bytes bytes = varint(value);
+  bytes.back() |= 0x80;
+  bytes.push_back(0);
+  return bytes;
+}
+
+Bytes section(const std::string& letters, int flags, const Bytes& payload) {
+  return Bytes(letters.begin(), letters.end()) + Bytes{static_cast<uint8_t>(flags)} +
+         varint(payload.size()) + payload;
+}
+
+Program example() {
+  const Algorithm& factor = *find_algorithm(Collective::kAlltoall, "factor");
+  return make_program(factor, all_choices(factor)[0]);
+}
+Bytes code() { return encode_code(example()); }
+Bytes job() { return {2, 1, 1, 1, 2}; }  // two runs: one node of 1, one of 2
+Bytes program_section() { return section("PRG", 1, code()); }
+Bytes job_section() { return section("JOB", 1, job()); }
+Bytes names_section() { return section("NAM", 0, encode_names(example())); }
+
+struct Header {
+  int major = 1, minor = 0, oldest_reader = 1;
+};
+
+Bytes file_of(const std::vector<Bytes>& sections, const Header& header = {}) {
+  const std::string magic = QUADRILLE_MAGIC;
+  Bytes file(magic.begin(), magic.end());
+  for (const int number :
+       {header.major, header.minor, header.oldest_reader, static_cast<int>(sections.size())})
+    file = file + Bytes{static_cast<uint8_t>(number), static_cast<uint8_t>(number >> 8)};
+  file.resize(QUADRILLE_SECTIONS_OFFSET);
+  for (const Bytes& section : sections) file = file + section;
+  file.resize(file.size() + QUADRILLE_CHECKSUM_LENGTH);
+  quadrille_reseal(file.data(), file.size());
+  return file;
+}
+
+Bytes good() { return file_of({program_section(), job_section(), names_section()}); }
+
+std::string decoder_says(const Bytes& file) {
+  const Result<Schedule> schedule = decode(file, "bad.qs");
+  return schedule.ok() ? "" : schedule.error().message;
+}
+
+std::string loader_says(const Bytes& file) {
+  quadrille_program program;
+  const char* error = quadrille_program_load(&program, file.data(), file.size());
+  if (!error) quadrille_program_destroy(&program);
+  return error ? error : "";
+}
+
+void expect_taken(const Bytes& file) {
+  EXPECT_EQ(decoder_says(file), "");
+  EXPECT_EQ(loader_says(file), "");
+}
+
+// Both refuse it; the texts are parts of what they say.
+void expect_refused(const Bytes& file, const std::string& decoder, const std::string& loader) {
+  const std::string decoded = decoder_says(file), loaded = loader_says(file);
+  EXPECT_THAT(decoded, StartsWith("bad.qs: "));
+  EXPECT_THAT(decoded, HasSubstr(decoder));
+  EXPECT_THAT(loaded, HasSubstr(loader));
+  for (const std::string& said : {decoded, loaded}) {
+    const std::string remedy = said.substr(std::min(said.size(), said.find("; ")));
+    EXPECT_TRUE(remedy.starts_with("; make ") || remedy.starts_with("; use a newer")) << said;
+  }
+}
+
+void expect_refused(const Bytes& file, const std::string& both) {
+  expect_refused(file, both, both);
+}
+
+TEST(RejectedFiles, TheFileThatTheyAreMadeOfIsTaken) {
+  expect_taken(good());
+  EXPECT_EQ(good(), encode(example(), job_of({1, 2})));
+}
+
+TEST(RejectedFiles, TruncatedAtAnyLength) {
+  const Bytes file = good();
+  for (size_t length = 0; length < file.size(); ++length)
+    expect_refused(Bytes(file.begin(), file.begin() + length),
+                   length == 0   ? "not a schedule file"
+                   : length < 36 ? "truncated"
+                                 : "damaged: the checksum does not fit");
+}
+
+TEST(RejectedFiles, AnyBitFlipped) {
+  for (size_t bit = 0; bit < 8 * good().size(); ++bit) {
+    Bytes file = good();
+    file[bit / 8] ^= 1 << (bit % 8);
+    expect_refused(file, "");
+  }
+}
+
+TEST(RejectedFiles, AHashThatDoesNotFitUnderARightChecksum) {
+  Bytes file = good();
+  // Without sections that can be told apart, only the checksum is made right again.
+  file[QUADRILLE_HASH_OFFSET] ^= 1;
+  const size_t covered = file.size() - QUADRILLE_CHECKSUM_LENGTH;
+  const uint32_t checksum = quadrille_crc32c(file.data(), covered);
+  for (int i = 0; i < QUADRILLE_CHECKSUM_LENGTH; ++i)
+    file[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
+  expect_refused(file, "the hash does not fit its contents");
+}
+
+TEST(RejectedFiles, AForeignFile) {
+  for (const std::string text :
+       {"", "\177ELF\2\1\1", "#!/bin/sh\n", "algorithm factor for alltoall\n",
+        "\211PNG\r\n\032\n and more than forty bytes of picture data"})
+    expect_refused(Bytes(text.begin(), text.end()), "not a schedule file");
+}
+
+TEST(RejectedFiles, ALaterFormatIsTakenOnlyWhereItAllowsThat) {
+  const std::vector<Bytes> sections = {program_section(), job_section(), names_section()};
+  expect_taken(file_of(sections, {1, 7, 1}));
+  expect_taken(file_of(sections, {9, 0, 1}));
+  expect_refused(file_of(sections, {2, 0, 2}), "needs a reader of format 2", "a later format");
+  expect_refused(file_of(sections, {0, 0, 0}), "impossible version numbers");
+  expect_refused(file_of(sections, {1, 0, 0}), "impossible version numbers");
+}
+
+TEST(RejectedFiles, AnUnknownSectionIsSkippedUnlessItIsCritical) {
+  const Bytes payload = {1, 2, 3};
+  expect_taken(file_of({program_section(), job_section(), section("XYZ", 0, payload)}));
+  expect_taken(file_of({section("XYZ", 0, payload), program_section(), job_section()}));
+  expect_refused(file_of({program_section(), job_section(), section("XYZ", 1, payload)}),
+                 "section XYZ is needed to read the file", "does not know");
+  expect_refused(file_of({program_section(), job_section(), section("XYZ", 2, payload)}),
+                 "section XYZ has unknown flags", "unknown flags");
+}
+
+TEST(RejectedFiles, SectionsMissingDoubledOrOutOfOrder) {
+  expect_taken(file_of({program_section(), job_section()}));
+  expect_refused(file_of({}), "a section is missing");
+  expect_refused(file_of({program_section()}), "a section is missing");
+  expect_refused(file_of({job_section(), program_section()}), "section JOB is out of place",
+                 "out of place");
+  expect_refused(file_of({program_section(), program_section(), job_section()}),
+                 "section PRG is out of place", "out of place");
+  expect_refused(file_of({program_section(), job_section(), names_section(), names_section()}),
+                 "section NAM is out of place", "out of place");
+  expect_refused(file_of({section("PRG", 0, code()), job_section()}), "section PRG is out of place",
+                 "out of place");
+}
+
+TEST(RejectedFiles, OverlongNumbers) {
+  const Bytes tag = {'P', 'R', 'G', 1};
+  expect_refused(file_of({tag + overlong(code().size()) + code(), job_section()}), "");
+  expect_refused(file_of({program_section(), section("JOB", 1, overlong(2) + Bytes{1, 1, 1, 2})}),
+                 "the job is malformed", "malformed");
+  expect_refused(
+      file_of({program_section(), section("JOB", 1, Bytes{2, 1} + overlong(1) + Bytes{1, 2})}),
+      "the job is malformed", "malformed");
+  // The third byte of the code is the number of parameters.
+  Bytes longer = code();
+  ASSERT_EQ(longer[2], 0);
+  longer[2] = 0x80;
+  longer.insert(longer.begin() + 3, 0);
+  expect_refused(file_of({section("PRG", 1, longer), job_section()}), "the code is malformed",
+                 "malformed");
+}
+
+TEST(RejectedFiles, BytesThatTrail) {
+  expect_refused(file_of({program_section(), job_section() + Bytes{0}}),
+                 "sections that do not fill the file");
+  expect_refused(file_of({section("PRG", 1, code() + Bytes{0}), job_section()}),
+                 "the code is malformed", "malformed");
+  expect_refused(file_of({program_section(), section("JOB", 1, job() + Bytes{0})}),
+                 "the job is malformed", "malformed");
+  expect_refused(good() + Bytes{0}, "damaged");
+}
+
+TEST(RejectedFiles, AbsurdCountsAskForNoMemory) {
+  const rlimit limit{1 << 29, 1 << 29};
+  ASSERT_TRUE(kSanitized || setrlimit(RLIMIT_AS, &limit) == 0);
+  const Bytes tag = {'P', 'R', 'G', 1};
+  for (const uint64_t count :
+       {uint64_t{1} << 20, uint64_t{1} << 40, uint64_t{1} << 62, uint64_t{1} << 63, UINT64_MAX}) {
+    expect_refused(file_of({tag + varint(count) + code(), job_section()}), "do not fill");
+    expect_refused(file_of({program_section(), section("JOB", 1, varint(count) + Bytes{1, 1})}), "",
+                   "");
+    expect_refused(file_of({program_section(),
+                            section("JOB", 1, Bytes{1} + varint(count << 5 >> 5) + varint(count))}),
+                   "", "");
+    Bytes parameters = code();
+    parameters = Bytes(parameters.begin(), parameters.begin() + 2) + varint(count) +
+                 Bytes(parameters.begin() + 3, parameters.end());
+    expect_refused(file_of({section("PRG", 1, parameters), job_section()}), "", "");
+  }
+}
+
+TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
+  for (const Bytes& job :
+       {Bytes{0}, Bytes{1, 0, 1}, Bytes{1, 1, 0}, Bytes{2, 1, 2, 1, 1}, Bytes{2, 1, 2, 1, 2}})
+    expect_refused(file_of({program_section(), section("JOB", 1, job)}), "", "malformed");
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
