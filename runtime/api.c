@@ -22,10 +22,10 @@ static const char* check_side(struct quadrille_side* side, int ranks, int* error
 
 static int call(quadrille_schedule schedule, struct quadrille_side* send,
                 struct quadrille_side* receive, MPI_Comm comm) {
-  /* Without a communicator, or before MPI_Init, binding says what is wrong. */
-  int initialized = 0, ranks = 0, error_class = MPI_SUCCESS;
-  MPI_Initialized(&initialized);
-  if (!initialized || comm == MPI_COMM_NULL) return quadrille_bind(schedule, comm, NULL);
+  /* Without a communicator, or without MPI, binding says what is wrong. */
+  int ranks = 0, error_class = MPI_SUCCESS;
+  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
+    return quadrille_bind(schedule, comm, NULL);
   MPI_Comm_size(comm, &ranks);
   if (receive->base == MPI_IN_PLACE)
     return quadrille_error(

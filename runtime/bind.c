@@ -3,7 +3,8 @@
  *
  * Every rank enters the agreement, also one that has no schedule, so that all return the same error
  * and none waits. What follows is computed by all ranks from the same data; agreements before and
- * after it cover what can differ: memory, and where in a broken schedule the error is. */
+ * after it cover what can differ: memory, and where in a broken schedule the error is. Tested by
+ * tests/mpi/binding_test.cc and memory_test.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,8 @@ static int all_well(MPI_Comm comm, struct offer* offer) {
                ? "another rank is out of memory"
                : "another rank cannot follow the schedule; its own message, or QUADRILLE_DEBUG=1, "
                  "says why");
+  else if (code == MPI_SUCCESS)
+    offer->error_class = agreement.error_class;
   return 0;
 }
 
@@ -229,14 +232,18 @@ static int keep(struct quadrille_binding* binding, MPI_Comm comm) {
 }
 
 /* Changes what may change of a binding that is there already. */
-static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options) {
-  const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  binding->synchronous = options->synchronous;
-  if (window == binding->flight.window) return 1;
+static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options,
+                  struct offer* offer) {
   struct quadrille_flight flight;
-  if (!quadrille_flight_open(&flight, window)) return 0;
+  const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
+  if (!quadrille_flight_open(&flight, window)) refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  if (!all_well(binding->comm, offer)) {
+    quadrille_flight_close(&flight);
+    return 0;
+  }
   quadrille_flight_close(&binding->flight);
   binding->flight = flight;
+  binding->synchronous = options->synchronous;
   return 1;
 }
 
@@ -260,9 +267,8 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
     binding->synchronous = options->synchronous;
     fill(binding, options, offer);
   } else {
-    struct agreement agreement;
     refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-    agree(private, offer->error_class, NULL, 0, &agreement);
+    all_well(private, offer);
     MPI_Comm_free(&private);
   }
   if (offer->error_class != MPI_SUCCESS) {
@@ -305,8 +311,9 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
     returned = quadrille_error(
         comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
   } else if ((*result = binding_of(comm, loaded)) != NULL) {
-    returned = adjust(*result, &known) ? MPI_SUCCESS
-                                       : quadrille_error(comm, MPI_ERR_NO_MEM, "out of memory");
+    returned = adjust(*result, &known, &offer)
+                   ? MPI_SUCCESS
+                   : quadrille_error(comm, offer.error_class, "%s", offer.text);
   } else {
     returned = make_binding(loaded, comm, &known, &offer, result);
   }
@@ -315,9 +322,10 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
 }
 
 static int check_communicator(MPI_Comm comm) {
-  int initialized = 0, inter = 0;
-  MPI_Initialized(&initialized);
-  if (!initialized) return quadrille_error(MPI_COMM_NULL, MPI_ERR_OTHER, "call MPI_Init first");
+  int inter = 0;
+  if (!quadrille_mpi_is_usable())
+    return quadrille_error(MPI_COMM_NULL, MPI_ERR_OTHER,
+                           "call MPI_Init first, and nothing after MPI_Finalize");
   if (comm == MPI_COMM_NULL)
     return quadrille_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
   MPI_Comm_test_inter(comm, &inter);

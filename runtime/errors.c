@@ -11,7 +11,7 @@
 
 #include "runtime/internal.h"
 
-static int mpi_is_usable(void) {
+int quadrille_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -53,7 +53,7 @@ int quadrille_error_class(int code) {
       found = 1;
     }
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (!found && mpi_is_usable()) MPI_Error_class(code, &error_class);
+  if (!found && quadrille_mpi_is_usable()) MPI_Error_class(code, &error_class);
   return error_class;
 }
 
@@ -67,7 +67,7 @@ int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...) {
   quadrille_log("%s", text);
 
   int code = error_class;
-  const int usable = mpi_is_usable();
+  const int usable = quadrille_mpi_is_usable();
   pthread_mutex_lock(&quadrille_global.lock);
   memcpy(quadrille_global.last_error, text, sizeof text);
   if (usable) {
@@ -110,7 +110,7 @@ void quadrille_log(const char* format, ...) {
   pthread_mutex_unlock(&g->lock);
   if (!debug) return;
   int rank = -1;
-  if (mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (quadrille_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char text[2 * QUADRILLE_TEXT];
   const int prefix = rank < 0 ? snprintf(text, sizeof text, "[quadrille] ")
                               : snprintf(text, sizeof text, "[quadrille, rank %d] ", rank);

@@ -1,6 +1,7 @@
 /* The window of steps in flight. Steps land in the order in which they took off; an error does not
  * stop the schedule, so that the other ranks are served: the first one is kept and returned at the
  * end. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ void quadrille_flight_close(struct quadrille_flight* flight) {
 /* Doubles the room of every step. */
 int quadrille_flight_widen(struct quadrille_flight* flight) {
   const int width = 2 * flight->width;
+  if ((int64_t)flight->window * width > INT_MAX) return 0;
   MPI_Request* requests = malloc((size_t)flight->window * (size_t)width * sizeof *requests);
   if (!requests) return 0;
   for (int i = 0; i < flight->count; i++) {

@@ -89,6 +89,8 @@ int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for an error that MPI itself returned. */
 int quadrille_mpi_error(MPI_Comm comm, int code);
+/* Between MPI_Init and MPI_Finalize. */
+int quadrille_mpi_is_usable(void);
 void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is

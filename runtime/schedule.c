@@ -58,8 +58,11 @@ static int finish_load(struct quadrille_loaded* loaded, quadrille_schedule* sche
 
 static void fail(struct quadrille_loaded* loaded, int error_class, const char* what,
                  const char* why) {
+  enum { MOST = 128 }; /* of a path: its end, so that the reason fits as well */
+  const size_t length = strlen(what);
   loaded->failure_class = error_class;
-  snprintf(loaded->failure, sizeof loaded->failure, "%s: %s", what, why);
+  snprintf(loaded->failure, sizeof loaded->failure, "%s%s: %s", length > MOST ? "..." : "",
+           length > MOST ? what + length - MOST : what, why);
 }
 
 static void load_bytes(struct quadrille_loaded* loaded, const char* what,

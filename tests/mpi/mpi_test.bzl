@@ -11,6 +11,7 @@ def mpi_test(
         data = [],
         deps = [],
         linkopts = [],
+        own_main = False,
         tags = []):
     """NAME_openmpi and NAME_mpich: a GoogleTest program, at each number of ranks in turn.
 
@@ -23,6 +24,7 @@ def mpi_test(
       data: files that the program reads, beside the schedules.
       deps: beside the runtime, GoogleTest and //tests/mpi:world_MPI.
       linkopts: of the program.
+      own_main: the program has a main of its own, which says what it ran as world.cc does.
       tags: of the tests.
     """
     for mpi in mpis:
@@ -32,7 +34,9 @@ def mpi_test(
             testonly = True,
             srcs = srcs,
             linkopts = linkopts,
-            deps = deps + [":world_" + mpi, "//runtime:" + mpi, "@system//:gtest"],
+            deps = deps + ["//runtime:" + mpi] + (
+                [] if own_main else [":world_" + mpi, "@system//:gtest"]
+            ),
         )
         counts = ranks[mpi] if type(ranks) == "dict" else ranks
         native.sh_test(

@@ -1,0 +1,96 @@
+// Memory that runs out at one rank, at each of the runtime's allocations in turn, while a schedule is
+// loaded and bound: all ranks return the same error, none waits for another, and what there was
+// before still works. The linker sends the runtime's allocations here; MPI's are its own.
+#include <gtest/gtest.h>
+
+#include "tests/mpi/exchange.h"
+
+namespace {
+long allocations, failing;  // the allocation that fails, from 1; 0: none
+
+bool fails() { return ++allocations == failing; }
+}  // namespace
+
+extern "C" {
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* old, size_t size);
+void* __wrap_malloc(size_t size) { return fails() ? nullptr : __real_malloc(size); }
+void* __wrap_calloc(size_t count, size_t size) {
+  return fails() ? nullptr : __real_calloc(count, size);
+}
+void* __wrap_realloc(void* old, size_t size) {
+  return fails() ? nullptr : __real_realloc(old, size);
+}
+}
+
+namespace quadrille::mpi {
+namespace {
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+
+// Fails the n-th allocation of `body` at one rank, for n = 1, 2, ... until there are no more. `body`
+// returns what it came to, which must be the same everywhere. How often that was an error.
+template <typename Body>
+int fail_each_allocation(const Body& body) {
+  int errors = 0;
+  const int victim = ranks_of(MPI_COMM_WORLD) - 1;
+  for (long n = 1; n < 1000; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    allocations = 0;
+    failing = own() == victim ? n : 0;
+    const int code = body();
+    failing = 0;
+    int reached = allocations >= n;
+    MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    if (!reached) {
+      EXPECT_EQ(code, MPI_SUCCESS);
+      return errors;
+    }
+    const int error_class = quadrille_error_class(code);
+    int victims = error_class;
+    MPI_Bcast(&victims, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    EXPECT_EQ(error_class, victims);
+    // Memory that is only given back, or a handle that remembers no failure, for want of room.
+    EXPECT_TRUE(code == MPI_SUCCESS || error_class == MPI_ERR_NO_MEM || error_class == MPI_ERR_ARG)
+        << error_class;
+    errors += code != MPI_SUCCESS;
+    if (testing::Test::HasFailure()) return 0;
+  }
+  return 0;
+}
+
+std::string path() {
+  return schedule_path(ranks_of(MPI_COMM_WORLD) == 2 ? "hierarchical-circle_2.qs"
+                                                     : "hierarchical-factor_3_intra-exchange.qs");
+}
+
+TEST(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  const std::string file = path();
+  const int tried = fail_each_allocation([&] {
+    quadrille_schedule schedule;
+    quadrille_load_file(file.c_str(), &schedule);
+    const int code = quadrille_bind(schedule, comm, nullptr);
+    if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);
+    return code;
+  });
+  EXPECT_GT(tried, 10);
+  expect_works(Schedule(file), comm);
+}
+
+TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  const Schedule schedule(path());
+  ASSERT_EQ(quadrille_bind(schedule, comm, nullptr), MPI_SUCCESS);
+  int window = 1;
+  const int tried = fail_each_allocation([&] {
+    const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ++window, 0};
+    return quadrille_bind(schedule, comm, &options);
+  });
+  EXPECT_GT(tried, 0);
+  expect_works(schedule, comm);
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
