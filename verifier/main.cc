@@ -184,6 +184,10 @@ int run(int argc, char** argv) {
                               "write every question as SMT-LIB there, a file an algorithm");
   proving_command->add_option("--second-solver", proving.second_solver,
                               "a solver that answers the exported questions again, such as cvc5");
+  proving_command
+      ->add_option("--timeout", proving.timeout,
+                   "milliseconds that a question may take; one that takes longer is unknown")
+      ->check(CLI::Range(1u, 3600000u));
   proving_command->add_flag("--verbose", proving.verbose, "name every obligation");
 
   ReplayArguments replaying;

@@ -61,7 +61,7 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
 class Session {
  public:
   explicit Session(const ProveArguments& arguments)
-      : arguments_(arguments), prover_({10000, exports_wanted()}) {}
+      : arguments_(arguments), prover_({arguments.timeout, exports_wanted()}) {}
 
   int run() {
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);

@@ -12,6 +12,7 @@ struct ProveArguments {
   std::vector<std::string> files;  // proofs to prove instead
   std::string folder;              // where exports go; empty: nowhere
   std::string second_solver;       // a command; empty: none
+  unsigned timeout = 10000;        // milliseconds for a question
   bool verbose = false;
 };
 

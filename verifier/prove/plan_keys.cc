@@ -37,14 +37,14 @@ std::optional<Planner::Interval> Planner::interval_of(int loop) {
     return std::nullopt;
   }
   Interval interval{constant(0), constant(0)};
-  int found = 0;
+  int froms = 0, tos = 0;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "from") && !starts_with(line, "to")) continue;
     (starts_with(line, "from") ? interval.from : interval.to) = take(
         lines_.expression(line, view_of(site.variables, site.names), ProofLines::Wanted::kNumber));
-    ++found;
+    ++(starts_with(line, "from") ? froms : tos);
   }
-  if (found != 2) fail_at(*statement, "it wants 'from NUMBER' and 'to NUMBER'");
+  if (froms != 1 || tos != 1) fail_at(*statement, "it wants 'from NUMBER' and 'to NUMBER'");
   loop_statements_[loop] = statement;
   return interval;
 }

@@ -18,9 +18,11 @@ void Planner::read_early(const ProofStatement& statement) {
     if (starts_with(line, "given")) {
       lemma.given.push_back(take(lines_.expression(line, view, ProofLines::Wanted::kCondition)));
     } else if (starts_with(line, "show")) {
+      if (shown) fail_line(line, "a second 'show'");
       lemma.show = take(lines_.expression(line, view, ProofLines::Wanted::kCondition));
       shown = true;
     } else if (starts_with(line, "induction")) {
+      if (lemma.induction) fail_line(line, "a second 'induction'");
       lemma.induction = take(lines_.induction(line, view));
     } else if (!starts_with(line, "use")) {
       fail_line(line, fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));

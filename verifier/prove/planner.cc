@@ -144,7 +144,8 @@ void Planner::check_subjects() {
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof_.statements) {
-    const std::string subject = statement.kind + " " + statement.subject;
+    const std::string subject =
+        statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
     const bool about_program =
         statement.kind == "match" || statement.kind == "once" || statement.kind == "keys";
     if (about_program && subjects.count(subject) == 0)
@@ -158,7 +159,11 @@ void Planner::check_subjects() {
 void Planner::check_hints() {
   for (const ProofStatement& statement : proof_.statements)
     for (const Line& line : statement.lines)
-      if (starts_with(line, "use") && !lines_.knows(line))
+      if (starts_with(line, "inside") &&
+          !(line.tokens.size() == 3 && line.tokens[1].text == "send" &&
+            find_site(Site::Kind::kSend, line.tokens[2].number)))
+        fail_line(line, "it wants 'inside send NUMBER', of a send of the program");
+      else if (starts_with(line, "use") && !lines_.knows(line))
         fail_line(line, fmt::format("there is no axiom and no lemma '{}'",
                                     line.tokens.size() > 1 ? line.tokens[1].text : ""));
 }

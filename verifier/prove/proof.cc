@@ -82,6 +82,8 @@ class ProofReader {
                              rest = line.substr(std::min(space + 1, line.size()));
       if (line_ == 1 && line != "proof 1")
         fail(line_, "not a proof that this verifier reads; the first line is 'proof 1'");
+      if (word != "proof" && word != "algorithm" && word != "code" && word != "names")
+        fail(line_, fmt::format("'{}' is no line of a proof's heading", word));
       if ((word == "code" && !append_bytes(rest, proof_.code)) ||
           (word == "names" && !append_bytes(rest, names)))
         fail(line_, "bytes are two hexadecimal digits each, with a space between");
@@ -96,13 +98,14 @@ class ProofReader {
   }
 
   void statements() {
-    Result<std::vector<Line>> lines = split_lines(text_, source_);
+    // Behind empty lines in place of the heading, lines have the numbers that they have in the file.
+    const std::string rest = std::string(line_, '\n') + std::string(text_);
+    Result<std::vector<Line>> lines = split_lines(rest, source_);
     if (!lines.ok()) {
       error_ = lines.error().message;
       return;
     }
     for (Line& line : *lines) {
-      line.number += line_;
       if (line.indent > 0) {
         if (proof_.statements.empty())
           return fail(line.number, "indented without a statement before it");

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -126,15 +125,28 @@ std::string problem(const Query& query, const z3::expr_vector& asserted,
   return writer.problem(query.bit_vectors ? "QF_BV" : "QF_UFLIA");
 }
 
-// What a command prints; nothing where it cannot be run or fails.
-std::optional<std::string> output_of(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return std::nullopt;
+constexpr int kPatience = 300;  // seconds, for a file
+
+// What a command printed, and how it ended.
+struct Printed {
   std::string output;
+  bool ran = false;  // there is such a command
+};
+
+Printed output_of(const std::string& command, const std::string& file) {
+  std::FILE* pipe = popen(fmt::format("timeout {} {} --lang smt2.6 --incremental '{}' 2>/dev/null",
+                                      kPatience, command, file)
+                              .c_str(),
+                          "r");
+  if (!pipe) return {};
+  Printed printed;
   char buffer[4096];
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, got);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    printed.output.append(buffer, got);
   const int status = pclose(pipe);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(output) : std::nullopt;
+  // 126 and 127: no such command, or none that can be run.
+  printed.ran = WIFEXITED(status) && WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127;
+  return printed;
 }
 
 const char* word_for(Answer answer) { return answer == Answer::kSatisfiable ? "sat" : "unsat"; }
@@ -211,11 +223,10 @@ Export export_obligation(const std::string& name, const z3::expr_vector& assumed
 SecondOpinion ask_second_solver(const std::string& command, const std::vector<std::string>& files,
                                 const std::vector<std::vector<Export>>& exports) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::optional<std::string>> outputs(files.size());
+  std::vector<Printed> outputs(files.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i; (i = next++) < files.size();)
-      outputs[i] = output_of(fmt::format("{} --lang smt2.6 --incremental '{}'", command, files[i]));
+    for (size_t i; (i = next++) < files.size();) outputs[i] = output_of(command, files[i]);
   };
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
@@ -223,10 +234,8 @@ SecondOpinion ask_second_solver(const std::string& command, const std::vector<st
   for (std::thread& thread : threads) thread.join();
   SecondOpinion opinion;
   for (size_t i = 0; i < files.size(); ++i) {
-    if (!outputs[i])
-      opinion.failure = fmt::format("{} could not answer {}", command, files[i]);
-    else
-      compare(*outputs[i], exports[i], opinion);
+    if (!outputs[i].ran) opinion.failure = fmt::format("'{}' cannot be run", command);
+    compare(outputs[i].output, exports[i], opinion);
   }
   opinion.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return opinion;

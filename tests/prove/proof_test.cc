@@ -1,0 +1,195 @@
+// Every bad proof file gets one clear sentence that begins with the file and, where there is one,
+// the line.
+#include "verifier/prove/proof.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/prove/proofs.h"
+#include "verifier/prove/obligations.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// The sentence, or "" where the proof is accepted.
+std::string refusal(const std::string& text) {
+  const Result<Proof> proof = parse_proof(text, "bad.proof");
+  if (!proof.ok()) return proof.error().message;
+  const Result<ProofPlan> plan = plan_proof(*proof);
+  return plan.ok() ? "" : plan.error().message;
+}
+
+constexpr int kHeadingLines = 4;  // of proof_text
+
+// kFactorProof with one thing in the place of another, behind the heading.
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = kFactorProof;
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return proof_text(kFactor, text.replace(at, from.size(), to));
+}
+
+std::string preceded(const std::string& statements) {
+  return proof_text(kFactor, statements + kFactorProof);
+}
+
+struct BadProof {
+  std::string text;
+  int line;  // 0: of the file as a whole
+  std::string sentence;
+};
+
+void all_refused(const std::vector<BadProof>& proofs) {
+  for (const BadProof& bad : proofs) {
+    const std::string sentence = refusal(bad.text);
+    const std::string place =
+        bad.line ? "bad.proof:" + std::to_string(bad.line) + ":" : std::string("bad.proof: ");
+    EXPECT_THAT(sentence, testing::StartsWith(place)) << bad.sentence;
+    EXPECT_THAT(sentence, testing::HasSubstr(bad.sentence));
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+  }
+}
+
+TEST(ProofFile, ThatIsGoodIsAccepted) {
+  EXPECT_EQ(refusal(proof_text(kFactor, kFactorProof)), "");
+  EXPECT_EQ(refusal(preceded("-- a comment\n\n")), "");
+}
+
+TEST(ProofFile, WithABadHeadingIsRefused) {
+  const std::string good = proof_text(kFactor, kFactorProof);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  all_refused({
+      {"", 0, ""},
+      {"proof 2\n", 1, "not a proof that this verifier reads"},
+      {"lemma a(x)\n", 1, "not a proof that this verifier reads"},
+      {with("code ", "cod "), 2, "'cod' is no line of a proof's heading"},
+      {with("code 00", "code 0"), 2, "two hexadecimal digits"},
+      {with("code 00", "code 000"), 2, "two hexadecimal digits"},
+      {with("code 00", "code zz"), 2, "two hexadecimal digits"},
+      {with("code 00", "code -1"), 2, "two hexadecimal digits"},
+      {with("code 00 ", "code "), 0, ""},
+      {with("code 00", "code ff"), 0, ""},
+      {with("names ", "names 01 "), 0, "the names do not fit the code"},
+      {good.substr(0, good.find("names")), 0, "the names do not fit the code"},
+      {good.substr(0, good.find("code")), 0, ""},
+  });
+}
+
+TEST(ProofFile, WithABadStatementIsRefused) {
+  const int first = kHeadingLines + 1;
+  all_refused({
+      {preceded("lemon a(x)\n  show x = x\n"), first, "'lemon' is not a statement"},
+      {preceded("  show 1 = 1\n"), first, "indented without a statement before it"},
+      {preceded("lemma\n"), first, "expected a name"},
+      {preceded("lemma a\n  show 1 = 1\n"), first, "expected '('"},
+      {preceded("lemma a(x y)\n  show x = x\n"), first, "expected ','"},
+      {preceded("lemma a(1)\n  show 1 = 1\n"), first, "expected a variable"},
+      {preceded("lemma a(x) b\n  show x = x\n"), first, "'b' is left over"},
+      {preceded("lemma a(x) $\n  show x = x\n"), first, "is no part of the language"},
+      {preceded("lemma a(x)\n"), first, "nothing to show"},
+      {preceded("lemma a(x)\n  given x = x\n"), first, "nothing to show"},
+      {preceded("lemma a(x)\n  prove x = x\n"), first + 1, "'prove' is no line of 'lemma'"},
+      {preceded("lemma a(x)\n  show x = x\n  show x = 1\n"), first + 2, "a second 'show'"},
+      {preceded("lemma a(x)\n  show x = y\n"), first + 1, "'y' is not defined here"},
+      {preceded("lemma a(x)\n  show rank = rank\n"), first + 1, "'rank' means nothing here"},
+      {preceded("lemma a(x)\n  show f(x) = x\n"), first + 1, "'f' is not a function"},
+      {preceded("lemma a(x)\n  show size[x] = x\n"), first + 1, "'size' is not a table"},
+      {preceded("lemma a(x)\n  show x\n"), first + 1, "a condition is wanted"},
+      {preceded("lemma a(x)\n  show x = (1 = 1)\n"), first + 1, "a condition is wanted"},
+      {preceded("lemma a(x)\n  show x = \n"), first + 1, "a value is wanted"},
+      {preceded("lemma a(x)\n  show x = 99999999999999999999\n"), first + 1,
+       "is no part of the language"},
+      {preceded("lemma a(x)\n  show x = x\n  induction y from 0 to 1\n"), first + 2,
+       "'y' is not a variable of the lemma"},
+      {preceded("lemma a(x)\n  show x = x\n  induction x from 0\n"), first + 2, "expected 'to'"},
+      {preceded("lemma a(x)\n  show x = x\n  use\n"), first + 2, "uses nothing that is known"},
+      {preceded("lemma a(x)\n  show x = x\nlemma a(x)\n  show x = x\n"), first + 2,
+       "a second 'lemma a'"},
+      {preceded("define f(x)\n"), first, "it wants one line, 'as NUMBER'"},
+      {preceded("define f(x)\n  as x = x\n"), first + 1, "a number is wanted"},
+      {preceded("define f(x)\n  as f(x)\n"), first + 1, "'f' is not a function"},
+      {preceded("refute a(x)\n  show x = 1\n  use monotone(x, x, x)\n"), first + 2,
+       "'use' is no line of 'refute'"},
+      {preceded("match send 9\n"), first, "the program has no 'send 9' to 'match'"},
+      {preceded("match copy 1\n"), first, "the program has no 'copy 1' to 'match'"},
+      {preceded("match\n"), first, "expected send, receive or copy"},
+      {preceded("once receive 1\n"), first, "the program has no 'receive 1' to 'once'"},
+      {preceded("keys step\n"), first, "the program has no 'step' to 'keys'"},
+      {preceded("order\n  use magic(rank)\n"), first + 1, "there is no axiom and no lemma 'magic'"},
+      {preceded("order\n  from 1\n"), first + 1, "'from' is no line of 'order'"},
+      {preceded("port\n  inside send 7\n"), first + 1, "it wants 'inside send NUMBER'"},
+      {preceded("port\n  inside\n"), first + 1, "it wants 'inside send NUMBER'"},
+      {preceded("cover\n"), first + 5, "a second 'cover'"},
+  });
+}
+
+TEST(ProofFile, WithABadWitnessIsRefused) {
+  const int first = kHeadingLines + 2;  // of match send 1
+  const auto witness = [](const std::string& line) {
+    return changed("with receive 1 where round = round", line);
+  };
+  all_refused({
+      {witness("with"), first, "expected send, receive or copy"},
+      {witness("with letter 1"), first, "'letter' is not send, receive or copy"},
+      {witness("with receive 7 where round = round"), first, "the program has no such site"},
+      {witness("with receive 1"), first, "no value for 'round'"},
+      {witness("with receive 1 where round = round, i = 0"), first, "no loop variable 'i'"},
+      {witness("with receive 1 where round = rounds"), first, "'rounds' is not defined here"},
+      {witness("with receive 1 where round = round = round"), first, "a number is wanted"},
+      {witness("with receive 1 where round = round if round"), first, "a condition is wanted"},
+      {witness("with receive 1 where round = round, "), first, "expected a loop variable"},
+      {witness("with send 1 where round = round"), 0, "send 1 cannot be matched with send 1"},
+      {witness("with copy 1 where round = round"), 0, "send 1 cannot be matched with copy 1"},
+      {changed("match send 1\n  with receive 1 where round = round\n", ""), 0, "no 'match send 1'"},
+      {changed("cover\n  with send 1", "cover\n  with receive 1"), 0,
+       "'cover' names what sends no block"},
+      {changed("wrap(source + target, ranks)", "wrap(rank + target, ranks)"), kHeadingLines + 6,
+       "'rank' means nothing here"},
+      {changed("cover\n  with send 1 where round = wrap(source + target, ranks)\n", ""), 0,
+       "no 'cover'"},
+      {changed("copies\n  with copy 1", "copies\n  with send 1"), 0,
+       "'copies' names what is no copy"},
+      {changed("copies\n  with copy 1 where round = wrap(rank + rank, ranks)\n", ""), 0,
+       "no 'copies'"},
+      {changed("keys round\n  from round\n  to round + 1\n", ""), 0, "no 'keys round'"},
+      {changed("  from round\n", ""), kHeadingLines + 9, "it wants 'from NUMBER' and 'to NUMBER'"},
+      {changed("  to round + 1\n", "  from round\n"), kHeadingLines + 9,
+       "it wants 'from NUMBER' and 'to NUMBER'"},
+  });
+}
+
+// Cut off anywhere, a proof file is refused or proves less; it never crashes.
+TEST(ProofFile, CutOffAnywhereIsReadOrRefused) {
+  const std::string good = proof_text(kFactor, kFactorProof);
+  for (size_t length = 0; length < good.size(); ++length) {
+    const std::string sentence = refusal(good.substr(0, length));
+    EXPECT_TRUE(sentence.empty() || sentence.starts_with("bad.proof:")) << length << sentence;
+  }
+}
+
+TEST(ProofFile, WithAnyByteChangedIsReadOrRefused) {
+  const std::string good = proof_text(kFactor, kFactorProof);
+  int refused = 0;
+  for (size_t at = 0; at < good.size(); ++at)
+    for (const char byte : {'\0', ' ', '\n', '(', '9', '\xff'}) {
+      std::string text = good;
+      text[at] = byte;
+      const std::string sentence = refusal(text);
+      refused += !sentence.empty();
+      EXPECT_TRUE(sentence.empty() || sentence.starts_with("bad.proof:")) << at << sentence;
+    }
+  EXPECT_GT(refused, static_cast<int>(good.size()));
+}
+
+TEST(ProofFile, OfDeepParenthesesIsReadOrRefused) {
+  std::string deep;
+  for (int i = 0; i < 5000; ++i) deep += "(";
+  EXPECT_THAT(refusal(preceded("lemma a(x)\n  show " + deep + "x\n")),
+              testing::StartsWith("bad.proof:6:"));
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The prove command: its verdicts and exit codes, bad input in one sentence, exports, and second
+# solvers that agree, lie, give up, hang or are not there.
+set -uo pipefail
+verifier=$PWD/verifier/verifier
+factor=$PWD/emitted/proofs/alltoall.factor.proof
+cd "$TEST_TMPDIR"
+failures=0
+
+# expect CODE PATTERN ARGUMENT...: the exit code, and a line of the output or of the one sentence.
+expect() {
+  local code=$1 pattern=$2 got=0
+  shift 2
+  "$verifier" prove "$@" >out 2>err || got=$?
+  if [ "$got" -ne "$code" ] || ! cat out err | grep -qE -- "$pattern"; then
+    echo "FAILED: prove $*: exit $got instead of $code, or no '$pattern' in:"
+    cat out err
+    failures=$((failures + 1))
+  fi
+  if [ "$code" -eq 2 ] && [ "$(wc -l <err)" -ne 1 ]; then
+    echo "FAILED: prove $*: not one sentence:"
+    cat err
+    failures=$((failures + 1))
+  fi
+}
+
+# ---- Verdicts
+expect 0 '^1 programs, [0-9]+ obligations .*: everything proven$' factor
+expect 0 'proven for all sizes' --proof "$factor"
+expect 0 'proven for up to 1048576 ranks' xor
+expect 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
+expect 0 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3' hierarchical-factor
+
+# Another interval of keys: the program is right, this proof of it is not.
+sed 's/  to round + 1/  to round/' "$factor" >weak.proof
+expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
+expect 3 'keys round, statement 1: the goal does not follow' --proof weak.proof
+# A claim that is said to be false, and is true.
+printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
+expect 3 'truth: no counterexample found' --proof true.proof
+# A solver that has no time knows nothing, and that is no proof.
+expect 3 'UNKNOWN' --timeout 1 hierarchical-circle+exchange+token
+expect 3 'the solver gave up' --timeout 1 hierarchical-circle+exchange+token
+# wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
+sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed.proof
+cmp -s "$factor" changed.proof && { echo "FAILED: nothing was changed"; failures=$((failures + 1)); }
+expect 1 'changed.proof: REFUTED on nodes 1: self-message: rank 0 sends to itself' --proof changed.proof
+
+# ---- Bad input
+expect 2 "^prove: 'nonsense' has no proof" nonsense
+expect 2 '^prove: nowhere.proof: No such file' --proof nowhere.proof
+mkdir -p folder
+expect 2 'folder: is a folder' --proof folder
+echo 'proof 7' >future.proof
+expect 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
+sed 's/cover/clover/' "$factor" >slip.proof
+expect 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
+expect 2 'timeout' --timeout 0 factor
+expect 2 'export' --export /dev/null/nowhere factor
+
+# ---- Exports
+expect 0 'everything proven' --export exports factor xor
+for file in exports/alltoall.factor.smt2 exports/alltoall.xor.smt2; do
+  grep -q '(check-sat)' "$file" || { echo "FAILED: $file asks nothing"; failures=$((failures + 1)); }
+  if grep -o '(declare-fun [^ ]*' "$file" | grep -v '(declare-fun qd_'; then
+    echo "FAILED: $file declares names that a solver may have itself"
+    failures=$((failures + 1))
+  fi
+done
+
+# ---- A second solver
+expect 0 'answered [1-9][0-9]* questions in .*: the same answers' --second-solver cvc5 factor xor
+expect 2 "^prove: --second-solver: 'no-such-solver' cannot be run; is it installed\?" \
+  --second-solver no-such-solver factor
+# $1 pretends to be a solver: it gets the file as its last argument.
+pretend() {
+  printf '#!/bin/sh\n%s\n' "$1" >solver
+  chmod +x solver
+}
+honest='cvc5 "$@"'
+pretend "$honest"
+expect 0 'the same answers' --second-solver ./solver factor
+for lie in "$honest | sed s/unsat/sat/" "$honest | sed '1s/unsat/unknown/'" "$honest | sed 1d" \
+  "$honest | head -n 3" 'echo timeout' 'exit 1' 'kill -9 $$' "$honest | tac"; do
+  pretend "$lie"
+  expect 3 'disagrees' --second-solver ./solver factor
+done
+pretend 'exit 0'
+expect 3 'no answer instead of' --second-solver ./solver factor
+expect 3 'disagrees' --second-solver 'cvc5 --tlimit=1' hierarchical-factor
+
+[ "$failures" -eq 0 ] && echo "all as expected"
+[ "$failures" -eq 0 ]
