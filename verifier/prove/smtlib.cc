@@ -1,4 +1,4 @@
-// Writing and asking again. Tested by tests/prove/smtlib_test.cc: exported questions are answered
+// Writing and asking again. Tested by tests/prove/prove_command_test.sh: exported questions are answered
 // as expected by cvc5, and a wrong expectation is reported.
 #include "verifier/prove/smtlib.h"
 

@@ -1,0 +1,75 @@
+// What `check` says of a schedule's scope: "proven" is said of the very bytes of a proven program
+// and of no others.
+#include "verifier/proven.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/encode.h"
+#include "generator/registry.h"
+#include "tests/support/mutants.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
+#include "verifier/decode.h"
+#include "verifier/report.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What check prints of the program on those nodes, from the bytes of its file.
+std::string report_of(const Program& program, const std::vector<int64_t>& sizes) {
+  const Bytes file = encode(program, job_of(sizes));
+  const Result<Schedule> schedule = decode(file, "test.qs");
+  if (!schedule.ok()) return schedule.error().message;
+  const Result<Report> report = check_schedule(schedule->program, schedule->job, {}, {});
+  if (!report.ok()) return report.error().message;
+  return check_report("test.qs", *schedule, file.size(), {}, *report);
+}
+
+TEST(Proven, AreAllProgramsThatAreGenerated) {
+  size_t programs = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      ++programs;
+      const std::string name = full_name(algorithm, choices);
+      const std::string scope =
+          algorithm.name == "xor" ? "proven for up to 1048576 ranks" : "proven for all sizes";
+      EXPECT_THAT(report_of(make_program(algorithm, choices), {2, 2}),
+                  HasSubstr("this code is alltoall." + name + ", " + scope));
+    }
+  EXPECT_EQ(proven_programs().size(), programs);
+}
+
+TEST(Proven, IsNoChangedProgram) {
+  const Algorithm* factor = find_algorithm(Collective::kAlltoall, "factor");
+  const Program program = make_program(*factor, all_choices(*factor)[0]);
+  int verified = 0;
+  for (const Mutant& mutant : mutants(program)) {
+    const std::string report = report_of(mutant.program, {1, 2});
+    EXPECT_THAT(report, Not(HasSubstr("proven for"))) << mutant.description;
+    if (report.find("verified for this topology alone") != std::string::npos) ++verified;
+  }
+  EXPECT_GT(verified, 0);
+}
+
+TEST(Proven, IsTheProgramUnderOtherNames) {
+  const Algorithm* factor = find_algorithm(Collective::kAlltoall, "factor");
+  Program program = make_program(*factor, all_choices(*factor)[0]);
+  std::vector<std::string> other = names(program);
+  for (std::string& name : other) name = "x" + std::to_string(&name - other.data());
+  set_names(program, other);
+  EXPECT_THAT(report_of(program, {1, 2}),
+              HasSubstr("this code is alltoall.factor, proven for all"));
+}
+
+TEST(Proven, IsXorForNoMoreRanksThanItsProof) {
+  for (const ProvenProgram& program : proven_programs())
+    EXPECT_EQ(program.most_ranks, program.name.starts_with("alltoall.xor") ? 1 << 20 : 0)
+        << program.name;
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
