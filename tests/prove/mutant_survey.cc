@@ -37,7 +37,8 @@ Events normalized(Events events, Sameness sameness) {
   std::string step;
   for (const std::string& event : events) {
     if (event.starts_with("step ")) step = event == "step end" ? "" : event;
-    if (event.starts_with("piece ") && !contents.empty())
+    const bool piece = event.size() > 4 && event[4] == '[';  // "send[3]"
+    if (piece && !contents.empty())
       contents.back() += event;
     else
       contents.push_back(event.starts_with("copy") ? event : step + event);
