@@ -33,7 +33,10 @@ class Ledger {
     if (block) {
       moved_ = true;
       load(node_of_[source], 1);
-      if (node_of_[source] != node_of_[target]) load(node_of_[target], 1);
+      if (node_of_[source] != node_of_[target]) {
+        load(node_of_[target], 1);
+        meet(node_of_[source], node_of_[target]);
+      }
     }
     if (kind_ != PortKind::kNone) use(source, target);
   }
@@ -42,7 +45,10 @@ class Ledger {
     if (track_) messages_.insert(messages_.end(), {{one, other}, {other, one}});
     moved_ = true;
     load(node_of_[one], 2);
-    if (node_of_[one] != node_of_[other]) load(node_of_[other], 2);
+    if (node_of_[one] != node_of_[other]) {
+      load(node_of_[other], 2);
+      meet(node_of_[one], node_of_[other]);
+    }
     if (kind_ == PortKind::kNone) return;
     const int32_t from = unit(one), to = unit(other);
     if (from == to) return;
@@ -77,6 +83,7 @@ class Ledger {
   }
 
   const std::optional<Conflict>& conflict() const { return conflict_; }
+  bool has_time() const { return paired_; }
   bool has_port() const { return kind_ != PortKind::kNone; }
   bool port_per_node() const { return per_node_; }
 
@@ -95,6 +102,7 @@ class Ledger {
   struct Load {
     int64_t key = -1;
     int32_t amount = 0;
+    int32_t partner = -1;  // a node that something goes to or comes from
   };
   struct Knowledge {
     int64_t own = 0;          // exchanges of the own node that are over
@@ -104,9 +112,17 @@ class Ledger {
 
   void load(int32_t node, int32_t amount) {
     Load& load = loads_[node];
-    load.amount = (load.key == key_ ? load.amount : 0) + amount;
-    load.key = key_;
+    if (load.key != key_) load = {key_, 0, -1};
+    load.amount += amount;
     busiest_ = std::max(busiest_, load.amount);
+  }
+
+  // The busiest node's work is a key's time only where every node deals with one other at most.
+  void meet(int32_t from, int32_t to) {
+    for (const auto& [node, partner] : {std::pair(from, to), std::pair(to, from)}) {
+      paired_ &= loads_[node].partner < 0 || loads_[node].partner == partner;
+      loads_[node].partner = partner;
+    }
   }
 
   int32_t unit(int32_t rank) const { return per_node_ ? node_of_[rank] : rank; }
@@ -153,6 +169,7 @@ class Ledger {
   std::vector<Load> loads_;
   std::vector<int32_t> copies_outside_;
   int32_t busiest_ = 0;
+  bool paired_ = true;  // so far, of every key
   bool moved_ = false, copied_ = false, overlapping_ = false;
   int64_t steps_ = 0, copy_steps_ = 0, time_ = 0;
 

@@ -46,7 +46,7 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
       line = event;
     } else {
       line += (line.empty()                                  ? ""
-               : line.ends_with(":") || event.find('[') == 0 ? " "
+               : line.ends_with(":") || event.find('[') == 4 ? " "
                                                              : "  ") +
               event;
     }

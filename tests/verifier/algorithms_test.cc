@@ -1,56 +1,162 @@
-// Every algorithm with every choice of its options, on every vector of node sizes with at most 8
-// ranks.
-#include <fmt/format.h>
+// Every algorithm with every choice of its options: exhaustively on every vector of node sizes with
+// at most 8 ranks, and on random larger ones, which shrink to the smallest that fails.
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "generator/encode.h"
 #include "generator/registry.h"
-#include "schedule/text.h"
+#include "tests/support/effort.h"
+#include "tests/support/events.h"
 #include "tests/support/topologies.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
 
-TEST(Algorithms, AreRightOnEveryNodeVectorOfAtMostEightRanks) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      int checked = 0;
-      for (const std::vector<int64_t>& sizes : all_node_vectors(8)) {
-        const Job job = job_of(sizes);
-        const auto report = check_schedule(program, job, {}, {});
-        if (!report.ok()) continue;
-        ++checked;
-        ASSERT_FALSE(report->violation)
-            << program.algorithm.text << " on " << job.groups[0].text() << " "
-            << property_name(report->violation->property) << " " << report->violation->detail
-            << " key " << report->violation->key.value_or(-1);
-        auto b = bind(program, job, {}, 0);
-        const Report x = execute(program, job, {}, {*b}, {});
-        ASSERT_FALSE(x.violation) << program.algorithm.text << " on " << job.groups[0].text() << " "
-                                  << property_name(x.violation->property) << " "
-                                  << x.violation->detail << " key "
-                                  << x.violation->key.value_or(-1);
-        ASSERT_EQ(x.steps, report->steps);
-        ASSERT_EQ(x.time, report->time);
-        ASSERT_EQ(x.port, report->port);
-        ASSERT_EQ(x.in_place, report->in_place);
-        ASSERT_EQ(x.tokens, report->tokens);
-        ASSERT_EQ(x.messages, report->messages);
-        ASSERT_EQ(x.lower_bound, report->lower_bound);
-        ASSERT_EQ(x.copy_steps, report->copy_steps);
-        ASSERT_EQ(x.safe_window, report->safe_window)
-            << program.algorithm.text << " on " << job.groups[0].text();
-        if (sizes == std::vector<int64_t>{1, 2, 3} || sizes == std::vector<int64_t>{2, 2, 2, 2} ||
-            sizes == std::vector<int64_t>{1, 1, 2, 4})
-          fmt::print(
-              "{} {}: steps {}+{} messages {} tokens {} time {} bound {} window {} port {} inplace "
-              "{}\n",
-              program.algorithm.text, job.groups[0].text(), x.steps, x.copy_steps, x.messages,
-              x.tokens, x.time, x.lower_bound, x.safe_window, (int)x.port, x.in_place);
-      }
-      EXPECT_GT(checked, 0);
+struct Variant {
+  std::string name;  // with its options
+  Program program;
+};
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> kAll = [] {
+    std::vector<Variant> all;
+    for (const Algorithm& algorithm : algorithms())
+      for (const Choices& choices : all_choices(algorithm))
+        all.push_back({full_name(algorithm, choices), make_program(algorithm, choices)});
+    return all;
+  }();
+  return kAll;
+}
+
+// The number of keys with a transfer or a copy, where a formula is known (Sanders and Traeff 2002).
+std::optional<int64_t> closed_form(const std::string& name, const Topology& topology) {
+  const int64_t ranks = topology.ranks();
+  if (name == "factor" || name == "factor-even" || name == "xor") return ranks;
+  if (name == "factor-even+drop" || name == "xor+drop") return ranks - 1;
+  if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
+      name.find("exchange") == std::string::npos)
+    return topology.runs().back().size * ranks;  // theorem 1
+  return std::nullopt;
+}
+
+// What is wrong with the report of a right schedule on these nodes; empty where nothing is.
+std::string fault(const Variant& variant, const Topology& topology, const Report& report) {
+  if (report.violation)
+    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  const int64_t ranks = topology.ranks();
+  if (report.messages != ranks * (ranks - 1)) return "messages";
+  const auto steps = closed_form(variant.name, topology);
+  if (steps && report.steps + report.copy_steps != *steps) return "steps";
+  if (!report.timed || report.time < report.lower_bound) return "time";
+  const bool paced = variant.name.find("token") != std::string::npos;
+  if (paced && report.port != PortVerdict::kEveryTiming) return "port";
+  if (report.port == PortVerdict::kNotClaimed) return "no port";
+  return "";
+}
+
+void expect_equal(const Report& a, const Report& b, const std::string& what) {
+  EXPECT_EQ(a.steps, b.steps) << what;
+  EXPECT_EQ(a.copy_steps, b.copy_steps) << what;
+  EXPECT_EQ(a.messages, b.messages) << what;
+  EXPECT_EQ(a.tokens, b.tokens) << what;
+  EXPECT_EQ(a.time, b.time) << what;
+  EXPECT_EQ(a.lower_bound, b.lower_bound) << what;
+  EXPECT_EQ(a.safe_window, b.safe_window) << what;
+  EXPECT_EQ(a.port, b.port) << what;
+  EXPECT_EQ(a.in_place, b.in_place) << what;
+  EXPECT_EQ(a.any_counts, b.any_counts) << what;
+}
+
+TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
+  for (const Variant& variant : variants()) {
+    int checked = 0;
+    for (const std::vector<int64_t>& sizes : all_node_vectors(8)) {
+      const Job job = job_of(sizes);
+      const Result<Binding> binding = bind(variant.program, job, {}, 0);
+      if (!binding.ok()) continue;
+      ++checked;
+      const std::string what = variant.name + " on " + job.groups[0].text();
+      ASSERT_TRUE(is_direct(variant.program)) << what;
+      const auto direct = check_direct(variant.program, job, *binding, {});
+      ASSERT_TRUE(direct) << what;
+      const Report general = execute(variant.program, job, {}, {*binding}, {});
+      ASSERT_EQ(fault(variant, job.groups[0], *direct), "") << what;
+      ASSERT_EQ(fault(variant, job.groups[0], general), "") << what << ", general executor";
+      expect_equal(*direct, general, what);
     }
+    // What a program requires is at most an even number of ranks, or a power of two of them.
+    EXPECT_GE(checked, 128 + 8 + 2 + 1) << variant.name;
+  }
+}
+
+// Runs the property for random node sizes and a random variant that serves them.
+bool holds_for_random_topologies(
+    const std::string& what, int64_t most_nodes, int64_t largest,
+    const std::function<std::string(const Variant&, const Job&, const Binding&)>& property) {
+  return rc::check(what, [&] {
+    const auto nodes = *rc::gen::inRange<int64_t>(1, most_nodes + 1);
+    const auto sizes =
+        *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, largest + 1));
+    const auto index = *rc::gen::inRange<size_t>(0, variants().size());
+    const Variant& variant = variants()[index];
+    const Job job = job_of(sizes);
+    const Result<Binding> binding = bind(variant.program, job, {}, 0);
+    if (!binding.ok()) return;
+    const std::string fault = property(variant, job, *binding);
+    if (!fault.empty()) RC_FAIL(variant.name + " on " + job.groups[0].text() + ": " + fault);
+  });
+}
+
+TEST(Algorithms, AreRightOnRandomTopologies) {
+  EXPECT_TRUE(holds_for_random_topologies(
+      "verified, with the closed form's steps, in no less than the bound's time", 12, 12,
+      [](const Variant& variant, const Job& job, const Binding& binding) {
+        const Report direct = *check_direct(variant.program, job, binding, {});
+        return fault(variant, job.groups[0], direct);
+      }));
+}
+
+TEST(Algorithms, AreRightByTheGeneralExecutorOnRandomTopologies) {
+  EXPECT_TRUE(holds_for_random_topologies(
+      "verified by the general executor", 6, 5,
+      [](const Variant& variant, const Job& job, const Binding& binding) {
+        return fault(variant, job.groups[0], execute(variant.program, job, {}, {binding}, {}));
+      }));
+}
+
+TEST(Algorithms, WalkAlikeInCheckerAndInterpreterOnRandomTopologies) {
+  EXPECT_TRUE(holds_for_random_topologies(
+      "the interpreter's events are the walk's", 6, 6,
+      [](const Variant& variant, const Job& job, const Binding& binding) -> std::string {
+        const Bytes file = encode(variant.program, job);
+        for (int64_t rank = 0; rank < binding.place.ranks; rank += 3) {
+          const Events expected = walk_events(variant.program, binding, rank);
+          if (runtime_events(file, {}, 0, rank, 0) != expected) return "interpreter";
+          if (oracle_events(variant.program, binding, rank) != expected) return "oracle";
+          if (fast_walk_events(variant.program, binding, rank) != without_step_ends(expected))
+            return "fast walk";
+        }
+        return "";
+      }));
+}
+
+// A property that fails from 3 ranks on a node on comes down to one such node.
+TEST(Algorithms, AFailureShrinksToTheSmallestTopology) {
+  const auto result = rc::detail::checkTestable(
+      [] {
+        const auto sizes = *rc::gen::nonEmpty(
+            rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 9)));
+        RC_ASSERT(topology_of(sizes).runs().back().size < 3);
+      },
+      rc::detail::TestMetadata{}, rc::detail::TestParams{});
+  rc::detail::FailureResult failure;
+  ASSERT_TRUE(result.match(failure));
+  ASSERT_EQ(failure.counterExample.size(), 1u);
+  EXPECT_EQ(failure.counterExample[0].second, "[3]");
 }
 
 }  // namespace

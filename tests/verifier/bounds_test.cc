@@ -1,0 +1,73 @@
+// The lower bound against all odd sets of nodes, and against the times that are known.
+#include "verifier/bounds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "generator/registry.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+struct Known {
+  std::vector<int64_t> sizes;
+  int64_t bound, factor, circle;
+};
+
+// Bounds, and times of the two hierarchical algorithms, worked out by hand for small nodes.
+const std::vector<Known>& known() {
+  static const std::vector<Known> kKnown = {{{1, 2, 3}, 27, 29, 29},
+                                            {{1, 2, 3, 4}, 64, 70, 67},
+                                            {{2, 2, 2, 2}, 28, 32, 28},
+                                            {{1, 1, 4, 4}, 64, 68, 64},
+                                            {{1, 2, 3, 4, 5, 6, 7, 8}, 512, 554, 533}};
+  return kKnown;
+}
+
+int64_t time_of(const std::string& name, const std::vector<int64_t>& sizes) {
+  const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, name);
+  const Program program = make_program(algorithm, all_choices(algorithm)[0]);
+  return check_schedule(program, job_of(sizes), {}, {})->time;
+}
+
+TEST(Bounds, AreTheKnownOnesAndSoAreTheTimesOfTheAlgorithms) {
+  for (const Known& known : known()) {
+    const std::string nodes = topology_of(known.sizes).text();
+    EXPECT_EQ(alltoall_lower_bound(topology_of(known.sizes)), known.bound) << nodes;
+    EXPECT_EQ(time_of("hierarchical-factor", known.sizes), known.factor) << nodes;
+    EXPECT_EQ(time_of("hierarchical-circle", known.sizes), known.circle) << nodes;
+  }
+}
+
+// The definition: over every node, and over every odd set of three nodes or more.
+int64_t bound_by_all_sets(const std::vector<int64_t>& sizes) {
+  int64_t ranks = 0, bound = 0;
+  for (const int64_t size : sizes) ranks += size;
+  for (const int64_t size : sizes) bound = std::max(bound, 2 * size * (ranks - size) + size * size);
+  for (unsigned set = 0; set < 1u << sizes.size(); ++set) {
+    int64_t members = 0, pairs = 0;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (!(set >> i & 1)) continue;
+      ++members;
+      for (size_t j = 0; j < i; ++j)
+        if (set >> j & 1) pairs += sizes[i] * sizes[j];
+    }
+    if (members < 3 || members % 2 == 0) continue;
+    const int64_t at_a_time = (members - 1) / 2;
+    bound = std::max(bound, 2 * ((pairs + at_a_time - 1) / at_a_time));
+  }
+  return bound;
+}
+
+TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
+  for (const std::vector<int64_t>& sizes : all_node_vectors(12))
+    if (std::is_sorted(sizes.begin(), sizes.end()))
+      EXPECT_EQ(alltoall_lower_bound(topology_of(sizes)), bound_by_all_sets(sizes))
+          << topology_of(sizes).text();
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

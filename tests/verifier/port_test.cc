@@ -1,0 +1,159 @@
+// The verdict on ports against random timings: where it says "for every timing", no timing lets a
+// node have two exchanges at a time; programs without tokens are not said to hold for all, and some
+// timing shows why.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "generator/registry.h"
+#include "schedule/traverse.h"
+#include "tests/support/effort.h"
+#include "tests/support/mutants.h"
+#include "tests/support/plain_walk.h"
+#include "tests/support/topologies.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+struct Sent {
+  int64_t source, target;
+};
+
+// The sends of all ranks by key, and the keys of each rank's steps.
+class Traffic {
+ public:
+  std::map<int64_t, std::vector<Sent>> sends;
+
+  void start(int64_t rank) { rank_ = rank; }
+  void step(int64_t key, std::optional<int64_t>) { key_ = key; }
+  void step_end() {}
+  void message(const MessageHead& head) {
+    if (head.direction == Direction::kSend) sends[key_].push_back({rank_, head.peer});
+  }
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&, bool) {}
+  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
+  void lanes(int64_t) {}
+  void lane() {}
+  void lanes_end() {}
+
+ private:
+  int64_t rank_ = 0, key_ = 0;
+};
+
+Traffic traffic_of(const Program& program, const Binding& binding) {
+  Traffic traffic;
+  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+    traffic.start(rank);
+    EXPECT_EQ(PlainWalk(program, binding, rank, traffic).run(), WalkEnd::kEnd);
+  }
+  return traffic;
+}
+
+std::vector<int64_t> node_of_ranks(const Topology& topology) {
+  std::vector<int64_t> nodes;
+  const std::vector<int64_t> sizes = topology.sizes();
+  for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
+  return nodes;
+}
+
+// Lets every message take a random time, each rank's steps following one another: whether some node
+// has messages of two keys with other nodes at a time.
+bool some_node_is_used_twice(const Traffic& traffic, const std::vector<int64_t>& node,
+                             std::mt19937& random) {
+  std::vector<int64_t> free_from(node.size()), port_free_from(node.size());
+  for (const auto& [key, sends] : traffic.sends) {
+    std::map<int64_t, int64_t> done, port_done;
+    for (const Sent& sent : sends) {
+      const int64_t start = std::max(free_from[sent.source], free_from[sent.target]);
+      const int64_t end = start + 1 + random() % 20;
+      for (const int64_t rank : {sent.source, sent.target}) {
+        done[rank] = std::max(done[rank], end);
+        if (node[sent.source] == node[sent.target]) continue;
+        if (start < port_free_from[node[rank]]) return true;
+        port_done[node[rank]] = std::max(port_done[node[rank]], end);
+      }
+    }
+    for (const auto& [rank, time] : done) free_from[rank] = time;
+    for (const auto& [port, time] : port_done)
+      port_free_from[port] = std::max(port_free_from[port], time);
+  }
+  return false;
+}
+
+int conflicts(const Program& program, const Job& job, const Binding& binding, int timings,
+              std::mt19937& random) {
+  const Traffic traffic = traffic_of(program, binding);
+  const std::vector<int64_t> node = node_of_ranks(job.groups[0]);
+  int count = 0;
+  for (int i = 0; i < timings; ++i) count += some_node_is_used_twice(traffic, node, random);
+  return count;
+}
+
+Program variant(const std::string& algorithm, const std::string& full) {
+  const Algorithm& found = *find_algorithm(Collective::kAlltoall, algorithm);
+  for (const Choices& choices : all_choices(found))
+    if (full_name(found, choices) == full) return make_program(found, choices);
+  ADD_FAILURE() << full;
+  return {};
+}
+
+TEST(Port, PacedProgramsHoldForEveryTiming) {
+  std::mt19937 random(20020527);
+  for (const std::string name : {"hierarchical-factor", "hierarchical-circle"})
+    for (const std::string options : {"+token", "+drop+token", "+exchange+token"})
+      for (const std::vector<int64_t>& sizes : all_node_vectors(7)) {
+        const Job job = job_of(sizes);
+        const Program program = variant(name, name + options);
+        const Binding binding = *bind(program, job, {}, 0);
+        EXPECT_EQ(check_direct(program, job, binding, {})->port, PortVerdict::kEveryTiming);
+        EXPECT_EQ(conflicts(program, job, binding, 20, random), 0) << name << options;
+      }
+}
+
+TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
+  std::mt19937 random(20020527);
+  Program program = variant("hierarchical-factor", "hierarchical-factor");
+  for_each_statement(program.body, [](Statement& statement) {
+    if (auto* step = std::get_if<Step>(&statement.kind)) step->after.reset();
+  });
+  const Job job = job_of({1, 2, 3});
+  const Binding binding = *bind(program, job, {}, 0);
+  EXPECT_EQ(check_direct(program, job, binding, {})->port, PortVerdict::kLockStep);
+  EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
+  EXPECT_GT(conflicts(program, job, binding, 100, random), 0);
+}
+
+// Mutants that are still right all-to-alls, some with tokens missing or misplaced.
+TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
+  std::mt19937 random(20020527);
+  int every_timing = 0, lock_step = 0, broken = 0;
+  const std::vector<Mutant> all =
+      mutants(variant("hierarchical-factor", "hierarchical-factor+token"));
+  for (size_t i = 0; i < all.size(); i += kThinning)
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 2}, {2, 3}, {2, 2, 2}}) {
+      const Program& program = all[i].program;
+      const Job job = job_of(sizes);
+      const Result<Binding> binding = bind(program, job, {}, 0);
+      if (!binding.ok() || !is_direct(program)) continue;
+      const std::optional<Report> report = check_direct(program, job, *binding, {});
+      if (!report || report->violation || report->port == PortVerdict::kNotClaimed ||
+          program.port.per != PortScope::kNode)
+        continue;
+      const int count = conflicts(program, job, *binding, 30, random);
+      ++(report->port == PortVerdict::kEveryTiming ? every_timing : lock_step);
+      broken += count > 0;
+      EXPECT_TRUE(count == 0 || report->port == PortVerdict::kLockStep)
+          << topology_of(sizes).text() << ": " << all[i].description;
+    }
+  EXPECT_GT(every_timing, 0);
+  EXPECT_GT(lock_step, 0);
+  EXPECT_GT(broken, 0);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,43 @@
+// Names and sentences of the properties, and what a replay prints.
+#include "verifier/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/programs.h"
+#include "tests/support/topologies.h"
+#include "verifier/replay.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Verdict, EveryPropertyHasANameAndASentenceOfItsOwn) {
+  std::set<std::string_view> names, sentences;
+  for (int i = 0; i < kPropertyCount; ++i) {
+    const Property property = static_cast<Property>(i);
+    EXPECT_EQ(property_name(property).find_first_not_of("abcdefghijklmnopqrstuvwxyz-"),
+              std::string_view::npos);
+    EXPECT_GT(property_text(property).size(), property_name(property).size());
+    EXPECT_TRUE(names.insert(property_name(property)).second);
+    EXPECT_TRUE(sentences.insert(property_text(property)).second);
+  }
+}
+
+TEST(Replay, PrintsTheStepsAskedForALineEach) {
+  const Program factor = shape("factor");
+  const Job job = job_of({1, 1, 1});
+  const Binding binding = *bind(factor, job, {}, 0);
+  EXPECT_THAT(replay(factor, binding, 1, INT64_MIN, INT64_MAX),
+              ElementsAre("step 0 after -1: receive 2 recv[2]  send 2 send[2]",
+                          "step 1 after -1: receive 0 recv[0]  send 0 send[0]",
+                          "step 2 after -1: copy send[1] recv[1]", "end"));
+  EXPECT_THAT(replay(factor, binding, 1, 1, 2),
+              ElementsAre("step 1 after -1: receive 0 recv[0]  send 0 send[0]", "end"));
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
