@@ -335,8 +335,8 @@ class DirectChecker {
           Property::kCoverage, {missing->second, missing->first},
           fmt::format("rank {}'s block never arrives at rank {}", missing->first, missing->second));
     ledger_.finish(report_);
-    report_.timed = true;
-    report_.lower_bound = alltoall_lower_bound(topology_);
+    report_.timed = ledger_.has_time();
+    if (report_.timed) report_.lower_bound = alltoall_lower_bound(topology_);
     report_.safe_window = sequential_ ? 1 : 0;
     report_.any_counts = true;
   }

@@ -267,6 +267,7 @@ class Executor {
       if (!received.sized) memory_.note_length(received.use, sent.parts[i]);
       memory_.write(received.use, received.parts[i].piece, sent.parts[i], false);
     }
+    single_ &= sent.parts.empty() || (sent.parts.size() == 1 && !sent.parts[0].piece.ranged);
     bookings_.push_back({*sent.use.key, source, target, !sent.parts.empty()});
     for (Context* context : {&sender, &receiver})
       if (--context->unmet == 0 && context != current_) ready_.push_back(context->id);
@@ -307,7 +308,8 @@ class Executor {
       findings_.add(Property::kPort, std::nullopt, {0},
                     "lanes share no keys, so that nothing can be said of a port");
     ledger_.finish(report_);
-    report_.timed = keyed_ && program_.groups == 1 && program_.collective == Collective::kAlltoall;
+    report_.timed = keyed_ && single_ && ledger_.has_time() && program_.groups == 1 &&
+                    program_.collective == Collective::kAlltoall;
     if (report_.timed) report_.lower_bound = alltoall_lower_bound(job_.groups[0]);
     if (sequential_) report_.safe_window = 1;
     report_.in_place = memory_.in_place();
@@ -348,6 +350,7 @@ class Executor {
 
   std::vector<Booking> bookings_;
   bool keyed_ = true, sequential_ = false;
+  bool single_ = true;  // no message has more or less than one whole block
   Report report_;
 };
 

@@ -62,7 +62,7 @@ struct Report {
   int64_t copy_steps = 0;  // further keys with nothing but copies to oneself
   int64_t messages = 0;    // with blocks
   int64_t tokens = 0;      // without
-  bool timed = false;      // the model applies: uniform blocks, one group, no lanes, and at a key a
+  bool timed = false;      // the model applies: whole blocks, one group, no lanes, and at a key a
                            // node deals with one other at most
   int64_t time =
       0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)

@@ -64,9 +64,10 @@ int64_t bound_by_all_sets(const std::vector<int64_t>& sizes) {
 
 TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
   for (const std::vector<int64_t>& sizes : all_node_vectors(12))
-    if (std::is_sorted(sizes.begin(), sizes.end()))
+    if (std::is_sorted(sizes.begin(), sizes.end())) {
       EXPECT_EQ(alltoall_lower_bound(topology_of(sizes)), bound_by_all_sets(sizes))
           << topology_of(sizes).text();
+    }
 }
 
 }  // namespace
