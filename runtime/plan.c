@@ -16,6 +16,15 @@
 
 static const char no_memory[] = "out of memory";
 
+/* Far more than any schedule of the kind takes: a damaged one shall not walk for hours, nor fill the
+ * memory. */
+enum {
+  FEW_ITERATIONS = 1 << 20,
+  ITERATIONS_A_RANK_AND_NODE = 64,
+  FEW_WORDS = 256,
+  WORDS_A_RANK = 32
+};
+
 struct planner {
   struct quadrille_plan* plan;
   const struct quadrille_binding* binding;
@@ -27,6 +36,9 @@ struct planner {
 
 static void add(struct planner* p, enum quadrille_action action, int64_t operand) {
   struct quadrille_plan* plan = p->plan;
+  if (plan->count > FEW_WORDS + WORDS_A_RANK * p->binding->place.ranks)
+    p->error = "it has more steps than an all-to-all needs";
+  if (p->error) return;
   if (plan->count == p->room) {
     const int64_t room = p->room ? 2 * p->room : 256;
     uint32_t* grown = realloc(plan->words, (size_t)room * sizeof *grown);
@@ -127,6 +139,8 @@ const char* quadrille_plan_make(struct quadrille_plan* plan,
   struct planner p = {.plan = plan, .binding = binding};
   struct quadrille_steps steps;
   quadrille_steps_start(&steps, &binding->loaded->program, tables, &binding->place);
+  steps.walker.iterations = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * binding->place.ranks *
+                                                 binding->loaded->program.topologies[0].nodes;
   for (int going = 1; going && !p.error;) switch (quadrille_steps_next(&steps)) {
       case QUADRILLE_STEPS_STEP: plan_step(&p, &steps); break;
       case QUADRILLE_STEPS_COPY: plan_copy(&p, &steps.event); break;

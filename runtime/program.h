@@ -227,6 +227,7 @@ struct quadrille_walker {
   const struct quadrille_program* program;
   const struct quadrille_tables* tables;
   const struct quadrille_instruction* next;
+  int64_t iterations; /* that loops may still make: no limit, unless set after the start */
   int64_t registers[QUADRILLE_REGISTERS];
 };
 

@@ -51,6 +51,7 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
   walker->program = program;
   walker->tables = tables;
   walker->next = program->instructions + program->body;
+  walker->iterations = INT64_MAX;
   for (int i = 0; i < program->invariant_count; i++) {
     const struct quadrille_invariant* invariant = &program->invariants[i];
     int64_t* value = &walker->registers[QUADRILLE_REGISTERS - 1 - i];
@@ -136,6 +137,8 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
         break;
       case QUADRILLE_DO_NEXT:
+        event->why = "its loops do not end in reasonable time";
+        if (--walker->iterations < 0) goto undefined;
         if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
         break;
       case QUADRILLE_DO_STEP:

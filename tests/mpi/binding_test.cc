@@ -136,6 +136,18 @@ TEST_F(Refusal, OfSchedulesThatForwardBlocksOrAreForAnotherCollective) {
   quadrille_free(&other);
 }
 
+TEST_F(Refusal, OfSchedulesThatWouldWalkForHours) {
+  const std::pair<const char*, const char*> why[] = {
+      {"loops", "its loops do not end in reasonable time"},
+      {"messages", "its loops do not end in reasonable time"},
+      {"steps", "it has more steps than an all-to-all needs"}};
+  for (const auto& [name, part] : why) {
+    const Schedule schedule("tests/mpi/endless/" + std::string(name) + "_" + std::to_string(all()) +
+                            ".qs");
+    expect_refused(schedule, nullptr, MPI_ERR_INTERN, part);
+  }
+}
+
 TEST_F(Refusal, OfOptionsThatMakeNoSense) {
   quadrille_bind_options options = trusted();
   options.size = 0;

@@ -107,7 +107,7 @@ TEST(Load, RefusesAnUnknownCriticalSectionAndSkipsAnotherOne) {
     ++file[14];  // number of sections
     quadrille_reseal(file.data(), file.size());
     if (critical)
-      expect_refused(file.data(), file.size(), MPI_ERR_FILE, "it needs a newer Quadrille library");
+      expect_refused(file.data(), file.size(), MPI_ERR_FILE, "does not know; use a newer one");
     else
       const Schedule schedule(file);
   }

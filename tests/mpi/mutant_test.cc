@@ -1,0 +1,180 @@
+// Schedules with a byte changed and the seals made good again. What binds is run, with MPI's messages
+// replaced: a receive writes its whole block at once, and blocks have to lie within the user's
+// buffers. So no mutant can hang, whatever it would do to the other ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/table_format.h"
+#include "tests/mpi/exchange.h"
+#include "tests/support/reseal.h"
+
+namespace {
+
+bool replaced;  // whether messages are ours
+const char *send_begin, *send_end;
+char *receive_begin, *receive_end;
+long outside, posted, wrong_peers;
+
+// Notes a block that is not within begin .. end.
+bool lies_within(const char* address, int64_t bytes, const char* begin, const char* end) {
+  ++posted;
+  if (bytes == 0 || (address >= begin && address + bytes <= end)) return true;
+  ++outside;
+  return false;
+}
+
+int64_t bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  MPI_Type_size(type, &size);
+  return int64_t{count} * size;
+}
+
+void check_peer(int peer, MPI_Comm comm) {
+  if (peer < 0 || peer >= quadrille::mpi::ranks_of(comm)) ++wrong_peers;
+}
+
+}  // namespace
+
+extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  if (!replaced) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
+  check_peer(target, comm);
+  lies_within(static_cast<const char*>(buffer), bytes_of(count, type), send_begin, send_end);
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
+  if (!replaced) return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+  check_peer(source, comm);
+  const int64_t bytes = bytes_of(count, type);
+  if (lies_within(static_cast<char*>(buffer), bytes, receive_begin, receive_end) && bytes > 0)
+    std::memset(buffer, 0xaa, static_cast<size_t>(bytes));
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+namespace quadrille::mpi {
+namespace {
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+int all() { return ranks_of(MPI_COMM_WORLD); }
+
+constexpr int kGuard = 16, kRoom = 8, kUntouched = 0x77777777;
+
+// Blocks of one to three ints, with gaps between them, and guards around them all.
+struct Blocks {
+  Blocks() : ints(static_cast<size_t>(2 * kGuard + kRoom * all()), kUntouched) {
+    for (int r = 0; r < all(); ++r) {
+      counts.push_back(1 + r % 3);
+      displacements.push_back(r * kRoom + r % 2);
+    }
+  }
+  int* begin() { return ints.data() + kGuard; }
+  int* end() { return begin() + kRoom * all(); }
+  // Every int outside blocks is as it was.
+  bool is_whole_outside_blocks() {
+    for (int i = -kGuard; i < kRoom * all() + kGuard; ++i) {
+      bool in_block = false;
+      for (size_t r = 0; r < counts.size(); ++r)
+        in_block |= i >= displacements[r] && i < displacements[r] + counts[r];
+      if (!in_block && begin()[i] != kUntouched) return false;
+    }
+    return true;
+  }
+  std::vector<int> ints, counts, displacements;
+};
+
+void run_replaced(quadrille_schedule schedule, MPI_Comm comm, bool in_place) {
+  Blocks from, to;
+  send_begin = in_place ? nullptr : reinterpret_cast<char*>(from.begin());
+  send_end = in_place ? reinterpret_cast<char*>(UINTPTR_MAX) : reinterpret_cast<char*>(from.end());
+  receive_begin = reinterpret_cast<char*>(to.begin());
+  receive_end = reinterpret_cast<char*>(to.end());
+  outside = wrong_peers = 0;
+  replaced = true;
+  quadrille_alltoallv(schedule, in_place ? MPI_IN_PLACE : from.begin(), from.counts.data(),
+                      from.displacements.data(), MPI_INT, to.begin(), to.counts.data(),
+                      to.displacements.data(), MPI_INT, comm);
+  replaced = false;
+  EXPECT_EQ(outside, 0);
+  EXPECT_EQ(wrong_peers, 0);
+  EXPECT_TRUE(to.is_whole_outside_blocks());
+  EXPECT_EQ(from.ints, Blocks().ints);
+}
+
+struct Outcomes {
+  long not_loaded = 0, not_bound = 0, run = 0;
+  std::string refusals;  // of binding, at this rank
+};
+
+void try_mutant(const Bytes& file, MPI_Comm comm, Outcomes& outcomes) {
+  quadrille_schedule schedule;
+  if (quadrille_load_memory(file.data(), file.size(), &schedule) != MPI_SUCCESS) {
+    ++outcomes.not_loaded;
+    quadrille_free(&schedule);
+    return;
+  }
+  MPI_Comm copy;
+  MPI_Comm_dup(comm, &copy);
+  const quadrille_bind_options options = trusted();
+  const int code = quadrille_bind(schedule, copy, &options);
+  expect_error_everywhere(comm, code, quadrille_error_class(code));
+  if (code != MPI_SUCCESS) {
+    char text[256];
+    quadrille_last_error(text, sizeof text);
+    outcomes.refusals += std::string(text) + "\n";
+    ++outcomes.not_bound;
+  } else {
+    ++outcomes.run;
+    run_replaced(schedule, copy, false);
+    run_replaced(schedule, copy, true);
+  }
+  MPI_Comm_free(&copy);
+  quadrille_free(&schedule);
+}
+
+TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  Outcomes outcomes;
+  for (const std::string& path : schedule_paths(all())) {
+    const Bytes original = read_bytes(path);
+    // From the code to the job: names come behind them, and change nothing.
+    const uint8_t names[] = {'N', 'A', 'M', 0};
+    const auto end = std::search(original.begin(), original.end(), names, names + 4);
+    const uint8_t changes[] = {1, 2, 255, 4, 16, 128};
+    for (size_t i = QUADRILLE_SECTIONS_OFFSET; i < static_cast<size_t>(end - original.begin()); ++i)
+      for (const size_t k : {i, i + 1}) {
+        Bytes file = original;
+        file[i] ^= changes[k % 6];
+        quadrille_reseal(file.data(), file.size());
+        try_mutant(file, comm, outcomes);
+        if (HasFailure()) FAIL() << path << ": byte " << i << " xor " << int{changes[k % 6]};
+      }
+  }
+  // The seals do not do the work alone.
+  EXPECT_GT(outcomes.not_loaded, 100);
+  EXPECT_GT(outcomes.not_bound, 20);
+  EXPECT_GT(outcomes.run, 20);
+  for (const char* part : {"foreign block", "not in order", "outside its table", "divisor"})
+    EXPECT_NE(outcomes.refusals.find(part), std::string::npos) << part;
+}
+
+// What the replaced messages notice: without a change, each block goes out and comes in once.
+TEST(Mutants, OfNothingSendAndReceiveEveryBlock) {
+  const Schedule schedule(schedule_paths(all())[0]);
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  const quadrille_bind_options options = trusted();
+  ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+  posted = 0;
+  run_replaced(schedule, comm, false);
+  EXPECT_EQ(posted, 2 * (all() - 1));
+  EXPECT_FALSE(lies_within(send_begin - 1, 4, send_begin, send_end));
+  EXPECT_FALSE(lies_within(send_end - 2, 4, send_begin, send_end));
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
