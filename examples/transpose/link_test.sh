@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # The example without Bazel, as the README says: an MPI compiler, the emitted source, the shared library.
 set -euo pipefail
+. tests/mpi/mpirun.sh
 mpi=$1 library=$2
-flags=()
-[ "$mpi" = openmpi ] && flags=(--allow-run-as-root --oversubscribe)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 "mpicc.$mpi" -I. examples/transpose/transpose.c emitted/alltoall_1_2_3.c -L"$(dirname "$library")" \
   "-lquadrille_$mpi" -Wl,-rpath,"$PWD/$(dirname "$library")" -o "$folder/transpose"
-"mpirun.$mpi" "${flags[@]}" -n 6 "$folder/transpose" | grep -qx "24 x 24 matrix transposed on 6 ranks, 0 wrong entries"
+start_ranks "$mpi" 6 30 "$folder/transpose" |
+  grep -qx "24 x 24 matrix transposed on 6 ranks, 0 wrong entries"
 # Nothing but MPI and libc: none of the verifier's and generator's libraries.
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(lib[a-z]*\)[-.].*/\1/p' | sort | tr '\n' ' ')
 [ "$needed" = "libc libmpi " ] || [ "$needed" = "libc libmpich " ] || {

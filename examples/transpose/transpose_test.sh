@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # The example does what it says, and on another number of ranks ends with a sentence.
 set -uo pipefail
-mpirun=$1 program=$2
-flags=()
-[ "$mpirun" = mpirun.openmpi ] && flags=(--allow-run-as-root --oversubscribe)
+. tests/mpi/mpirun.sh
+mpi=$1 program=$2
 
-said=$("$mpirun" "${flags[@]}" -n 6 "$program") || exit 1
+said=$(start_ranks "$mpi" 6 30 "$program") || exit 1
 [ "$said" = "24 x 24 matrix transposed on 6 ranks, 0 wrong entries" ] || {
   echo "it said: $said" >&2
   exit 1
 }
-if said=$("$mpirun" "${flags[@]}" -n 5 "$program" 2>&1); then
+if said=$(start_ranks "$mpi" 5 30 "$program" 2>&1); then
   echo "a schedule for 6 ranks ran on 5: $said" >&2
   exit 1
 fi
