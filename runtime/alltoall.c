@@ -44,8 +44,7 @@ void quadrille_post(struct quadrille_alltoall_call* call, const struct quadrille
 }
 
 void quadrille_post_token(struct quadrille_alltoall_call* call, int receive, int peer, int place) {
-  static char nothing;
-  post(call, MPI_BYTE, receive, peer, (struct quadrille_block){&nothing, 0}, place);
+  post(call, MPI_BYTE, receive, peer, (struct quadrille_block){NULL, 0}, place);
 }
 
 void quadrille_copy_own(struct quadrille_alltoall_call* call, int own) {

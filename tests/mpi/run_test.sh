@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# run_test.sh MPI RUN: //runtime:run under mpirun, right and wrong.
+set -u
+. "$(dirname "$0")/mpirun.sh"
+mpi=$1 run=$2
+good=tests/mpi/schedules/hierarchical-factor_1-2-3.qs
+one_node=tests/mpi/schedules/hierarchical-factor_8.qs
+failed=0
+out=$TEST_TMPDIR/out err=$TEST_TMPDIR/err
+
+# start RANKS ARGUMENTS...: leaves the exit code in $code, the texts in $out and $err.
+start() {
+  local ranks=$1
+  shift
+  start_ranks "$mpi" "$ranks" 30 "$run" "$@" >"$out" 2>"$err" </dev/null
+  code=$?
+}
+
+problem() {
+  echo "FAILED: $*: exit code $code"
+  cat "$out" "$err"
+  failed=1
+}
+
+# A run that is right: code 0, and these words in the output.
+right() {
+  local words=$1
+  shift
+  start "$@"
+  [ $code -eq 0 ] && grep -qF "$words" "$out" && grep -q 'every byte is right' "$out" &&
+    grep -q 'MPI_Alltoall / quadrille_alltoall, pair by pair: [0-9]' "$out" || problem "run $*"
+}
+
+# A run that is refused: a code but 0, and one sentence, once.
+refused() {
+  local sentence=$1
+  shift
+  start "$@"
+  [ $code -ne 0 ] && [ $code -ne 124 ] && [ "$(grep -cF "$sentence" "$err")" -eq 1 ] &&
+    [ "$(grep -c '^run: ' "$err")" -eq 1 ] && ! grep -q 'right' "$out" || problem "run $*"
+}
+
+quick="--repetitions 2"
+right 'alltoall hierarchical-factor, 6 ranks, blocks of 1024 bytes: every' 6 $good --layout trusted $quick
+right ', 6 ranks, blocks of 100 bytes, synchronous sends, in place: every' 6 $good --layout trusted $quick \
+  --bytes 100 --synchronous --in-place --window 2
+right ', 6 ranks, blocks of 0 bytes: every' 6 $good --layout trusted $quick --bytes 0
+[ "$mpi" = mpich ] || right ', 8 ranks, blocks of 70000 bytes: every' 8 $one_node $quick --bytes 70000 --window 1
+
+refused 'the schedule is for 6 ranks, the communicator has 2; generate one for 2' 2 $good
+refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one for these' 6 $good
+refused 'no/such.qs: No such file or directory' 2 no/such.qs
+refused 'BUILD: not a schedule file' 2 tests/mpi/BUILD
+
+# What one process can tell, it tells before MPI starts.
+flag() {
+  local sentence=$1
+  shift
+  "$run" "$@" >"$out" 2>"$err"
+  code=$?
+  [ $code -eq 2 ] && grep -qF "$sentence" "$err" && [ ! -s "$out" ] || problem "run $*"
+}
+flag 'run: --window wants a number from 1 to 65536' $good --window 0
+flag 'run: --window wants a number from 1 to 65536' $good --window 3x
+flag 'run: --window wants a number from 1 to 65536' $good --window
+flag 'run: --bytes wants a number from 0 to 1073741824' $good --bytes -4
+flag 'run: --repetitions wants a number from 1 to 1000000' $good --repetitions 99999999999999999999
+flag "run: --layout knows 'trusted' only" $good --layout spread
+flag "run: '--wndow' is not known" $good --wndow 3
+flag "run: 'b.qs' is not known" $good b.qs
+flag 'usage: mpirun -n RANKS run FILE.qs'
+"$run" --help | grep -q '^usage: ' || problem "run --help"
+
+# QUADRILLE_DEBUG=1 tells what the library does, and nothing tells it otherwise.
+QUADRILLE_DEBUG=1 start_ranks "$mpi" 6 30 "$run" $good --layout trusted $quick --in-place \
+  >"$out" 2>"$err" </dev/null
+code=$?
+[ "$(grep -c '^\[quadrille, rank [0-5]\] loaded hierarchical-factor for 6 ranks' "$err")" -eq 6 ] &&
+  [ "$(grep -c '^\[quadrille, rank [0-5]\] in place: ' "$err")" -eq 6 ] || problem "QUADRILLE_DEBUG=1"
+start 6 $good --layout trusted $quick
+grep -q 'quadrille,' "$err" && problem "without QUADRILLE_DEBUG"
+exit $failed

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# symbols_test.sh LIBRARY: what a shared library of the runtime shows, and what it keeps.
+set -u
+library=$1
+failed=0
+problem() {
+  echo "FAILED: $library: $*"
+  failed=1
+}
+
+# It shows the functions of quadrille.h, all of them, and nothing else.
+shown=$(nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ {print $3}' |
+  grep -vE '^(__bss_start|_edata|_end)$' | sort)
+wanted=$(sed -nE 's/^QUADRILLE_API .*\b(quadrille_[a-z_]+)\(.*/\1/p' runtime/quadrille.h | sort)
+[ "$(wc -l <<<"$wanted")" -ge 10 ] || problem "runtime/quadrille.h was not understood"
+[ "$shown" = "$wanted" ] || problem "symbols differ from those of quadrille.h: $(diff <(echo "$shown") <(echo "$wanted"))"
+
+# No thread-local variables: they hinder simulators that run ranks as threads.
+readelf -lW "$library" | grep -q '\bTLS\b' && problem "has thread-local variables"
+# All that changes is in one place, beside what every shared library has.
+kept=$(objdump -t "$library" | sed -nE 's/^[0-9a-f]+ .{5} O \.t?(bss|data)\s.* //p' |
+  grep -vE '^(completed\.0|__dso_handle|__TMC_END__)$' | sort | tr '\n' ' ')
+[ "$kept" = "quadrille_global " ] || problem "keeps state outside quadrille_global: $kept"
+exit $failed
