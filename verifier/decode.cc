@@ -1,6 +1,6 @@
 // The envelope of a schedule file, strictly: every section where it belongs, checksum and hash as
 // they should be, nothing left over; so two files with the same program have the same code. Tested
-// by tests/verifier/decode_test.cc, by the mutants of tests/verifier/mutation_test.cc and by
+// by tests/verifier/decode_test.cc, by the mutants of tests/mutation and by
 // tests/fuzz.
 #include "verifier/decode.h"
 

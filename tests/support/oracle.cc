@@ -9,66 +9,12 @@
 #include <set>
 #include <tuple>
 
+#include "tests/support/oracle_log.h"
 #include "tests/support/plain_walk.h"
 
 namespace quadrille {
+namespace oracle {
 namespace {
-
-struct Wrong {
-  std::string what;
-};
-void demand(bool holds, const char* otherwise) {
-  if (!holds) throw Wrong{otherwise};
-}
-
-struct Letter {
-  MessageHead head;
-  std::vector<PieceValue> pieces;
-};
-struct Work {  // a copy, or a reduction on a side
-  std::optional<Side> side;
-  PieceValue from, to;
-};
-struct Action {
-  std::optional<int64_t> key;  // a step's; otherwise one piece of work, or lanes
-  std::optional<int64_t> after;
-  std::vector<Letter> letters;
-  std::vector<Work> works;
-  std::vector<std::vector<Action>> lanes;
-};
-using Trace = std::vector<Action>;
-
-// Writes a walk down.
-class Recorder {
- public:
-  Trace trace;
-
-  void step(int64_t key, std::optional<int64_t> after) { at().push_back({key, after, {}, {}, {}}); }
-  void step_end() {}
-  void message(const MessageHead& head) { at().back().letters.push_back({head, {}}); }
-  void piece(const PieceValue& piece) { at().back().letters.back().pieces.push_back(piece); }
-  void message_end() {}
-  void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
-    work({std::nullopt, from, to}, in_step);
-  }
-  void reduce(Side side, const PieceValue& from, const PieceValue& into, bool in_step) {
-    work({side, from, into}, in_step);
-  }
-  void lanes(int64_t) {
-    trace.push_back({});
-    in_lanes_ = true;
-  }
-  void lane() { trace.back().lanes.push_back({}); }
-  void lanes_end() { in_lanes_ = false; }
-
- private:
-  Trace& at() { return in_lanes_ ? trace.back().lanes.back() : trace; }
-  void work(Work work, bool in_step) {
-    if (!in_step) at().push_back({});
-    at().back().works.push_back(work);
-  }
-  bool in_lanes_ = false;
-};
 
 struct Cell {
   std::vector<Contribution> sum;
@@ -84,28 +30,8 @@ struct Data {  // what was read from a piece; lengths are known of empty ones to
   std::vector<Cell> cells;
 };
 
-// Where in a rank's walk a use happens: action, lane, action of the lane.
-struct When {
-  int64_t action;
-  int lane;
-  int64_t inner;
-  bool concurrent(const When& other) const { return action == other.action && lane != other.lane; }
-  bool before(const When& other) const {
-    return std::tie(action, inner) < std::tie(other.action, other.inner);
-  }
-};
-struct Context;
-struct Touch {
-  const Context* context;
-  When when;
-  int64_t epoch;
-  std::optional<int64_t> key, after;
-  bool write, onto_itself;
-  int64_t low, high;
-};
-
 struct Context {
-  int process, lane;
+  int id, process, lane;
   const Trace* trace;
   int64_t next = 0, epoch = 0, unmet = 0;
   Context* parent = nullptr;
@@ -134,7 +60,7 @@ class Oracle {
     }
     for (size_t i = 0; i < traces_.size(); ++i) {
       ask_order(traces_[i]);
-      contexts_.push_back({static_cast<int>(i), 0, &traces_[i]});
+      contexts_.push_back({static_cast<int>(i), static_cast<int>(i), 0, &traces_[i]});
       ready_.push_back(&contexts_.back());
     }
     while (!ready_.empty()) {
@@ -146,13 +72,13 @@ class Oracle {
       demand(context.next == static_cast<int64_t>(context.trace->size()) && context.unmet == 0,
              "somebody waits for ever");
     ask_end();
-    ask_uses();
-    ask_in_place();
-    ask_port();
+    ask_uses(log_);
+    ask_in_place(log_, program_);
+    ask_port(log_, program_, job_);
   }
 
  private:
-  using Where = std::tuple<int, Buffer, int64_t>;  // process, buffer, block
+  using Where = Log::Where;
 
   void add_rank(const Binding& binding, int64_t rank, int64_t limit) {
     Recorder recorder;
@@ -161,8 +87,8 @@ class Oracle {
     demand(end != WalkEnd::kUndefined, "undefined");
     const int process = static_cast<int>(traces_.size());
     traces_.push_back(std::move(recorder.trace));
-    places_.push_back(binding.place);
-    places_.back().rank = rank;
+    log_.places.push_back(binding.place);
+    log_.places.back().rank = rank;
     temporary_.push_back(binding.temporary_blocks);
     for (int64_t block = 0; block < blocks(process, Buffer::kSend); ++block) {
       Content& content = memory_[{process, Buffer::kSend, block}];
@@ -175,12 +101,12 @@ class Oracle {
   int64_t blocks(int process, Buffer buffer) const {
     return buffer == Buffer::kTemporary
                ? temporary_[process]
-               : block_count(program_.collective, buffer, places_[process]);
+               : block_count(program_.collective, buffer, log_.places[process]);
   }
 
   int64_t length(int process, Buffer buffer, int64_t block) const {
     if (call_.counts.empty()) return 1;
-    const Place& place = places_[process];
+    const Place& place = log_.places[process];
     const LengthSource source = length_source(program_.collective, buffer, place, {block});
     return call_.counts[source.remote ? 1 - place.group : place.group][source.index];
   }
@@ -219,7 +145,8 @@ class Oracle {
   void fork(Context& parent, const Action& action) {
     parent.lanes_left = static_cast<int64_t>(action.lanes.size());
     for (size_t i = 0; i < action.lanes.size(); ++i) {
-      contexts_.push_back({parent.process, static_cast<int>(i), &action.lanes[i]});
+      contexts_.push_back({static_cast<int>(contexts_.size()), parent.process, static_cast<int>(i),
+                           &action.lanes[i]});
       contexts_.back().parent = &parent;
       ready_.push_back(&contexts_.back());
     }
@@ -268,8 +195,8 @@ class Oracle {
 
   void touch(const Posted& by, const PieceValue& piece, int64_t low, int64_t high, bool write,
              bool onto_itself) {
-    touches_[{by.context->process, piece.buffer, piece.block}].push_back(
-        {by.context, by.when, by.epoch, by.step->key, by.step->after, write, onto_itself, low,
+    log_.touches[{by.context->process, piece.buffer, piece.block}].push_back(
+        {by.context->id, by.when, by.epoch, by.step->key, by.step->after, write, onto_itself, low,
          high});
   }
 
@@ -301,9 +228,9 @@ class Oracle {
       content.cells[low + i] = data.cells[i];
       content.cells[low + i].used = false;
     }
-    const bool onto_itself = local && data.piece.buffer == Buffer::kSend &&
-                             piece.buffer == Buffer::kReceive &&
-                             alias(process, data.piece.block) == piece.block;
+    const bool onto_itself =
+        local && data.piece.buffer == Buffer::kSend && piece.buffer == Buffer::kReceive &&
+        log_.alias(program_.collective, process, data.piece.block) == piece.block;
     touch(by, piece, low, high, true, onto_itself);
   }
 
@@ -339,7 +266,7 @@ class Oracle {
   void post(Context& context, const Action& action) {
     std::vector<std::pair<int, Posted>> sends, receives;
     std::set<std::pair<int, bool>> seen;
-    const Place& place = places_[context.process];
+    const Place& place = log_.places[context.process];
     for (const Letter& letter : action.letters) {
       const int64_t ranks = letter.head.remote ? place.remote_ranks : place.ranks;
       demand(0 <= letter.head.peer && letter.head.peer < ranks, "no such rank");
@@ -384,13 +311,13 @@ class Oracle {
     demand(sent.sized == received.sized, "one end knows no lengths");
     for (size_t i = 0; i < sent.pieces.size(); ++i)
       write(received, received.pieces[i], sent.data[i], false);
-    met_.push_back({source, target, *sent.step->key, lane, sent.when, received.when});
+    log_.met.push_back({source, target, *sent.step->key, lane, sent.when, received.when});
     for (Context* context : {sent.context, received.context})
       if (--context->unmet == 0 && context != going_) ready_.push_back(context);
   }
 
   void ask_end() {
-    for (int process = 0; process < static_cast<int>(places_.size()); ++process)
+    for (int process = 0; process < static_cast<int>(log_.places.size()); ++process)
       for (int64_t block = 0; block < blocks(process, Buffer::kReceive); ++block)
         ask_block(process, block);
     for (const auto& [where, content] : memory_)
@@ -400,7 +327,7 @@ class Oracle {
 
   void ask_block(int process, int64_t block) {
     const std::vector<Contribution> wanted =
-        required(program_.collective, places_[process], {block});
+        required(program_.collective, log_.places[process], {block});
     const Content& content = memory_[{process, Buffer::kReceive, block}];
     for (int64_t i = 0; i < length(process, Buffer::kReceive, block); ++i) {
       const auto cell = content.cells.find(i);
@@ -411,108 +338,27 @@ class Oracle {
     }
   }
 
-  void ask_uses() {
-    for (const auto& [where, touches] : touches_)
-      for (const Touch& a : touches)
-        for (const Touch& b : touches)
-          if (a.write && std::max(a.low, b.low) < std::min(a.high, b.high)) ask_pair(a, b);
-    for (const Met& a : met_)
-      for (const Met& b : met_)
-        demand(a.source != b.source || a.target != b.target ||
-                   !(a.sent.concurrent(b.sent) || a.received.concurrent(b.received)),
-               "a pair of ranks in two lanes");
-  }
-
-  static void ask_pair(const Touch& a, const Touch& b) {
-    demand(!a.when.concurrent(b.when), "lanes disturb each other");
-    if (a.context != b.context || a.epoch != b.epoch || !a.key || !b.key) return;
-    const auto& [first, second] = *a.key < *b.key ? std::tie(a, b) : std::tie(b, a);
-    demand(*first.key == *second.key || !second.after || *first.key <= *second.after,
-           "steps in flight disturb each other");
-  }
-
-  // The receive block that lies where a send block does when a call is in place.
-  std::optional<int64_t> alias(int process, int64_t block) const {
-    switch (program_.collective) {
-      case Collective::kAllgather:
-      case Collective::kGather: return places_[process].rank;
-      case Collective::kScatter:
-      case Collective::kReduceScatter: return std::nullopt;
-      default: return block;
-    }
-  }
-
-  void ask_in_place() {
-    if (!program_.in_place) return;
-    for (const auto& [where, touches] : touches_) {
-      const auto& [process, buffer, block] = where;
-      if (buffer != Buffer::kSend || !alias(process, block)) continue;
-      for (const Touch& written : touches_[{process, Buffer::kReceive, *alias(process, block)}])
-        for (const Touch& read : touches)
-          demand(!written.write || written.onto_itself ||
-                     !(written.when.concurrent(read.when) || written.when.before(read.when)),
-                 "overwritten before it is sent");
-    }
-  }
-
-  int unit(int process) const {
-    if (program_.port.per == PortScope::kRank) return process;
-    int node = 0;
-    for (const Topology& topology : job_.groups)
-      for (const int64_t size : topology.sizes()) {
-        if (process < size) return node;
-        process -= static_cast<int>(size);
-        ++node;
-      }
-    return -1;
-  }
-
-  void ask_port() {
-    if (program_.port.kind == PortKind::kNone) return;
-    std::map<std::pair<int64_t, int>, std::vector<int>> to, from;  // by key and unit
-    for (const Met& met : met_) {
-      demand(!met.lane, "a port claimed of lanes");
-      const int source = unit(met.source), target = unit(met.target);
-      if (source == target) continue;
-      to[{met.key, source}].push_back(target);
-      from[{met.key, target}].push_back(source);
-    }
-    for (auto* side : {&to, &from})
-      for (const auto& [at, units] : *side) demand(units.size() == 1, "a port used twice");
-    if (program_.port.kind != PortKind::kExchange) return;
-    for (const auto& [at, units] : to)
-      demand(!from.contains(at) || from[at] == units, "a port used for two partners");
-  }
-
-  struct Met {
-    int source, target;
-    int64_t key;
-    bool lane;
-    When sent, received;
-  };
-
   const Program& program_;
   const Job& job_;
   const Call& call_;
   std::deque<Trace> traces_;
-  std::vector<Place> places_;
+  Log log_;
   std::vector<int64_t> temporary_;
   std::deque<Context> contexts_;
   std::deque<Context*> ready_;
   const Context* going_ = nullptr;
   std::map<Where, Content> memory_;
-  std::map<Where, std::vector<Touch>> touches_;
   std::map<std::pair<int, int>, std::deque<Posted>> sends_, receives_;
-  std::vector<Met> met_;
 };
 
 }  // namespace
+}  // namespace oracle
 
 std::optional<std::string> what_is_wrong(const Program& program, const Job& job, const Call& call,
                                          int64_t limit) {
   try {
-    Oracle(program, job, call).run(limit);
-  } catch (const Wrong& wrong) {  // exceptions are for this oracle only
+    oracle::Oracle(program, job, call).run(limit);
+  } catch (const oracle::Wrong& wrong) {  // exceptions are for this oracle only
     return wrong.what;
   }
   return std::nullopt;

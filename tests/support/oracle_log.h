@@ -1,0 +1,117 @@
+// What the oracle (oracle.h) writes down: every rank's walk, and every use of a block.
+#ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
+#define QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/walk.h"
+
+namespace quadrille::oracle {
+
+struct Wrong {
+  std::string what;
+};
+inline void demand(bool holds, const char* otherwise) {
+  if (!holds) throw Wrong{otherwise};
+}
+
+struct Letter {
+  MessageHead head;
+  std::vector<PieceValue> pieces;
+};
+struct Work {  // a copy, or a reduction on a side
+  std::optional<Side> side;
+  PieceValue from, to;
+};
+struct Action {
+  std::optional<int64_t> key;  // a step's; otherwise one piece of work, or lanes
+  std::optional<int64_t> after;
+  std::vector<Letter> letters;
+  std::vector<Work> works;
+  std::vector<std::vector<Action>> lanes;
+};
+using Trace = std::vector<Action>;
+
+// Writes a walk down.
+class Recorder {
+ public:
+  Trace trace;
+
+  void step(int64_t key, std::optional<int64_t> after) { at().push_back({key, after, {}, {}, {}}); }
+  void step_end() {}
+  void message(const MessageHead& head) { at().back().letters.push_back({head, {}}); }
+  void piece(const PieceValue& piece) { at().back().letters.back().pieces.push_back(piece); }
+  void message_end() {}
+  void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
+    work({std::nullopt, from, to}, in_step);
+  }
+  void reduce(Side side, const PieceValue& from, const PieceValue& into, bool in_step) {
+    work({side, from, into}, in_step);
+  }
+  void lanes(int64_t) {
+    trace.push_back({});
+    in_lanes_ = true;
+  }
+  void lane() { trace.back().lanes.push_back({}); }
+  void lanes_end() { in_lanes_ = false; }
+
+ private:
+  Trace& at() { return in_lanes_ ? trace.back().lanes.back() : trace; }
+  void work(Work work, bool in_step) {
+    if (!in_step) at().push_back({});
+    at().back().works.push_back(work);
+  }
+  bool in_lanes_ = false;
+};
+
+// Where in a rank's walk a use happens: action, lane, action of the lane.
+struct When {
+  int64_t action;
+  int lane;
+  int64_t inner;
+  bool concurrent(const When& other) const { return action == other.action && lane != other.lane; }
+  bool before(const When& other) const {
+    return std::tie(action, inner) < std::tie(other.action, other.inner);
+  }
+};
+// A use of a part of a block.
+struct Touch {
+  int context;
+  When when;
+  int64_t epoch;
+  std::optional<int64_t> key, after;
+  bool write, onto_itself;
+  int64_t low, high;
+};
+
+// A message that has been received.
+struct Met {
+  int source, target;
+  int64_t key;
+  bool lane;
+  When sent, received;
+};
+
+struct Log {
+  using Where = std::tuple<int, Buffer, int64_t>;  // process, buffer, block
+  std::vector<Place> places;                       // by process
+  std::map<Where, std::vector<Touch>> touches;
+  std::vector<Met> met;
+
+  // The receive block that lies where a send block does when a call is in place.
+  std::optional<int64_t> alias(Collective collective, int process, int64_t block) const;
+};
+
+// What may not be found in the log at the end: each throws Wrong.
+void ask_uses(const Log& log);
+void ask_in_place(const Log& log, const Program& program);
+void ask_port(const Log& log, const Program& program, const Job& job);
+
+}  // namespace quadrille::oracle
+
+#endif  // QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
