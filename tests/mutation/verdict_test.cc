@@ -75,12 +75,12 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
       const Program program = make_program(algorithm, choices);
       Tally tally;
       for (const Mutant& mutant : thinned(mutants(program)))
-        for (const std::vector<int64_t>& sizes : all_node_vectors(4))
-          if (std::is_sorted(sizes.begin(), sizes.end()))
-            judge(mutant, job_of(sizes), {},
-                  fmt::format("{} on {}: {}", program.algorithm.text, topology_of(sizes).text(),
-                              mutant.description),
-                  tally);
+        for (const std::vector<int64_t>& sizes :
+             {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
+          judge(mutant, job_of(sizes), {},
+                fmt::format("{} on {}: {}", program.algorithm.text, topology_of(sizes).text(),
+                            mutant.description),
+                tally);
       print(program.algorithm.text, tally);
     }
 }
