@@ -1,0 +1,65 @@
+// The wheel hands out ranks in the order of their keys, however far apart these are.
+#include "verifier/wheel.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <limits>
+#include <map>
+#include <set>
+
+namespace quadrille::verifier {
+namespace {
+
+// Every rank's keys, in the order in which the wheel comes to them.
+std::map<int64_t, std::set<int32_t>> visited(const std::vector<std::vector<int64_t>>& keys) {
+  Wheel wheel(keys.size());
+  std::vector<size_t> next(keys.size(), 0);
+  const auto add = [&](int32_t rank) {
+    if (next[rank] < keys[rank].size()) wheel.add(rank, keys[rank][next[rank]++]);
+  };
+  for (size_t rank = 0; rank < keys.size(); ++rank) add(rank);
+  std::map<int64_t, std::set<int32_t>> result;
+  int64_t last = std::numeric_limits<int64_t>::min();
+  while (!wheel.empty()) {
+    int32_t rank = wheel.advance();
+    EXPECT_GE(wheel.now(), last);
+    last = wheel.now();
+    while (rank >= 0) {
+      const int32_t following = wheel.take(rank);
+      EXPECT_TRUE(result[wheel.now()].insert(rank).second);
+      add(rank);
+      rank = following;
+    }
+  }
+  return result;
+}
+
+std::map<int64_t, std::set<int32_t>> expected(const std::vector<std::vector<int64_t>>& keys) {
+  std::map<int64_t, std::set<int32_t>> result;
+  for (size_t rank = 0; rank < keys.size(); ++rank)
+    for (const int64_t key : keys[rank]) result[key].insert(rank);
+  return result;
+}
+
+RC_GTEST_PROP(Wheel, ComesToEveryKeyOfEveryRankInOrder, ()) {
+  std::vector<std::vector<int64_t>> keys;
+  const int64_t spread = *rc::gen::element<int64_t>(10, 5000, 1000000000);
+  for (int rank = *rc::gen::inRange(1, 6); rank > 0; --rank) {
+    const auto set =
+        *rc::gen::container<std::set<int64_t>>(rc::gen::inRange<int64_t>(-spread, spread));
+    keys.emplace_back(set.begin(), set.end());
+  }
+  RC_ASSERT(visited(keys) == expected(keys));
+}
+
+TEST(Wheel, ReachesFromTheLeastKeyToTheGreatest) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
+                    kGreatest = std::numeric_limits<int64_t>::max();
+  const std::vector<std::vector<int64_t>> keys = {
+      {kLeast, -5, kGreatest}, {kLeast + 1, 4091, kGreatest - 4096}, {kGreatest - 1, kGreatest}};
+  EXPECT_EQ(visited(keys), expected(keys));
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
