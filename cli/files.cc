@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <system_error>
 
 namespace quadrille::cli {
 
@@ -46,6 +48,19 @@ Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes)
 
 Result<bool> write_file(const std::string& path, const std::string& text) {
   return write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+int run_main(const char* program, int (*run)(int, char**), int argc, char** argv) {
+  int code = kBadInput;
+  try {
+    code = run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return bad_input(program, "not enough memory for so large a job");
+  } catch (const std::system_error& error) {  // fmt::print's
+    return bad_input(program, fmt::format("standard output: {}", error.code().message()));
+  }
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  return bad_input(program, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
 int bad_input(const char* program, const std::string& message) {

@@ -23,6 +23,9 @@ Result<std::vector<uint8_t>> read_file(const std::string& path);
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes);
 Result<bool> write_file(const std::string& path, const std::string& text);
 
+// Runs a command line, which returns its exit code, and makes sure that what it printed has arrived.
+int run_main(const char* program, int (*run)(int, char**), int argc, char** argv);
+
 // Prints "PROGRAM: message" to stderr; returns kBadInput.
 int bad_input(const char* program, const std::string& message);
 

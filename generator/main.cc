@@ -236,53 +236,92 @@ void add_options(CLI::App& command, Choices& choices) {
   for (const Algorithm& algorithm : algorithms())
     for (const Option& option : algorithm.options)
       if (choices.emplace(option.name, "").second)
-        command.add_option("--" + option.name, choices[option.name],
-                           fmt::format("{}; {}", fmt::join(option.values, " or "), option.help));
+        command
+            .add_option("--" + option.name, choices[option.name],
+                        fmt::format("{} (default {})", option.help, option.values[0]))
+            ->type_name(fmt::format("{}", fmt::join(option.values, "|")));
+}
+
+CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("generate", "Make a schedule file for a collective and its nodes.");
+  command->add_option("collective", arguments.collective, "alltoall")
+      ->required()
+      ->type_name("COLLECTIVE");
+  command->add_option("--algorithm", arguments.algorithm, algorithm_names(Collective::kAlltoall))
+      ->required()
+      ->type_name("NAME");
+  command
+      ->add_option("--nodes", arguments.nodes,
+                   "ranks on each node: 1,2,3 or 4x8, four nodes of eight, or 512x16,5; one of "
+                   "--nodes, --slurm, --hostfile is needed")
+      ->type_name("LIST");
+  command
+      ->add_option("--slurm", arguments.slurm,
+                   "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5")
+      ->type_name("LIST");
+  command
+      ->add_option("--hostfile", arguments.hostfile,
+                   "the same from a host file: 'host slots=4' or 'host:4' a line")
+      ->type_name("FILE");
+  command->add_option("--out", arguments.out, "the schedule file to write")
+      ->required()
+      ->type_name("FILE");
+  add_options(*command, arguments.choices);
+  command->footer(
+      "Example: generator generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out "
+      "small.qs\n"
+      "`list` says what each algorithm needs and which options it has.");
+  return command;
+}
+
+CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {
+  CLI::App* command = app.add_subcommand("show", "Print or draw a schedule file.");
+  command->add_option("file", arguments.file, "a schedule file")->required()->type_name("FILE");
+  command
+      ->add_option("--format", arguments.format,
+                   "text, the program; steps, a table of steps against nodes; svg, its picture")
+      ->check(CLI::IsMember({"text", "steps", "svg"}))
+      ->default_val("text")
+      ->type_name("FORMAT");
+  command
+      ->add_option("--steps", arguments.steps,
+                   "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out")
+      ->type_name("LOW..HIGH");
+  command->add_option("--out", arguments.out, "write there instead of to the terminal")
+      ->type_name("FILE");
+  command->footer("Example: generator show small.qs --format svg --out small.svg");
+  return command;
+}
+
+CLI::App* add_emit(CLI::App& app, std::string& file, std::string& folder) {
+  CLI::App* command = app.add_subcommand(
+      "emit", "Write a schedule file as a C header and source with the same bytes.");
+  command->add_option("file", file, "a schedule file")->required()->type_name("FILE");
+  command->add_option("--out", folder, "the folder to write to; made where it is missing")
+      ->required()
+      ->type_name("FOLDER");
+  command->footer(
+      "Example: generator emit small.qs --out src\n"
+      "writes src/small.h and src/small.c, which hold the array quadrille_small.");
+  return command;
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Writes communication schedules for MPI collectives.", "generator"};
   app.require_subcommand(1);
-
+  app.footer("`generator COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.");
   GenerateArguments generating;
-  CLI::App* generating_command =
-      app.add_subcommand("generate", "make a schedule file for a collective and its nodes");
-  generating_command->add_option("collective", generating.collective, "alltoall")->required();
-  generating_command->add_option("--algorithm", generating.algorithm, "which one; see list")
-      ->required();
-  generating_command->add_option(
-      "--nodes", generating.nodes,
-      "ranks on each node: 1,2,3 or 4x8 (four nodes of eight) or 512x16,5");
-  generating_command->add_option("--slurm", generating.slurm,
-                                 "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5");
-  generating_command->add_option("--hostfile", generating.hostfile,
-                                 "the same from a host file: 'host slots=4' or 'host:4' a line");
-  generating_command->add_option("--out", generating.out, "the schedule file to write")->required();
-  add_options(*generating_command, generating.choices);
-
-  CLI::App* listing =
-      app.add_subcommand("list", "every algorithm: what it is, where it comes from, what it needs");
-
+  const CLI::App* generating_command = add_generate(app, generating);
+  const CLI::App* listing = app.add_subcommand(
+      "list", "Say of every algorithm what it is, where it comes from, what it needs.");
   ShowArguments showing;
-  CLI::App* showing_command = app.add_subcommand("show", "print or draw a schedule file");
-  showing_command->add_option("file", showing.file, "a schedule file")->required();
-  showing_command
-      ->add_option("--format", showing.format,
-                   "text: the program; steps: a table of steps against nodes; svg: its picture")
-      ->check(CLI::IsMember({"text", "steps", "svg"}))
-      ->default_val("text");
-  showing_command->add_option("--steps", showing.steps, "only steps LOW..HIGH, HIGH not included");
-  showing_command->add_option("--out", showing.out, "write there instead of to the terminal");
-
+  const CLI::App* showing_command = add_show(app, showing);
   std::string file, folder;
-  CLI::App* emitting = app.add_subcommand(
-      "emit", "write a schedule file as a C header and source with the same bytes");
-  emitting->add_option("file", file, "a schedule file")->required();
-  emitting->add_option("--out", folder, "the folder to write to")->required();
-
+  add_emit(app, file, folder);
   CLI::App* proving =
-      app.add_subcommand("proofs", "write the proof of every program, for the verifier");
-  proving->add_option("--out", folder, "the folder to write to")->required();
+      app.add_subcommand("proofs", "Write the proof of every program, for the verifier.");
+  proving->add_option("--out", folder, "the folder to write to")->required()->type_name("FOLDER");
 
   try {
     app.parse(argc, argv);
@@ -301,4 +340,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace quadrille
 
-int main(int argc, char** argv) { return quadrille::run(argc, argv); }
+int main(int argc, char** argv) {
+  return quadrille::cli::run_main("generator", quadrille::run, argc, argv);
+}

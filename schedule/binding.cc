@@ -47,6 +47,8 @@ class Binder {
     if (rooted(program_.collective) && (call_.root < 0 || call_.root >= job_.groups[0].ranks()))
       fail(fmt::format("there is no rank {} to be the root; give one of 0 to {} with --root",
                        call_.root, job_.groups[0].ranks() - 1));
+    if (!call_.counts.empty())
+      for (int64_t each = 0; each < program_.groups; ++each) counts(each);
     located_ = located_tables(program_);
     for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)
       bind_table(program_.tables[i], i);
@@ -110,7 +112,7 @@ class Binder {
   std::vector<int64_t> counts(int64_t group) {
     if (group >= static_cast<int64_t>(call_.counts.size()) ||
         static_cast<int64_t>(call_.counts[group].size()) != job_.groups[group].ranks()) {
-      fail(fmt::format("the program needs {} counts for group {}; give them with --counts",
+      fail(fmt::format("{} counts are needed for group {}; give them with --counts",
                        job_.groups[group].ranks(), group));
       return {};
     }

@@ -21,7 +21,9 @@ Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& optio
   loads_.resize(nodes);
   copies_outside_.assign(nodes, 0);
   uses_.resize(per_node_ ? nodes : node_of_.size());
-  partners_.resize(uses_.size() * limit_);
+  // Nobody has more partners than there are others.
+  most_partners_ = std::min(static_cast<size_t>(limit_), uses_.size());
+  partners_.resize(uses_.size() * most_partners_);
   // Without tokens nothing orders the ranks of a node; with several ports nothing needs to.
   bool tokens = false;
   for_each_statement(program.body, [&](const Statement& statement) {

@@ -146,11 +146,11 @@ class Ledger {
   }
 
   bool add_partner(int32_t unit, int32_t partner) {
-    int32_t* partners = &partners_[int64_t{unit} * limit_];
+    int32_t* partners = &partners_[int64_t{unit} * most_partners_];
     Use& used = uses_[unit];
     for (int32_t i = 0; i < used.partners; ++i)
       if (partners[i] == partner) return true;
-    if (used.partners == limit_) return false;
+    if (used.partners == most_partners_) return false;
     partners[used.partners++] = partner;
     return true;
   }
@@ -161,6 +161,7 @@ class Ledger {
 
   PortKind kind_;
   int limit_;
+  int32_t most_partners_ = 0;  // that are noted
   bool per_node_, track_;
   std::vector<int32_t> node_of_;
 

@@ -56,6 +56,12 @@ Result<Call> read_call(const CallArguments& arguments, const Program& program) {
     call.counts.push_back(std::move(counts).value());
     start = end + 1;
   }
+  for (const std::string& text : arguments.parameters)
+    if (std::none_of(program.parameters.begin(), program.parameters.end(), [&](const auto& known) {
+          return known.at_call && text.starts_with(known.name.text + "=");
+        }))
+      return Error{
+          fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
   for (const Parameter& parameter : program.parameters) {
     if (!parameter.at_call) continue;
     const std::string wanted = parameter.name.text + "=";
@@ -66,7 +72,8 @@ Result<Call> read_call(const CallArguments& arguments, const Program& program) {
       return Error{fmt::format("--parameter {}N is needed", wanted)};
     const Result<std::vector<int64_t>> value =
         read_numbers("--parameter", given->substr(wanted.size()));
-    if (!value.ok()) return value.error();
+    if (!value.ok() || value->size() != 1)
+      return Error{fmt::format("--parameter: '{}' is not one number", *given)};
     call.parameters.push_back((*value)[0]);
   }
   return call;
@@ -94,7 +101,7 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
   getrusage(RUSAGE_SELF, &usage);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("  {:<10}{:.3f} s, at most {:.0f} MB\n", "checked in", seconds,
+  fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
              usage.ru_maxrss / 1024.0);
   return report->violation ? ExitCode::kRefuted : ExitCode::kVerified;
 }
@@ -114,6 +121,30 @@ struct ReplayArguments {
   CallArguments call;
 };
 
+struct StepRange {
+  int64_t low = INT64_MIN;
+  std::optional<int64_t> high;
+};
+
+// "LOW..HIGH", either of which may be missing.
+Result<StepRange> read_steps(const std::string& text) {
+  StepRange range;
+  if (text.empty()) return range;
+  const size_t dots = text.find("..");
+  const std::string low = text.substr(0, dots);
+  const std::string high = dots == std::string::npos ? "" : text.substr(dots + 2);
+  const auto read = [](const std::string& number, auto& into) {
+    if (number.empty()) return true;
+    const Result<std::vector<int64_t>> numbers = read_numbers("--steps", number);
+    if (!numbers.ok() || numbers->size() != 1) return false;
+    into = (*numbers)[0];
+    return true;
+  };
+  if (dots == std::string::npos || !read(low, range.low) || !read(high, range.high))
+    return Error{fmt::format("--steps: '{}' is not LOW..HIGH", text)};
+  return range;
+}
+
 int replay_file(const ReplayArguments& arguments) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
   if (!bytes.ok()) return bad_input("replay", bytes.error().message);
@@ -129,75 +160,107 @@ int replay_file(const ReplayArguments& arguments) {
     return bad_input("replay", fmt::format("{}: {}", arguments.file, binding.error().message));
   const Result<std::vector<int64_t>> ranks = read_numbers("--ranks", arguments.ranks);
   if (!ranks.ok()) return bad_input("replay", ranks.error().message);
-  int64_t low = INT64_MIN, high = INT64_MAX;
-  const size_t dots = arguments.steps.find("..");
-  if (!arguments.steps.empty()) {
-    const auto first = read_numbers("--steps", arguments.steps.substr(0, dots));
-    const auto last = dots == std::string::npos
-                          ? first
-                          : read_numbers("--steps", arguments.steps.substr(dots + 2));
-    if (dots == std::string::npos || !first.ok() || !last.ok())
-      return bad_input("replay", fmt::format("--steps: '{}' is not LOW..HIGH", arguments.steps));
-    low = (*first)[0];
-    high = (*last)[0];
-  }
+  const Result<StepRange> steps = read_steps(arguments.steps);
+  if (!steps.ok()) return bad_input("replay", steps.error().message);
   for (const int64_t rank : *ranks) {
     if (rank < 0 || rank >= binding->place.ranks)
       return bad_input(
           "replay", fmt::format("--ranks: there is no rank {} of {}", rank, binding->place.ranks));
     fmt::print("rank {}\n", rank);
-    for (const std::string& line : replay(schedule->program, *binding, rank, low, high))
+    for (const std::string& line :
+         replay(schedule->program, *binding, rank, steps->low, steps->high))
       fmt::print("  {}\n", line);
   }
   return 0;
 }
 
 void add_call(CLI::App& command, CallArguments& call) {
-  command.add_option("--counts", call.counts,
-                     "counts of the call, one a rank: 3,0,5; of two groups: 3,0,5/4,4");
-  command.add_option("--parameter", call.parameters,
-                     "NAME=VALUE of a parameter that is given at the call");
-  command.add_option("--root", call.root, "the root of a rooted collective");
+  command
+      .add_option("--counts", call.counts,
+                  "counts of the call, one a rank: 3,0,5; of two groups: 3,0,5/4,4")
+      ->type_name("LIST");
+  command
+      .add_option("--parameter", call.parameters,
+                  "a parameter of the program that is given at the call")
+      ->type_name("NAME=VALUE");
+  command.add_option("--root", call.root, "the root of a rooted collective; 0 where not given")
+      ->type_name("RANK");
+}
+
+CLI::App* add_check(CLI::App& app, CheckArguments& arguments) {
+  CLI::App* command = app.add_subcommand(
+      "check", "Walk every rank of schedule files and say whether they are right.");
+  command->add_option("files", arguments.files, "schedule files")->required()->type_name("FILE");
+  command
+      ->add_option(
+          "--ports", arguments.ports,
+          "how many partners a node may have at a time, asked even where the program claims none")
+      ->type_name("NUMBER");
+  add_call(*command, arguments.call);
+  command->footer(
+      "Exit codes: 0 verified, 1 refuted, 2 bad input.\nExample: verifier check small.qs");
+  return command;
+}
+
+CLI::App* add_prove(CLI::App& app, ProveArguments& arguments) {
+  CLI::App* command = app.add_subcommand("prove", "Prove programs for all sizes.");
+  command
+      ->add_option("names", arguments.names,
+                   "algorithms such as hierarchical-factor+drop; all where none is named")
+      ->type_name("NAME");
+  command
+      ->add_option("--proof", arguments.files, "proof files to prove instead of the built-in ones")
+      ->type_name("FILE");
+  command
+      ->add_option("--export", arguments.folder,
+                   "write every question as SMT-LIB there, a file an algorithm")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--second-solver", arguments.second_solver,
+                   "a solver that answers the exported questions again, such as cvc5")
+      ->type_name("COMMAND");
+  command
+      ->add_option("--timeout", arguments.timeout,
+                   "how long a question may take; one that takes longer is unknown")
+      ->check(CLI::Range(1u, 3600000u))
+      ->default_val(arguments.timeout)
+      ->type_name("MILLISECONDS");
+  command->add_flag("--verbose", arguments.verbose, "name every obligation");
+  command->footer(
+      "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier prove "
+      "hierarchical-factor --verbose");
+  return command;
+}
+
+CLI::App* add_replay(CLI::App& app, ReplayArguments& arguments) {
+  CLI::App* command = app.add_subcommand("replay", "Print what ranks do, step by step.");
+  command->add_option("file", arguments.file, "a schedule file")->required()->type_name("FILE");
+  command->add_option("--ranks", arguments.ranks, "which ranks: 1,3")
+      ->required()
+      ->type_name("LIST");
+  command->add_option("--group", arguments.group, "of which group: 0 or 1; 0 where not given")
+      ->type_name("NUMBER");
+  command
+      ->add_option("--steps", arguments.steps,
+                   "only these, HIGH not included; either may be left out")
+      ->type_name("LOW..HIGH");
+  add_call(*command, arguments.call);
+  command->footer("Example: verifier replay small.qs --ranks 0,1 --steps 0..3");
+  return command;
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Checks and proves communication schedules for MPI collectives.", "verifier"};
   app.require_subcommand(1);
-
+  app.footer(
+      "`verifier COMMAND --help` tells more. Exit codes: 0 verified, 1 refuted, 2 bad input, 3 "
+      "unknown.");
   CheckArguments checking;
-  CLI::App* checking_command = app.add_subcommand(
-      "check", "walk every rank of schedule files and say whether they are right");
-  checking_command->add_option("files", checking.files, "schedule files")->required();
-  checking_command->add_option(
-      "--ports", checking.ports,
-      "partners that a node may have at a time (asked even without a claim)");
-  add_call(*checking_command, checking.call);
-
+  const CLI::App* checking_command = add_check(app, checking);
   ProveArguments proving;
-  CLI::App* proving_command = app.add_subcommand("prove", "prove programs for all sizes");
-  proving_command->add_option(
-      "names", proving.names,
-      "algorithms such as hierarchical-factor+drop; all where none is named");
-  proving_command->add_option("--proof", proving.files,
-                              "proof files to prove instead of the built-in ones");
-  proving_command->add_option("--export", proving.folder,
-                              "write every question as SMT-LIB there, a file an algorithm");
-  proving_command->add_option("--second-solver", proving.second_solver,
-                              "a solver that answers the exported questions again, such as cvc5");
-  proving_command
-      ->add_option("--timeout", proving.timeout,
-                   "milliseconds that a question may take; one that takes longer is unknown")
-      ->check(CLI::Range(1u, 3600000u));
-  proving_command->add_flag("--verbose", proving.verbose, "name every obligation");
-
+  const CLI::App* proving_command = add_prove(app, proving);
   ReplayArguments replaying;
-  CLI::App* replaying_command = app.add_subcommand("replay", "print what ranks do, step by step");
-  replaying_command->add_option("file", replaying.file, "a schedule file")->required();
-  replaying_command->add_option("--ranks", replaying.ranks, "which: 1,3")->required();
-  replaying_command->add_option("--group", replaying.group, "of which group, 0 or 1");
-  replaying_command->add_option("--steps", replaying.steps,
-                                "only steps LOW..HIGH, HIGH not included");
-  add_call(*replaying_command, replaying.call);
+  add_replay(app, replaying);
 
   try {
     app.parse(argc, argv);
@@ -214,4 +277,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace quadrille::verifier
 
-int main(int argc, char** argv) { return quadrille::verifier::run(argc, argv); }
+int main(int argc, char** argv) {
+  return quadrille::cli::run_main("verifier", quadrille::verifier::run, argc, argv);
+}

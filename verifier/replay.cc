@@ -24,7 +24,7 @@ std::string piece_text(const PieceValue& piece) {
 }
 
 std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
-                                int64_t low, int64_t high) {
+                                int64_t low, std::optional<int64_t> high) {
   std::vector<std::string> lines;
   std::string line;
   bool wanted = true;  // what comes before the first step is shown
@@ -36,7 +36,7 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
     if (event.starts_with("step ") && event != "step end") {
       finish();
       const int64_t key = std::stoll(event.substr(5));
-      wanted = low <= key && key < high;
+      wanted = low <= key && (!high || key < *high);
       line = event + ":";
     } else if (event == "step end" || event == "message end") {
       continue;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,9 +96,9 @@ class EventTeller {
   Events events_;
 };
 
-// The rank's steps with low <= key < high, one line a step.
+// The rank's steps with low <= key < high, one line a step; without `high`, to the last.
 std::vector<std::string> replay(const Program& program, const Binding& binding, int64_t rank,
-                                int64_t low, int64_t high);
+                                int64_t low, std::optional<int64_t> high);
 
 }  // namespace quadrille::verifier
 

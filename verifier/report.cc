@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "verifier/proven.h"
 
@@ -88,16 +90,48 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
   return text;
 }
 
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("_-./+=,:@%").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// The flags that give the call once more.
+std::string call_text(const Program& program, const Call& call) {
+  std::string text;
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += fmt::format("{}{}", text.empty() ? " --counts " : "/", fmt::join(counts, ","));
+  size_t at_call = 0;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.at_call && at_call < call.parameters.size())
+      text += fmt::format(" --parameter {}={}", parameter.name.text, call.parameters[at_call++]);
+  return call.root == 0 ? text : text + fmt::format(" --root {}", call.root);
+}
+
 }  // namespace
 
-std::string replay_command(const std::string& file, const Violation& violation) {
+// A replay shows one group: that of the first rank.
+std::string replay_command(const std::string& file, const Program& program, const Call& call,
+                           const Violation& violation) {
+  const int64_t group = violation.processes.empty() ? 0 : violation.processes[0].group;
   std::string ranks;
   for (const Process& process : violation.processes)
-    if (std::to_string(process.rank).size() + ranks.size() < 60)
+    if (process.group == group && std::to_string(process.rank).size() + ranks.size() < 60)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", process.rank);
-  std::string command = fmt::format("bazel run //verifier -- replay {} --ranks {}", file, ranks);
-  if (violation.key) command += fmt::format(" --steps {}..{}", *violation.key, *violation.key + 1);
-  return command;
+  std::string command =
+      fmt::format("bazel run //verifier -- replay {} --ranks {}", shell_word(file), ranks);
+  if (group != 0) command += fmt::format(" --group {}", group);
+  // The greatest key has no step after it.
+  if (violation.key)
+    command += *violation.key == INT64_MAX
+                   ? fmt::format(" --steps {}..", *violation.key)
+                   : fmt::format(" --steps {}..{}", *violation.key, *violation.key + 1);
+  return command + call_text(program, call);
 }
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
@@ -112,7 +146,8 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                       property_text(violation.property));
   text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail)
                         : fmt::format("  but {}\n", violation.detail);
-  return text + fmt::format("  to see it: {}\n", replay_command(file, violation));
+  return text +
+         fmt::format("  to see it: {}\n", replay_command(file, schedule.program, call, violation));
 }
 
 }  // namespace quadrille::verifier

@@ -15,7 +15,8 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                          const Call& call, const Report& report);
 
 // How to see the steps around a violation.
-std::string replay_command(const std::string& file, const Violation& violation);
+std::string replay_command(const std::string& file, const Program& program, const Call& call,
+                           const Violation& violation);
 
 }  // namespace quadrille::verifier
 

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# The verifier's commands: verdicts and their exit codes, refutations that can be replayed, and
+# every refusal of a file or a flag.
+source "$(dirname "$0")/common.sh"
+
+"$generator" generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out a.qs >/dev/null
+"$generator" generate alltoall --algorithm factor --nodes 6 --out flat.qs >/dev/null
+
+# ---- Verified
+
+expect 0 "$verifier" check a.qs flat.qs
+says 'a.qs: verified'
+says 'flat.qs: verified'
+for line in '  blocks    each arrives once' '  progress  ' '  port      one exchange at a time per node' \
+  '  steps     16 (and 2 with copies only), 30 messages' '  time      ' '  window    any number' '  in place  ' \
+  'alltoall.hierarchical-factor, proven for all sizes' '  checked   in '; do
+  says "$line"
+done
+expect 0 "$verifier" check a.qs --ports 1
+expect 0 "$verifier" check a.qs --ports 2000000000
+expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
+
+# A program that nobody has proven.
+"$generator" show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
+"$write_schedule" other.txt 1,2,3 other.qs
+expect 0 "$verifier" check other.qs
+says 'verified for this topology alone: no proof of this code is known'
+
+# ---- Refuted, with a replay that works as it is printed
+
+replays() {
+  local command
+  command=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)
+  [ -n "$command" ] || fail "no replay command: $(cat .out)"
+  eval "expect 0 \"\$verifier\" $command"
+  says "$1"
+}
+refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
+  printf '%s\n' "$1" >wrong.txt
+  "$write_schedule" wrong.txt "$2" "wrong one's.qs"
+  expect 1 "$verifier" check "wrong one's.qs" "${@:5}"
+  says "wrong one's.qs: REFUTED"
+  says "$3"
+  replays "$4"
+}
+refuted 'algorithm a for alltoall
+copy send[rank] to recv[rank]
+step 4
+  send send[1 - rank] to 1 - rank' 2 'but in step 4, rank 0 waits to send to rank 1' 'step 4: send 1 send[1]'
+refuted 'algorithm a for alltoall
+copy send[rank] to recv[rank]' 2 'never arrives' 'copy outside send[0] recv[0]'
+refuted 'algorithm a for alltoall
+step 9223372036854775807
+  if rank = 0
+    send send[1] to 1' 2 'in step 9223372036854775807' 'step 9223372036854775807: send 1'
+refuted 'algorithm a for allgather
+parameter r at call
+table m = counts
+copy send[0] to recv[rank]
+step 0
+  if m[rank] = r
+    send send[0] to 1' 2 'but in step 0' 'step 0: send 1' --counts 7,3 --parameter r=7
+refuted 'algorithm a for broadcast
+step 0
+  if rank = root
+    send send[0] to 0' 2 'but in step 0' 'step 0: send 0' --root 1
+refuted 'algorithm a for allgather between groups
+step 0
+  if group = 1
+    send send[0] to remote 0' 1/1 'but in step 0' 'step 0: send remote 0'
+
+# A port that steps break which keep to another number of them.
+expect 0 "$verifier" check flat.qs
+"$generator" generate alltoall --algorithm factor --nodes 2,2,2 --out nodes.qs >/dev/null
+expect 1 "$verifier" check nodes.qs --ports 1
+says 'for the port of node'
+expect 1 "$verifier" check a.qs nodes.qs --ports 1
+says 'a.qs: verified'
+
+# ---- Proven, refuted, unknown
+
+expect 0 "$verifier" prove factor xor+drop
+says 'alltoall.factor: proven for all sizes'
+says 'alltoall.xor+drop: proven for up to 1048576 ranks'
+proof=$root/emitted/proofs/alltoall.factor.proof
+expect 0 "$verifier" prove --proof "$proof" --verbose
+says 'cover'
+grep -vE '^ +use ' "$root/emitted/proofs/alltoall.xor.proof" >weak.proof
+expect 3 "$verifier" prove --proof weak.proof
+says 'UNKNOWN: not proven'
+sed '/^code/s/18 81 20 81 00 00$/18 81 20 42 00 00/' "$proof" >wrong.proof # sends send[rank]
+! cmp -s "$proof" wrong.proof || fail 'the proof is for other code by now'
+expect 1 "$verifier" prove --proof wrong.proof
+says 'wrong.proof: REFUTED on nodes '
+expect 0 "$verifier" prove factor --export questions
+[ -s questions/alltoall.factor.smt2 ] || fail 'nothing exported'
+
+# ---- Files that are refused
+
+for command in check 'replay --ranks 0'; do
+  run() { "$verifier" $command "$@"; }
+  refuses 'nothing.qs: No such file or directory' run nothing.qs
+  refuses 'is a folder; name a file' run questions
+  refuses 'wrong.txt: not a schedule file' run wrong.txt
+  : >empty.qs
+  refuses 'empty.qs: not a schedule file' run empty.qs
+  for length in 1 8 20 100 $(($(wc -c <a.qs) - 1)); do
+    head -c "$length" a.qs >short.qs
+    refuses 'short.qs: ' run short.qs
+  done
+  (cat a.qs && printf x) >long.qs
+  refuses 'long.qs: damaged: the checksum does not fit; make it again' run long.qs
+  cp a.qs flipped.qs
+  printf '\377' | dd of=flipped.qs bs=1 seek=200 conv=notrunc status=none
+  refuses 'flipped.qs: damaged: the checksum does not fit; make it again' run flipped.qs
+  cp a.qs future.qs # the oldest reader's number follows the two of the version
+  printf '\011\000\000\000\011\000' | dd of=future.qs bs=1 seek=8 conv=notrunc status=none
+  refuses 'future.qs: format 9.0 needs a reader of format 9; this one reads 1' run future.qs
+done
+
+# ---- Flags that are refused
+
+check() { "$verifier" check "$@"; }
+refuses '--ports: a node has at least 1 port' check a.qs --ports 0
+refuses '--ports: a node has at least 1 port' check a.qs --ports -3
+refuses '--ports' check a.qs --ports many
+refuses "--parameter: 'r=3' is not NAME=VALUE" check a.qs --parameter r=3
+refuses "--counts: '1,x' is not a list of numbers like 3,0,5" check a.qs --counts 1,x
+refuses '6 counts are needed for group 0; give them with --counts' check a.qs --counts 1,2
+refuses 'a count of -1; counts are 0 or more' check a.qs --counts 1,2,3,4,5,-1
+printf 'algorithm a for broadcast\nparameter r at call\n' >call.txt
+"$write_schedule" call.txt 3 call.qs
+refuses '--parameter r=N is needed' check call.qs
+refuses "--parameter: 'r=x' is not one number" check call.qs --parameter r=x
+refuses "--parameter: 'r=1,2' is not one number" check call.qs --parameter r=1,2
+refuses 'there is no rank 3 to be the root; give one of 0 to 2 with --root' \
+  check call.qs --parameter r=1 --root 3
+refuses 'files is required' check
+refuses 'subcommand is required' "$verifier"
+
+replay() { "$verifier" replay a.qs "$@"; }
+refuses '--ranks is required' replay
+refuses '--ranks: there is no rank 6 of 6' replay --ranks 6
+refuses "--ranks: 'first' is not a list of numbers" replay --ranks first
+refuses '--group: the schedule has no group 1' replay --ranks 0 --group 1
+refuses "--steps: '4' is not LOW..HIGH" replay --ranks 0 --steps 4
+refuses "--steps: '4..x' is not LOW..HIGH" replay --ranks 0 --steps 4..x
+expect 0 replay --ranks 0,5 --steps 3..4
+[ "$(grep -c '^  step' .out)" -le 2 ] || fail 'more than the steps that were asked for'
+
+prove() { "$verifier" prove "$@"; }
+refuses "'fastest' has no proof" prove fastest
+refuses 'nothing.proof: No such file' prove --proof nothing.proof
+refuses 'wrong.txt' prove --proof wrong.txt
+
+finish
