@@ -112,7 +112,7 @@ class Binder {
   std::vector<int64_t> counts(int64_t group) {
     if (group >= static_cast<int64_t>(call_.counts.size()) ||
         static_cast<int64_t>(call_.counts[group].size()) != job_.groups[group].ranks()) {
-      fail(fmt::format("{} counts are needed for group {}; give them with --counts",
+      fail(fmt::format("the program needs {} counts for group {}; give them with --counts",
                        job_.groups[group].ranks(), group));
       return {};
     }

@@ -223,8 +223,7 @@ CLI::App* add_prove(CLI::App& app, ProveArguments& arguments) {
       ->add_option("--timeout", arguments.timeout,
                    "how long a question may take; one that takes longer is unknown")
       ->check(CLI::Range(1u, 3600000u))
-      ->default_val(arguments.timeout)
-      ->type_name("MILLISECONDS");
+      ->option_text(fmt::format("MILLISECONDS={}", arguments.timeout));
   command->add_flag("--verbose", arguments.verbose, "name every obligation");
   command->footer(
       "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier prove "

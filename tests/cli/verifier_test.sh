@@ -126,7 +126,7 @@ refuses '--ports: a node has at least 1 port' check a.qs --ports -3
 refuses '--ports' check a.qs --ports many
 refuses "--parameter: 'r=3' is not NAME=VALUE" check a.qs --parameter r=3
 refuses "--counts: '1,x' is not a list of numbers like 3,0,5" check a.qs --counts 1,x
-refuses '6 counts are needed for group 0; give them with --counts' check a.qs --counts 1,2
+refuses 'the program needs 6 counts for group 0; give them with --counts' check a.qs --counts 1,2
 refuses 'a count of -1; counts are 0 or more' check a.qs --counts 1,2,3,4,5,-1
 printf 'algorithm a for broadcast\nparameter r at call\n' >call.txt
 "$write_schedule" call.txt 3 call.qs

@@ -168,7 +168,7 @@ TEST(Names, OfTwoLoopsWithOneNameAreTwo) {
 TEST(Types, AConditionIsNoNumber) {
   // Read as numbers, both sides were once the same symbol.
   EXPECT_THAT(with_lemmas("lemma wrong(x, y)\n  show (x = y) = (x xor y)\n").error,
-              HasSubstr("test.proof:6: a condition is wanted"));
+              HasSubstr("test.proof:6:26: a condition is wanted"));
   EXPECT_THAT(with_lemmas("lemma wrong(x)\n  show x + 1\n").error,
               HasSubstr("a condition is wanted"));
   EXPECT_THAT(with_lemmas("define wrong(x)\n  as x < 1\n").error, HasSubstr("a number is wanted"));

@@ -123,7 +123,7 @@ TEST(Binding, SearchesAscendingTablesOnly) {
 
 TEST(Binding, WantsACountForEveryRank) {
   const std::string counts = "table m = counts";
-  const std::string missing = "6 counts are needed for group 0; give them with --counts";
+  const std::string missing = "the program needs 6 counts for group 0; give them with --counts";
   EXPECT_EQ(refusal(counts), missing);
   EXPECT_EQ(refusal(counts, {{{1, 2, 3}}, {}, 0}), missing);
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, -6}}, {}, 0}), "a count of -6; counts are 0 or more");
