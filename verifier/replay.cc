@@ -45,10 +45,9 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
       wanted = true;
       line = event;
     } else {
-      line += (line.empty()                                  ? ""
-               : line.ends_with(":") || event.find('[') == 4 ? " "
-                                                             : "  ") +
-              event;
+      // A piece belongs to the message before it.
+      const bool piece = event.find('[') == 4;
+      line += (line.empty() ? "" : line.ends_with(":") || piece ? " " : "  ") + event;
     }
   }
   finish();
