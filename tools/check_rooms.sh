@@ -6,7 +6,7 @@
 #   schedule   itself
 #   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
 #   generator  schedule, the table format, and of the verifier its decoder and replay, to show files
-#   verifier   schedule, the table format, cli; never the generator. Z3 in verifier/prove only
+#   verifier   schedule, the table format, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
 set -euo pipefail
@@ -43,8 +43,8 @@ room verifier 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|c
   'verifier/ knows schedule/ and the table format, never generator/'
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
-refuse "$sources" '# *include *[<"]z3' '^verifier/prove/' 'Z3 in verifier/prove/ only'
-refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?verifier/BUILD:' 'Z3 in verifier/ only'
+refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
+refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BUILD:' 'Z3 in verifier/ only'
 refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 
