@@ -59,7 +59,8 @@ static int is_even(const struct quadrille_side* side) {
   return side->uniform && side->type_size > 0 && side->count > 0 && side->count <= INT_MAX;
 }
 
-static void failed(struct quadrille_flight* flight, MPI_Request* request, int code) {
+static __attribute__((noinline, cold)) void failed(struct quadrille_flight* flight,
+                                                   MPI_Request* request, int code) {
   *request = MPI_REQUEST_NULL;
   quadrille_flight_check(flight, code);
 }
@@ -73,16 +74,19 @@ static inline __attribute__((always_inline)) int64_t follow_evenly(
   const struct quadrille_side *in = &call->receive, *out = &call->send;
   const MPI_Comm comm = call->binding->comm;
   const int receives = action != QUADRILLE_SEND_ALONE, sends = action != QUADRILLE_RECEIVE_ALONE;
-  int in_flight = flight->count;
-  int place = (flight->first + in_flight) % flight->window;
-  MPI_Request* requests = &flight->requests[place * flight->width];
-  for (; i < plan->count && quadrille_action_of(plan->words[i]) == action; i++) {
+  const int width = flight->width, window = flight->window;
+  MPI_Request* const ring = flight->requests;
+  int* const used = flight->used;
+  int in_flight = flight->count, place = flight->first + in_flight;
+  if (place >= window) place -= window;
+  MPI_Request* requests = &ring[place * width];
+  for (; quadrille_action_of(plan->words[i]) == action; i++) {
     const int peer = quadrille_operand_of(plan->words[i]);
-    if (in_flight < flight->window)
+    if (in_flight < window)
       in_flight++;
     else
-      quadrille_flight_wait(flight, place);
-    flight->used[place] = receives + sends;
+      quadrille_flight_wait(flight, requests, used[place]);
+    used[place] = receives + sends;
     if (receives) {
       const int code = MPI_Irecv(in->base + peer * in->stride, (int)in->count, in->type, peer,
                                  QUADRILLE_DATA_TAG, comm, &requests[0]);
@@ -93,13 +97,13 @@ static inline __attribute__((always_inline)) int64_t follow_evenly(
                                        peer, QUADRILLE_DATA_TAG, comm, &requests[receives]);
       if (code != MPI_SUCCESS) failed(flight, &requests[receives], code);
     }
-    requests += flight->width;
-    if (++place < flight->window) continue;
+    requests += width;
+    if (++place < window) continue;
     place = 0;
-    requests = flight->requests;
+    requests = ring;
   }
   flight->count = in_flight;
-  flight->first = place < in_flight ? place - in_flight + flight->window : place - in_flight;
+  flight->first = place < in_flight ? place - in_flight + window : place - in_flight;
   return i;
 }
 
@@ -127,25 +131,26 @@ static void follow_word(struct quadrille_alltoall_call* call, uint32_t word, int
     case QUADRILLE_SEND_TOKEN: quadrille_post_token(call, 0, peer, *place); break;
     case QUADRILLE_COPY_OWN: quadrille_copy_own(call, peer); break;
     case QUADRILLE_LAND: quadrille_flight_land_until(flight, quadrille_operand_of(word)); break;
+    case QUADRILLE_OVER: break;
   }
 }
 
-static void follow_even_sides(struct quadrille_alltoall_call* call) {
-  const struct quadrille_plan* plan = &call->binding->plan;
-  int place = 0;
-  for (int64_t i = 0; i < plan->count;) switch (quadrille_action_of(plan->words[i])) {
-      case QUADRILLE_EXCHANGE: i = follow_evenly(call, i, QUADRILLE_EXCHANGE); break;
-      case QUADRILLE_RECEIVE_ALONE: i = follow_evenly(call, i, QUADRILLE_RECEIVE_ALONE); break;
-      case QUADRILLE_SEND_ALONE: i = follow_evenly(call, i, QUADRILLE_SEND_ALONE); break;
-      default: follow_word(call, plan->words[i++], &place); break;
-    }
-}
-
 void quadrille_alltoall_follow(struct quadrille_alltoall_call* call) {
-  const struct quadrille_plan* plan = &call->binding->plan;
+  const uint32_t* words = call->binding->plan.words;
+  const int even = is_even(&call->send) && is_even(&call->receive);
   int place = 0;
-  if (is_even(&call->send) && is_even(&call->receive)) return follow_even_sides(call);
-  for (int64_t i = 0; i < plan->count; i++) follow_word(call, plan->words[i], &place);
+  for (int64_t i = 0;;) {
+    const enum quadrille_action action = quadrille_action_of(words[i]);
+    if (action == QUADRILLE_OVER) return;
+    if (!even || action > QUADRILLE_SEND_ALONE)
+      follow_word(call, words[i++], &place);
+    else if (action == QUADRILLE_EXCHANGE)
+      i = follow_evenly(call, i, QUADRILLE_EXCHANGE);
+    else if (action == QUADRILLE_RECEIVE_ALONE)
+      i = follow_evenly(call, i, QUADRILLE_RECEIVE_ALONE);
+    else
+      i = follow_evenly(call, i, QUADRILLE_SEND_ALONE);
+  }
 }
 
 int quadrille_alltoall_run(quadrille_schedule schedule, const struct quadrille_side* send,

@@ -156,6 +156,7 @@ static void staged(struct quadrille_alltoall_call* call) {
     switch (quadrille_action_of(plan->words[i])) {
       case QUADRILLE_LAND: quadrille_flight_land_until(flight, operand); break;
       case QUADRILLE_COPY_OWN: quadrille_copy_own(call, operand); break;
+      case QUADRILLE_OVER: break;
       default:
         quadrille_flight_check(flight, staged_step(call, &copier, &plan->words[i], end - i));
         break;

@@ -48,6 +48,7 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
 
 static int make_keyvals(void) {
   struct quadrille_global* g = &quadrille_global;
+  if (__atomic_load_n(&g->has_keyvals, __ATOMIC_ACQUIRE)) return MPI_SUCCESS;
   pthread_mutex_lock(&g->lock);
   int code = MPI_SUCCESS;
   if (!g->has_keyvals) {
@@ -55,7 +56,7 @@ static int make_keyvals(void) {
     if (code == MPI_SUCCESS)
       code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
     if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
-    g->has_keyvals = code == MPI_SUCCESS;
+    __atomic_store_n(&g->has_keyvals, code == MPI_SUCCESS, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&g->lock);
   return code;
@@ -72,10 +73,9 @@ static struct quadrille_binding* first_binding(MPI_Comm comm) {
 
 /* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
  * ranks find the same. */
-static struct quadrille_binding* binding_of(MPI_Comm comm, const struct quadrille_loaded* loaded) {
+static struct quadrille_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   struct quadrille_binding* binding = first_binding(comm);
-  while (binding &&
-         memcmp(binding->loaded->program.hash, loaded->program.hash, QUADRILLE_HASH_LENGTH) != 0)
+  while (binding && memcmp(binding->loaded->program.hash, hash, QUADRILLE_HASH_LENGTH) != 0)
     binding = binding->next;
   return binding;
 }
@@ -310,7 +310,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   } else if (!agreement.same_layout) {
     returned = quadrille_error(
         comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
-  } else if ((*result = binding_of(comm, loaded)) != NULL) {
+  } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL) {
     returned = adjust(*result, &known, &offer)
                    ? MPI_SUCCESS
                    : quadrille_error(comm, offer.error_class, "%s", offer.text);
@@ -348,14 +348,13 @@ int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
                            struct quadrille_binding** binding) {
   const int code = check_communicator(comm);
   if (code != MPI_SUCCESS) return code;
-  struct quadrille_loaded* loaded = quadrille_acquire(schedule);
-  const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
-  *binding = usable ? binding_of(comm, loaded) : NULL;
-  quadrille_release(loaded);
+  unsigned char hash[QUADRILLE_HASH_LENGTH];
+  const int found = quadrille_hash_of(schedule, hash);
+  *binding = found == 1 ? binding_of(comm, hash) : NULL;
   if (*binding) return MPI_SUCCESS;
   /* Where the communicator has bindings, the other ranks may be calling by one of them: they would
    * not come to an agreement. */
-  if (!loaded && first_binding(comm))
+  if (found < 0 && first_binding(comm))
     return quadrille_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind_schedule(schedule, comm, NULL, binding);
 }

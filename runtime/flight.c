@@ -45,7 +45,7 @@ int quadrille_flight_widen(struct quadrille_flight* flight) {
 
 void quadrille_flight_land(struct quadrille_flight* flight) {
   const int place = flight->first;
-  quadrille_flight_wait(flight, place);
+  quadrille_flight_wait(flight, &flight->requests[place * flight->width], flight->used[place]);
   if (flight->staged[place]) {
     free(flight->staged[place]);
     flight->staged[place] = NULL;

@@ -97,6 +97,9 @@ void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2))
  * null or stale. */
 struct quadrille_loaded* quadrille_acquire(quadrille_schedule schedule);
 void quadrille_release(struct quadrille_loaded* loaded);
+/* Writes the schedule's hash and returns 1; 0 where its load failed, -1 where the handle is null or
+ * stale. */
+int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_HASH_LENGTH]);
 
 /* bind.c: the binding of a schedule to a communicator, made where there is none. Returns an MPI
  * error code, after the handler was called. */
@@ -117,13 +120,14 @@ void quadrille_flight_land(struct quadrille_flight* flight); /* waits for the ol
 static inline void quadrille_flight_check(struct quadrille_flight* flight, int code) {
   if (code != MPI_SUCCESS && flight->error == MPI_SUCCESS) flight->error = code;
 }
-/* Waits for the requests at that place, one by one: Open MPI 4.1 loses requests of an MPI_Waitall
- * in which another one fails. */
-static inline void quadrille_flight_wait(struct quadrille_flight* flight, int place) {
-  MPI_Request* request = &flight->requests[place * flight->width];
-  MPI_Request* const end = request + flight->used[place];
-  for (; request < end; request++)
-    quadrille_flight_check(flight, MPI_Wait(request, MPI_STATUS_IGNORE));
+/* Waits for the requests, one by one: Open MPI 4.1 loses requests of an MPI_Waitall in which another
+ * one fails. */
+static inline void quadrille_flight_wait(struct quadrille_flight* flight, MPI_Request* requests,
+                                         int count) {
+  for (; count > 0; count--, requests++) {
+    const int code = MPI_Wait(requests, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) quadrille_flight_check(flight, code);
+  }
 }
 /* Waits until no more than so many steps are in flight. */
 static inline void quadrille_flight_land_until(struct quadrille_flight* flight, int count) {

@@ -148,13 +148,14 @@ const char* quadrille_plan_make(struct quadrille_plan* plan,
       case QUADRILLE_STEPS_UNDEFINED: p.error = steps.event.why; break;
       case QUADRILLE_STEPS_NO_MEMORY: p.error = no_memory; break;
     }
+  add(&p, QUADRILLE_OVER, 0);
   quadrille_steps_end(&steps);
   free(p.keys);
   if (p.error) {
     quadrille_plan_destroy(plan);
     return p.error;
   }
-  if (plan->count > 0 && plan->count < p.room) {
+  if (plan->count < p.room) {
     uint32_t* fitted = realloc(plan->words, (size_t)plan->count * sizeof *fitted);
     if (fitted) plan->words = fitted;
   }

@@ -18,7 +18,8 @@ enum quadrille_action {
   QUADRILLE_RECEIVE_TOKEN, /* an empty message */
   QUADRILLE_SEND_TOKEN,
   QUADRILLE_COPY_OWN, /* this rank's block to itself */
-  QUADRILLE_LAND      /* until no more steps than that are in flight */
+  QUADRILLE_LAND,     /* until no more steps than that are in flight */
+  QUADRILLE_OVER      /* the last word */
 };
 #define QUADRILLE_ACTION_BITS 4
 #define QUADRILLE_MOST_OPERAND ((int64_t)(UINT32_MAX >> QUADRILLE_ACTION_BITS))

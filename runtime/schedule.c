@@ -140,6 +140,16 @@ struct quadrille_loaded* quadrille_acquire(quadrille_schedule schedule) {
   return loaded;
 }
 
+int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_HASH_LENGTH]) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  const struct quadrille_slot* slot = slot_of(schedule);
+  const struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+  const int found = !loaded ? -1 : loaded->failure_class == MPI_SUCCESS;
+  if (found == 1) memcpy(hash, loaded->program.hash, QUADRILLE_HASH_LENGTH);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  return found;
+}
+
 void quadrille_release(struct quadrille_loaded* loaded) {
   if (!loaded) return;
   pthread_mutex_lock(&quadrille_global.lock);
