@@ -12,7 +12,7 @@
 #define QUADRILLE_TEXT 256 /* MPI_MAX_ERROR_STRING of the MPI library with the least */
 
 /* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
-#define QUADRILLE_DEFAULT_WINDOW 8
+#define QUADRILLE_DEFAULT_WINDOW 16
 #define QUADRILLE_MAX_WINDOW (1 << 16)
 
 #define QUADRILLE_ERROR_CODES 16 /* more classes than are ever used */
