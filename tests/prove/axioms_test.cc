@@ -1,5 +1,5 @@
-// What the prover takes for granted, held against every job of at most 8 ranks and some larger ones:
-// facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
+// What the prover takes for granted, held against every job of at most 8 ranks and a few larger
+// ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
 // with every argument; exclusive or with every two ranks.
 #include "verifier/prove/axioms.h"
 
@@ -230,8 +230,8 @@ TEST(NamedAxioms, AreNoOthers) {
   EXPECT_FALSE(is_axiom("magic"));
 }
 
-// The facts that are proven over bit-vectors are those that the axioms say, for every width there is
-// time for.
+// The facts that are proven over bit-vectors are those that the axioms say, for every width that
+// there is time for.
 TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
   for (unsigned bits = 1; bits <= 6; ++bits) {
     const unsigned end = 1u << bits;

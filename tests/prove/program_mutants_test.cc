@@ -1,5 +1,5 @@
-// Every single change of a program is noticed by the checker, by the prover, or changes nothing that
-// matters; and what the prover lets pass the checker never refutes. All mutants of the flat
+// Every single change of a program is noticed by the checker, by the prover, or changes nothing
+// that matters; and what the prover lets pass the checker never refutes. All mutants of the flat
 // programs, and every kStride-th of the others, beginning elsewhere in each;
 // bazel run //bench:program_mutants goes through all of them.
 #include <fmt/format.h>

@@ -3,13 +3,12 @@
 #ifndef QUADRILLE_TESTS_PROVE_TERMS_H_
 #define QUADRILLE_TESTS_PROVE_TERMS_H_
 
-#include <z3++.h>
-
 #include <map>
 #include <string>
 #include <vector>
 
 #include "schedule/binding.h"
+#include "verifier/prove/logic.h"
 
 namespace quadrille {
 

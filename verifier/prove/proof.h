@@ -13,7 +13,8 @@
 //   lemma NAME(x, y)                         for all integers x, y: `given` implies `show`
 //     given CONDITION                        any number
 //     show CONDITION
-//     induction x from LOW to HIGH           optional: shown for LOW, and from each x to x + 1
+//     induction x from LOW to HIGH           optional: shown for LOW, and from each x to x + 1;
+//                                            neither LOW, HIGH nor a `given` names x
 //     use AXIOM(...) or LEMMA(...)           any number
 //   theorem NAME(x, y)                       a lemma that is worth telling
 //   refute NAME(x, y)                        a claim that is false: the smallest counterexample is
@@ -23,6 +24,8 @@
 //   match send 1                             which receive meets this send, in terms of the send's
 //                                            names
 //     with receive 2 where u = l, round = round if CONDITION
+//                                            the first that applies counts; only the last goes
+//                                            without an `if`
 //   match receive 2                          and the reverse
 //   cover                                    where the block from rank `source` to another rank
 //                                            `target` travels
@@ -41,7 +44,7 @@
 // A let of the program can be used as a function of a rank and of the variables of its enclosing
 // loops: b(source, phase, round). Where two instances are compared (port), the names of the second
 // end in _2. A `use` counts wherever all its names are known, and after a `with` for that witness
-// only.
+// only. What has more than 10000 operators and operands, definitions and lets put in, is refused.
 #ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
 #define QUADRILLE_VERIFIER_PROVE_PROOF_H_
 
