@@ -106,7 +106,7 @@ TEST(Obligations, EndsInStepsOfDifferentKeysDoNotMatch) {
   program.replace(program.rfind("step ranks"), 10, "step ranks + 1");
   const Proving proving = prove(program, kTokenProof);
   EXPECT_THAT(proving.failed, ElementsAre("match send 2", "match receive 2"));
-  EXPECT_EQ(smallest_failure(program), "2x1: match");
+  EXPECT_EQ(smallest_failure(program), "2x1: keys");
 }
 
 TEST(Obligations, AWitnessThatIsNotInverseDoesNotMatch) {
