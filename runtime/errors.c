@@ -85,7 +85,8 @@ int quadrille_mpi_error(MPI_Comm comm, int code) {
   MPI_Error_string(code, text, &length);
   quadrille_log("%s", text);
   pthread_mutex_lock(&quadrille_global.lock);
-  snprintf(quadrille_global.last_error, sizeof quadrille_global.last_error, "%s", text);
+  snprintf(quadrille_global.last_error, sizeof quadrille_global.last_error, "%.*s",
+           QUADRILLE_TEXT - 1, text);
   pthread_mutex_unlock(&quadrille_global.lock);
   MPI_Comm_call_errhandler(comm, code);
   return code;

@@ -60,7 +60,8 @@ Schedule::Schedule(const Bytes& file) {
 Schedule::~Schedule() { free(); }
 
 void Schedule::free() {
-  if (handle_ != QUADRILLE_SCHEDULE_NULL) EXPECT_EQ(quadrille_free(&handle_), MPI_SUCCESS);
+  if (handle_ == QUADRILLE_SCHEDULE_NULL) return;
+  EXPECT_EQ(quadrille_free(&handle_), MPI_SUCCESS);
 }
 
 quadrille_bind_options trusted(int window, int synchronous) {
@@ -75,7 +76,8 @@ Communicator::Communicator(MPI_Comm of, int color, int key) {
 Communicator::~Communicator() { free(); }
 
 void Communicator::free() {
-  if (comm_ != MPI_COMM_NULL) EXPECT_EQ(MPI_Comm_free(&comm_), MPI_SUCCESS);
+  if (comm_ == MPI_COMM_NULL) return;
+  EXPECT_EQ(MPI_Comm_free(&comm_), MPI_SUCCESS);
 }
 
 void expect_error(int code, int error_class, const std::string& part) {
