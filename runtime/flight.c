@@ -43,13 +43,19 @@ int quadrille_flight_widen(struct quadrille_flight* flight) {
   return 1;
 }
 
-void quadrille_flight_land(struct quadrille_flight* flight) {
-  const int place = flight->first;
-  quadrille_flight_wait(flight, &flight->requests[place * flight->width], flight->used[place]);
-  if (flight->staged[place]) {
-    free(flight->staged[place]);
-    flight->staged[place] = NULL;
+void quadrille_flight_land_until(struct quadrille_flight* flight, int count) {
+  int place = flight->first;
+  MPI_Request* requests = &flight->requests[place * flight->width];
+  for (; flight->count > count; flight->count--) {
+    quadrille_flight_wait(flight, requests, flight->used[place]);
+    if (flight->staged[place]) {
+      free(flight->staged[place]);
+      flight->staged[place] = NULL;
+    }
+    requests += flight->width;
+    if (++place < flight->window) continue;
+    place = 0;
+    requests = flight->requests;
   }
-  flight->first = place + 1 == flight->window ? 0 : place + 1;
-  flight->count--;
+  flight->first = place;
 }

@@ -115,7 +115,6 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
 int quadrille_flight_open(struct quadrille_flight* flight, int window);
 void quadrille_flight_close(struct quadrille_flight* flight);
 int quadrille_flight_widen(struct quadrille_flight* flight);
-void quadrille_flight_land(struct quadrille_flight* flight); /* waits for the oldest step */
 /* Notes the first error. */
 static inline void quadrille_flight_check(struct quadrille_flight* flight, int code) {
   if (code != MPI_SUCCESS && flight->error == MPI_SUCCESS) flight->error = code;
@@ -129,14 +128,12 @@ static inline void quadrille_flight_wait(struct quadrille_flight* flight, MPI_Re
     if (code != MPI_SUCCESS) quadrille_flight_check(flight, code);
   }
 }
-/* Waits until no more than so many steps are in flight. */
-static inline void quadrille_flight_land_until(struct quadrille_flight* flight, int count) {
-  while (flight->count > count) quadrille_flight_land(flight);
-}
+/* Waits for the oldest steps until no more than so many are in flight. */
+void quadrille_flight_land_until(struct quadrille_flight* flight, int count);
 
 /* Makes room in the window for a step. Returns its place. */
 static inline int quadrille_flight_step(struct quadrille_flight* flight) {
-  if (flight->count == flight->window) quadrille_flight_land(flight);
+  quadrille_flight_land_until(flight, flight->window - 1);
   int place = flight->first + flight->count++;
   if (place >= flight->window) place -= flight->window;
   flight->used[place] = 0;
