@@ -37,7 +37,7 @@ Happenings of_walk(const Program& program, const Job& job) {
       else if (event.starts_with("step "))
         key = std::stoll(event.substr(5));
       else if (event.starts_with("send "))
-        open = {*key, rank, std::stoll(event.substr(5)), true};
+        open = {key.value(), rank, std::stoll(event.substr(5)), true};
       else if (event.starts_with("send[") && open)
         std::get<3>(*open) = false;
       else if (event.starts_with("copy ") && key)
