@@ -19,6 +19,7 @@
 #define QUADRILLE_SCHEDULE_WALK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLanes, kLaneEnd, kEnd, 
 struct PauseAtAll {
   static constexpr bool kStepEnd = true, kOutside = true;
 };
+struct PauseAtOutside {
+  static constexpr bool kStepEnd = false, kOutside = true;
+};
 struct PauseAtSteps {
   static constexpr bool kStepEnd = false, kOutside = false;
 };
@@ -61,6 +65,12 @@ struct Walker {
   int64_t after = kNoAfter;
   int32_t program_counter = 0;
   Undefined why = Undefined::kNone;
+};
+
+// A loop of which every step exchanges one block with one rank: step i in 0 .. count has the key
+// `key + i*key_stride`, and sends and receives the block of rank `peer + i*peer_stride`.
+struct Exchanges {
+  int64_t key, key_stride, peer, peer_stride, count;
 };
 
 class Code {
@@ -81,6 +91,11 @@ class Code {
   int lanes(const Walker& walker) const;
   void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
   void resume_after_lanes(Walker& walker) const;
+
+  // What the loop holds whose first step the walker has come to (kStep), where it is one of
+  // exchanges with the same `after`; nothing otherwise. leave_loop sets the walker behind it.
+  std::optional<Exchanges> exchanges(const Walker& walker, const int64_t* registers) const;
+  void leave_loop(Walker& walker) const { ++walker.program_counter; }
 
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
@@ -169,6 +184,8 @@ class Code {
     std::vector<int32_t> starts;
     int32_t join;
   };
+
+  static bool exchanges_blocks(const Run& run);
 
   static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4;
   static constexpr uint8_t kNoRegister = 255;

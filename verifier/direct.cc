@@ -18,15 +18,11 @@
 #include "verifier/check.h"
 #include "verifier/key_messages.h"
 #include "verifier/ledger.h"
+#include "verifier/stretch.h"
 #include "verifier/wheel.h"
 
 namespace quadrille::verifier {
 namespace {
-
-// Copies outside steps are booked apart; a step needs no pause at its end.
-struct PauseAtOutside {
-  static constexpr bool kStepEnd = false, kOutside = true;
-};
 
 class DirectChecker {
  public:
@@ -41,6 +37,7 @@ class DirectChecker {
         registers_(ranks_ * code_.registers()),
         walkers_(ranks_),
         first_key_(ranks_, INT64_MIN),
+        stretches_(ranks_),
         wheel_(ranks_),
         messages_(ranks_),
         partner_(ranks_, -1),
@@ -162,13 +159,44 @@ class DirectChecker {
       needs_execution_ |= walker.after >= first_key_[rank];
     }
     wheel_.add(rank, walker.key);
+    begin_stretch(rank);
   }
 
-  // A walker is visited once a key, so its state is seldom in the nearest cache.
-  void prefetch(int32_t rank) {
-    __builtin_prefetch(&walkers_[rank], 1);
-    for (int first = 0; first < code_.registers(); first += 8)
-      __builtin_prefetch(registers(rank) + first, 1);
+  // Takes a loop of exchanges out of the walk.
+  void begin_stretch(int64_t rank) {
+    Walker& walker = walkers_[rank];
+    const std::optional<Exchanges> loop = code_.exchanges(walker, registers(rank));
+    const std::optional<Stretch> stretch = loop ? Stretch::of(*loop, rank, ranks_) : std::nullopt;
+    if (!stretch) return;
+    stretches_[rank] = *stretch;
+    walker.key += (loop->count - 1) * loop->key_stride;
+    code_.leave_loop(walker);
+  }
+
+  // The step of a stretch, and on to the next step.
+  void go_on(int32_t rank) {
+    Stretch& stretch = stretches_[rank];
+    note_exchange(rank, stretch.peer);
+    if (--stretch.left == 0) return proceed(rank);
+    stretch.next();
+    wheel_.add(rank, stretch.key);
+  }
+
+  // The step that the walk stands in, and on to the next step.
+  void walk_on(int32_t rank) {
+    gathered_count_ = 0;
+    more_gathered_ = false;
+    proceed(rank);
+    if (gathered_exchange())
+      note_exchange(rank, static_cast<int32_t>(gathered_[0].peer));
+    else
+      note_gathered();
+  }
+
+  void note_exchange(int32_t rank, int32_t peer) {
+    partner_[rank] = peer;
+    arrivals_.prefetch(peer, rank);
+    exchanging_.push_back(rank);
   }
 
   void start(int64_t rank) {
@@ -183,17 +211,8 @@ class DirectChecker {
     if (rank < 0) return;
     while (rank >= 0 && !stopped()) {
       const int32_t next = wheel_.take(rank);
-      if (next >= 0) prefetch(next);
-      gathered_count_ = 0;
-      more_gathered_ = false;
-      proceed(rank);
-      if (gathered_exchange()) {
-        partner_[rank] = static_cast<int32_t>(gathered_[0].peer);
-        arrivals_.prefetch(partner_[rank], rank);
-        exchanging_.push_back(rank);
-      } else {
-        note_gathered();
-      }
+      if (next >= 0) __builtin_prefetch(&stretches_[next], 1);
+      stretches_[rank].left > 0 ? go_on(rank) : walk_on(rank);
       rank = next;
     }
     match_exchanges();
@@ -352,6 +371,7 @@ class DirectChecker {
   std::vector<int64_t> registers_;
   std::vector<Walker> walkers_;
   std::vector<int64_t> first_key_;
+  std::vector<Stretch> stretches_;
   Wheel wheel_;
   int64_t current_ = 0;
   bool in_step_ = false;  // some key has been reached

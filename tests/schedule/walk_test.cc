@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "generator/registry.h"
 #include "schedule/affine.h"
 #include "schedule/text.h"
@@ -149,6 +152,87 @@ TEST(AffineLoops, HoldOneStepOfWholeBlocksAndNothingElse) {
         "  step 2*i\n    send send[i] to i\n  step 2*i + 1\n    send send[i] to i\n",
         "  if i < 2\n    step i\n      send send[i] to i\n"})
     EXPECT_FALSE(affine_step(loop_in(head + body), 0)) << body;
+}
+
+// What each block message of a walk is, the key first.
+struct MessageSink : NoSink {
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    messages.push_back(
+        {key, head.direction == Direction::kSend, head.peer, static_cast<int64_t>(buffer), block});
+  }
+  int64_t key = 0;
+  std::vector<std::array<int64_t, 5>> messages;
+};
+
+// The messages of a rank; loops of exchanges are told by their strides where `by_loops` is set.
+struct LoopedWalk {
+  LoopedWalk(const Program& program, const Binding& binding, int64_t rank, bool by_loops) {
+    const Code code = Code::compile(program).value();
+    std::vector<int64_t> registers(code.registers());
+    Walker walker;
+    MessageSink sink;
+    code.start(binding, rank, walker, registers.data());
+    while (code.run<PauseAtSteps>(binding, walker, registers.data(), sink) == Pause::kStep) {
+      sink.key = walker.key;
+      const auto found = code.exchanges(walker, registers.data());
+      if (!by_loops || !found) continue;
+      ++loops;
+      code.leave_loop(walker);
+      for (int64_t i = 0; i < found->count; ++i) {
+        sink.key = found->key + i * found->key_stride;
+        const int64_t peer = found->peer + i * found->peer_stride;
+        sink.block_message({Direction::kReceive, false, false, peer}, Buffer::kReceive, peer);
+        sink.block_message({Direction::kSend, false, false, peer}, Buffer::kSend, peer);
+      }
+    }
+    messages = std::move(sink.messages);
+    std::sort(messages.begin(), messages.end());
+  }
+
+  std::vector<std::array<int64_t, 5>> messages;
+  int loops = 0;
+};
+
+TEST(LoopsOfExchanges, HoldTheMessagesOfTheWalk) {
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      const Program program = make_program(algorithm, choices);
+      int loops = 0;
+      for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{3, 4, 5}, {4, 4, 4, 4}}) {
+        const Result<Binding> binding = bind(program, job_of(sizes), {}, 0);
+        if (!binding.ok()) continue;
+        for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
+          const LoopedWalk walk(program, *binding, rank, true);
+          EXPECT_EQ(walk.messages, LoopedWalk(program, *binding, rank, false).messages)
+              << program.algorithm.text << ", rank " << rank;
+          loops += walk.loops;
+        }
+      }
+      EXPECT_EQ(loops > 0, algorithm.name.starts_with("hierarchical")) << program.algorithm.text;
+    }
+}
+
+TEST(LoopsOfExchanges, HoldOneBlockEachWayOfThePeerAndNothingElse) {
+  const auto loops = [](const std::string& step) {
+    const Program program =
+        parse_program("algorithm a for alltoall\nfor i in 1 .. ranks\n" + step, "loop").value();
+    const Binding binding = bind(program, job_of({5}), {}, 0).value();
+    return LoopedWalk(program, binding, 0, true).loops;
+  };
+  EXPECT_EQ(loops("  step i after -1\n    send send[i] to i\n    receive recv[i] from i\n"), 1);
+  EXPECT_EQ(loops("  step 3*i\n    receive recv[i] from i\n    send send[i] to i\n"), 1);
+  for (const char* other :
+       {"  step i\n    send send[i] to i\n", "  step i\n    receive recv[i] from i\n",
+        "  step i\n    send send[i] to i\n    send send[i] to i\n",
+        "  step i\n    send send[i - 1] to i\n    receive recv[i] from i\n",
+        "  step i\n    send send[i] to i\n    receive recv[i] from i - 1\n",
+        "  step i\n    send send[i] to i\n    receive recv[ranks - i] from ranks - i\n",
+        "  step i\n    send send[1] to i\n    receive recv[i] from i\n",
+        "  step i\n    send recv[i] to i\n    receive recv[i] from i\n",
+        "  step i\n    send send[i] to i\n    receive send[i] from i\n",
+        "  step i\n    send sized to i\n      send[i]\n    receive recv[i] from i\n",
+        "  step i after i - 2\n    send send[i] to i\n    receive recv[i] from i\n"})
+    EXPECT_EQ(loops(other), 0) << other;
 }
 
 TEST(Walk, RefusesProgramsThatNeedTooManyRegisters) {
