@@ -123,10 +123,6 @@ Events walk_events(const Program& program, const Binding& binding, int64_t rank)
   return EventTeller<PauseAtAll>(program, binding).run(rank);
 }
 
-struct PauseAtOutside {
-  static constexpr bool kStepEnd = false, kOutside = true;
-};
-
 Events fast_walk_events(const Program& program, const Binding& binding, int64_t rank) {
   return EventTeller<PauseAtOutside>(program, binding).run(rank);
 }
