@@ -102,8 +102,10 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
       case QUADRILLE_DO_WRAP: {
         const int64_t x = r[i->a], m = r[i->b];
         event->why = "wrap(x, m) with x outside -m .. 2m";
-        if (m <= 0 || x < -m || x - m >= m) goto undefined;
-        r[i->target] = x < 0 ? x + m : x >= m ? x - m : x;
+        if (m <= 0 || x < -m) goto undefined;
+        const int64_t wrapped = x < 0 ? x + m : x < m ? x : x - m;
+        if (wrapped >= m) goto undefined;
+        r[i->target] = wrapped;
         break;
       }
       case QUADRILLE_DO_EQUAL: r[i->target] = r[i->a] == r[i->b]; break;

@@ -23,9 +23,11 @@ std::optional<int64_t> floor_division(Operator op, int64_t left, int64_t right, 
 }
 
 std::optional<int64_t> wrap(int64_t x, int64_t m, Undefined* why) {
-  // -m <= x < 2m without the overflow of 2m.
-  if (m <= 0 || x < -m || x - m >= m) return undefined(Undefined::kWrap, why);
-  return x < 0 ? x + m : x >= m ? x - m : x;
+  // x < 2m is asked of x - m: neither overflows.
+  if (m <= 0 || x < -m) return undefined(Undefined::kWrap, why);
+  const int64_t wrapped = x < 0 ? x + m : x < m ? x : x - m;
+  if (wrapped >= m) return undefined(Undefined::kWrap, why);
+  return wrapped;
 }
 
 }  // namespace

@@ -265,8 +265,10 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kMaximum: r[i->target] = std::max(r[i->a], r[i->b]); break;
       case Operation::kWrap: {
         const int64_t x = r[i->a], m = r[i->b];
-        if (m <= 0 || x < -m || x - m >= m) return undefined(Undefined::kWrap);
-        r[i->target] = x < 0 ? x + m : x >= m ? x - m : x;
+        if (m <= 0 || x < -m) return undefined(Undefined::kWrap);
+        const int64_t wrapped = x < 0 ? x + m : x < m ? x : x - m;
+        if (wrapped >= m) return undefined(Undefined::kWrap);
+        r[i->target] = wrapped;
         break;
       }
       case Operation::kEqual: r[i->target] = r[i->a] == r[i->b]; break;
