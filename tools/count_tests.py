@@ -1,4 +1,5 @@
-"""Counts test cases in the event files of `bazel test`, and ends with "N passed, N failed".
+"""count_tests.py EVENTS[:TAG]...: counts test cases in event files of `bazel test`, and ends with
+"N passed, N failed". Targets that carry the TAG were not to run.
 
 A case is one <testcase> of a target's test.xml. A target that did not build, did not run, timed
 out, or ran no case at all counts as one failure. Exit code 1 where anything failed.
@@ -30,12 +31,13 @@ def report_of(result):
     return None
 
 
-def count(events):
-    """(passed, failures) of one run of `bazel test`."""
+def count(events, tag):
+    """(passed, failures) of one run of `bazel test`, which leaves out targets with the tag."""
     passed, failures, targets, ran = 0, [], set(), set()
     for line in events:
         event = json.loads(line)
-        if "targetConfigured" in event["id"] and "testSize" in event.get("configured", {}):
+        target = event.get("configured", {})
+        if "testSize" in target and tag not in target.get("tag", []):
             targets.add(event["id"]["targetConfigured"]["label"])
         if "testResult" not in event["id"]:
             continue
@@ -57,10 +59,11 @@ def count(events):
 
 def main(paths):
     passed, failures = 0, []
-    for path in paths:
+    for argument in paths:
+        path, _, tag = argument.partition(":")
         try:
             with open(path, encoding="utf-8") as events:
-                good, bad = count(events)
+                good, bad = count(events, tag)
         except OSError as error:
             good, bad = 0, [f"bazel test left no events: {error.strerror}"]
         passed += good
