@@ -50,7 +50,7 @@ def mpi_test(
                 "$(location %s)" % program,
             ],
             data = [program, "mpirun.sh", ":schedules"] + data,
-            tags = ["cpu:2"] + tags,
+            tags = tags,
         )
 
 def schedule_files(name, folder, schedules, testonly = True):
