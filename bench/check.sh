@@ -43,5 +43,7 @@ figure_of_check "P = 1024 (32x32)" 5 32x32 0.06 -
 figure_of_check "P = 4096 (128x32)" 3 128x32 0.8 -
 figure_of_check "P = 16384 (512x32)" 2 512x32 12 64
 figure "prove everything, z3" "$(seconds 2 bazel-bin/verifier/verifier prove)" 5 s
-figure "prove everything, z3, and again with cvc5" "$(seconds 1 bazel-bin/verifier/verifier prove --second-solver cvc5)" 20 s
+bazel-bin/verifier/verifier prove --second-solver cvc5 >"$work/log"
+figure "prove everything, all questions again with cvc5, two files at a time" \
+  "$(sed -n 's/.* questions in \([0-9.]*\) s: the same answers/\1/p' "$work/log")" 15 s
 exit $missed
