@@ -92,8 +92,9 @@ class Code {
   void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
   void resume_after_lanes(Walker& walker) const;
 
-  // What the loop holds whose first step the walker has come to (kStep), where it is one of
-  // exchanges with the same `after`; nothing otherwise. leave_loop sets the walker behind it.
+  // What is left of the loop that the walker has come to a step of (kStep), that step included,
+  // where it is one of exchanges with the same `after`; nothing otherwise. leave_loop sets the
+  // walker behind it.
   std::optional<Exchanges> exchanges(const Walker& walker, const int64_t* registers) const;
   void leave_loop(Walker& walker) const { ++walker.program_counter; }
 

@@ -16,10 +16,11 @@ struct Stretch {
   int32_t key_stride = 0, peer = 0, peer_stride = 0;
   int32_t left = 0;  // steps, the current one included
 
-  // Nothing where a step of the loop is wrong in itself: a key that does not increase, a peer that
-  // is no other rank. The walk then comes to it.
+  // Nothing where a step of the loop is wrong in itself, a key that does not increase or a peer that
+  // is no other rank, or where a number is too long for this form. The walk then comes to each step.
   static std::optional<Stretch> of(const Exchanges& loop, int64_t rank, int64_t ranks) {
-    if (loop.key_stride < 1 || loop.key_stride > INT32_MAX) return std::nullopt;
+    if (loop.count > INT32_MAX || loop.key_stride < 1 || loop.key_stride > INT32_MAX)
+      return std::nullopt;
     const int64_t last = loop.peer + (loop.count - 1) * loop.peer_stride;
     const auto [low, high] = std::minmax(loop.peer, last);
     if (low < 0 || high >= ranks) return std::nullopt;

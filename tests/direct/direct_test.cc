@@ -49,6 +49,16 @@ TEST(DirectChecker, FindsASecondMessageInALongStep) {
   EXPECT_NE(verdict(one_long_step(again), 5), "verified");
 }
 
+TEST(DirectChecker, CountsTheStepsOfALoopInFull) {
+  // 2^32 + 1 exchanges of the same block, of which 32 bits show one.
+  const std::string loop = kCopy +
+                           "for i in 0 .. 4294967297\n"
+                           "  step i after -1\n"
+                           "    receive recv[1 - rank] from 1 - rank\n"
+                           "    send send[1 - rank] to 1 - rank\n";
+  EXPECT_EQ(verdict(loop, 2), "once");
+}
+
 TEST(DirectChecker, TakesNoBlockForAToken) {
   const std::string right = kCopy +
                             "step 0\n"
