@@ -65,6 +65,7 @@ struct Walker {
   int64_t after = kNoAfter;
   int32_t program_counter = 0;
   Undefined why = Undefined::kNone;
+  bool has_after = false;  // where not, after is kNoAfter
 };
 
 // A loop of which every step exchanges one block with one rank: step i in 0 .. count has the key
@@ -305,7 +306,8 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         break;
       case Operation::kStep:
         walker.key = r[i->a];
-        walker.after = i->b == kNoRegister ? kNoAfter : r[i->b];
+        walker.has_after = i->b != kNoRegister;
+        walker.after = walker.has_after ? r[i->b] : kNoAfter;
         return pause(Pause::kStep, i + 1);
       case Operation::kStepEnd:
         if constexpr (Pauses::kStepEnd) return pause(Pause::kStepEnd, i + 1);
@@ -343,7 +345,8 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
           break;
         }
         walker.key = r[run.key];
-        walker.after = run.after == kNoRegister ? kNoAfter : r[run.after];
+        walker.has_after = run.after != kNoRegister;
+        walker.after = walker.has_after ? r[run.after] : kNoAfter;
         return pause(Pause::kStep, i + 1);
       }
       case Operation::kRunStep: {
@@ -354,7 +357,8 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         if (++r[run.index] >= r[run.bound]) break;
         for (const auto& [value, stride] : run.strided) r[value] += r[stride];
         walker.key = r[run.key];
-        walker.after = run.after == kNoRegister ? kNoAfter : r[run.after];
+        walker.has_after = run.after != kNoRegister;
+        walker.after = walker.has_after ? r[run.after] : kNoAfter;
         return pause(Pause::kStep, i);
       }
     }

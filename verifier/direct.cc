@@ -152,7 +152,7 @@ class DirectChecker {
     else if (walker.key <= previous)
       return fail(Property::kOrder, {rank},
                   fmt::format("rank {} goes on to step {}", rank, walker.key));
-    if (walker.after == kNoAfter) {
+    if (!walker.has_after) {
       sequential_ = true;
     } else {
       ledger_.overlapping_step();

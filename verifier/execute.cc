@@ -141,7 +141,7 @@ class Executor {
 
   // How many steps may be in flight when this one starts: those above its `after`, itself included.
   void note_window(const Context& context) {
-    if (context.parent >= 0 || context.walker.after == kNoAfter) {
+    if (context.parent >= 0 || !context.walker.has_after) {
       sequential_ = true;
       return;
     }

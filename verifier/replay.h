@@ -65,7 +65,7 @@ class EventTeller {
       outside_ = pause == Pause::kOutside;
       switch (pause) {
         case Pause::kStep:
-          events_.push_back(step_text(walker.key, walker.after != kNoAfter, walker.after));
+          events_.push_back(step_text(walker.key, walker.has_after, walker.after));
           break;
         case Pause::kStepEnd: events_.push_back("step end"); break;
         case Pause::kOutside: break;
