@@ -1,5 +1,5 @@
-// What the prover takes for granted, held against every job of at most 8 ranks and a few larger
-// ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
+// What the prover takes for granted, held against every job of at most 8 ranks (6 where sanitized)
+// and a few larger ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
 // with every argument; exclusive or with every two ranks.
 #include "verifier/prove/axioms.h"
 
@@ -11,6 +11,7 @@
 #include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
+#include "tests/support/effort.h"
 #include "tests/support/topologies.h"
 #include "verifier/prove/bitvector.h"
 #include "verifier/prove/logic.h"
@@ -19,6 +20,7 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr int64_t kSizes = 0, kBases = 1, kDone = 2;
+constexpr int64_t kMostRanks = kSanitized ? 6 : 8;
 
 Program with_tables() {
   return parse_program(R"(algorithm tables for alltoall
@@ -100,7 +102,7 @@ TEST(TableFacts, OfEntriesHold) {
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
       logic.element(table, i);
       logic.element(table, j);
-    }).hold_on(jobs(8, 4));
+    }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfNeighboursHold) {
@@ -110,7 +112,7 @@ TEST(TableFacts, OfNeighboursHold) {
       logic.element(table, i + kOne);
       logic.element(table, i - kOne);
       logic.element(table, i + kOne + kOne);
-    }).hold_on(jobs(8, 4));
+    }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfEndsHold) {
@@ -119,7 +121,7 @@ TEST(TableFacts, OfEndsHold) {
       logic.element(table, logic.length(table) - kOne);
       logic.element(table, Polynomial::constant(0));
       logic.element(table, i);
-    }).hold_on(jobs(8, 4));
+    }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfLocationsHold) {
@@ -127,7 +129,7 @@ TEST(TableFacts, OfLocationsHold) {
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
       logic.located(table, i);
       logic.located(table, j);
-    }).hold_on(jobs(8, 4));
+    }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfNestedTermsHold) {
@@ -199,7 +201,7 @@ AxiomArgument table(int64_t index) { return {index, {}}; }
 AxiomArgument number(int64_t index) { return {std::nullopt, variable(index)}; }
 
 TEST(NamedAxioms, HoldOnEveryJob) {
-  for (const Job& job : jobs(8, 20)) {
+  for (const Job& job : jobs(kMostRanks, 20)) {
     const int64_t most = job.groups[0].ranks() + 2;
     holds_for_all("member", {table(kDone), number(0)}, 1, -3, most, job);
     holds_for_all("covered", {table(kDone), number(0)}, 1, -3, most, job);

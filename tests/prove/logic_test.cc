@@ -9,12 +9,14 @@
 #include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
+#include "tests/support/effort.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::verifier {
 namespace {
 
 constexpr int kVariables = 2;
+constexpr int kExpressions = kSanitized ? 200 : 1000;
 
 Program with_tables() {
   return parse_program(R"(algorithm tables for alltoall
@@ -121,7 +123,7 @@ class Sampler {
 TEST(Logic, NumbersMeanWhatTheyEvaluateTo) {
   Sampler sampler;
   int compared = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < kExpressions; ++i) {
     const Expression expression = sampler.random.number(1 + i % 4);
     Translated translated(sampler.program);
     const z3::expr term =
@@ -139,13 +141,13 @@ TEST(Logic, NumbersMeanWhatTheyEvaluateTo) {
           << term << " on nodes " << sampler.job.groups[0].text();
     }
   }
-  EXPECT_GT(compared, 1000);
+  EXPECT_GT(compared, kExpressions);
 }
 
 TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
   Sampler sampler;
   int compared = 0, true_ones = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < kExpressions; ++i) {
     const Expression expression = sampler.random.condition(1 + i % 4);
     Translated translated(sampler.program);
     const z3::expr term = translated.logic.condition(expression, translated.instance);
@@ -163,14 +165,14 @@ TEST(Logic, ConditionsMeanWhatTheyEvaluateTo) {
           << term << " on nodes " << sampler.job.groups[0].text();
     }
   }
-  EXPECT_GT(true_ones, 300);
-  EXPECT_GT(compared - true_ones, 300);
+  EXPECT_GT(true_ones, kExpressions / 4);
+  EXPECT_GT(compared - true_ones, kExpressions / 4);
 }
 
 // What is known holds wherever it is evaluated, also of terms that have no value in the language.
 TEST(Logic, KnowledgeAboutRandomTermsHolds) {
   Sampler sampler;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < kExpressions / 3; ++i) {
     const Expression expression = sampler.random.number(1 + i % 4);
     Translated translated(sampler.program);
     translated.logic.term(translated.logic.number(expression, translated.instance));
