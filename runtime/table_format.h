@@ -24,8 +24,10 @@
  *   PRG critical  the program: see "code" below. Equal bytes mean the same program, which is what
  *                 is proven.
  *   JOB critical  for each group: varint number of runs, then per run varint nodes and varint
- *                 ranks on each, by ascending size; then one signed varint a parameter, 0 for
- *                 those that are given at the call
+ *                 ranks on each, by ascending size; then one signed varint a parameter: its
+ *                 value, or, where it is given at the call, the rule by which the runtime chooses
+ *                 it: a value of 1 or more is always that, others are QUADRILLE_CHOOSE_...; behind
+ *                 MODEL and AUTO stand two varints, alpha (ns a message) and beta (ps a byte)
  *   NAM           the names of the program in the order of declaration, each a string, or, where
  *                 an earlier name comes again, a varint of 64 plus that one's number; may be
  *                 missing
@@ -59,6 +61,12 @@
 #define QUADRILLE_SECTION_PROGRAM "PRG"
 #define QUADRILLE_SECTION_JOB "JOB"
 #define QUADRILLE_SECTION_NAMES "NAM"
+
+/* Rules for a parameter that is given at the call. */
+#define QUADRILLE_CHOOSE_NONE 0   /* no rule: whoever calls must give it */
+#define QUADRILLE_CHOOSE_LEAST -1 /* the least count that is not 0, in bytes; 1 where all are 0 */
+#define QUADRILLE_CHOOSE_MODEL -2 /* the optimum of the linear model, in closed form */
+#define QUADRILLE_CHOOSE_AUTO -3  /* the best of the linear model, rounds counted exactly */
 
 /* A longer file is refused before it is read. */
 #define QUADRILLE_MAX_FILE_LENGTH (1 << 24)
