@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "cli/files.h"
 #include "verifier/prove/prover.h"
@@ -58,22 +61,47 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   return proofs;
 }
 
+// Proves all of them on so many threads, each with a solver of its own. A thread goes on with the
+// next proof that nobody has taken: proofs that stand together share obligations.
+std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
+                                   const std::vector<ProofPlan>& plans,
+                                   const ProverOptions& options, size_t threads) {
+  std::vector<ProofResult> results(proofs.size());
+  std::vector<std::atomic_flag> taken(proofs.size());
+  const auto work = [&](size_t first) {
+    Prover prover(options);
+    for (size_t k = 0; k < proofs.size(); ++k) {
+      const size_t i = (first + k) % proofs.size();
+      if (!taken[i].test_and_set()) results[i] = prover.prove(proofs[i].proof, plans[i]);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (size_t t = 1; t < threads; ++t) others.emplace_back(work, t * proofs.size() / threads);
+  work(0);
+  others.clear();
+  return results;
+}
+
 class Session {
  public:
-  explicit Session(const ProveArguments& arguments)
-      : arguments_(arguments), prover_({arguments.timeout, exports_wanted()}) {}
+  explicit Session(const ProveArguments& arguments) : arguments_(arguments) {}
 
   int run() {
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
+    std::vector<ProofPlan> plans;
     for (const NamedProof& named : *proofs) {
-      const Result<ProofPlan> plan = plan_proof(named.proof);
+      Result<ProofPlan> plan = plan_proof(named.proof);
       if (!plan.ok()) return bad_input("prove", plan.error().message);
-      prove_one(named, *plan);
+      plans.push_back(std::move(plan).value());
     }
-    fmt::print("{} programs, {} obligations ({} distinct), {:.1f} s with z3{}\n", proofs->size(),
-               obligations_, distinct_, seconds_,
-               worst_ == ExitCode::kVerified ? ": everything proven" : "");
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<ProofResult> results =
+        prove_all(*proofs, plans, {arguments_.timeout, exports_wanted()}, threads(proofs->size()));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
+    fmt::print("{} programs, {} obligations, {:.1f} s with z3{}\n", plans.size(), obligations_,
+               took.count(), worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) {
       const int code = hand_on();
       worst_ = std::max(worst_, code);
@@ -86,11 +114,14 @@ class Session {
     return !arguments_.folder.empty() || !arguments_.second_solver.empty();
   }
 
-  void prove_one(const NamedProof& named, const ProofPlan& plan) {
-    ProofResult result = prover_.prove(named.proof, plan);
+  // What is exported once must not depend on who came first.
+  size_t threads(size_t proofs) const {
+    if (exports_wanted()) return 1;
+    return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(proofs, 1));
+  }
+
+  void tell(const NamedProof& named, const ProofPlan& plan, ProofResult& result) {
     obligations_ += result.obligations.size();
-    distinct_ += result.obligations.size() - result.known;
-    seconds_ += result.seconds;
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
     if (failed == result.obligations.end())
@@ -170,9 +201,7 @@ class Session {
   }
 
   const ProveArguments& arguments_;
-  Prover prover_;
-  size_t obligations_ = 0, distinct_ = 0;
-  double seconds_ = 0;
+  size_t obligations_ = 0;
   int worst_ = ExitCode::kVerified;
   std::vector<std::string> names_;
   std::vector<std::vector<Export>> exports_;
