@@ -27,7 +27,8 @@
  *                 ranks on each, by ascending size; then one signed varint a parameter: its
  *                 value, or, where it is given at the call, the rule by which the runtime chooses
  *                 it: a value of 1 or more is always that, others are QUADRILLE_CHOOSE_...; behind
- *                 MODEL and AUTO stand two varints, alpha (ns a message) and beta (ps a byte)
+ *                 MODEL and AUTO stand two varints, alpha (ns a message) and beta (ps a byte), each
+ *                 at most QUADRILLE_MAX_COST
  *   NAM           the names of the program in the order of declaration, each a string, or, where
  *                 an earlier name comes again, a varint of 64 plus that one's number; may be
  *                 missing
@@ -67,6 +68,7 @@
 #define QUADRILLE_CHOOSE_LEAST -1 /* the least count that is not 0, in bytes; 1 where all are 0 */
 #define QUADRILLE_CHOOSE_MODEL -2 /* the optimum of the linear model, in closed form */
 #define QUADRILLE_CHOOSE_AUTO -3  /* the best of the linear model, rounds counted exactly */
+#define QUADRILLE_MAX_COST 1000000000 /* of alpha, and of beta */
 
 /* A longer file is refused before it is read. */
 #define QUADRILLE_MAX_FILE_LENGTH (1 << 24)

@@ -1,0 +1,158 @@
+/* The block size of a pipelined ring (Traeff et al. 2008), in integers.
+ *
+ * Contributions m_i are cut into blocks of B bytes: b = sum of max(1, ceil(m_i/B)) blocks, which
+ * take b - 1 rounds of alpha + beta*B.
+ *
+ * MODEL puts b - 1 = m/B + (p + z - 2)/2, with z the number of empty contributions, and takes the
+ * root of the derivative: it averages over how much of each last block is empty.
+ *
+ * AUTO counts blocks exactly. Two facts make that cheap. Of all sizes that cut into the same
+ * numbers of blocks, the least is the best, and it is max of ceil(m_i/ceil(m_i/B)). And a size g
+ * that is at most r times the best one makes no more blocks, so costs at most r times as much: a
+ * geometric descent misses the best by its ratio at most. Where a lower bound of the cost says that
+ * nothing is to be found, it does not look. Tested against brute force by
+ * tests/runtime/block_size_test.cc. */
+#include "runtime/block_size.h"
+
+#include <limits.h>
+
+typedef unsigned __int128 wide;
+
+/* Counts and how often each comes, where they are few; else the call's own. */
+enum { FEW = 64 };
+
+struct counts {
+  const int64_t* bytes;
+  int64_t ranks;
+  int64_t total, least, most, empty; /* least: of those that are not 0 */
+  int64_t values[FEW], times[FEW];   /* of those that are not 0 */
+  int distinct;                      /* FEW + 1: more than fit */
+};
+
+static void count_value(struct counts* counts, int64_t value) {
+  int i = 0;
+  while (i < counts->distinct && counts->values[i] != value) i++;
+  if (i == counts->distinct) {
+    counts->distinct++;
+    if (i == FEW) return;
+    counts->values[i] = value;
+    counts->times[i] = 0;
+  }
+  counts->times[i]++;
+}
+
+static void read_counts(struct counts* counts, const int64_t* bytes, int64_t ranks) {
+  counts->bytes = bytes;
+  counts->ranks = ranks;
+  counts->total = counts->least = counts->most = counts->empty = 0;
+  counts->distinct = 0;
+  for (int64_t i = 0; i < ranks; i++) {
+    const int64_t value = bytes[i];
+    counts->empty += value == 0;
+    if (value == 0) continue;
+    counts->total += value;
+    if (counts->least == 0 || value < counts->least) counts->least = value;
+    if (value > counts->most) counts->most = value;
+    if (counts->distinct <= FEW) count_value(counts, value);
+  }
+}
+
+static int64_t at_most_int(int64_t size) { return size < 1 ? 1 : size > INT_MAX ? INT_MAX : size; }
+
+/* The root, rounded down. */
+static int64_t root_of(wide square) {
+  wide root = 0;
+  for (wide bit = (wide)1 << 62; bit > 0; bit >>= 1)
+    if ((root | bit) * (root | bit) <= square) root |= bit;
+  return (int64_t)root;
+}
+
+static int64_t model(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
+  const int64_t rounds = counts->ranks + counts->empty - 2; /* twice those that B does not change */
+  if (rounds <= 0 || beta_ps == 0) return at_most_int(counts->most);
+  const wide square = 2 * (wide)alpha_ps * (wide)counts->total / ((wide)beta_ps * (wide)rounds);
+  const int64_t root = root_of(square);
+  return at_most_int(root < counts->most ? root : counts->most);
+}
+
+struct search {
+  const struct counts* counts;
+  wide alpha, beta; /* in picoseconds */
+  int64_t best;
+  wide best_cost;
+};
+
+static void add_blocks(int64_t value, int64_t times, int64_t size, int64_t* blocks,
+                       int64_t* tight) {
+  const int64_t cut = value / size + (value % size != 0);
+  const int64_t enough = value / cut + (value % cut != 0);
+  *blocks += times * cut;
+  if (enough > *tight) *tight = enough;
+}
+
+/* Tries the least size that cuts into as many blocks as this one, and returns it. */
+static int64_t try_size(struct search* search, int64_t size) {
+  const struct counts* counts = search->counts;
+  int64_t blocks = counts->empty, tight = 1;
+  if (counts->distinct <= FEW)
+    for (int i = 0; i < counts->distinct; i++)
+      add_blocks(counts->values[i], counts->times[i], size, &blocks, &tight);
+  else
+    for (int64_t i = 0; i < counts->ranks; i++)
+      if (counts->bytes[i] > 0) add_blocks(counts->bytes[i], 1, size, &blocks, &tight);
+  const wide cost = (wide)(blocks - 1) * (search->alpha + search->beta * (wide)tight);
+  if (search->best == 0 || cost < search->best_cost) {
+    search->best = tight;
+    search->best_cost = cost;
+  }
+  return tight;
+}
+
+/* No more than what any size from `low` to `high` costs: as many blocks as `high` needs at least, of
+ * `low` bytes. */
+static wide least_cost(const struct search* search, int64_t low, int64_t high) {
+  const struct counts* counts = search->counts;
+  int64_t blocks = counts->empty + counts->total / high;
+  if (blocks < counts->ranks) blocks = counts->ranks;
+  return (wide)(blocks - 1) * (search->alpha + search->beta * (wide)low);
+}
+
+/* Tries sizes from `high` down to `low`, each less by one part or more; all of them where they are
+ * smaller than that. */
+static void descend(struct search* search, int64_t high, int64_t low, int64_t part) {
+  for (int64_t size = high; size >= low && size >= 1;) {
+    int64_t next = size - size / part - 1; /* the sizes between are left out */
+    if (least_cost(search, next + 1, size) < search->best_cost) {
+      const int64_t tight = try_size(search, size);
+      if (tight <= next) next = tight - 1;
+    }
+    size = next;
+  }
+}
+
+/* What matters lies within a factor of 14, as a lower bound of the cost is never less than half of
+ * it: 20 sizes at ratios of 7/8, or 105 at 39/40. */
+static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
+  struct search search = {counts, (wide)alpha_ps, (wide)beta_ps, 0, 0};
+  try_size(&search, at_most_int(counts->most));
+  try_size(&search, model(counts, alpha_ps, beta_ps));
+  descend(&search, at_most_int(counts->most), 1, counts->distinct <= FEW ? 40 : 8);
+  const int64_t around = search.best / 8;
+  descend(&search, at_most_int(search.best + around), search.best - around, 64);
+  return search.best;
+}
+
+int64_t quadrille_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
+                             int64_t ranks) {
+  struct counts counts;
+  if (rule >= 1) return at_most_int(rule);
+  if (rule != QUADRILLE_CHOOSE_LEAST && rule != QUADRILLE_CHOOSE_MODEL &&
+      rule != QUADRILLE_CHOOSE_AUTO)
+    return 0;
+  read_counts(&counts, bytes, ranks);
+  if (counts.most == 0) return 1;
+  if (rule == QUADRILLE_CHOOSE_LEAST) return at_most_int(counts.least);
+  const int64_t alpha_ps = 1000 * alpha_ns;
+  return rule == QUADRILLE_CHOOSE_MODEL ? model(&counts, alpha_ps, beta_ps)
+                                        : best_size(&counts, alpha_ps, beta_ps);
+}

@@ -1,0 +1,183 @@
+// The chosen block sizes against brute force over all sizes, exhaustively for small counts.
+#include "runtime/block_size.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace {
+
+using Counts = std::vector<int64_t>;
+
+struct Costs {
+  int64_t alpha, beta;  // ns a message, ps a byte
+};
+const Costs all_costs[] = {{0, 0},   {0, 5},      {7, 0},        {1, 1000},
+                           {3, 700}, {100, 1000}, {50000, 40000}};
+
+int64_t choose(int64_t rule, Costs costs, const Counts& counts) {
+  return quadrille_block_size(rule, costs.alpha, costs.beta, counts.data(),
+                              static_cast<int64_t>(counts.size()));
+}
+
+double cost(const Counts& counts, Costs costs, int64_t size) {
+  double blocks = 0;
+  for (const int64_t m : counts) blocks += std::max<int64_t>(1, (m + size - 1) / size);
+  return (blocks - 1) * (1000.0 * costs.alpha + static_cast<double>(costs.beta) * size);
+}
+
+double least_cost(const Counts& counts, Costs costs, int64_t most) {
+  double least = cost(counts, costs, 1);
+  for (int64_t size = 2; size <= most; ++size) least = std::min(least, cost(counts, costs, size));
+  return least;
+}
+
+int64_t most_of(const Counts& counts) { return *std::max_element(counts.begin(), counts.end()); }
+
+template <typename Body>
+void with_all_counts(int ranks, int64_t most, const Body& body) {
+  Counts counts(static_cast<size_t>(ranks), 0);
+  for (;;) {
+    body(counts);
+    size_t i = 0;
+    while (i < counts.size() && counts[i] == most) counts[i++] = 0;
+    if (i == counts.size()) return;
+    ++counts[i];
+  }
+}
+
+// The six distributions of the measurements, of about so many bytes in all.
+std::vector<Counts> distributions(int64_t ranks, int64_t total) {
+  std::vector<Counts> all(6, Counts(static_cast<size_t>(ranks), 0));
+  const int64_t even = total / ranks;
+  for (int64_t i = 0; i < ranks; ++i) {
+    const auto at = static_cast<size_t>(i);
+    all[0][at] = even;
+    all[1][at] = i == 0 ? total : 0;
+    all[2][at] = i == 0 ? total / 2 : total / 2 / ranks;
+    all[3][at] = i % 2 ? 2 * even : 0;
+    all[4][at] = 2 * even * (i + 1) / ranks;
+    all[5][at] = i < 62 ? total >> (i + 1) : 0;
+  }
+  return all;
+}
+
+TEST(BlockSize, FixedIsItselfAsFarAsAnIntHolds) {
+  EXPECT_EQ(choose(1, {1, 1}, {5, 9}), 1);
+  EXPECT_EQ(choose(4096, {1, 1}, {0, 0}), 4096);
+  EXPECT_EQ(choose(int64_t{1} << 40, {1, 1}, {5, 9}), INT_MAX);
+}
+
+TEST(BlockSize, IsNoneWhereNoRuleChooses) {
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_NONE, {1, 1}, {5, 9}), 0);
+  EXPECT_EQ(choose(-4, {1, 1}, {5, 9}), 0);
+}
+
+TEST(BlockSize, IsOneWhereNobodyContributes) {
+  for (const int64_t rule : {QUADRILLE_CHOOSE_LEAST, QUADRILLE_CHOOSE_MODEL, QUADRILLE_CHOOSE_AUTO})
+    for (const Costs costs : all_costs) EXPECT_EQ(choose(rule, costs, {0, 0, 0}), 1);
+}
+
+TEST(BlockSize, LeastIsTheLeastThatIsNotEmpty) {
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_LEAST, {1, 1}, {0, 7, 3, 0, 9}), 3);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_LEAST, {1, 1}, {int64_t{1} << 40, 0}), INT_MAX);
+}
+
+// sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.
+TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
+  for (int ranks = 1; ranks <= 4; ++ranks)
+    with_all_counts(ranks, 5, [](const Counts& counts) {
+      if (most_of(counts) == 0) return;
+      const int64_t empty = std::count(counts.begin(), counts.end(), 0);
+      const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+      const int64_t divisor = static_cast<int64_t>(counts.size()) + empty - 2;
+      for (const Costs costs : all_costs) {
+        const int64_t chosen = choose(QUADRILLE_CHOOSE_MODEL, costs, counts);
+        ASSERT_GE(chosen, 1);
+        ASSERT_LE(chosen, most_of(counts));
+        const int64_t below = costs.beta * divisor, above = 2000 * costs.alpha * total;
+        if (chosen < most_of(counts)) {
+          ASSERT_GT((chosen + 1) * (chosen + 1) * below, above);
+        }
+        if (chosen > 1 && divisor > 0) {
+          ASSERT_LE(chosen * chosen * below, above);
+        }
+      }
+    });
+}
+
+TEST(BlockSize, ModelTakesTheGreatestCountWhereTheFormulaDividesByZero) {
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40, 30}), 40);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40}), 40);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
+}
+
+TEST(BlockSize, ModelIsExactWhereSixtyFourBitsAreTooFew) {
+  // The roots of 2 * 10^12 * 3 * 2^60 / 4 and of 2 * 1000 * 3 * 2^60 / 10^9.
+  const Counts large(3, int64_t{1} << 60);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1000000000, 4}, large), INT_MAX);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000000000}, large), 2630119);
+}
+
+TEST(BlockSize, AutoIsTheBestOfAllForSmallCounts) {
+  for (int ranks = 1; ranks <= 4; ++ranks)
+    with_all_counts(ranks, 7, [](const Counts& counts) {
+      if (most_of(counts) == 0) return;
+      for (const Costs costs : all_costs) {
+        const int64_t chosen = choose(QUADRILLE_CHOOSE_AUTO, costs, counts);
+        ASSERT_GE(chosen, 1);
+        ASSERT_LE(chosen, most_of(counts));
+        ASSERT_EQ(cost(counts, costs, chosen), least_cost(counts, costs, most_of(counts)))
+            << testing::PrintToString(counts) << " chosen " << chosen << " at " << costs.alpha
+            << ", " << costs.beta;
+      }
+    });
+}
+
+TEST(BlockSize, AutoIsWithinAFortiethOfTheBestForFewDifferentCounts) {
+  for (const int64_t ranks : {2, 3, 5, 16, 33, 64})
+    for (const int64_t total : {1000, 20011, 65536})
+      for (const Counts& counts : distributions(ranks, total))
+        for (const Costs costs : all_costs) {
+          if (most_of(counts) == 0) continue;
+          const double chosen = cost(counts, costs, choose(QUADRILLE_CHOOSE_AUTO, costs, counts));
+          EXPECT_LE(chosen, 1.026 * least_cost(counts, costs, most_of(counts)))
+              << testing::PrintToString(counts) << " at " << costs.alpha << ", " << costs.beta;
+        }
+}
+
+TEST(BlockSize, AutoIsNearTheBestForManyDifferentCounts) {
+  std::mt19937_64 random(1);
+  for (const Costs costs : all_costs)
+    for (int i = 0; i < 4; ++i) {
+      Counts counts(300);
+      for (int64_t& m : counts)
+        m = static_cast<int64_t>(random() % (i == 0 ? 2000 : random() % 2000 + 1));
+      const double chosen = cost(counts, costs, choose(QUADRILLE_CHOOSE_AUTO, costs, counts));
+      EXPECT_LE(chosen, 1.03 * least_cost(counts, costs, most_of(counts))) << costs.alpha;
+    }
+}
+
+TEST(BlockSize, AutoCutsARegularDistributionIntoWholeContributions) {
+  // Here the closed form would cut each into two and a bit.
+  const Counts regular(16, 1 << 18);
+  EXPECT_LT(choose(QUADRILLE_CHOOSE_MODEL, {50000, 40000}, regular), 1 << 17);
+  EXPECT_EQ(choose(QUADRILLE_CHOOSE_AUTO, {50000, 40000}, regular), 1 << 18);
+}
+
+TEST(BlockSize, IsSensibleForTheLargestOfEverything) {
+  Counts counts(16384);
+  for (size_t i = 0; i < counts.size(); ++i)
+    counts[i] = (int64_t{1} << 48) - static_cast<int64_t>(i * i * 977);
+  for (const int64_t rule : {QUADRILLE_CHOOSE_MODEL, QUADRILLE_CHOOSE_AUTO}) {
+    EXPECT_EQ(choose(rule, {1000000000, 1}, counts), INT_MAX);
+    EXPECT_GE(choose(rule, {1000000000, 1000000000}, counts), 1);
+    EXPECT_EQ(choose(rule, {0, 1000000000}, counts), 1);
+  }
+}
+
+}  // namespace
