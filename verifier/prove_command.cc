@@ -27,6 +27,11 @@ struct NamedProof {
   Proof proof;
 };
 
+// "alltoall.factor" is asked for by its whole name, or without the collective.
+bool is_named(const std::string& name, const std::string& wanted) {
+  return name == wanted || name.substr(name.find('.') + 1) == wanted;
+}
+
 // The built-in proofs that are asked for, or those of the files.
 Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   std::vector<std::pair<std::string, std::string>> texts;  // name, text
@@ -39,9 +44,8 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
     for (const ProvenProgram& program : proven_programs())
       texts.emplace_back(program.name, program.proof);
   for (const std::string& name : arguments.names) {
-    const bool known = std::any_of(texts.begin(), texts.end(), [&](const auto& text) {
-      return text.first == name || text.first == "alltoall." + name;
-    });
+    const bool known = std::any_of(texts.begin(), texts.end(),
+                                   [&](const auto& text) { return is_named(text.first, name); });
     if (!known)
       return Error{fmt::format(
           "'{}' has no proof; bazel run //verifier -- prove --verbose names all that do", name)};
@@ -49,7 +53,7 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   std::vector<NamedProof> proofs;
   for (const auto& [name, text] : texts) {
     const auto asked = [&, &name = name](const std::string& wanted) {
-      return name == wanted || name == "alltoall." + wanted;
+      return is_named(name, wanted);
     };
     if (!arguments.names.empty() &&
         std::none_of(arguments.names.begin(), arguments.names.end(), asked))
@@ -146,7 +150,7 @@ class Session {
       worst_ = std::max<int>(worst_, ExitCode::kUnknown);
       return;
     }
-    fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->job.groups[0].text(),
+    fmt::print("{}: REFUTED on nodes {}: {}: {}\n", named.name, job->text(),
                property_name(job->violation.property), job->violation.detail);
     if (worst_ != ExitCode::kUnknown) worst_ = ExitCode::kRefuted;
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "schedule/evaluate.h"
@@ -199,6 +200,80 @@ void holds_for_all(const std::string& name, const std::vector<AxiomArgument>& ar
 
 AxiomArgument table(int64_t index) { return {index, {}}; }
 AxiomArgument number(int64_t index) { return {std::nullopt, variable(index)}; }
+
+// ---- Tables of the call
+
+Program with_call_tables() {
+  return parse_program(R"(algorithm tables for allgather
+parameter B at call
+table m = counts
+table b[i in 0 .. ranks] = max(1, (m[i] + B - 1) div B)
+table s = prefix(b)
+copy send[0] to recv[rank]
+)",
+                       "tables")
+      .value();
+}
+
+// Every fact about entries and locations over two unknowns, on one call.
+void call_facts_hold(const Program& program, const std::vector<z3::expr>& facts,
+                     const std::vector<int64_t>& counts, int64_t block) {
+  const Job job = job_of(std::vector<int64_t>(counts.size(), 1));
+  const Binding binding = bind(program, {job.groups, {0}}, {{counts}, {block}, 0}, 0).value();
+  Interpretation meaning(job, block);
+  meaning.set_table("table_0", binding.tables[0]);
+  meaning.set_table("table_1", binding.tables[1]);
+  meaning.set_table("prefix_table_1", binding.tables[2]);
+  meaning.set("parameter_0", block);
+  meaning.define(facts);
+  const int64_t most = std::max<int64_t>(counts.size(), binding.tables[2].back()) + 2;
+  for (int64_t i = -2; i <= most; ++i)
+    for (int64_t j = -2; j <= most; ++j) {
+      meaning.set("i", i);
+      meaning.set("j", j);
+      for (const z3::expr& fact : facts)
+        ASSERT_TRUE(meaning.holds(fact)) << testing::PrintToString(counts) << ", B = " << block
+                                         << ", i = " << i << ", j = " << j << ": " << fact;
+    }
+}
+
+TEST(CallTableFacts, HoldForEveryCall) {
+  const Program program = with_call_tables();
+  z3::context context;
+  Logic logic(context, program);
+  const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
+  for (const int64_t table : {0, 1, 2}) {
+    logic.element(table, i);
+    logic.element(table, j);
+    logic.element(table, i + kOne);
+  }
+  logic.element(2, logic.length(2) - kOne);
+  logic.located(2, i);
+  logic.located(2, j);
+  const std::vector<z3::expr> facts = logic.knowledge();
+  constexpr int64_t kMostCount = kSanitized ? 1 : 2;
+  for (const int64_t ranks : {1, 2, 3})
+    for (int64_t code = 0; code < std::pow(kMostCount + 1, ranks); ++code) {
+      std::vector<int64_t> counts;
+      for (int64_t rest = code; counts.size() < static_cast<size_t>(ranks); rest /= kMostCount + 1)
+        counts.push_back(rest % (kMostCount + 1));
+      for (const int64_t block : {1, 2}) call_facts_hold(program, facts, counts, block);
+    }
+}
+
+TEST(CallTableFacts, SayMoreThanNothing) {
+  const Program program = with_call_tables();
+  z3::context context;
+  Logic logic(context, program);
+  const Polynomial i = logic.fresh("i"), one = Polynomial::constant(1);
+  z3::solver solver(context);
+  solver.add(logic.less_equal(Polynomial::constant(0), i));
+  solver.add(logic.less(i, logic.ranks()));
+  // The sums strictly ascend.
+  solver.add(logic.less_equal(logic.element(2, i + one), logic.element(2, i)));
+  for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
+  EXPECT_EQ(solver.check(), z3::unsat);
+}
 
 TEST(NamedAxioms, HoldOnEveryJob) {
   for (const Job& job : jobs(kMostRanks, 20)) {

@@ -313,13 +313,16 @@ TEST(Obligations, TwoExchangesOfANodeAtOnceAreAgainstItsPort) {
   EXPECT_EQ(smallest_failure(program), "2x1,2: port");
 }
 
-TEST(Obligations, AOneWayMessageMustStayInsideItsNode) {
+TEST(Obligations, OneMessageLeavesANodeAndOneComesIn) {
   std::string program(kShift);
   program.replace(program.find("in_place"), 8, "port one+one per node");
   program.replace(program.find("copy"), 0, "table size = nodes\ntable base = prefix(size)\n");
-  EXPECT_THAT(
-      prove(program, kShiftProof).failed,
-      ElementsAre("port: send 1 stays inside its node", "port: receive 1 stays inside its node"));
+  EXPECT_THAT(prove(program, kShiftProof).failed,
+              ElementsAre("port: send 1 and send 1", "port: receive 1 and receive 1"));
+  EXPECT_EQ(smallest_failure(program), "2x1,2: port");
+  // That it stays inside its node is not believed.
+  EXPECT_THAT(prove(program, std::string(kShiftProof) + "port\n  inside send 1\n").failed,
+              ElementsAre("port: send 1 stays inside its node", "port: receive 1 and receive 1"));
 }
 
 TEST(Obligations, APortPerNodeWantsATableOfNodes) {

@@ -82,8 +82,7 @@ Proving prove(const std::string& program, const std::string& statements,
 std::string smallest_failure(const std::string& program) {
   const auto job = verifier::find_failing_job(parsed(program));
   if (!job) return "";
-  return fmt::format("{}: {}", job->job.groups[0].text(),
-                     verifier::property_name(job->violation.property));
+  return fmt::format("{}: {}", job->text(), verifier::property_name(job->violation.property));
 }
 
 }  // namespace quadrille

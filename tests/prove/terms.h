@@ -18,6 +18,10 @@ class Interpretation {
   // table, or is divided by nothing, has any value: another one for each `seed`.
   Interpretation(const Job& job, int64_t seed);
 
+  // A table of the call, "table_0" or "prefix_table_1".
+  void set_table(const std::string& name, std::vector<int64_t> entries) {
+    tables_[name] = std::move(entries);
+  }
   // The value of an unknown, "v0_x".
   void set(const std::string& name, int64_t value) { unknowns_["qd_" + name] = value; }
   // Facts that define symbols: a choice is what a fact says it is equal to.

@@ -3,6 +3,7 @@
 // new terms.
 #include "verifier/prove/axioms.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "verifier/prove/logic.h"
@@ -109,6 +110,13 @@ bool Logic::made_of_nodes(int64_t table) const {
          program_.tables[t.source].kind == TableKind::kNodes;
 }
 
+bool Logic::adds_up(int64_t table) const {
+  const Table& t = program_.tables[table];
+  if (t.kind != TableKind::kPrefix) return false;
+  const TableKind source = program_.tables[t.source].kind;
+  return source == TableKind::kNodes || source == TableKind::kMap;
+}
+
 // Facts about lengths and ends. The entries that they name take no part in facts about pairs.
 void Logic::know_tables() {
   const Polynomial zero = Polynomial::constant(0), one = Polynomial::constant(1);
@@ -116,10 +124,10 @@ void Logic::know_tables() {
   for (size_t i = 0; i < program_.tables.size(); ++i) {
     const Table& table = program_.tables[i];
     if (table.kind == TableKind::kNodes) known_.push_back(term(length(i)) >= 1);
-    if (!made_of_nodes(i)) continue;
+    if (!made_of_nodes(i) && !adds_up(i)) continue;
     known_.push_back(equal(entry(i, zero), zero));
     if (table.kind == TableKind::kPrefix) {
-      known_.push_back(equal(entry(i, length(i) - one), ranks()));
+      if (made_of_nodes(i)) known_.push_back(equal(entry(i, length(i) - one), ranks()));
     } else {
       known_.push_back(term(length(i)) >= 2);
       known_.push_back(
@@ -137,28 +145,33 @@ void Logic::know_element(const Application& application) {
         entry(application.table, length(application.table) - Polynomial::constant(1));
     known_.push_back(
         z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
-  } else if (made_of_nodes(application.table)) {
+  } else if (table.kind == TableKind::kCounts) {
+    known_.push_back(z3::implies(inside, term(application.result) >= 0));
+  } else if (table.kind == TableKind::kMap) {
+    known_.push_back(z3::implies(
+        inside, equal(application.result, number(table.second, {{}, {application.argument}}))));
+  } else if (made_of_nodes(application.table) || adds_up(application.table)) {
     known_.push_back(z3::implies(inside, less_equal(application.argument, application.result)));
+    const Polynomial end = length(table.source);
     if (table.kind == TableKind::kPrefix)
       known_.push_back(z3::implies(
-          index >= 0 && index < term(length(table.source)),
-          less_equal(application.result + entry(table.source, application.argument), ranks())));
+          index >= 0 && index < term(end),
+          less_equal(application.result + entry(table.source, application.argument),
+                     made_of_nodes(application.table) ? ranks() : entry(application.table, end))));
   }
 }
 
 // The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs
 // would multiply with others.
 Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
-  if (program_.tables[table].kind == TableKind::kPrefix && made_of_nodes(table))
-    return element(table, index) + element(program_.tables[table].source, index);
+  if (adds_up(table)) return element(table, index) + element(program_.tables[table].source, index);
   return element(table, index + Polynomial::constant(1));
 }
 
 void Logic::know_location(const Application& application) {
   const Polynomial& a = application.result;
   const z3::expr where = term(a);
-  const bool sums = program_.tables[application.table].kind == TableKind::kPrefix &&
-                    made_of_nodes(application.table);
+  const bool sums = adds_up(application.table);
   known_.push_back(where >= -1 && where < term(length(application.table)));
   known_.push_back(
       z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
@@ -171,7 +184,7 @@ void Logic::know_location(const Application& application) {
 // Facts about each two entries of a table.
 void Logic::know_pairs(int64_t table) {
   const Table& t = program_.tables[table];
-  if (t.kind != TableKind::kNodes && !made_of_nodes(table)) return;
+  if (t.kind != TableKind::kNodes && !made_of_nodes(table) && !adds_up(table)) return;
   std::vector<Application> entries;
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
@@ -183,8 +196,10 @@ void Logic::know_pairs(int64_t table) {
       known_.push_back(
           z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
     else if (t.kind == TableKind::kPrefix)
-      known_.push_back(z3::implies(i >= 0 && i < j && j < end,
-                                   less_equal(next_element(table, low.argument), high.result)));
+      known_.push_back(
+          z3::implies(i >= 0 && i < j && j < end,
+                      less_equal(next_element(table, low.argument), high.result) &&
+                          (made_of_nodes(table) ? truth(true) : less(low.result, high.result))));
     else
       known_.push_back(
           z3::implies(i >= 0 && i < j && j < end,
@@ -207,8 +222,12 @@ void Logic::know_pairs(int64_t table) {
 }
 
 std::vector<z3::expr> Logic::knowledge() {
+  // An entry of a table of expressions names entries of others.
+  const bool has_map =
+      std::any_of(program_.tables.begin(), program_.tables.end(),
+                  [](const Table& table) { return table.kind == TableKind::kMap; });
   size_t elements = 0, locations = 0;
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < (has_map ? 3 : 2); ++round) {
     const size_t element_end = elements_.size(), location_end = locations_.size();
     for (; locations < location_end; ++locations) know_location(Application(locations_[locations]));
     for (; elements < element_end; ++elements) know_element(Application(elements_[elements]));

@@ -7,6 +7,12 @@
 //     i < j -> P[i] + S[i] <= P[j]
 //   D[0] = 0; length(D) >= 2; i <= D[i]; i < j -> D[i] + (j - i) <= D[j];
 //     the last entry of D is S[N-1]
+// Tables of the call (counts M, one a rank; a table of expressions E; Q = prefix(E), where that
+// every entry of E is at least 1 is an obligation):
+//   0 <= M[i]; E[i] is its expression of i
+//   Q[0] = 0; Q[i+1] = Q[i] + E[i]; i <= Q[i]; Q[i] + E[i] <= Q[length(E)];
+//     i < j -> Q[i] + E[i] <= Q[j] and Q[i] < Q[j]
+// Of any table that is searched:
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c

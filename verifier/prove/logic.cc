@@ -233,7 +233,15 @@ Polynomial Logic::located(int64_t table, const Polynomial& x) {
 Polynomial Logic::length(int64_t table) {
   const Table& t = program_.tables[table];
   if (t.kind == TableKind::kPrefix) return length(t.source) + Polynomial::constant(1);
+  if (t.kind == TableKind::kCounts) return ranks();
+  if (t.kind == TableKind::kMap) return number(t.first, {});
   return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
+}
+
+Polynomial Logic::block_length(const Polynomial& rank) {
+  for (size_t i = 0; i < program_.tables.size(); ++i)
+    if (program_.tables[i].kind == TableKind::kCounts) return element(i, rank);
+  return atom(apply("block_length", term(rank)));
 }
 
 }  // namespace quadrille::verifier

@@ -74,6 +74,9 @@ class Logic {
   }
   Polynomial located(int64_t table, const Polynomial& x);
   Polynomial length(int64_t table);
+  // How many bytes that rank's block has, by the counts of the call where the program has a table
+  // of them.
+  Polynomial block_length(const Polynomial& rank);
   Polynomial ranks() { return atom(context_.int_const("qd_ranks")); }
 
   // From now on the table entry, or the location, `left` is written as `right`, to which it must
@@ -100,6 +103,9 @@ class Logic {
   Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
   std::string table_name(int64_t table) const;
   bool made_of_nodes(int64_t table) const;
+  // Prefix sums of entries of at least 1: of nodes, or of a table of expressions, of which that is
+  // an obligation.
+  bool adds_up(int64_t table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
 
   // axioms.cc

@@ -18,6 +18,7 @@ void Planner::matches_of(size_t i) {
   const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
   const std::string name = "match " + site_name(site);
   peer_and_place(site, view, facts);
+  if (anatomy_.forwards && site.block) piece(site, view, facts);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
     append(q.hypotheses, along(q, site.path, instance));
@@ -47,6 +48,8 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
   const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
   goals.push_back(q.logic.equal(here_key, there_key));
+  if (anatomy_.forwards && site.block)
+    append(goals, same_part(q, part(q, site, instance), part(q, other, there)));
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
 }
@@ -58,7 +61,8 @@ void Planner::peer_and_place(const Site& site, const View& view, const Uses& fac
     const z3::expr self = q.logic.equal(peer, instance.rank);
     std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),
                                    q.logic.less(peer, q.logic.ranks()), !self};
-    if (site.block) goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
+    if (site.block && !anatomy_.forwards)
+      goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
     show(q, {}, goals, self);
   });
 }

@@ -23,16 +23,24 @@ bool contains(const LoopSite& loop, const StepSite& step) {
 
 void Planner::port() {
   for (const StepSite& step : anatomy_.steps)
-    if (error_.empty()) at_most_one_each_way(step);
+    if (error_.empty()) messages_of(step);
   if (!error_.empty()) return;
   if (program_.port.kind == PortKind::kNone || program_.port.per == PortScope::kRank) return;
   const auto base = node_table();
   if (!base) return fail_proof("a port per node needs a table of prefix(nodes)");
+  if (program_.port.kind == PortKind::kSendReceive) return one_each_way(*base);
   for (size_t i = 0; i < anatomy_.steps.size(); ++i) {
-    if (!leaves_its_node(i)) stays_inside(i, *base);
+    if (!leaves_its_node(i))
+      for (const int site : anatomy_.steps[i].sites) stays_inside(anatomy_.sites[site], *base);
     for (size_t j = 0; j <= i; ++j)
       if (leaves_its_node(i) && leaves_its_node(j)) one_exchange(j, i, *base);
   }
+}
+
+void Planner::messages_of(const StepSite& step) {
+  if (program_.port.kind == PortKind::kSendReceive && program_.port.per == PortScope::kNode)
+    return other_peers(step);
+  at_most_one_each_way(step);
 }
 
 // Then nothing is left to prove for a rank's own port, nor of two messages of a pair.
@@ -61,15 +69,22 @@ bool Planner::exchanges_blocks(const StepSite& step) const {
          anatomy_.sites[step.sites[1]].block;
 }
 
+// By an `inside` line of the proof.
+bool Planner::said_to_stay(const Site& site) const {
+  const ProofStatement* statement = find("port", "");
+  if (!statement) return false;
+  return std::any_of(statement->lines.begin(), statement->lines.end(), [&](const Line& line) {
+    return starts_with(line, "inside") && line.tokens.size() == 3 &&
+           line.tokens[1].text == "send" && site.kind == Site::Kind::kSend &&
+           line.tokens[2].number == site.number;
+  });
+}
+
 bool Planner::leaves_its_node(size_t step) const {
   if (!is_exchange(anatomy_.steps[step])) return false;
-  const ProofStatement* statement = find("port", "");
-  if (!statement) return true;
-  return std::none_of(statement->lines.begin(), statement->lines.end(), [&](const Line& line) {
-    if (!starts_with(line, "inside") || line.tokens.size() != 3) return false;
-    const auto site = find_site(Site::Kind::kSend, static_cast<int>(line.tokens[2].number));
-    return site && anatomy_.sites[*site].step == static_cast<int>(step);
-  });
+  const std::vector<int>& sites = anatomy_.steps[step].sites;
+  return std::none_of(sites.begin(), sites.end(),
+                      [&](int site) { return said_to_stay(anatomy_.sites[site]); });
 }
 
 std::optional<int64_t> Planner::node_table() const {
@@ -80,20 +95,17 @@ std::optional<int64_t> Planner::node_table() const {
   return std::nullopt;
 }
 
-void Planner::stays_inside(size_t i, int64_t base) {
-  for (const int index : anatomy_.steps[i].sites) {
-    const Site& site = anatomy_.sites[index];
-    if (site.kind == Site::Kind::kCopy) continue;
-    const View view = view_of_site(site);
-    const Uses facts = uses(find("port", ""), view);
-    add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
-      const Instance instance = unknowns_at(q, view, site.path, facts);
-      const z3::expr inside =
-          q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
-                        q.logic.located(base, instance.rank));
-      show(q, {}, {inside}, !inside);
-    });
-  }
+void Planner::stays_inside(const Site& site, int64_t base) {
+  if (site.kind == Site::Kind::kCopy) return;
+  const View view = view_of_site(site);
+  const Uses facts = uses(find("port", ""), view);
+  add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    const z3::expr inside =
+        q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
+                      q.logic.located(base, instance.rank));
+    show(q, {}, {inside}, !inside);
+  });
 }
 
 int Planner::shared_loops(const StepSite& a, const StepSite& b) const {
@@ -138,15 +150,22 @@ void Planner::one_exchange(size_t i, size_t j, int64_t base) {
       [=, this](Query& q) { compare_exchanges(q, i, j, base, both, facts); });
 }
 
+std::pair<Instance, Instance> Planner::instances(Query& q, const StepSite& one,
+                                                 const TwoSteps& both,
+                                                 const Instance& unknowns) const {
+  Instance first = unknowns;
+  first.variables.resize(one.variables.size());
+  Instance other{q.logic.number(both.second_rank, unknowns), {}};
+  for (const Expression& value : both.second)
+    other.variables.push_back(q.logic.number(value, unknowns));
+  return {first, other};
+}
+
 void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                                 const Uses& facts) const {
   const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
   const Instance all_unknowns = unknowns(q, both.view);
-  Instance first{all_unknowns.rank, all_unknowns.variables};
-  first.variables.resize(one.variables.size());
-  Instance other{q.logic.number(both.second_rank, all_unknowns), {}};
-  for (const Expression& value : both.second)
-    other.variables.push_back(q.logic.number(value, all_unknowns));
+  const auto [first, other] = instances(q, one, both, all_unknowns);
   append(q.hypotheses, along(q, one.path, first));
   assume(q, facts, all_unknowns);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };

@@ -19,15 +19,16 @@ Result<ProofPlan> Planner::run() {
   if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
   if (error_.empty()) check_subjects();
   if (error_.empty()) xor_facts();
+  if (error_.empty()) summed_entries();
   for (const ProofStatement& statement : proof_.statements)
     if (error_.empty()) read_early(statement);
   if (error_.empty()) check_hints();
   if (error_.empty()) read_witnesses();
   if (error_.empty()) defined();
   if (error_.empty()) matches();
-  if (error_.empty()) covers();
+  if (error_.empty()) anatomy_.forwards ? forwarding() : covers();
   if (error_.empty()) keys();
-  if (error_.empty() && program_.in_place) in_place();
+  if (error_.empty() && program_.in_place && !anatomy_.forwards) in_place();
   if (error_.empty()) port();
   if (!error_.empty()) return Error{error_};
   return std::move(plan_);
@@ -139,15 +140,19 @@ void Planner::check_subjects() {
   std::set<std::string> subjects;
   for (const Site& site : anatomy_.sites) {
     if (site.kind != Site::Kind::kCopy) subjects.insert("match " + site_name(site));
-    if (site.kind != Site::Kind::kReceive && site.block) subjects.insert("once " + site_name(site));
+    const bool carries = site.block.has_value();
+    if (anatomy_.forwards && carries && site.kind == Site::Kind::kSend)
+      subjects.insert("held " + site_name(site));
+    if (carries && (site.kind == Site::Kind::kReceive) == anatomy_.forwards)
+      subjects.insert("once " + site_name(site));
   }
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof_.statements) {
     const std::string subject =
         statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
-    const bool about_program =
-        statement.kind == "match" || statement.kind == "once" || statement.kind == "keys";
+    const bool about_program = statement.kind == "match" || statement.kind == "held" ||
+                               statement.kind == "once" || statement.kind == "keys";
     if (about_program && subjects.count(subject) == 0)
       fail_at(statement,
               fmt::format("the program has no '{}' to '{}'", statement.subject, statement.kind));
@@ -175,10 +180,14 @@ void Planner::read_witnesses() {
     matches_.push_back(choices(statement, view_of_site(site)));
     if (site.kind != Site::Kind::kCopy && matches_.back().empty())
       fail_proof(fmt::format("no 'match {}'", site_name(site)));
+    held_.push_back(site.kind == Site::Kind::kSend
+                        ? choices(find("held", site_name(site)), view_of_site(site))
+                        : std::vector<Choice>{});
   }
   cover_ = choices(find("cover", ""), ends_view());
-  copies_ = choices(find("copies", ""), View{{}, {}, true});
   if (cover_.empty()) fail_proof("no 'cover'");
+  if (anatomy_.forwards) return;
+  copies_ = choices(find("copies", ""), View{{}, {}, true});
   if (copies_.empty()) fail_proof("no 'copies'");
 }
 

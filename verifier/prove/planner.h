@@ -44,7 +44,11 @@ class Planner {
   }
   static std::string site_name(const Site& site);  // "send 1"
   static View view_of_site(const Site& site) { return view_of(site.variables, site.names); }
-  static View ends_view() { return {{"source", "target"}, {}, false}; }
+  // Two ranks, and, where parts of blocks travel, a byte of the source's block.
+  View ends_view() const {
+    if (anatomy_.forwards) return {{"source", "target", "offset"}, {}, false};
+    return {{"source", "target"}, {}, false};
+  }
 
   const ProofStatement* find(const std::string& kind, const std::string& subject) const;
   std::optional<int> find_site(Site::Kind kind, int number) const;
@@ -109,6 +113,27 @@ class Planner {
   // A block that is sent, or copied, is sent by the instance that `cover`, or `copies`, names.
   void once(size_t i);
 
+  // ---- held, cover and once, where blocks are forwarded (plan_forwarding.cc)
+
+  // The part of a block that a message carries.
+  struct Part {
+    Polynomial block, low, high;
+  };
+  Part part(Query& q, const Site& site, const Instance& instance) const;
+  std::vector<z3::expr> same_part(Query& q, const Part& a, const Part& b) const;
+  void forwarding();
+  // What is wrong with the statements about a rank's own block; empty where nothing is.
+  std::string own_block() const;
+  // The block is a rank's, not the receiver's own, and the range is a part of it.
+  void piece(const Site& site, const View& view, const Uses& facts);
+  // What is sent is the rank's own, or has arrived in a step that is complete.
+  void held(size_t i);
+  void held_case(size_t i, size_t k);
+  void arrival(size_t k);
+  void arrives_once(size_t i);
+  // Every entry of a table of expressions that is summed is at least 1.
+  void summed_entries();
+
   // ---- keys (plan_keys.cc)
 
   // Bounds of the keys of one iteration of a loop.
@@ -161,16 +186,31 @@ class Planner {
   bool is_exchange(const StepSite& step) const;
   bool exchanges_blocks(const StepSite& step) const;
   void port();
+  void messages_of(const StepSite& step);
   void at_most_one_each_way(const StepSite& step);
   // An exchange leaves its node unless the proof says otherwise; nothing else may.
   bool leaves_its_node(size_t step) const;
   std::optional<int64_t> node_table() const;
-  // A step that sends and receives within its node only.
-  void stays_inside(size_t i, int64_t base);
+  bool said_to_stay(const Site& site) const;
+  void stays_inside(const Site& site, int64_t base);
   void one_exchange(size_t i, size_t j, int64_t base);
   void compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                          const Uses& facts) const;
   TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
+  // Both instances among the unknowns.
+  std::pair<Instance, Instance> instances(Query& q, const StepSite& one, const TwoSteps& both,
+                                          const Instance& unknowns) const;
+
+  // ---- port one+one per node (plan_port_one_way.cc)
+
+  // Two messages of one direction in a step go to different ranks.
+  void other_peers(const StepSite& step);
+  // Of a node, one message leaves at a key, and one arrives.
+  void one_each_way(int64_t base);
+  void one_way(size_t i, size_t j, int64_t base);
+  void compare_messages(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
+                        const Uses& facts) const;
+
   // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at
   // all ranks.
   int shared_loops(const StepSite& a, const StepSite& b) const;
@@ -180,7 +220,7 @@ class Planner {
   const Anatomy anatomy_;
   ProofLines lines_;
   ProofPlan plan_;
-  std::vector<std::vector<Choice>> matches_;  // by site
+  std::vector<std::vector<Choice>> matches_, held_;  // by site
   std::vector<Choice> cover_, copies_;
   std::vector<std::optional<Interval>> intervals_;  // by loop
   std::vector<const ProofStatement*> loop_statements_;

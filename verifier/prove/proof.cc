@@ -35,6 +35,7 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"theorem", {"given", "show", "induction", "use"}},
       {"refute", {"given", "show"}},
       {"match", {"with", "use", "rewrite"}},
+      {"held", {"with", "use", "rewrite"}},
       {"cover", {"with", "use"}},
       {"once", {"use", "rewrite"}},
       {"copies", {"with", "use"}},
@@ -141,7 +142,7 @@ class ProofReader {
         if (!statement.variables.empty()) reader.expect(",");
         statement.variables.push_back(reader.word("a variable"));
       }
-    } else if (kind == "match" || kind == "once") {
+    } else if (kind == "match" || kind == "held" || kind == "once") {
       statement.subject = reader.word("send, receive or copy");
       statement.subject += " " + reader.take().text;
     } else if (kind == "keys") {

@@ -49,11 +49,14 @@ Expression implication(const std::vector<Expression>& given, const Expression& s
 
 Scope ProofLines::scope(const View& view) const {
   Scope scope;
-  scope.name = [&view](const std::string& name) -> std::optional<Expression> {
+  scope.name = [this, &view](const std::string& name) -> std::optional<Expression> {
     for (size_t i = 0; i < view.unknowns.size(); ++i)
       if (view.unknowns[i] == name) return variable(i);
     const auto found = view.names.find(name);
-    return found == view.names.end() ? std::nullopt : std::optional(found->second);
+    if (found != view.names.end()) return found->second;
+    for (size_t i = 0; i < proof_.program.parameters.size(); ++i)
+      if (proof_.program.parameters[i].name.text == name) return leaf(Operator::kParameter, i);
+    return std::nullopt;
   };
   scope.table = [this](const std::string& name) -> std::optional<int64_t> {
     for (size_t i = 0; i < proof_.program.tables.size(); ++i)

@@ -36,6 +36,32 @@ void each_topology(const std::function<bool(const Topology&)>& visit) {
   }
 }
 
+// Calls visit with every call of small counts and parameters until it returns true. More ranks than
+// a few have too many.
+bool each_call(const Program& program, int64_t ranks,
+               const std::function<bool(const Call&)>& visit) {
+  constexpr int64_t kMostCount = 2, kMostParameter = 2, kMostRanksWithCounts = 4;
+  const size_t counts = uses_counts(program) ? ranks : 0;
+  if (counts > kMostRanksWithCounts) return false;
+  // An odometer of parameters, from 1, and counts, from 0.
+  std::vector<int64_t> wheels(program.parameters.size(), 1);
+  wheels.resize(wheels.size() + counts, 0);
+  const size_t parameters = program.parameters.size();
+  for (;;) {
+    Call call;
+    call.parameters.assign(wheels.begin(), wheels.begin() + parameters);
+    if (counts > 0) call.counts = {{wheels.begin() + parameters, wheels.end()}};
+    if (visit(call)) return true;
+    size_t wheel = 0;
+    for (; wheel < wheels.size(); ++wheel) {
+      if (wheels[wheel] < (wheel < parameters ? kMostParameter : kMostCount)) break;
+      wheels[wheel] = wheel < parameters ? 1 : 0;
+    }
+    if (wheel == wheels.size()) return false;
+    ++wheels[wheel];
+  }
+}
+
 bool holds(const Expression& condition, const Environment& environment, bool if_undefined) {
   Undefined why = Undefined::kNone;
   const auto value = evaluate(condition, environment, &why);
@@ -80,15 +106,26 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 
 std::optional<FailingJob> find_failing_job(const Program& program) {
   std::optional<FailingJob> found;
-  if (!program.parameters.empty()) return std::nullopt;  // which values to try is not known
+  for (const Parameter& parameter : program.parameters)
+    if (!parameter.at_call) return std::nullopt;  // which values to try is not known
   each_topology([&](const Topology& topology) {
-    const Job job{{topology}, {}};
-    const Result<Report> report = check_schedule(program, job, {}, {});
-    if (!report.ok() || !report->violation) return false;
-    found = FailingJob{job, *report->violation};
-    return true;
+    const Job job{{topology}, std::vector<int64_t>(program.parameters.size(), 0)};
+    return each_call(program, topology.ranks(), [&](const Call& call) {
+      const Result<Report> report = check_schedule(program, job, call, {});
+      if (!report.ok() || !report->violation) return false;
+      found = FailingJob{job, call, *report->violation};
+      return true;
+    });
   });
   return found;
+}
+
+std::string FailingJob::text() const {
+  std::string text = job.groups[0].text();
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += fmt::format(", counts {}", fmt::join(counts, ","));
+  for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);
+  return text;
 }
 
 }  // namespace quadrille::verifier

@@ -16,9 +16,13 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 
 struct FailingJob {
   Job job;
+  Call call;
   Violation violation;
+
+  std::string text() const;  // "1,2", and where the call matters "1,2, counts 0,2,1, B = 2"
 };
-// The smallest job on which the checker refutes the program.
+// The smallest job on which the checker refutes the program; where the call's counts matter, with
+// counts of at most 2.
 std::optional<FailingJob> find_failing_job(const Program& program);
 
 }  // namespace quadrille::verifier

@@ -21,9 +21,16 @@ Path extended(const Path& path, PathElement element) {
 class Anatomist {
  public:
   Anatomy run(const Program& program) {
-    if (program.collective != Collective::kAlltoall || program.groups != 1)
-      anatomy_.unsupported = "only all-to-all programs of one group have a proof system so far";
+    anatomy_.forwards = program.collective == Collective::kAllgather;
+    if ((program.collective != Collective::kAlltoall && !anatomy_.forwards) || program.groups != 1)
+      unsupported("only all-to-all and allgather programs of one group have a proof system so far");
     if (program.temporary_blocks != constant(0)) unsupported("a temporary buffer");
+    for (const Table& table : program.tables)
+      if (table.kind == TableKind::kMap) {
+        anatomy_.places.push_back({{}, table.first});
+        anatomy_.places.push_back(
+            {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0}}, table.second});
+      }
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
     return std::move(anatomy_);
@@ -100,7 +107,7 @@ class Anatomist {
          step);
     body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
          into, step);
-    if (step >= 0) unsupported("a condition inside a step");
+    if (step >= 0 && !anatomy_.forwards) unsupported("a condition inside a step");
   }
 
   void statement(const Step& step, const Path& path, int into, int) {
@@ -120,12 +127,20 @@ class Anatomist {
     const bool send = message.direction == Direction::kSend;
     Site site = new_site(send ? Site::Kind::kSend : Site::Kind::kReceive, path, step);
     site.peer = put_in(message.peer, path);
-    if (single) {
-      if (single->piece.range || single->piece.buffer != (send ? Buffer::kSend : Buffer::kReceive))
-        unsupported("a message that forwards a block, or a part of one");
-      site.block = put_in(single->piece.block, path);
-    }
+    if (single) piece(single->piece, send, path, site);
     add(std::move(site));
+  }
+
+  // What is sent comes from the send buffer, or, where blocks are forwarded, from the other one.
+  void piece(const Piece& piece, bool send, const Path& path, Site& site) {
+    const Buffer expected = send && !anatomy_.forwards ? Buffer::kSend : Buffer::kReceive;
+    if (piece.buffer != expected)
+      unsupported(anatomy_.forwards ? "a message that is not between receive buffers"
+                                    : "a message that forwards a block");
+    if (piece.range && !anatomy_.forwards) unsupported("a message of a part of a block");
+    site.block = put_in(piece.block, path);
+    if (piece.range)
+      site.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
   }
 
   void statement(const Copy& copy, const Path& path, int, int step) {
@@ -145,7 +160,7 @@ class Anatomist {
   Site new_site(Site::Kind kind, const Path& path, int step) {
     int number = 1;
     for (const Site& site : anatomy_.sites) number += site.kind == kind;
-    return {kind, number, path, variables_, names_, {}, std::nullopt, {}, step};
+    return {kind, number, path, variables_, names_, {}, std::nullopt, std::nullopt, {}, step};
   }
 
   void add(Site site) {

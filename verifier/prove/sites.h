@@ -36,6 +36,7 @@ struct Site {
   Names names;
   Expression peer;                  // of a message
   std::optional<Expression> block;  // none: a token
+  std::optional<Range> range;       // of the block; none: all of it
   Expression second_block;          // where a copy goes
   int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
 };
@@ -79,6 +80,7 @@ struct Definition {
 };
 
 struct Anatomy {
+  bool forwards = false;  // an allgather: blocks are sent on from the receive buffer
   std::vector<Site> sites;
   std::vector<StepSite> steps;
   std::vector<LoopSite> loops;

@@ -1,0 +1,195 @@
+// Programs that forward blocks, from receive buffer to receive buffer: every byte of every block
+// arrives once at every other rank, and what is sent on has arrived before. Tested with the
+// obligations (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace quadrille::verifier {
+
+namespace {
+
+constexpr const char* kOffset = "offset";  // the byte of a block that a question is about
+
+void assume_byte_of_another(Query& q, const Instance& ends) {
+  const Polynomial &source = ends.variables[0], &target = ends.variables[1],
+                   &offset = ends.variables[2];
+  in_range(q, source);
+  in_range(q, target);
+  q.hypotheses.push_back(!q.logic.equal(source, target));
+  q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), offset));
+  q.hypotheses.push_back(q.logic.less(offset, q.logic.block_length(source)));
+}
+
+}  // namespace
+
+Planner::Part Planner::part(Query& q, const Site& site, const Instance& instance) const {
+  Part part{q.logic.number(*site.block, instance), {}, {}};
+  if (!site.range) {
+    part.high = q.logic.block_length(part.block);
+  } else {
+    part.low = q.logic.number(site.range->low, instance);
+    part.high = q.logic.number(site.range->high, instance);
+  }
+  return part;
+}
+
+std::vector<z3::expr> Planner::same_part(Query& q, const Part& a, const Part& b) const {
+  return {q.logic.equal(a.block, b.block), q.logic.equal(a.low, b.low),
+          q.logic.equal(a.high, b.high)};
+}
+
+void Planner::forwarding() {
+  if (const std::string wrong = own_block(); !wrong.empty()) return fail_proof(wrong);
+  exhaustive("cover", cover_, ends_view(), uses(find("cover", ""), ends_view()),
+             assume_byte_of_another);
+  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) arrival(k);
+  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {
+    if (!anatomy_.sites[i].block) continue;
+    if (anatomy_.sites[i].kind == Site::Kind::kSend) held(i);
+    if (anatomy_.sites[i].kind == Site::Kind::kReceive) arrives_once(i);
+  }
+}
+
+// It is copied before anything else happens, and by nothing but that copy.
+std::string Planner::own_block() const {
+  const auto copies = std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
+                                    [](const Site& s) { return s.kind == Site::Kind::kCopy; });
+  const Copy* first =
+      program_.body.empty() ? nullptr : std::get_if<Copy>(&program_.body.front().kind);
+  if (copies == 1 && first && first->from.block == constant(0) &&
+      first->to.block == leaf(Operator::kRank))
+    return "";
+  return "an allgather's proof wants 'copy send[0] to recv[rank]' as the program's first "
+         "statement, and no other copy";
+}
+
+void Planner::piece(const Site& site, const View& view, const Uses& facts) {
+  add("piece of " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    const Part carried = part(q, site, instance);
+    const Polynomial zero = Polynomial::constant(0);
+    std::vector<z3::expr> goals = {q.logic.less_equal(zero, carried.block),
+                                   q.logic.less(carried.block, q.logic.ranks())};
+    const bool receives = site.kind == Site::Kind::kReceive;
+    if (receives) goals.push_back(!q.logic.equal(carried.block, instance.rank));
+    goals.push_back(q.logic.less_equal(zero, carried.low));
+    goals.push_back(q.logic.less_equal(carried.low, carried.high));
+    goals.push_back(q.logic.less_equal(carried.high, q.logic.block_length(carried.block)));
+    show(
+        q, {}, goals,
+        receives ? q.logic.equal(carried.block, instance.rank) : q.logic.less(carried.block, zero));
+  });
+}
+
+void Planner::held(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const ProofStatement* statement = find("held", site_name(site));
+  const View view = view_of_site(site);
+  if (held_[i].empty()) return fail_proof(fmt::format("no 'held {}'", site_name(site)));
+  exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
+             [this, site](Query& q, const Instance& instance) {
+               append(q.hypotheses, along(q, site.path, instance));
+               q.hypotheses.push_back(
+                   !q.logic.equal(q.logic.number(*site.block, instance), instance.rank));
+             });
+  for (size_t k = 0; k < held_[i].size() && error_.empty(); ++k) held_case(i, k);
+}
+
+void Planner::held_case(size_t i, size_t k) {
+  const Site& site = anatomy_.sites[i];
+  const Choice& choice = held_[i][k];
+  const Site& arrived = anatomy_.sites[choice.site];
+  const std::string name = "held " + site_name(site);
+  if (arrived.kind != Site::Kind::kReceive || !arrived.block || arrived.step < 0 || site.step < 0)
+    return fail_proof(fmt::format("'{}' names what receives no block in a step", name));
+  const View view = view_of_site(site);
+  const ProofStatement* statement = find("held", site_name(site));
+  const Uses facts = uses(statement, view, k);
+  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
+  add(held_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name, [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    append(q.hypotheses, applies(q, held_[i], k, instance));
+    apply_rewrites(q, rewriting, instance);
+    const Part sent = part(q, site, instance);
+    q.hypotheses.push_back(!q.logic.equal(sent.block, instance.rank));
+    const Instance before = chosen(q, choice, instance, instance.rank);
+    const Part received = part(q, arrived, before);
+    std::vector<z3::expr> goals = along(q, arrived.path, before);
+    goals.push_back(q.logic.equal(received.block, sent.block));
+    goals.push_back(q.logic.less_equal(received.low, sent.low));
+    goals.push_back(q.logic.less_equal(sent.high, received.high));
+    // It has landed: the step waits for it, or for all earlier steps.
+    const Polynomial landed = key(q, arrived.step, before), now = key(q, site.step, instance);
+    goals.push_back(q.logic.less(landed, now));
+    if (const auto& after = anatomy_.steps[site.step].after)
+      goals.push_back(q.logic.less_equal(landed, q.logic.number(*after, instance)));
+    show(q, {}, goals, q.logic.less_equal(now, landed));
+  });
+}
+
+void Planner::arrival(size_t k) {
+  const Site& site = anatomy_.sites[cover_[k].site];
+  if (site.kind != Site::Kind::kReceive || !site.block)
+    return fail_proof("'cover' names what receives no block");
+  const Uses facts = uses(find("cover", ""), ends_view(), k);
+  add(cover_.size() > 1 ? fmt::format("cover, case {}", k + 1) : "cover", [=, this](Query& q) {
+    const Instance ends = unknowns(q, ends_view());
+    assume_byte_of_another(q, ends);
+    assume(q, facts, ends);
+    append(q.hypotheses, applies(q, cover_, k, ends));
+    const Instance receiver = chosen(q, cover_[k], ends, ends.variables[1]);
+    const Part arriving = part(q, site, receiver);
+    std::vector<z3::expr> goals = along(q, site.path, receiver);
+    goals.push_back(q.logic.equal(arriving.block, ends.variables[0]));
+    goals.push_back(q.logic.less_equal(arriving.low, ends.variables[2]));
+    goals.push_back(q.logic.less(ends.variables[2], arriving.high));
+    show(q, {}, goals, q.logic.equal(arriving.block, ends.variables[1]));
+  });
+}
+
+void Planner::arrives_once(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const std::string name = "once " + site_name(site);
+  View view = view_of_site(site);
+  if (view.names.count(kOffset) > 0)
+    return fail_proof(fmt::format("'{}' is a name that proofs keep for themselves", kOffset));
+  view.unknowns.push_back(kOffset);
+  const ProofStatement* statement = find("once", site_name(site));
+  const Uses facts = uses(statement, view);
+  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
+  add(name, [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    apply_rewrites(q, rewriting, instance);
+    const Part arriving = part(q, site, instance);
+    const Polynomial offset = instance.variables.back();
+    q.hypotheses.push_back(q.logic.less_equal(arriving.low, offset));
+    q.hypotheses.push_back(q.logic.less(offset, arriving.high));
+    const Instance asked{instance.rank, {arriving.block, instance.rank, offset}};
+    const z3::expr named = names_instance(q, cover_, asked, i, instance);
+    show(q, {}, {named}, !named);
+  });
+}
+
+void Planner::summed_entries() {
+  for (const Table& table : program_.tables) {
+    if (table.kind != TableKind::kPrefix) continue;
+    const Table& source = program_.tables[table.source];
+    if (source.kind != TableKind::kMap) continue;
+    const View view{{source.index.text}, {}, false};
+    const Uses facts = uses(find("defined", ""), view);
+    add("entries of " + source.name.text, [=, this](Query& q) {
+      const Instance instance = unknowns(q, view);
+      const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
+      q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
+      q.hypotheses.push_back(q.logic.less(index, q.logic.number(source.first, instance)));
+      assume(q, facts, instance);
+      const Polynomial entry = q.logic.number(source.second, instance);
+      show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));
+    });
+  }
+}
+
+}  // namespace quadrille::verifier

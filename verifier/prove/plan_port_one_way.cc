@@ -1,0 +1,79 @@
+// A port of one message out of a node and one into it at a time: two instances of any two sends, or
+// receives, that cross a node's border at one key are compared. Tested with the obligations
+// (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+#include "verifier/prove/paths.h"
+
+namespace quadrille::verifier {
+
+void Planner::other_peers(const StepSite& step) {
+  for (const int i : step.sites)
+    for (const int j : step.sites) {
+      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+      if (i >= j || one.kind != two.kind || one.kind == Site::Kind::kCopy ||
+          exclude_each_other(one.path, two.path))
+        continue;
+      View view = view_of_site(one);
+      view.names.insert(two.names.begin(), two.names.end());
+      const Uses facts = uses(find("port", ""), view);
+      add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
+        const Instance instance = unknowns_at(q, view, one.path, facts);
+        const z3::expr same =
+            q.logic.equal(q.logic.number(one.peer, instance), q.logic.number(two.peer, instance));
+        show(q, along(q, two.path, instance), {!same}, same);
+      });
+    }
+}
+
+void Planner::one_each_way(int64_t base) {
+  std::vector<size_t> crossing;
+  for (size_t i = 0; i < anatomy_.sites.size(); ++i) {
+    if (anatomy_.sites[i].kind == Site::Kind::kCopy) continue;
+    if (said_to_stay(anatomy_.sites[i]))
+      stays_inside(anatomy_.sites[i], base);
+    else
+      crossing.push_back(i);
+  }
+  for (const size_t i : crossing)
+    for (const size_t j : crossing)
+      if (j <= i && anatomy_.sites[i].kind == anatomy_.sites[j].kind) one_way(j, i, base);
+}
+
+void Planner::one_way(size_t i, size_t j, int64_t base) {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const TwoSteps both = two_steps(anatomy_.steps[one.step], anatomy_.steps[two.step]);
+  const Uses facts = uses(find("port", ""), both.view);
+  add(fmt::format("port: {} and {}", site_name(one), site_name(two)),
+      [=, this](Query& q) { compare_messages(q, i, j, base, both, facts); });
+}
+
+void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
+                               const Uses& facts) const {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const Instance all_unknowns = unknowns(q, both.view);
+  const auto [first, other] = instances(q, anatomy_.steps[one.step], both, all_unknowns);
+  assume(q, facts, all_unknowns);
+  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
+  const auto crosses = [&](const Site& site, const Instance& instance) {
+    return !q.logic.equal(node(q.logic.number(site.peer, instance)), node(instance.rank));
+  };
+  append(q.hypotheses, along(q, one.path, first));
+  q.hypotheses.push_back(crosses(one, first));
+  std::vector<z3::expr> guards = along(q, two.path, other);
+  guards.push_back(q.logic.less_equal(Polynomial::constant(0), other.rank));
+  guards.push_back(q.logic.less(other.rank, q.logic.ranks()));
+  guards.push_back(crosses(two, other));
+  guards.push_back(q.logic.equal(key(q, one.step, first), key(q, two.step, other)));
+  std::vector<z3::expr> same = {q.logic.truth(i == j), q.logic.equal(first.rank, other.rank)};
+  for (size_t v = 0; v < first.variables.size() && v < other.variables.size(); ++v)
+    same.push_back(q.logic.equal(first.variables[v], other.variables[v]));
+  // Messages of two nodes may well cross at one key.
+  q.mutant = z3::implies(all(q, guards), all(q, same));
+  guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
+  q.goal = z3::implies(all(q, guards), all(q, same));
+}
+
+}  // namespace quadrille::verifier
