@@ -156,7 +156,7 @@ void quadrille_alltoall_follow(struct quadrille_alltoall_call* call) {
 int quadrille_alltoall_run(quadrille_schedule schedule, const struct quadrille_side* send,
                            const struct quadrille_side* receive, int in_place, MPI_Comm comm) {
   struct quadrille_alltoall_call call = {NULL, *send, *receive, NULL};
-  int code = quadrille_find_binding(schedule, comm, &call.binding);
+  int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLTOALL, &call.binding);
   if (code != MPI_SUCCESS) return code;
   struct quadrille_flight* flight = &call.binding->flight;
   const char* refused = quadrille_refused_buffer(call.binding, in_place ? NULL : send->base);
@@ -170,11 +170,5 @@ int quadrille_alltoall_run(quadrille_schedule schedule, const struct quadrille_s
     quadrille_alltoall_follow(&call);
   quadrille_flight_land_until(flight, 0);
   if (flight->error == MPI_SUCCESS) return MPI_SUCCESS;
-  int error_class = MPI_ERR_OTHER;
-  MPI_Error_class(flight->error, &error_class);
-  if (error_class == MPI_ERR_TRUNCATE)
-    return quadrille_error(comm, MPI_ERR_TRUNCATE,
-                           "a rank sent more than this rank has room for; counts and types must "
-                           "describe the same bytes at both ends");
-  return quadrille_mpi_error(comm, flight->error);
+  return quadrille_call_error(comm, flight->error);
 }

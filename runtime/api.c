@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "runtime/alltoall.h"
+#include "runtime/execution.h"
 
 /* What can be said of one side's arguments without communication. */
 static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
@@ -82,4 +83,59 @@ int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
                                    .large_counts = recvcounts,
                                    .large_displacements = rdispls};
   return call(schedule, &send, &receive, comm);
+}
+
+/* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the
+ * call. */
+static int gather(quadrille_schedule schedule, struct quadrille_side* send,
+                  struct quadrille_side* receive, MPI_Comm comm) {
+  int ranks = 0, error_class = MPI_SUCCESS;
+  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
+    return quadrille_bind(schedule, comm, NULL);
+  MPI_Comm_size(comm, &ranks);
+  const int in_place = send->base == MPI_IN_PLACE;
+  const char* wrong = check_side(receive, ranks, &error_class);
+  if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
+  if (receive->base == MPI_IN_PLACE) {
+    error_class = MPI_ERR_BUFFER;
+    wrong = "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
+  }
+  return quadrille_allgather_run(schedule, send, receive, in_place, comm, error_class, wrong);
+}
+
+int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
+                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                          MPI_Datatype recvtype, MPI_Comm comm) {
+  struct quadrille_side send = {
+      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
+  struct quadrille_side receive = {
+      .base = recvbuf, .type = recvtype, .uniform = 1, .count = recvcount};
+  return gather(schedule, &send, &receive, comm);
+}
+
+int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                        MPI_Comm comm) {
+  return quadrille_allgather_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                               comm);
+}
+
+int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                         MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                         const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  struct quadrille_side send = {
+      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
+  struct quadrille_side receive = {
+      .base = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = displs};
+  return gather(schedule, &send, &receive, comm);
+}
+
+int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
+                           MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                           const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  struct quadrille_side send = {
+      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
+  struct quadrille_side receive = {
+      .base = recvbuf, .type = recvtype, .large_counts = recvcounts, .large_displacements = displs};
+  return gather(schedule, &send, &receive, comm);
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/agree.h"
+#include "runtime/execution.h"
 
 static void destroy(struct quadrille_binding* binding) {
   pthread_mutex_lock(&quadrille_global.lock);
@@ -19,6 +20,7 @@ static void destroy(struct quadrille_binding* binding) {
   pthread_mutex_unlock(&quadrille_global.lock);
   quadrille_flight_close(&binding->flight);
   quadrille_plan_destroy(&binding->plan);
+  quadrille_execution_close(binding->execution);
   if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
   quadrille_release(binding->loaded);
   free(binding->real);
@@ -80,74 +82,6 @@ static struct quadrille_binding* binding_of(MPI_Comm comm, const unsigned char* 
   return binding;
 }
 
-/* What this rank brings to the agreement: a class and a text where it cannot go on. */
-struct offer {
-  int error_class;
-  char text[QUADRILLE_TEXT];
-};
-
-static void refuse(struct offer* offer, int error_class, const char* text) {
-  offer->error_class = error_class;
-  snprintf(offer->text, sizeof offer->text, "%s", text);
-}
-
-/* What of the language the MPI executor serves. */
-static const char* unserved(const struct quadrille_program* program) {
-  if (program->collective != QUADRILLE_ALLTOALL || program->groups != 1)
-    return "this library runs all-to-all schedules on intracommunicators; the schedule is for "
-           "another collective";
-  if (program->has_lanes || program->has_ranges || program->has_sized || program->has_temporaries ||
-      program->has_several_pieces)
-    return "this library runs schedules in which every block travels directly; the schedule "
-           "forwards blocks";
-  return NULL;
-}
-
-static quadrille_bind_options known_options(const quadrille_bind_options* options,
-                                            struct offer* offer) {
-  quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0};
-  if (!options) return known;
-  if (options->size < sizeof options->size + 3 * sizeof(int)) {
-    refuse(offer, MPI_ERR_ARG,
-           "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
-    return known;
-  }
-  known.layout = options->layout;
-  known.window = options->window;
-  known.synchronous = options->synchronous;
-  if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
-    refuse(offer, MPI_ERR_ARG,
-           "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
-  if (known.window < 0 || known.window > QUADRILLE_MAX_WINDOW)
-    refuse(offer, MPI_ERR_ARG, "the window is negative or absurdly large");
-  return known;
-}
-
-/* The same at all ranks: the worst class of error, and whether schedules and layouts are one. */
-struct agreement {
-  int error_class;
-  int same_schedule, same_layout;
-};
-
-static int agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded, int layout,
-                 struct agreement* agreement) {
-  /* Maxima of x and of ~x are equal where all x are. */
-  uint64_t mine[7] = {(uint64_t)error_class, 0, ~(uint64_t)0, 0, ~(uint64_t)0, (uint64_t)layout,
-                      ~(uint64_t)layout};
-  uint64_t all[7];
-  if (loaded) {
-    memcpy(&mine[1], loaded->program.hash, 8);
-    memcpy(&mine[3], loaded->program.hash + 8, 8);
-    mine[2] = ~mine[1];
-    mine[4] = ~mine[3];
-  }
-  const int code = MPI_Allreduce(mine, all, 7, MPI_UINT64_T, MPI_MAX, comm);
-  agreement->error_class = (int)all[0];
-  agreement->same_schedule = all[1] == ~all[2] && all[3] == ~all[4];
-  agreement->same_layout = all[5] == ~all[6];
-  return code;
-}
-
 /* A communicator of the same processes, in the same order, without the user's attributes. */
 static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   MPI_Group group;
@@ -159,44 +93,37 @@ static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   return code;
 }
 
-/* Whether all ranks have come this far; where this one has and another has not, that is its error
- * too. */
-static int all_well(MPI_Comm comm, struct offer* offer) {
-  struct agreement agreement;
-  const int code = agree(comm, offer->error_class, NULL, 0, &agreement);
-  if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
-  if (offer->error_class == MPI_SUCCESS)
-    refuse(offer, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
-           agreement.error_class == MPI_ERR_NO_MEM
-               ? "another rank is out of memory"
-               : "another rank cannot follow the schedule; its own message, or QUADRILLE_DEBUG=1, "
-                 "says why");
-  else if (code == MPI_SUCCESS)
-    offer->error_class = agreement.error_class;
-  return 0;
-}
-
-static void refuse_unless_memory(struct offer* offer, int error_class, const char* text) {
-  refuse(offer, strcmp(text, "out of memory") == 0 ? MPI_ERR_NO_MEM : error_class, text);
+static void refuse_broken(struct quadrille_offer* offer, const char* error) {
+  char text[QUADRILLE_TEXT];
+  snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
+  quadrille_refuse_for(offer, MPI_ERR_INTERN, strcmp(error, "out of memory") == 0 ? error : text);
 }
 
 /* Tables live while the plan is made from them. */
-static void make_plan(struct quadrille_binding* binding, struct offer* offer) {
+static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
   struct quadrille_tables tables;
   const char* error = quadrille_tables_fill(&tables, &binding->loaded->program, &binding->place);
   if (error) {
-    refuse_unless_memory(offer, MPI_ERR_TOPOLOGY, error);
+    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
   } else if ((error = quadrille_plan_make(&binding->plan, binding, &tables)) != NULL) {
-    char text[QUADRILLE_TEXT];
-    snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
-    refuse_unless_memory(offer, MPI_ERR_INTERN, strcmp(error, "out of memory") == 0 ? error : text);
+    refuse_broken(offer, error);
   }
   quadrille_tables_destroy(&tables);
 }
 
+/* What does not depend on the call, and a try of what does: without contributions. */
+static void make_execution(struct quadrille_binding* binding, int64_t block_size,
+                           struct quadrille_offer* offer) {
+  const char* error = quadrille_execution_open(binding, block_size);
+  if (error)
+    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
+  else if ((error = quadrille_execution_follow(binding, 0)) != NULL)
+    refuse_broken(offer, error);
+}
+
 /* Fills a new binding: all ranks succeed, or all fail. */
 static void fill(struct quadrille_binding* binding, const quadrille_bind_options* options,
-                 struct offer* offer) {
+                 struct quadrille_offer* offer) {
   char failure[QUADRILLE_TEXT];
   int ranks = 0;
   MPI_Comm_size(binding->comm, &ranks);
@@ -204,14 +131,17 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
   if (!binding->real || !quadrille_flight_open(&binding->flight, window))
-    refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-  if (!all_well(binding->comm, offer)) return;
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  if (!quadrille_all_well(binding->comm, offer)) return;
   const char* error = quadrille_lay_out(binding, options->layout, failure);
   if (error)
-    refuse_unless_memory(offer, MPI_ERR_TOPOLOGY, error);
+    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
+  else if (binding->loaded->program.collective != QUADRILLE_ALLTOALL)
+    make_execution(binding, options->block_size, offer);
   else
     make_plan(binding, offer);
-  all_well(binding->comm, offer);
+  quadrille_all_well(binding->comm, offer);
+  if (binding->execution) return;
   free(binding->real);
   binding->real = NULL;
 }
@@ -233,22 +163,26 @@ static int keep(struct quadrille_binding* binding, MPI_Comm comm) {
 
 /* Changes what may change of a binding that is there already. */
 static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options,
-                  struct offer* offer) {
+                  struct quadrille_offer* offer) {
   struct quadrille_flight flight;
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!quadrille_flight_open(&flight, window)) refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-  if (!all_well(binding->comm, offer)) {
+  if (!quadrille_flight_open(&flight, window))
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  if (!quadrille_all_well(binding->comm, offer)) {
     quadrille_flight_close(&flight);
     return 0;
   }
   quadrille_flight_close(&binding->flight);
   binding->flight = flight;
   binding->synchronous = options->synchronous;
+  if (!binding->execution || binding->execution->block_size == options->block_size) return 1;
+  binding->execution->block_size = options->block_size;
+  binding->execution->tables_are_good = 0;
   return 1;
 }
 
 static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
-                        const quadrille_bind_options* options, struct offer* offer,
+                        const quadrille_bind_options* options, struct quadrille_offer* offer,
                         struct quadrille_binding** result) {
   struct quadrille_binding* binding = calloc(1, sizeof *binding);
   MPI_Comm private = MPI_COMM_NULL;
@@ -267,8 +201,8 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
     binding->synchronous = options->synchronous;
     fill(binding, options, offer);
   } else {
-    refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-    all_well(private, offer);
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+    quadrille_all_well(private, offer);
     MPI_Comm_free(&private);
   }
   if (offer->error_class != MPI_SUCCESS) {
@@ -282,19 +216,22 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
                          const quadrille_bind_options* options, struct quadrille_binding** result) {
-  struct offer offer = {MPI_SUCCESS, ""};
-  const quadrille_bind_options known = known_options(options, &offer);
+  struct quadrille_offer offer = {MPI_SUCCESS, ""};
+  const quadrille_bind_options known = quadrille_known_options(options, &offer);
   struct quadrille_loaded* loaded = quadrille_acquire(schedule);
   if (!loaded)
-    refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
+    quadrille_refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   else if (loaded->failure_class != MPI_SUCCESS)
-    refuse(&offer, loaded->failure_class, loaded->failure);
-  else if (unserved(&loaded->program))
-    refuse(&offer, MPI_ERR_UNSUPPORTED_OPERATION, unserved(&loaded->program));
+    quadrille_refuse(&offer, loaded->failure_class, loaded->failure);
+  else if (quadrille_unserved(&loaded->program))
+    quadrille_refuse(&offer, MPI_ERR_UNSUPPORTED_OPERATION, quadrille_unserved(&loaded->program));
+  else
+    quadrille_check_block_size(&loaded->program, known.block_size, &offer);
 
-  struct agreement agreement;
+  struct quadrille_agreement agreement;
   const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
-  const int code = agree(comm, offer.error_class, usable ? loaded : NULL, known.layout, &agreement);
+  const int code =
+      quadrille_agree(comm, offer.error_class, usable ? loaded : NULL, &known, &agreement);
   int returned;
   if (code != MPI_SUCCESS) {
     returned = quadrille_mpi_error(comm, code);
@@ -310,6 +247,9 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   } else if (!agreement.same_layout) {
     returned = quadrille_error(
         comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
+  } else if (!agreement.same_block_size) {
+    returned = quadrille_error(comm, MPI_ERR_ARG,
+                               "ranks bind with different block sizes; give the same everywhere");
   } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL) {
     returned = adjust(*result, &known, &offer)
                    ? MPI_SUCCESS
@@ -317,6 +257,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   } else {
     returned = make_binding(loaded, comm, &known, &offer, result);
   }
+  if (returned == MPI_SUCCESS) (*result)->compares = agreement.all_debug;
   quadrille_release(loaded);
   return returned;
 }
@@ -344,10 +285,19 @@ int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
   return code == MPI_SUCCESS ? bind_schedule(schedule, comm, options, &binding) : code;
 }
 
-int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
-                           struct quadrille_binding** binding) {
-  const int code = check_communicator(comm);
-  if (code != MPI_SUCCESS) return code;
+/* The other functions of the API would do what the schedule is not for. */
+static int check_collective(const struct quadrille_binding* binding, int collective,
+                            MPI_Comm comm) {
+  const int scheduled = binding->loaded->program.collective;
+  if (scheduled == collective) return MPI_SUCCESS;
+  return quadrille_error(comm, MPI_ERR_ARG,
+                         "the schedule is for %s; call the functions of that name, or load one for "
+                         "this collective",
+                         scheduled == QUADRILLE_ALLTOALL ? "alltoall" : "allgather");
+}
+
+static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm,
+                        struct quadrille_binding** binding) {
   unsigned char hash[QUADRILLE_HASH_LENGTH];
   const int found = quadrille_hash_of(schedule, hash);
   *binding = found == 1 ? binding_of(comm, hash) : NULL;
@@ -357,4 +307,11 @@ int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
   if (found < 0 && first_binding(comm))
     return quadrille_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind_schedule(schedule, comm, NULL, binding);
+}
+
+int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
+                           struct quadrille_binding** binding) {
+  int code = check_communicator(comm);
+  if (code == MPI_SUCCESS) code = find_or_bind(schedule, comm, binding);
+  return code == MPI_SUCCESS ? check_collective(*binding, collective, comm) : code;
 }

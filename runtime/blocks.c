@@ -26,6 +26,75 @@ int quadrille_is_dense(MPI_Datatype type) {
   return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
 }
 
+static int contents_pack_as_they_lie(MPI_Datatype type, int integers, int addresses, int types) {
+  int integer[2];
+  MPI_Aint address[2];
+  MPI_Datatype inner;
+  int a, b, c, combiner = 0;
+  /* Of what has one inner type and keeps the order: duplicates, contiguous and resized types. */
+  if (integers > 2 || addresses > 2 || types != 1 ||
+      MPI_Type_get_contents(type, integers, addresses, types, integer, address, &inner) !=
+          MPI_SUCCESS)
+    return 0;
+  const int simple = quadrille_packs_as_it_lies(inner);
+  if (MPI_Type_get_envelope(inner, &a, &b, &c, &combiner) == MPI_SUCCESS &&
+      combiner != MPI_COMBINER_NAMED)
+    MPI_Type_free(&inner);
+  return simple;
+}
+
+int quadrille_packs_as_it_lies(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  if (type == MPI_BYTE) return 1;
+  if (!quadrille_is_dense(type) ||
+      MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    return 0;
+  if (combiner == MPI_COMBINER_NAMED) return 1;
+  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS &&
+      combiner != MPI_COMBINER_RESIZED)
+    return 0;
+  return contents_pack_as_they_lie(type, integers, addresses, types);
+}
+
+/* How many elements MPI packs at once: its sizes are ints. */
+static int64_t elements_at_once(const struct quadrille_side* side) {
+  enum { MOST_BYTES = 1 << 30 };
+  return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
+}
+
+int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                   MPI_Comm comm) {
+  int code = side->type_size > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS;
+  while (block.count > 0 && code == MPI_SUCCESS) {
+    int64_t count = elements_at_once(side);
+    if (count > block.count) count = block.count;
+    const int64_t bytes = count * side->type_size;
+    int position = 0;
+    code = MPI_Pack(block.address, (int)count, side->type, packed, (int)bytes, &position, comm);
+    block.address += count * side->extent;
+    block.count -= count;
+    packed += bytes;
+  }
+  return code;
+}
+
+int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block,
+                     const char* packed, MPI_Comm comm) {
+  if (side->type_size == 0) return MPI_SUCCESS;
+  int code = side->type_size > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS;
+  while (block.count > 0 && code == MPI_SUCCESS) {
+    int64_t count = elements_at_once(side);
+    if (count > block.count) count = block.count;
+    const int64_t bytes = count * side->type_size;
+    int position = 0;
+    code = MPI_Unpack(packed, (int)bytes, &position, block.address, (int)count, side->type, comm);
+    block.address += count * side->extent;
+    block.count -= count;
+    packed += bytes;
+  }
+  return code;
+}
+
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   const int64_t chunk = 1 << 30;
   MPI_Aint lower, extent;

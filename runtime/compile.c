@@ -31,6 +31,7 @@ static void heading(struct quadrille_compiler* c) {
   for (int i = 0; i < p->parameter_count; i++) {
     p->at_call[i] = (int)quadrille_read_byte(&c->in);
     if (p->at_call[i] > 1) quadrille_malformed(c);
+    p->depends_on_call |= p->at_call[i];
   }
 }
 
@@ -49,10 +50,11 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
     case QUADRILLE_TABLE_NODES: c->program->uses_nodes = 1; break;
     case QUADRILLE_TABLE_REMOTE_NODES: c->program->uses_nodes = 1; /* fall through */
     case QUADRILLE_TABLE_REMOTE_COUNTS:
+      c->program->depends_on_call |= table->kind == QUADRILLE_TABLE_REMOTE_COUNTS;
       if (c->program->groups != 2)
         quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
       break;
-    case QUADRILLE_TABLE_COUNTS: break;
+    case QUADRILLE_TABLE_COUNTS: c->program->depends_on_call = 1; break;
     case QUADRILLE_TABLE_PREFIX:
     case QUADRILLE_TABLE_DISTINCT:
       table->source = (uint8_t)quadrille_read_byte(&c->in);

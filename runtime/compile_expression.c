@@ -204,8 +204,11 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
     const int table = table_index(c);
     if (first == QUADRILLE_LOCATE) c->program->tables[table].located = 1;
     const int index = operand(c, QUADRILLE_INTEGER, depth + 1);
-    quadrille_emit(c, first == QUADRILLE_ELEMENT ? QUADRILLE_DO_ELEMENT : QUADRILLE_DO_LOCATE,
-                   target, index, 0, table);
+    if (first == QUADRILLE_ELEMENT)
+      quadrille_emit(c, QUADRILLE_DO_ELEMENT, target, index, 0, table);
+    else
+      quadrille_emit(c, QUADRILLE_DO_LOCATE, target, index,
+                     c->program->locate_count++ % QUADRILLE_LOCATES, table);
     return QUADRILLE_INTEGER;
   }
   const enum quadrille_operation simple = binary(first);

@@ -92,6 +92,16 @@ int quadrille_mpi_error(MPI_Comm comm, int code) {
   return code;
 }
 
+int quadrille_call_error(MPI_Comm comm, int code) {
+  int error_class = MPI_ERR_OTHER;
+  MPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_TRUNCATE)
+    return quadrille_error(comm, MPI_ERR_TRUNCATE,
+                           "a rank sent more than this rank has room for; counts and types must "
+                           "describe the same bytes at both ends");
+  return quadrille_mpi_error(comm, code);
+}
+
 void quadrille_last_error(char* text, size_t size) {
   if (!text || size == 0) return;
   pthread_mutex_lock(&quadrille_global.lock);
@@ -99,7 +109,7 @@ void quadrille_last_error(char* text, size_t size) {
   pthread_mutex_unlock(&quadrille_global.lock);
 }
 
-void quadrille_log(const char* format, ...) {
+int quadrille_debug(void) {
   struct quadrille_global* g = &quadrille_global;
   pthread_mutex_lock(&g->lock);
   if (!g->debug_is_read) {
@@ -109,7 +119,11 @@ void quadrille_log(const char* format, ...) {
   }
   const int debug = g->debug;
   pthread_mutex_unlock(&g->lock);
-  if (!debug) return;
+  return debug;
+}
+
+void quadrille_log(const char* format, ...) {
+  if (!quadrille_debug()) return;
   int rank = -1;
   if (quadrille_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char text[2 * QUADRILLE_TEXT];

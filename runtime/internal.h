@@ -32,13 +32,28 @@ struct quadrille_slot {
   struct quadrille_loaded* loaded; /* NULL: free */
 };
 
+/* Bytes that were received aside, and where they belong. */
+struct quadrille_scatter {
+  char* to;
+  const char* from;
+  int64_t bytes;
+};
+
+/* What a step in flight needs beside its requests. */
+struct quadrille_landing {
+  int64_t key;  /* where the walk is followed */
+  void* staged; /* what it sends from, where that is not the user's buffer; freed when it lands */
+  char* room;   /* the same, kept for later steps */
+  size_t size;  /* of the room */
+  int scatters; /* how many struct quadrille_scatter the room begins with */
+};
+
 /* Requests of the steps in flight: a ring of steps, each with room for `width` requests. */
 struct quadrille_flight {
   int window, width;
   int first, count; /* steps in flight are first, first + 1, ... modulo window */
   int* used;
-  void** staged; /* what a step sends from, where that is not the user's buffer; freed when it
-                    lands */
+  struct quadrille_landing* landings;
   MPI_Request* requests;
   int error; /* the first MPI error, or MPI_SUCCESS */
 };
@@ -54,8 +69,10 @@ struct quadrille_binding {
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
   struct quadrille_place place;
   int* real; /* rank in the communicator, by rank in the schedule; gone once there is a plan */
-  struct quadrille_plan plan;
-  quadrille_pointer_attribute driver; /* looked for when the binding is made */
+  struct quadrille_plan plan;            /* of an all-to-all */
+  struct quadrille_execution* execution; /* of any other collective; see execution.h */
+  int compares;                          /* QUADRILLE_DEBUG at all ranks: calls are compared */
+  quadrille_pointer_attribute driver;    /* looked for when the binding is made */
   int synchronous;
   enum {
     QUADRILLE_IN_PLACE_UNKNOWN,
@@ -89,8 +106,12 @@ int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for an error that MPI itself returned. */
 int quadrille_mpi_error(MPI_Comm comm, int code);
+/* The same for one that a call's messages came to. */
+int quadrille_call_error(MPI_Comm comm, int code);
 /* Between MPI_Init and MPI_Finalize. */
 int quadrille_mpi_is_usable(void);
+/* Whether QUADRILLE_DEBUG is set. */
+int quadrille_debug(void);
 void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is
@@ -101,9 +122,9 @@ void quadrille_release(struct quadrille_loaded* loaded);
  * stale. */
 int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_HASH_LENGTH]);
 
-/* bind.c: the binding of a schedule to a communicator, made where there is none. Returns an MPI
- * error code, after the handler was called. */
-int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm,
+/* bind.c: the binding of a schedule to a communicator, made where there is none, for a call of that
+ * collective. Returns an MPI error code, after the handler was called. */
+int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                            struct quadrille_binding** binding);
 
 /* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
@@ -130,6 +151,8 @@ static inline void quadrille_flight_wait(struct quadrille_flight* flight, MPI_Re
 }
 /* Waits for the oldest steps until no more than so many are in flight. */
 void quadrille_flight_land_until(struct quadrille_flight* flight, int count);
+/* Gives up what is in flight, without waiting. */
+void quadrille_flight_abandon(struct quadrille_flight* flight);
 
 /* Makes room in the window for a step. Returns its place. */
 static inline int quadrille_flight_step(struct quadrille_flight* flight) {
@@ -203,6 +226,13 @@ static inline struct quadrille_block quadrille_block_of(const struct quadrille_s
 }
 /* Reads extent and size of the type; an MPI error code. */
 int quadrille_side_describe(struct quadrille_side* side);
+/* Whether the bytes of a block in memory are those of its packed form. */
+int quadrille_packs_as_it_lies(MPI_Datatype type);
+/* Between a block and its packed form of any length, which is count x type size bytes. */
+int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                   MPI_Comm comm);
+int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block,
+                     const char* packed, MPI_Comm comm);
 /* A type that covers more elements than an int counts; to be freed. */
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */

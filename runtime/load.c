@@ -150,14 +150,26 @@ static void read_topology(struct quadrille_reader* reader, struct quadrille_topo
   }
 }
 
+/* What stands behind the rule by which a parameter is chosen at the call. */
+static void read_rule(struct quadrille_reader* reader, struct quadrille_program* program, int i) {
+  const int64_t rule = program->parameters[i];
+  if (rule < QUADRILLE_CHOOSE_AUTO)
+    quadrille_read_fail(reader, "a rule that this library does not know; use a newer one");
+  if (rule != QUADRILLE_CHOOSE_MODEL && rule != QUADRILLE_CHOOSE_AUTO) return;
+  const uint64_t alpha = quadrille_read_varint(reader), beta = quadrille_read_varint(reader);
+  if (alpha > QUADRILLE_MAX_COST || beta > QUADRILLE_MAX_COST)
+    quadrille_read_fail(reader, "the job is malformed; make it again");
+  program->alpha_ns[i] = (int64_t)alpha;
+  program->beta_ps[i] = (int64_t)beta;
+}
+
 static const char* read_job(struct quadrille_program* program, struct section section) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
   for (int group = 0; group < program->groups; group++)
     read_topology(&reader, &program->topologies[group]);
   for (int i = 0; i < program->parameter_count; i++) {
     program->parameters[i] = quadrille_read_signed_varint(&reader);
-    if (program->at_call[i] && program->parameters[i] != 0)
-      quadrille_read_fail(&reader, "the job is malformed; make it again");
+    if (program->at_call[i]) read_rule(&reader, program, i);
   }
   if (reader.next != reader.length)
     quadrille_read_fail(&reader, "the job is malformed; make it again");

@@ -1,13 +1,19 @@
 """The runtime, built against one MPI library."""
 
 _SOURCES = [
+    "agree.c",
+    "agree.h",
+    "allgather.c",
     "alltoall.c",
     "alltoall.h",
     "alltoall_in_place.c",
     "api.c",
     "bind.c",
     "blocks.c",
+    "compare.c",
     "errors.c",
+    "execution.c",
+    "execution.h",
     "flight.c",
     "global.c",
     "internal.h",
@@ -15,6 +21,7 @@ _SOURCES = [
     "plan.c",
     "plan.h",
     "schedule.c",
+    "step.c",
     "steps.c",
 ]
 
@@ -34,7 +41,7 @@ def quadrille_library(name, mpi):
         # The shared library of that name is the one below.
         linkstatic = True,
         alwayslink = True,
-        deps = [":program", mpi],
+        deps = [":block_size", ":program", mpi],
     )
     native.alias(
         name = name,

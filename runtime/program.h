@@ -20,6 +20,7 @@ extern "C" {
 /* Variables and intermediate values take registers from 0 up, values that never change from the
  * last one down. */
 #define QUADRILLE_REGISTERS 256
+#define QUADRILLE_LOCATES 16     /* of which the walk remembers the last result */
 #define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in a step */
 #define QUADRILLE_RUN_VALUES 10  /* key, after, and a peer and a block for each */
 
@@ -39,7 +40,7 @@ enum quadrille_operation {
   QUADRILLE_DO_LESS_EQUAL,
   QUADRILLE_DO_MOVE,
   QUADRILLE_DO_ELEMENT,
-  QUADRILLE_DO_LOCATE,
+  QUADRILLE_DO_LOCATE, /* in table immediate; b: which of the walk's memories */
   QUADRILLE_DO_JUMP,
   QUADRILLE_DO_UNLESS,       /* jump where a is false */
   QUADRILLE_DO_UNLESS_EQUAL, /* jump unless a = b, and so on */
@@ -124,7 +125,9 @@ struct quadrille_program {
 
   int parameter_count, table_count, requirement_count, invariant_count;
   int at_call[QUADRILLE_MAX_PARAMETERS];
-  int64_t parameters[QUADRILLE_MAX_PARAMETERS];
+  int64_t parameters[QUADRILLE_MAX_PARAMETERS]; /* where given at the call: the rule */
+  int64_t alpha_ns[QUADRILLE_MAX_PARAMETERS], beta_ps[QUADRILLE_MAX_PARAMETERS]; /* of the rule */
+  int depends_on_call; /* counts or parameters of the call are in it */
   struct quadrille_table_definition tables[QUADRILLE_MAX_TABLES];
   struct quadrille_fragment requirements[QUADRILLE_MAX_REQUIREMENTS];
   struct quadrille_fragment temporary_blocks;
@@ -139,7 +142,7 @@ struct quadrille_program {
   struct quadrille_piece_registers* pieces;
   int32_t piece_count, piece_room;
   struct quadrille_run_registers* runs;
-  int32_t run_count, run_room;
+  int32_t run_count, run_room, locate_count;
 };
 
 /* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
@@ -169,11 +172,12 @@ struct quadrille_place {
   int64_t rank, ranks, remote_ranks, group, root;
   const int64_t* counts; /* of its group, one a rank; NULL where the program has no table of them */
   const int64_t* remote_counts; /* of the other group */
+  const int64_t* parameters;    /* all of them, for this call; NULL: those of the file */
 };
 
 struct quadrille_tables {
   int64_t* entries[QUADRILLE_MAX_TABLES];
-  int64_t lengths[QUADRILLE_MAX_TABLES];
+  int64_t lengths[QUADRILLE_MAX_TABLES], rooms[QUADRILLE_MAX_TABLES];
   int64_t temporary_blocks;
 };
 
@@ -182,6 +186,10 @@ struct quadrille_tables {
 const char* quadrille_tables_fill(struct quadrille_tables* tables,
                                   const struct quadrille_program* program,
                                   const struct quadrille_place* place);
+/* The same over tables that were filled before, or are all zero, in the memory that they have. */
+const char* quadrille_tables_refill(struct quadrille_tables* tables,
+                                    const struct quadrille_program* program,
+                                    const struct quadrille_place* place);
 void quadrille_tables_destroy(struct quadrille_tables* tables);
 
 enum quadrille_event_kind {
@@ -228,6 +236,7 @@ struct quadrille_walker {
   const struct quadrille_tables* tables;
   const struct quadrille_instruction* next;
   int64_t iterations; /* that loops may still make: no limit, unless set after the start */
+  int64_t located[QUADRILLE_LOCATES]; /* what they came to */
   int64_t registers[QUADRILLE_REGISTERS];
 };
 

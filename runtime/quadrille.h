@@ -61,15 +61,17 @@ enum quadrille_layout {
 };
 
 typedef struct {
-  size_t size;     /* sizeof(quadrille_bind_options): tells which fields the caller knows */
-  int layout;      /* an enum quadrille_layout; the same at all ranks */
-  int window;      /* steps in flight, 1 or more; 0: the default */
-  int synchronous; /* nonzero: every send is an MPI_Issend */
+  size_t size;        /* sizeof(quadrille_bind_options): tells which fields the caller knows */
+  int layout;         /* an enum quadrille_layout; the same at all ranks */
+  int window;         /* steps in flight, 1 or more; 0: the default */
+  int synchronous;    /* nonzero: every send is an MPI_Issend */
+  int64_t block_size; /* bytes into which a schedule that pipelines cuts contributions; the same at
+                         all ranks; 0: as the schedule itself chooses */
 } quadrille_bind_options;
 
 /* Binds a schedule to an intracommunicator: collective, once; the binding is freed with the
- * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window
- * and synchronous.
+ * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window,
+ * synchronous and block_size.
  *
  * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones),
  * MPI_ERR_TOPOLOGY (made for another number of ranks or other nodes), MPI_ERR_COMM, MPI_ERR_FILE
@@ -95,6 +97,25 @@ QUADRILLE_API int quadrille_alltoallv_c(quadrille_schedule schedule, const void*
                                         MPI_Datatype sendtype, void* recvbuf,
                                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                         MPI_Datatype recvtype, MPI_Comm comm);
+
+/* MPI_Allgather and MPI_Allgatherv by the schedule, as above. Data travels as the bytes of its
+ * packed form; a receive type whose memory is anything else costs a copy of the receive buffer. All
+ * ranks give the same counts: with QUADRILLE_DEBUG=1 at all of them, each call compares that, and
+ * whether blocks overlap, and says which ranks disagree. */
+QUADRILLE_API int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf,
+                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf,
+                                        MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf,
+                                       int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                       const int recvcounts[], const int displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf,
+                                         MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                         const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                         MPI_Datatype recvtype, MPI_Comm comm);
 
 /* What a schedule is, for messages and tools. */
 typedef struct {

@@ -178,7 +178,7 @@ static int run(const struct arguments* a) {
   quadrille_load_file(a->file, &schedule);
   const quadrille_bind_options options = {
       sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
-      (int)a->window, a->synchronous};
+      (int)a->window, a->synchronous, 0};
   const int code = quadrille_bind(schedule, MPI_COMM_WORLD, &options);
   if (code != MPI_SUCCESS) {
     MPI_Error_string(code, text, &length);

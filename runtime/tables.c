@@ -19,9 +19,12 @@ static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fr
 
 static const char* allocate(struct quadrille_tables* tables, int index, int64_t length) {
   if (length < 0 || length > MAX_TABLE_LENGTH) return "a table is too long";
+  tables->lengths[index] = length;
+  if (tables->rooms[index] > length) return NULL;
+  free(tables->entries[index]);
   /* One entry more than needed: an empty table is no null pointer. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
-  tables->lengths[index] = length;
+  tables->rooms[index] = tables->entries[index] ? length + 1 : 0;
   return tables->entries[index] ? NULL : "out of memory";
 }
 
@@ -132,7 +135,13 @@ static int ascends(const int64_t* entries, int64_t length) {
 const char* quadrille_tables_fill(struct quadrille_tables* tables,
                                   const struct quadrille_program* program,
                                   const struct quadrille_place* place) {
-  *tables = (struct quadrille_tables){{0}, {0}, 0};
+  *tables = (struct quadrille_tables){0};
+  return quadrille_tables_refill(tables, program, place);
+}
+
+const char* quadrille_tables_refill(struct quadrille_tables* tables,
+                                    const struct quadrille_program* program,
+                                    const struct quadrille_place* place) {
   struct quadrille_walker walker;
   for (int i = 0; i < program->table_count; i++) {
     /* Starts afresh: the lengths of earlier tables are known now. */
@@ -158,5 +167,5 @@ const char* quadrille_tables_fill(struct quadrille_tables* tables,
 
 void quadrille_tables_destroy(struct quadrille_tables* tables) {
   for (int i = 0; i < QUADRILLE_MAX_TABLES; i++) free(tables->entries[i]);
-  *tables = (struct quadrille_tables){{0}, {0}, 0};
+  *tables = (struct quadrille_tables){0};
 }

@@ -16,6 +16,14 @@ static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
   return low - 1;
 }
 
+/* The same, beginning with the interval of the last time and its neighbours: pipelines go through
+ * blocks one by one. */
+static int64_t locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
+  for (int64_t i = near; i >= near - 1; i--)
+    if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
+  return locate(entries, length, x);
+}
+
 static void fill_piece(const struct quadrille_walker* walker, int32_t index,
                        struct quadrille_piece* piece) {
   const struct quadrille_piece_registers* p = &walker->program->pieces[index];
@@ -52,11 +60,13 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
   walker->tables = tables;
   walker->next = program->instructions + program->body;
   walker->iterations = INT64_MAX;
+  for (int i = 0; i < QUADRILLE_LOCATES; i++) walker->located[i] = 0;
+  const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
   for (int i = 0; i < program->invariant_count; i++) {
     const struct quadrille_invariant* invariant = &program->invariants[i];
     int64_t* value = &walker->registers[QUADRILLE_REGISTERS - 1 - i];
     switch (invariant->expression) {
-      case QUADRILLE_PARAMETER: *value = program->parameters[invariant->value]; break;
+      case QUADRILLE_PARAMETER: *value = parameters[invariant->value]; break;
       case QUADRILLE_RANK: *value = place->rank; break;
       case QUADRILLE_RANKS: *value = place->ranks; break;
       case QUADRILLE_REMOTE_RANKS: *value = place->remote_ranks; break;
@@ -119,8 +129,9 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         r[i->target] = walker->tables->entries[i->immediate][r[i->a]];
         break;
       case QUADRILLE_DO_LOCATE:
-        r[i->target] = locate(walker->tables->entries[i->immediate],
-                              walker->tables->lengths[i->immediate], r[i->a]);
+        r[i->target] = walker->located[i->b] =
+            locate_near(walker->tables->entries[i->immediate],
+                        walker->tables->lengths[i->immediate], r[i->a], walker->located[i->b]);
         break;
       case QUADRILLE_DO_JUMP: i = code + i->immediate - 1; break;
       case QUADRILLE_DO_UNLESS:

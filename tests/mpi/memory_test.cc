@@ -85,7 +85,8 @@ TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
   ASSERT_EQ(quadrille_bind(schedule, comm, nullptr), MPI_SUCCESS);
   int window = 1;
   const int tried = fail_each_allocation([&] {
-    const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ++window, 0};
+    const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ++window, 0,
+                                            0};
     return quadrille_bind(schedule, comm, &options);
   });
   EXPECT_GT(tried, 0);

@@ -80,3 +80,26 @@ def schedule_files(name, folder, schedules, testonly = True):
         cmd = " && ".join(commands),
         tools = ["//generator"],
     )
+
+def written_schedules(name, programs, ranks):
+    """A filegroup of schedule files NAME/PROGRAM_RANKS.qs of programs/PROGRAM.txt, all on one node.
+
+    Args:
+      name: of the filegroup, and of the folder.
+      programs: names without ".txt".
+      ranks: how many, for each of them.
+    """
+    outs, commands = [], []
+    for program in programs:
+        for count in ranks:
+            out = "%s/%s_%d.qs" % (name, program, count)
+            outs.append(out)
+            commands.append("$(location //tests/cli:write_schedule) $(location programs/%s.txt) %d $(RULEDIR)/%s 0" % (program, count, out))
+    native.genrule(
+        name = name,
+        testonly = True,
+        srcs = ["programs/%s.txt" % program for program in programs],
+        outs = outs,
+        cmd = " && ".join(commands),
+        tools = ["//tests/cli:write_schedule"],
+    )

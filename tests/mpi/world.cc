@@ -31,13 +31,11 @@ Bytes read_bytes(const std::string& path) {
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 
-static const char* const folder = "tests/mpi/schedules";
+std::string schedule_path(const std::string& name) { return "tests/mpi/schedules/" + name; }
 
-std::string schedule_path(const std::string& name) { return std::string(folder) + "/" + name; }
-
-std::vector<std::string> schedule_paths(int ranks) {
+std::vector<std::string> schedule_paths(int ranks, const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/mpi/" + folder)) {
     const Schedule schedule(entry.path().string());
     quadrille_schedule_info info{};
     info.size = sizeof info;
@@ -64,8 +62,9 @@ void Schedule::free() {
   EXPECT_EQ(quadrille_free(&handle_), MPI_SUCCESS);
 }
 
-quadrille_bind_options trusted(int window, int synchronous) {
-  return {sizeof(quadrille_bind_options), QUADRILLE_LAYOUT_TRUSTED, window, synchronous};
+quadrille_bind_options trusted(int window, int synchronous, int64_t block_size) {
+  return {sizeof(quadrille_bind_options), QUADRILLE_LAYOUT_TRUSTED, window, synchronous,
+          block_size};
 }
 
 Communicator::Communicator(MPI_Comm of, int color, int key) {

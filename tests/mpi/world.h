@@ -22,8 +22,8 @@ Bytes read_bytes(const std::string& path);
 
 // A schedule file of tests/mpi/schedules: "hierarchical-factor_1-2-3.qs".
 std::string schedule_path(const std::string& name);
-// All of them that are made for so many ranks; there is always one.
-std::vector<std::string> schedule_paths(int ranks);
+// All of a folder beside this file that are made for so many ranks; there is always one.
+std::vector<std::string> schedule_paths(int ranks, const std::string& folder = "schedules");
 
 // A loaded schedule, freed in the end.
 class Schedule {
@@ -41,7 +41,7 @@ class Schedule {
 };
 
 // Ranks lie as the schedule has them: the one layout that fits on any machine.
-quadrille_bind_options trusted(int window = 0, int synchronous = 0);
+quadrille_bind_options trusted(int window = 0, int synchronous = 0, int64_t block_size = 0);
 
 // Another communicator of the same processes; the rank is the place of `key` among all keys.
 class Communicator {

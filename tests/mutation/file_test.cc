@@ -47,7 +47,7 @@ std::string runtime_refusal(const Bytes& bytes) {
   quadrille_program program;
   if (const char* error = quadrille_program_load(&program, bytes.data(), bytes.size()))
     return error;
-  const quadrille_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr};
+  const quadrille_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr};
   quadrille_tables tables;
   const char* error = quadrille_tables_fill(&tables, &program, &place);
   const std::string refusal = error ? error : "";

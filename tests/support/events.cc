@@ -142,6 +142,7 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
                         group,
                         root,
                         nullptr,
+                        nullptr,
                         nullptr};
   const auto counts = [&](int64_t which) -> const int64_t* {
     return which < static_cast<int64_t>(call.counts.size()) ? call.counts[which].data() : nullptr;

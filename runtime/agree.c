@@ -1,0 +1,110 @@
+/* What a rank brings to a binding, and what all ranks make of it. Tested by
+ * tests/mpi/binding_test.cc. */
+#include "runtime/agree.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char* text) {
+  offer->error_class = error_class;
+  snprintf(offer->text, sizeof offer->text, "%s", text);
+}
+
+void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const char* text) {
+  quadrille_refuse(offer, strcmp(text, "out of memory") == 0 ? MPI_ERR_NO_MEM : error_class, text);
+}
+
+const char* quadrille_unserved(const struct quadrille_program* program) {
+  const int alltoall = program->collective == QUADRILLE_ALLTOALL;
+  if ((!alltoall && program->collective != QUADRILLE_ALLGATHER) || program->groups != 1)
+    return "this library runs all-to-all and allgather schedules on intracommunicators; the "
+           "schedule is for another collective";
+  if (alltoall && (program->has_lanes || program->has_ranges || program->has_sized ||
+                   program->has_temporaries || program->has_several_pieces))
+    return "this library runs all-to-all schedules in which every block travels directly; the "
+           "schedule forwards blocks";
+  if (program->has_lanes || program->has_sized || program->has_temporaries)
+    return "this library runs allgather schedules without lanes, sized messages and temporary "
+           "blocks; the schedule has some";
+  return NULL;
+}
+
+quadrille_bind_options quadrille_known_options(const quadrille_bind_options* options,
+                                               struct quadrille_offer* offer) {
+  quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0, 0};
+  if (!options) return known;
+  if (options->size < sizeof options->size + 3 * sizeof(int)) {
+    quadrille_refuse(
+        offer, MPI_ERR_ARG,
+        "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
+    return known;
+  }
+  known.layout = options->layout;
+  known.window = options->window;
+  known.synchronous = options->synchronous;
+  /* Not known to programs that were compiled with the first version. */
+  if (options->size >= sizeof known) known.block_size = options->block_size;
+  if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
+    quadrille_refuse(offer, MPI_ERR_ARG,
+                     "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
+  if (known.window < 0 || known.window > QUADRILLE_MAX_WINDOW)
+    quadrille_refuse(offer, MPI_ERR_ARG, "the window is negative or absurdly large");
+  if (known.block_size < 0 || known.block_size > INT_MAX)
+    quadrille_refuse(offer, MPI_ERR_ARG,
+                     "the block size is negative or larger than an int can hold; give 1 or more "
+                     "bytes, or 0 for the schedule's own choice");
+  return known;
+}
+
+void quadrille_check_block_size(const struct quadrille_program* program, int64_t block_size,
+                                struct quadrille_offer* offer) {
+  int taken = 0, without_rule = 0;
+  for (int i = 0; i < program->parameter_count; i++) {
+    taken += program->at_call[i];
+    without_rule += program->at_call[i] && program->parameters[i] == QUADRILLE_CHOOSE_NONE;
+  }
+  if (block_size > 0 && taken != 1)
+    quadrille_refuse(offer, MPI_ERR_ARG,
+                     "the schedule takes no block size; bind without one, or generate one that "
+                     "pipelines");
+  if (block_size == 0 && without_rule > 0)
+    quadrille_refuse(offer, MPI_ERR_ARG,
+                     "the schedule does not say how its block size is chosen; bind with the "
+                     "option block_size");
+}
+
+int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded,
+                    const quadrille_bind_options* options, struct quadrille_agreement* agreement) {
+  enum { WORDS = 10 };
+  /* Maxima of x and of ~x are equal where all x are. */
+  uint64_t mine[WORDS] = {(uint64_t)error_class, !quadrille_debug()}, all[WORDS];
+  if (loaded) memcpy(&mine[2], loaded->program.hash, QUADRILLE_HASH_LENGTH);
+  if (options) {
+    mine[4] = (uint64_t)options->layout;
+    mine[5] = (uint64_t)options->block_size;
+  }
+  for (int i = 6; i < WORDS; i++) mine[i] = ~mine[i - 4];
+  const int code = MPI_Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
+  agreement->error_class = (int)all[0];
+  agreement->all_debug = all[1] == 0;
+  agreement->same_schedule = all[2] == ~all[6] && all[3] == ~all[7];
+  agreement->same_layout = all[4] == ~all[8];
+  agreement->same_block_size = all[5] == ~all[9];
+  return code;
+}
+
+int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer) {
+  struct quadrille_agreement agreement;
+  const int code = quadrille_agree(comm, offer->error_class, NULL, NULL, &agreement);
+  if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
+  if (offer->error_class == MPI_SUCCESS)
+    quadrille_refuse(offer, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
+                     agreement.error_class == MPI_ERR_NO_MEM
+                         ? "another rank is out of memory"
+                         : "another rank cannot follow the schedule; its own message, or "
+                           "QUADRILLE_DEBUG=1, says why");
+  else if (code == MPI_SUCCESS)
+    offer->error_class = agreement.error_class;
+  return 0;
+}
