@@ -12,6 +12,14 @@ Algorithm xor_exchange();         // xor.cc
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc
 
+Algorithm linear_ring();            // linear_ring.cc
+Algorithm blocked_ring();           // blocked_ring.cc
+Algorithm blocked_ring_nodes();     // blocked_ring_nodes.cc
+Algorithm blocked_ring_blocking();  // blocked_ring_blocking.cc
+Algorithm bruck();                  // bruck.cc
+Algorithm recursive_doubling();     // recursive_doubling.cc
+Algorithm neighbor_exchange();      // neighbor_exchange.cc
+
 // The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to
 // itself.
 Option self_loops_option();

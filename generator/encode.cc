@@ -14,6 +14,10 @@
 namespace quadrille {
 namespace {
 
+static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
+              kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
+              kMaxCost == QUADRILLE_MAX_COST);
+
 class Writer {
  public:
   void byte(int value) { bytes_.push_back(static_cast<uint8_t>(value)); }
@@ -204,8 +208,14 @@ Bytes encode_job(const Program& program, const Job& job) {
       out.varint(run.size);
     }
   }
-  for (size_t i = 0; i < program.parameters.size(); ++i)
-    out.signed_varint(program.parameters[i].at_call ? 0 : job.parameters[i]);
+  for (size_t i = 0; i < program.parameters.size(); ++i) {
+    const int64_t value = i < job.parameters.size() ? job.parameters[i] : kRuleNone;
+    out.signed_varint(value);
+    if (!program.parameters[i].at_call || !uses_model(value)) continue;
+    const LinearModel model = i < job.models.size() ? job.models[i] : LinearModel{};
+    out.varint(model.alpha_ns);
+    out.varint(model.beta_ps);
+  }
   return out.take();
 }
 

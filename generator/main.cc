@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cli/files.h"
+#include "generator/command.h"
 #include "generator/emit.h"
 #include "generator/encode.h"
 #include "generator/picture.h"
@@ -24,88 +25,15 @@ namespace {
 
 using cli::bad_input;
 
-struct GenerateArguments {
-  std::string collective, algorithm, nodes, slurm, hostfile, out;
-  Choices choices;
-};
-
-Result<Topology> read_topology(const GenerateArguments& arguments) {
-  const int given =
-      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
-  if (given != 1)
-    return Error{"give the nodes once: --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
-  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
-  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
-  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
-  if (!file.ok()) return file.error();
-  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
-}
-
-std::string algorithm_names(Collective collective) {
-  std::string names;
-  for (const Algorithm& algorithm : algorithms())
-    if (algorithm.collective == collective) names += (names.empty() ? "" : ", ") + algorithm.name;
-  return names;
-}
-
-Result<const Algorithm*> find(const GenerateArguments& arguments) {
-  const auto collective = collective_named(arguments.collective);
-  if (!collective || algorithm_names(*collective).empty())
-    return Error{fmt::format("'{}' is no collective that schedules are generated for; try alltoall",
-                             arguments.collective)};
-  const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm);
-  if (algorithm) return algorithm;
-  return Error{fmt::format("--algorithm: '{}' is not known for {}; choose one of {}",
-                           arguments.algorithm, arguments.collective,
-                           algorithm_names(*collective))};
-}
-
-// The value of every option of the algorithm; what it does not have may not be given.
-Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
-  Choices choices;
-  for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
-  for (const auto& [name, value] : given) {
-    if (value.empty()) continue;
-    const auto option = std::find_if(algorithm.options.begin(), algorithm.options.end(),
-                                     [&](const Option& o) { return o.name == name; });
-    if (option == algorithm.options.end())
-      return Error{fmt::format("--{}: {} has no such option", name, algorithm.name)};
-    if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
-      return Error{
-          fmt::format("--{}: '{}' is none of {}", name, value, fmt::join(option->values, ", "))};
-    choices[name] = value;
-  }
-  return choices;
-}
-
-int generate(const GenerateArguments& arguments) {
-  const Result<const Algorithm*> algorithm = find(arguments);
-  if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
-  const Result<Choices> choices = complete(**algorithm, arguments.choices);
-  if (!choices.ok()) return bad_input("generate", choices.error().message);
-  const Result<Topology> topology = read_topology(arguments);
-  if (!topology.ok()) return bad_input("generate", topology.error().message);
-
-  const Program program = make_program(**algorithm, *choices);
-  const Job job{{*topology}, {}};
-  // Binding asks the program's own requirements.
-  const Result<Binding> binding = bind(program, job, {}, 0);
-  if (!binding.ok()) return bad_input("generate", binding.error().message);
-  const Bytes file = encode(program, job);
-  const Result<bool> written = cli::write_file(arguments.out, file);
-  if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
-  fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out,
-             program.algorithm.text, arguments.collective, topology->text(), topology->ranks(),
-             file.size());
-  return 0;
-}
-
 int list() {
   for (const Algorithm& algorithm : algorithms()) {
     fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
                algorithm.name, algorithm.summary, algorithm.source, algorithm.precondition);
+    fmt::print("  proven: {}\n", algorithm.proof ? "yes" : "not yet");
     for (const Option& option : algorithm.options)
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
+    for (const Number& number : algorithm.numbers)
+      fmt::print("  --{} NUMBER: {}\n", number.name, number.help);
   }
   return 0;
 }
@@ -122,9 +50,7 @@ std::string job_comment(const verifier::Schedule& schedule) {
   for (const Topology& topology : schedule.job.groups)
     text += fmt::format("-- nodes {} ({} ranks)\n", topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
-    if (!schedule.program.parameters[i].at_call)
-      text += fmt::format("-- {} = {}\n", schedule.program.parameters[i].name.text,
-                          schedule.job.parameters[i]);
+    text += fmt::format("-- {}\n", parameter_text(schedule.program, schedule.job, i));
   return text +
          fmt::format("-- format {}.{}, hash {}\n", schedule.major, schedule.minor, schedule.hash);
 }
@@ -175,23 +101,10 @@ int show(const ShowArguments& arguments) {
 }
 
 // The commands that make these bytes and the files of this emission.
-std::string command_of(const verifier::Schedule& schedule, const std::string& name) {
-  std::string generate = "...";
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      if (algorithm.collective != schedule.program.collective ||
-          full_name(algorithm, choices) != schedule.program.algorithm.text)
-        continue;
-      generate =
-          fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
-      for (const Option& option : algorithm.options)
-        if (choices.at(option.name) != option.values[0])
-          generate += fmt::format(" --{} {}", option.name, choices.at(option.name));
-    }
+std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
   return fmt::format(
-      "   bazel run //generator -- {} --nodes {} --out {}.qs\n   bazel run //generator -- emit "
-      "{}.qs --out .",
-      generate, schedule.job.groups[0].text(), name, name);
+      "   bazel run //generator -- {} --out {}.qs\n   bazel run //generator -- emit {}.qs --out .",
+      generate_command(schedule), name, name);
 }
 
 int emit(const std::string& file, const std::string& folder) {
@@ -200,7 +113,7 @@ int emit(const std::string& file, const std::string& folder) {
   const Result<verifier::Schedule> schedule = verifier::decode(*bytes, file);
   if (!schedule.ok()) return bad_input("emit", schedule.error().message);
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
-  const EmittedSource emitted = emit_c(*bytes, name, command_of(*schedule, name));
+  const EmittedSource emitted = emit_c(*bytes, name, commands_of(*schedule, name));
   std::error_code error;
   std::filesystem::create_directories(cli::user_path(folder), error);
   if (error) return bad_input("emit", fmt::format("--out: {}: {}", folder, error.message()));
@@ -220,6 +133,7 @@ int proofs(const std::string& folder) {
   int written_files = 0;
   for (const Algorithm& algorithm : algorithms())
     for (const Choices& choices : all_choices(algorithm)) {
+      if (!algorithm.proof) continue;
       const std::string name =
           fmt::format("{}.{}.proof", name_of(algorithm.collective), full_name(algorithm, choices));
       const Result<bool> written = cli::write_file((std::filesystem::path(folder) / name).string(),
@@ -229,50 +143,6 @@ int proofs(const std::string& folder) {
     }
   fmt::print("{}: {} proofs\n", folder, written_files);
   return 0;
-}
-
-// The flags of every algorithm's options, once each.
-void add_options(CLI::App& command, Choices& choices) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Option& option : algorithm.options)
-      if (choices.emplace(option.name, "").second)
-        command
-            .add_option("--" + option.name, choices[option.name],
-                        fmt::format("{} (default {})", option.help, option.values[0]))
-            ->type_name(fmt::format("{}", fmt::join(option.values, "|")));
-}
-
-CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("generate", "Make a schedule file for a collective and its nodes.");
-  command->add_option("collective", arguments.collective, "alltoall")
-      ->required()
-      ->type_name("COLLECTIVE");
-  command->add_option("--algorithm", arguments.algorithm, algorithm_names(Collective::kAlltoall))
-      ->required()
-      ->type_name("NAME");
-  command
-      ->add_option("--nodes", arguments.nodes,
-                   "ranks on each node: 1,2,3 or 4x8, four nodes of eight, or 512x16,5; one of "
-                   "--nodes, --slurm, --hostfile is needed")
-      ->type_name("LIST");
-  command
-      ->add_option("--slurm", arguments.slurm,
-                   "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5")
-      ->type_name("LIST");
-  command
-      ->add_option("--hostfile", arguments.hostfile,
-                   "the same from a host file: 'host slots=4' or 'host:4' a line")
-      ->type_name("FILE");
-  command->add_option("--out", arguments.out, "the schedule file to write")
-      ->required()
-      ->type_name("FILE");
-  add_options(*command, arguments.choices);
-  command->footer(
-      "Example: generator generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out "
-      "small.qs\n"
-      "`list` says what each algorithm needs and which options it has.");
-  return command;
 }
 
 CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {

@@ -152,7 +152,7 @@ Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_
   if (job.groups[0].ranks() > kMostRanks)
     return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(),
                              kMostRanks)};
-  const Result<Binding> binding = bind(program, job, {}, 0);
+  const Result<Binding> binding = bind(program, job, plain_call(program, job), 0);
   if (!binding.ok()) return binding.error();
   Result<std::map<int64_t, FigureRow>> rows = Walk(program, *binding).run(low, high);
   if (!rows.ok()) return rows.error();

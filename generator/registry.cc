@@ -15,8 +15,18 @@ Option self_loops_option() {
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms = {factor(), factor_even(), xor_exchange(),
-                                                     hierarchical_factor(), hierarchical_circle()};
+  static const std::vector<Algorithm> kAlgorithms = {factor(),
+                                                     factor_even(),
+                                                     xor_exchange(),
+                                                     hierarchical_factor(),
+                                                     hierarchical_circle(),
+                                                     linear_ring(),
+                                                     blocked_ring(),
+                                                     blocked_ring_nodes(),
+                                                     blocked_ring_blocking(),
+                                                     bruck(),
+                                                     recursive_doubling(),
+                                                     neighbor_exchange()};
   return kAlgorithms;
 }
 

@@ -21,6 +21,15 @@ struct Option {
   std::string help;
 };
 
+// A parameter of the program that stands in the file, as a flag of `generate`.
+struct Number {
+  std::string name;  // the parameter's
+  int64_t initial;   // where the flag is not given
+  int64_t least;
+  bool at_most_ranks;  // no more than there are ranks, unless it is the initial one
+  std::string help;
+};
+
 // The chosen value of each option, by name.
 using Choices = std::map<std::string, std::string>;
 
@@ -32,9 +41,10 @@ struct Algorithm {
   std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
   // The program in its text form (schedule/text.h), and what is claimed and proven of it
-  // (verifier/prove/proof.h).
+  // (verifier/prove/proof.h); nullptr where no proof is known.
   std::string (*program)(const Choices& choices);
   std::string (*proof)(const Choices& choices);
+  std::vector<Number> numbers = {};
 };
 
 const std::vector<Algorithm>& algorithms();

@@ -22,6 +22,18 @@ void mark_located(const Expression& expression, std::vector<bool>& located) {
   for (const Expression& operand : expression.operands) mark_located(operand, located);
 }
 
+bool mentions_table(const Expression& expression) {
+  return expression.op == Operator::kElement || expression.op == Operator::kLocate ||
+         expression.op == Operator::kLength ||
+         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_table);
+}
+
+bool mentions_parameter(const Expression& expression, int64_t parameter) {
+  return (expression.op == Operator::kParameter && expression.value == parameter) ||
+         std::any_of(expression.operands.begin(), expression.operands.end(),
+                     [&](const Expression& e) { return mentions_parameter(e, parameter); });
+}
+
 // Tables that the program searches, and which must therefore be ascending.
 std::vector<bool> located_tables(const Program& program) {
   std::vector<bool> located(program.tables.size());
@@ -50,9 +62,13 @@ class Binder {
     if (!call_.counts.empty())
       for (int64_t each = 0; each < program_.groups; ++each) counts(each);
     located_ = located_tables(program_);
+    // A table may be undefined where a parameter is not what it must be: that is asked first.
+    for (const Expression& requirement : program_.requirements)
+      if (!mentions_table(requirement)) require(requirement);
     for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)
       bind_table(program_.tables[i], i);
-    for (const Expression& requirement : program_.requirements) require(requirement);
+    for (const Expression& requirement : program_.requirements)
+      if (mentions_table(requirement)) require(requirement);
     bind_temporary();
     if (!error_.empty()) return Error{error_};
     return std::move(binding_);
@@ -176,9 +192,14 @@ class Binder {
     if (!error_.empty()) return;
     if (value(requirement, "a requirement", environment()) == 1) return;
     const std::vector<std::string> no_variables;
-    fail(fmt::format("{} requires {}, which does not hold for {} ranks", program_.algorithm.text,
+    std::string where = fmt::format("{} ranks", binding_.place.ranks);
+    for (size_t i = 0; i < program_.parameters.size(); ++i)
+      if (mentions_parameter(requirement, i))
+        where +=
+            fmt::format(" and {} = {}", program_.parameters[i].name.text, binding_.parameters[i]);
+    fail(fmt::format("{} requires {}, which does not hold for {}", program_.algorithm.text,
                      print(requirement, {&program_.parameters, &program_.tables, &no_variables}),
-                     binding_.place.ranks));
+                     where));
   }
 
   void bind_temporary() {
@@ -211,12 +232,33 @@ Result<Binding> bind(const Program& program, const Job& job, const Call& call, i
   return Binder(program, job, call, group).run();
 }
 
+std::string parameter_text(const Program& program, const Job& job, size_t index) {
+  const Parameter& parameter = program.parameters[index];
+  const int64_t value = job.parameters[index];
+  if (!parameter.at_call) return fmt::format("{} = {}", parameter.name.text, value);
+  if (value == kRuleNone) return fmt::format("{} is given at the call", parameter.name.text);
+  std::string text =
+      fmt::format("{} is chosen at the call: {}", parameter.name.text, rule_text(value));
+  if (!uses_model(value) || index >= job.models.size()) return text;
+  const LinearModel& model = job.models[index];
+  return text + fmt::format(", alpha {} ns, beta {} ps", model.alpha_ns, model.beta_ps);
+}
+
 bool uses_nodes(const Program& program) {
   return has_table(program, TableKind::kNodes, TableKind::kRemoteNodes);
 }
 
 bool uses_counts(const Program& program) {
   return has_table(program, TableKind::kCounts, TableKind::kRemoteCounts);
+}
+
+Call plain_call(const Program& program, const Job& job) {
+  Call call;
+  if (uses_counts(program))
+    for (const Topology& topology : job.groups) call.counts.emplace_back(topology.ranks(), 1);
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.at_call) call.parameters.push_back(1);
+  return call;
 }
 
 }  // namespace quadrille

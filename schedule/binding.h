@@ -10,15 +10,20 @@
 
 #include "schedule/program.h"
 #include "schedule/result.h"
+#include "schedule/rule.h"
 #include "schedule/topology.h"
 
 namespace quadrille {
 
 // What a schedule file says beside the program.
 struct Job {
-  std::vector<Topology> groups;     // one a group of the program
-  std::vector<int64_t> parameters;  // one a parameter; those given at the call are ignored here
+  std::vector<Topology> groups;          // one a group of the program
+  std::vector<int64_t> parameters;       // one a parameter: its value, or the Rule of one at call
+  std::vector<LinearModel> models = {};  // one a parameter, for the rules that use it; may be empty
 };
+
+// "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".
+std::string parameter_text(const Program& program, const Job& job, size_t index);
 
 // What a call adds.
 struct Call {
@@ -44,6 +49,10 @@ Result<Binding> bind(const Program& program, const Job& job, const Call& call, i
 bool uses_nodes(const Program& program);
 // True where it depends on the counts of the call.
 bool uses_counts(const Program& program);
+
+// The least call that a program can be bound with: counts of 1 where it needs them, 1 for every
+// parameter that is given at the call. For what does not depend on them.
+Call plain_call(const Program& program, const Job& job);
 
 }  // namespace quadrille
 

@@ -18,6 +18,10 @@
 namespace quadrille::verifier {
 namespace {
 
+static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
+              kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
+              kMaxCost == QUADRILLE_MAX_COST);
+
 using View = std::span<const uint8_t>;
 
 struct Sections {
@@ -144,9 +148,20 @@ class FileReader {
     for (int group = 0; group < schedule_.program.groups && error_.empty(); ++group) topology(in);
     for (const Parameter& parameter : schedule_.program.parameters) {
       schedule_.job.parameters.push_back(in.signed_varint());
-      if (parameter.at_call && schedule_.job.parameters.back() != 0) in.fail();
+      schedule_.job.models.emplace_back();
+      if (parameter.at_call) rule(in);
     }
     if (in.failed() || !in.at_end()) fail("the job is malformed; make it again");
+  }
+
+  // Whether the last parameter is a rule, and the model behind it.
+  void rule(Cursor& in) {
+    const int64_t rule = schedule_.job.parameters.back();
+    if (rule < QUADRILLE_CHOOSE_AUTO || rule > INT32_MAX) in.fail();
+    if (rule != QUADRILLE_CHOOSE_MODEL && rule != QUADRILLE_CHOOSE_AUTO) return;
+    const uint64_t alpha = in.varint(), beta = in.varint();
+    if (alpha > QUADRILLE_MAX_COST || beta > QUADRILLE_MAX_COST) in.fail();
+    schedule_.job.models.back() = {static_cast<int64_t>(alpha), static_cast<int64_t>(beta)};
   }
 
   void topology(Cursor& in) {

@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <chrono>
 #include <optional>
 
 #include "cli/files.h"
+#include "verifier/call.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
 #include "verifier/prove_command.h"
@@ -22,62 +22,6 @@ namespace {
 
 using cli::bad_input;
 using cli::ExitCode;
-
-// "3,0,5" as numbers.
-Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text) {
-  std::vector<int64_t> numbers;
-  for (const char *at = text.data(), *end = at + text.size();;) {
-    int64_t number = 0;
-    const auto [stop, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || (stop != end && *stop != ','))
-      return Error{fmt::format("{}: '{}' is not a list of numbers like 3,0,5", flag, text)};
-    numbers.push_back(number);
-    if (stop == end) return numbers;
-    at = stop + 1;
-  }
-}
-
-struct CallArguments {
-  std::string counts;
-  std::vector<std::string> parameters;  // "name=value"
-  int64_t root = 0;
-};
-
-// The part of a call that the command line gives: counts of both groups, parameters in the
-// program's order.
-Result<Call> read_call(const CallArguments& arguments, const Program& program) {
-  Call call;
-  call.root = arguments.root;
-  for (size_t start = 0; !arguments.counts.empty() && start <= arguments.counts.size();) {
-    const size_t end = std::min(arguments.counts.find('/', start), arguments.counts.size());
-    Result<std::vector<int64_t>> counts =
-        read_numbers("--counts", arguments.counts.substr(start, end - start));
-    if (!counts.ok()) return counts.error();
-    call.counts.push_back(std::move(counts).value());
-    start = end + 1;
-  }
-  for (const std::string& text : arguments.parameters)
-    if (std::none_of(program.parameters.begin(), program.parameters.end(), [&](const auto& known) {
-          return known.at_call && text.starts_with(known.name.text + "=");
-        }))
-      return Error{
-          fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
-  for (const Parameter& parameter : program.parameters) {
-    if (!parameter.at_call) continue;
-    const std::string wanted = parameter.name.text + "=";
-    const auto given =
-        std::find_if(arguments.parameters.begin(), arguments.parameters.end(),
-                     [&](const std::string& text) { return text.starts_with(wanted); });
-    if (given == arguments.parameters.end())
-      return Error{fmt::format("--parameter {}N is needed", wanted)};
-    const Result<std::vector<int64_t>> value =
-        read_numbers("--parameter", given->substr(wanted.size()));
-    if (!value.ok() || value->size() != 1)
-      return Error{fmt::format("--parameter: '{}' is not one number", *given)};
-    call.parameters.push_back((*value)[0]);
-  }
-  return call;
-}
 
 struct CheckArguments {
   std::vector<std::string> files;
@@ -91,7 +35,7 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
   if (!bytes.ok()) return bad_input("check", bytes.error().message);
   const Result<Schedule> schedule = decode(*bytes, file);
   if (!schedule.ok()) return bad_input("check", schedule.error().message);
-  const Result<Call> call = read_call(arguments.call, schedule->program);
+  const Result<Call> call = read_call(arguments.call, *schedule);
   if (!call.ok()) return bad_input("check", call.error().message);
   const Result<Report> report =
       check_schedule(schedule->program, schedule->job, *call, {arguments.ports});
@@ -150,7 +94,7 @@ int replay_file(const ReplayArguments& arguments) {
   if (!bytes.ok()) return bad_input("replay", bytes.error().message);
   const Result<Schedule> schedule = decode(*bytes, arguments.file);
   if (!schedule.ok()) return bad_input("replay", schedule.error().message);
-  const Result<Call> call = read_call(arguments.call, schedule->program);
+  const Result<Call> call = read_call(arguments.call, *schedule);
   if (!call.ok()) return bad_input("replay", call.error().message);
   if (arguments.group < 0 || arguments.group >= schedule->program.groups)
     return bad_input("replay",
@@ -172,19 +116,6 @@ int replay_file(const ReplayArguments& arguments) {
       fmt::print("  {}\n", line);
   }
   return 0;
-}
-
-void add_call(CLI::App& command, CallArguments& call) {
-  command
-      .add_option("--counts", call.counts,
-                  "counts of the call, one a rank: 3,0,5; of two groups: 3,0,5/4,4")
-      ->type_name("LIST");
-  command
-      .add_option("--parameter", call.parameters,
-                  "a parameter of the program that is given at the call")
-      ->type_name("NAME=VALUE");
-  command.add_option("--root", call.root, "the root of a rooted collective; 0 where not given")
-      ->type_name("RANK");
 }
 
 CLI::App* add_check(CLI::App& app, CheckArguments& arguments) {

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "verifier/call.h"
 #include "verifier/proven.h"
 
 namespace quadrille::verifier {
@@ -30,9 +31,25 @@ std::string job_text(const Schedule& schedule) {
     text += fmt::format("{}nodes {} ({} ranks)", text.empty() ? "" : " and ", topology.text(),
                         topology.ranks());
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
-    if (!schedule.program.parameters[i].at_call)
-      text += fmt::format(", {} = {}", schedule.program.parameters[i].name.text,
-                          schedule.job.parameters[i]);
+    text += ", " + parameter_text(schedule.program, schedule.job, i);
+  return text;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr size_t kLongest = 60;
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
+}
+
+// The counts, and the parameters that were given or chosen for them.
+std::string call_line(const Schedule& schedule, const Call& call) {
+  std::string text;
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += (text.empty() ? "counts " : "/") + shortened(counts_text(counts));
+  size_t at_call = 0;
+  for (const Parameter& parameter : schedule.program.parameters)
+    if (parameter.at_call)
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", parameter.name.text,
+                          call.parameters[at_call++]);
   return text;
 }
 
@@ -54,7 +71,7 @@ std::string scope_text(const Schedule& schedule, const Call& call) {
                              program->most_ranks);
   return call.counts.empty()
              ? "verified for this topology alone: no proof of this code is known"
-             : "verified for this topology and these counts alone: no proof of this code is known";
+             : "verified for this topology and this call alone: no proof of this code is known";
 }
 
 std::string verified_text(const Schedule& schedule, const Call& call, const Report& report) {
@@ -63,6 +80,7 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
   const auto line = [&](const char* what, const std::string& found) {
     text += fmt::format("  {:<10}{}\n", what, found);
   };
+  if (const std::string given = call_line(schedule, call); !given.empty()) line("call", given);
   if (program.collective == Collective::kAlltoall)
     line("blocks",
          report.any_counts
@@ -105,7 +123,7 @@ std::string shell_word(const std::string& text) {
 std::string call_text(const Program& program, const Call& call) {
   std::string text;
   for (const std::vector<int64_t>& counts : call.counts)
-    text += fmt::format("{}{}", text.empty() ? " --counts " : "/", fmt::join(counts, ","));
+    text += (text.empty() ? " --counts " : "/") + counts_text(counts);
   size_t at_call = 0;
   for (const Parameter& parameter : program.parameters)
     if (parameter.at_call && at_call < call.parameters.size())
@@ -136,9 +154,12 @@ std::string replay_command(const std::string& file, const Program& program, cons
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const Call& call, const Report& report) {
+  const char* const verified = uses_counts(schedule.program) && !find_proof(schedule)
+                                   ? "verified for these counts"
+                                   : "verified";
   std::string text =
       fmt::format("{}: {}\n  {} for {} on {}, {} bytes, hash {}\n", file,
-                  report.violation ? "REFUTED" : "verified", schedule.program.algorithm.text,
+                  report.violation ? "REFUTED" : verified, schedule.program.algorithm.text,
                   name_of(schedule.program.collective), job_text(schedule), bytes, schedule.hash);
   if (!report.violation) return text + verified_text(schedule, call, report);
   const Violation& violation = *report.violation;

@@ -94,7 +94,9 @@ refuses "--algorithm: 'fastest' is not known for alltoall; choose one of factor,
   generate fastest --nodes 4 --out x.qs
 refuses "'alltoal' is no collective that schedules are generated for; try alltoall" \
   "$generator" generate alltoal --algorithm factor --nodes 4 --out x.qs
-refuses "'allgather' is no collective that schedules are generated for" \
+refuses "'scatter' is no collective that schedules are generated for; try alltoall or allgather" \
+  "$generator" generate scatter --algorithm factor --nodes 4 --out x.qs
+refuses "--algorithm: 'factor' is not known for allgather; choose one of linear-ring, blocked-ring" \
   "$generator" generate allgather --algorithm factor --nodes 4 --out x.qs
 refuses '--pacing: factor has no such option' generate factor --nodes 4 --pacing token --out x.qs
 refuses "--pacing: 'slow' is none of free, token" \

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "tests/support/programs.h"
+#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -22,13 +22,13 @@ void write(const std::filesystem::path& file, const Bytes& bytes) {
 }
 
 void write_all(const std::filesystem::path& folder) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Topology topology =
-          parse_nodes(algorithm.name == "hierarchical-factor" ? "1,2,3" : "4x2").value();
-      write(folder / full_name(algorithm, choices),
-            encode(make_program(algorithm, choices), {{topology}, {}}));
-    }
+  for (const Variant& variant : variants()) {
+    const bool uneven = variant.algorithm->name == "hierarchical-factor" ||
+                        variant.algorithm->name == "blocked-ring-nodes";
+    const std::vector<int64_t> sizes =
+        uneven ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 2, 2, 2};
+    write(folder / variant.name, encode(variant.program, jobs_on(variant, sizes)[0]));
+  }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
 }

@@ -8,6 +8,7 @@
 #include "generator/registry.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/decode.h"
 
 namespace quadrille {
@@ -34,20 +35,21 @@ void expect_round_trip(const Program& program, const Job& job) {
   EXPECT_EQ(names(schedule->program), names(program));
   EXPECT_EQ(schedule->job.groups, job.groups);
   for (size_t i = 0; i < program.parameters.size(); ++i)
-    EXPECT_EQ(schedule->job.parameters[i], program.parameters[i].at_call ? 0 : job.parameters[i]);
+    EXPECT_EQ(schedule->job.parameters[i], job.parameters[i]);
   EXPECT_EQ(schedule->code, encode_code(program));
   EXPECT_EQ(encode(schedule->program, schedule->job), file);
 }
 
 TEST(Encode, DecodesEveryAlgorithmOnEverySmallTopology) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      for (const std::vector<int64_t>& sizes : all_node_vectors(6))
-        expect_round_trip(program, job_of(sizes));
-      for (const char* nodes : {"512x32", "1048576x16", "1,2,3,4,5,6,7,8,9,10", "16777216"})
-        expect_round_trip(program, {{parse_nodes(nodes).value()}, {}});
+  for (const Variant& variant : variants()) {
+    for (const std::vector<int64_t>& sizes : all_node_vectors(6))
+      for (const Job& job : jobs_on(variant, sizes)) expect_round_trip(variant.program, job);
+    Job job = jobs_on(variant, {2, 2})[0];
+    for (const char* nodes : {"512x32", "1048576x16", "1,2,3,4,5,6,7,8,9,10", "16777216"}) {
+      job.groups = {parse_nodes(nodes).value()};
+      expect_round_trip(variant.program, job);
     }
+  }
 }
 
 TEST(Encode, DecodesEveryShape) {

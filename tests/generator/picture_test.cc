@@ -15,6 +15,7 @@
 #include "schedule/text.h"
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -27,7 +28,7 @@ using Happenings = std::multiset<Happening>;
 
 Happenings of_walk(const Program& program, const Job& job) {
   Happenings result;
-  const Binding binding = bind(program, job, {}, 0).value();
+  const Binding binding = bind(program, job, plain_call(program, job), 0).value();
   for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
     std::optional<int64_t> key;
     std::optional<Happening> open;
@@ -38,7 +39,7 @@ Happenings of_walk(const Program& program, const Job& job) {
         key = std::stoll(event.substr(5));
       else if (event.starts_with("send "))
         open = {key.value(), rank, std::stoll(event.substr(5)), true};
-      else if (event.starts_with("send[") && open)
+      else if ((event.starts_with("send[") || event.starts_with("recv[")) && open)
         std::get<3>(*open) = false;
       else if (event.starts_with("copy ") && key)
         result.insert({*key, rank, rank, false});
@@ -154,20 +155,17 @@ TEST(Picture, ShowsTheFifteenStepsOfThePapersFigure3) {
 }
 
 TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}}) {
-        if (!bind(program, job_of(sizes), {}, 0).ok()) continue;
-        const Figure figure = draw(program, job_of(sizes), {}, {}).value();
-        const Happenings walk = of_walk(program, job_of(sizes));
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}})
+      for (const Job& job : jobs_on(variant, sizes)) {
+        const Figure figure = draw(variant.program, job, {}, {}).value();
+        const Happenings walk = of_walk(variant.program, job);
         ASSERT_FALSE(walk.empty());
         EXPECT_EQ(of_figure(figure), walk) << figure.title;
         EXPECT_EQ(of_text(as_text(figure)), walk) << figure.title << "\n" << as_text(figure);
         EXPECT_EQ(of_svg(as_svg(figure)), as_drawn(figure)) << figure.title;
         EXPECT_TRUE(is_well_formed(as_svg(figure))) << figure.title;
       }
-    }
 }
 
 TEST(Picture, TellsTokensFromBlocksInBothDirections) {

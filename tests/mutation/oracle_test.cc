@@ -5,11 +5,11 @@
 
 #include <map>
 
-#include "generator/registry.h"
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/check.h"
 
 namespace quadrille {
@@ -25,16 +25,11 @@ TEST(Oracle, FindsEveryShapeRight) {
 }
 
 TEST(Oracle, FindsEveryAlgorithmRight) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      for (const std::vector<int64_t>& sizes : all_node_vectors(6)) {
-        const Job job = job_of(sizes);
-        if (!bind(program, job, {}, 0).ok()) continue;
-        EXPECT_EQ(what_is_wrong(program, job, {}).value_or("right"), "right")
-            << program.algorithm.text << " on " << job.groups[0].text();
-      }
-    }
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : all_node_vectors(6))
+      for (const Case& c : cases_on(variant, sizes))
+        EXPECT_EQ(what_is_wrong(variant.program, c.job, c.call).value_or("right"), "right")
+            << c.text;
 }
 
 }  // namespace

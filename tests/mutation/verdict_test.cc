@@ -7,12 +7,12 @@
 #include <map>
 #include <random>
 
-#include "generator/registry.h"
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
@@ -70,19 +70,15 @@ void print(const std::string& name, const Tally& tally) {
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      Tally tally;
-      for (const Mutant& mutant : thinned(mutants(program)))
-        for (const std::vector<int64_t>& sizes :
-             {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
-          judge(mutant, job_of(sizes), {},
-                fmt::format("{} on {}: {}", program.algorithm.text, topology_of(sizes).text(),
-                            mutant.description),
-                tally);
-      print(program.algorithm.text, tally);
-    }
+  for (const Variant& variant : variants()) {
+    Tally tally;
+    for (const Mutant& mutant : thinned(mutants(variant.program)))
+      for (const std::vector<int64_t>& sizes :
+           {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
+        for (const Case& c : cases_on(variant, sizes))
+          judge(mutant, c.job, c.call, fmt::format("{}: {}", c.text, mutant.description), tally);
+    print(variant.name, tally);
+  }
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "tests/support/events.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -37,15 +37,10 @@ TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryShape) {
 }
 
 TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryAlgorithm) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      for (const std::vector<int64_t>& sizes : all_node_vectors(7)) {
-        const Job job = job_of(sizes);
-        if (!bind(program, job, {}, 0).ok()) continue;
-        expect_agreement(program, job, {}, program.algorithm.text + " on " + job.groups[0].text());
-      }
-    }
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : all_node_vectors(7))
+      for (const Case& c : cases_on(variant, sizes))
+        expect_agreement(variant.program, c.job, c.call, c.text);
 }
 
 }  // namespace

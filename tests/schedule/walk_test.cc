@@ -16,6 +16,7 @@
 #include "tests/support/events.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
@@ -93,14 +94,13 @@ TEST(Walk, TellsEveryShapeAsTheOracle) {
 }
 
 TEST(Walk, TellsEveryAlgorithmAsTheOracle) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      for (const std::vector<int64_t>& sizes : all_node_vectors(5))
-        expect_same_events(program, job_of(sizes), {}, program.algorithm.text);
-      for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3, 5}, {4, 4, 4, 4}})
-        expect_same_events(program, job_of(sizes), {}, program.algorithm.text);
-    }
+  for (const Variant& variant : variants()) {
+    std::vector<std::vector<int64_t>> topologies = all_node_vectors(5);
+    topologies.insert(topologies.end(), {{2, 3, 5}, {4, 4, 4, 4}});
+    for (const std::vector<int64_t>& sizes : topologies)
+      for (const Case& c : cases_on(variant, sizes))
+        expect_same_events(variant.program, c.job, c.call, c.text);
+  }
 }
 
 // A loop of one step, of random affine and other expressions of its variable.
@@ -194,22 +194,21 @@ struct LoopedWalk {
 };
 
 TEST(LoopsOfExchanges, HoldTheMessagesOfTheWalk) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      const Program program = make_program(algorithm, choices);
-      int loops = 0;
-      for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{3, 4, 5}, {4, 4, 4, 4}}) {
-        const Result<Binding> binding = bind(program, job_of(sizes), {}, 0);
-        if (!binding.ok()) continue;
-        for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
-          const LoopedWalk walk(program, *binding, rank, true);
-          EXPECT_EQ(walk.messages, LoopedWalk(program, *binding, rank, false).messages)
-              << program.algorithm.text << ", rank " << rank;
-          loops += walk.loops;
-        }
+  for (const Variant& variant : variants_of(Collective::kAlltoall)) {
+    const Program& program = variant.program;
+    int loops = 0;
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{3, 4, 5}, {4, 4, 4, 4}}) {
+      const Result<Binding> binding = bind(program, job_of(sizes), {}, 0);
+      if (!binding.ok()) continue;
+      for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
+        const LoopedWalk walk(program, *binding, rank, true);
+        EXPECT_EQ(walk.messages, LoopedWalk(program, *binding, rank, false).messages)
+            << program.algorithm.text << ", rank " << rank;
+        loops += walk.loops;
       }
-      EXPECT_EQ(loops > 0, algorithm.name.starts_with("hierarchical")) << program.algorithm.text;
     }
+    EXPECT_EQ(loops > 0, variant.name.starts_with("hierarchical")) << program.algorithm.text;
+  }
 }
 
 TEST(LoopsOfExchanges, HoldOneBlockEachWayOfThePeerAndNothingElse) {

@@ -1,4 +1,4 @@
-// Every algorithm with every choice of its options: exhaustively on every vector of node sizes with
+// Every all-to-all algorithm with every choice of its options: exhaustively on every vector of node sizes with
 // at most 8 ranks, and on random larger ones, which shrink to the smallest that fails.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -11,24 +11,14 @@
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
 
-struct Variant {
-  std::string name;  // with its options
-  Program program;
-};
-
-const std::vector<Variant>& variants() {
-  static const std::vector<Variant> kAll = [] {
-    std::vector<Variant> all;
-    for (const Algorithm& algorithm : algorithms())
-      for (const Choices& choices : all_choices(algorithm))
-        all.push_back({full_name(algorithm, choices), make_program(algorithm, choices)});
-    return all;
-  }();
+const std::vector<Variant>& alltoalls() {
+  static const std::vector<Variant> kAll = variants_of(Collective::kAlltoall);
   return kAll;
 }
 
@@ -77,7 +67,7 @@ void expect_equal(const Report& a, const Report& b, const std::string& what) {
 }
 
 TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : alltoalls()) {
     int checked = 0;
     for (const std::vector<int64_t>& sizes : all_node_vectors(8)) {
       const Job job = job_of(sizes);
@@ -106,8 +96,8 @@ bool holds_for_random_topologies(
     const auto nodes = *rc::gen::inRange<int64_t>(1, most_nodes + 1);
     const auto sizes =
         *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, largest + 1));
-    const auto index = *rc::gen::inRange<size_t>(0, variants().size());
-    const Variant& variant = variants()[index];
+    const auto index = *rc::gen::inRange<size_t>(0, alltoalls().size());
+    const Variant& variant = alltoalls()[index];
     const Job job = job_of(sizes);
     const Result<Binding> binding = bind(variant.program, job, {}, 0);
     if (!binding.ok()) return;

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "generator/encode.h"
-#include "generator/registry.h"
 #include "schedule/text.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -31,10 +31,9 @@ TEST(Decode, EveryShapeComesBack) {
 }
 
 TEST(Decode, EveryAlgorithmComesBackOnEveryTopology) {
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm))
-      for (const std::vector<int64_t>& sizes : all_node_vectors(5))
-        expect_round_trip(make_program(algorithm, choices), job_of(sizes));
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : all_node_vectors(5))
+      for (const Job& job : jobs_on(variant, sizes)) expect_round_trip(variant.program, job);
 }
 
 TEST(Decode, HashesTellProgramsAndJobsApartButNotNames) {

@@ -1,0 +1,66 @@
+// Blocked ring allgather(v) with one call at a time (Traeff et al. 2008, for systems
+// that cannot send and receive at once).
+//
+// Idea: the rounds of the blocked ring (generator/blocked_ring.cc) as blocking calls: even ranks
+// send first, odd ranks receive first, so that a round takes two calls' time, three where p is odd.
+// That this cannot deadlock, with synchronous sends, is seen from a potential: the message that
+// rank i sends in round k has 3k + 0 where i is even, 3k + 1 where i is even and the last rank, so
+// that it sends to another even one, 3k + 2 where i is odd; it increases along every rank's calls.
+// These are the keys. Cost: 2 (b - 1) calls a rank. Precondition: none.
+#include <fmt/format.h>
+
+#include "generator/algorithms.h"
+#include "generator/blocked_ring.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices&) {
+  return R"(
+algorithm blocked-ring-blocking for allgather
+port one+one per rank
+in_place
+)" + block_declarations() +
+         R"(
+copy send[0] to recv[rank]
+let total = s[ranks]
+let right = wrap(rank + 1, ranks)
+let left = wrap(rank - 1, ranks)
+let sends = rank mod 2 = 1 ? 2 : right = 0 ? 1 : 0
+let receives = left mod 2 = 1 ? 2 : rank = 0 ? 1 : 0
+if 1 < ranks
+  for k in 0 .. total - 1
+    for turn in 0 .. 2
+      if turn = rank mod 2
+        let x = wrap(s[rank + 1] - 1 - k, total)
+        let i = locate(s, x)
+)" + block_bytes("        ", "x", "i") +
+         R"(
+        if i != right and xlow < xhigh
+          step 3*k + sends
+            send recv[i]@xlow..xhigh to right
+      else
+        let y = wrap(s[rank] - 1 - k, total)
+        let j = locate(s, y)
+)" + block_bytes("        ", "y", "j") +
+         R"(
+        if j != rank and ylow < yhigh
+          step 3*k + receives
+            receive recv[j]@ylow..yhigh from left
+)";
+}
+
+}  // namespace
+
+Algorithm blocked_ring_blocking() {
+  return {"blocked-ring-blocking",
+          Collective::kAllgather,
+          "blocked-ring with one call at a time: even ranks send first, odd ranks receive first",
+          "Traeff et al. 2008",
+          "none",
+          {},
+          program,
+          nullptr};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,79 @@
+// Blocked ring allgather(v) on nodes of any sizes (Traeff et al. 2008, "virtual ranking").
+//
+// Idea: it is the blocked ring over ranks in node order (generator/blocked_ring.cc), in which one
+// rank of a node, its first, receives from outside and one, its last, sends: with one change. A
+// block that a rank of this very node owns would come back over the network to the node's first
+// rank, which it reaches last of all (rounds k >= b - blocks of the node). The node's own last rank
+// sends it there instead, and the previous node's last rank skips it. So a node never receives a
+// block twice, and what travels inside a node does so meanwhile. Cost: b - 1 rounds, as in the flat
+// ring, but the network carries b - (blocks of the node) blocks to each node. Precondition: none;
+// with one rank on every node it is the flat ring.
+//
+// That the last rank L has the block y that the first rank F wants in round k, in time for `after k
+// - b_L`: y is L's own, or came to L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k'
+// = b - (s_L - s_F), which is at least b_L because the blocks of F .. L are at most all blocks.
+#include <fmt/format.h>
+
+#include "generator/algorithms.h"
+#include "generator/blocked_ring.h"
+
+namespace quadrille {
+namespace {
+
+// Ranks right .. far own what need not be sent to the right: the neighbour itself, and from the
+// last rank of a node, all ranks of the next node. max(right, min(i, far)) is i only for these.
+std::string program(const Choices&) {
+  return R"(
+algorithm blocked-ring-nodes for allgather
+port one+one per node
+in_place
+)" + block_declarations() +
+         R"(
+table size = nodes
+table base = prefix(size)
+copy send[0] to recv[rank]
+let a = locate(base, rank)
+let first = base[a]
+let last = base[a + 1] - 1
+let right = wrap(rank + 1, ranks)
+let left = wrap(rank - 1, ranks)
+let near = rank = first ? last : left
+let far = rank = last ? base[locate(base, right) + 1] - 1 : right
+let total = s[ranks]
+if 1 < ranks
+  for k in 0 .. total - 1
+    let x = wrap(s[rank + 1] - 1 - k, total)
+    let y = wrap(s[rank] - 1 - k, total)
+    let i = locate(s, x)
+    let j = locate(s, y)
+)" + block_bytes("    ", "x", "i") +
+         block_bytes("    ", "y", "j") + R"(
+    step k after k - b[rank]
+      if j != rank and ylow < yhigh
+        receive recv[j]@ylow..yhigh from first <= j and j <= last ? near : left
+      if max(right, min(i, far)) != i and xlow < xhigh
+        send recv[i]@xlow..xhigh to right
+      if rank = last and total - (s[last + 1] - s[first]) <= k
+        let z = s[first] + total - 1 - k
+        let o = locate(s, z)
+)" + block_bytes("        ", "z", "o") +
+         R"(
+        if o != first and zlow < zhigh
+          send recv[o]@zlow..zhigh to first
+)";
+}
+
+}  // namespace
+
+Algorithm blocked_ring_nodes() {
+  return {"blocked-ring-nodes",
+          Collective::kAllgather,
+          "blocked-ring on nodes of any sizes: one rank of a node receives from outside, one sends",
+          "Traeff et al. 2008",
+          "none",
+          {},
+          program,
+          nullptr};
+}
+
+}  // namespace quadrille

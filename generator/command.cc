@@ -1,0 +1,285 @@
+// Reads what was typed, one flag after another, and says of the first that is wrong what would be
+// right. Tested by tests/cli/generator_test.sh.
+#include "generator/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/files.h"
+#include "generator/block_size.h"
+#include "generator/encode.h"
+
+namespace quadrille {
+namespace {
+
+using cli::bad_input;
+
+Result<Topology> read_topology(const GenerateArguments& arguments) {
+  const int given =
+      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
+  if (given != 1)
+    return Error{"give the nodes once: --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
+  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
+  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
+  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
+  if (!file.ok()) return file.error();
+  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
+}
+
+std::string algorithm_names(Collective collective) {
+  std::string names;
+  for (const Algorithm& algorithm : algorithms())
+    if (algorithm.collective == collective) names += (names.empty() ? "" : ", ") + algorithm.name;
+  return names;
+}
+
+// The collectives that have algorithms, in the order of the registry.
+std::vector<Collective> served_collectives() {
+  std::vector<Collective> served;
+  for (const Algorithm& algorithm : algorithms())
+    if (std::find(served.begin(), served.end(), algorithm.collective) == served.end())
+      served.push_back(algorithm.collective);
+  return served;
+}
+
+std::string collective_names(const char* separator) {
+  std::vector<std::string_view> names;
+  for (const Collective collective : served_collectives()) names.push_back(name_of(collective));
+  return fmt::format("{}", fmt::join(names, separator));
+}
+
+// MPI's name for a collective with counts is another name of the same one: a schedule serves all
+// counts.
+std::optional<Collective> served_collective(const std::string& name) {
+  for (const Collective collective : served_collectives())
+    if (name == name_of(collective) || name == std::string(name_of(collective)) + "v")
+      return collective;
+  return std::nullopt;
+}
+
+Result<const Algorithm*> find(const GenerateArguments& arguments) {
+  const auto collective = served_collective(arguments.collective);
+  if (!collective)
+    return Error{fmt::format("'{}' is no collective that schedules are generated for; try {}",
+                             arguments.collective, collective_names(" or "))};
+  const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm);
+  if (algorithm) return algorithm;
+  return Error{fmt::format("--algorithm: '{}' is not known for {}; choose one of {}",
+                           arguments.algorithm, arguments.collective,
+                           algorithm_names(*collective))};
+}
+
+Error no_such_option(const std::string& flag, const Algorithm& algorithm) {
+  return Error{fmt::format("--{}: {} has no such option", flag, algorithm.name)};
+}
+
+// The value of every option of the algorithm; what it does not have may not be given.
+Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
+  Choices choices;
+  for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
+  for (const auto& [name, value] : given) {
+    if (value.empty()) continue;
+    const auto option = std::find_if(algorithm.options.begin(), algorithm.options.end(),
+                                     [&](const Option& o) { return o.name == name; });
+    if (option == algorithm.options.end()) return no_such_option(name, algorithm);
+    if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
+      return Error{
+          fmt::format("--{}: '{}' is none of {}", name, value, fmt::join(option->values, ", "))};
+    choices[name] = value;
+  }
+  return choices;
+}
+
+Result<int64_t> read_number(const Number& number, const std::string& text, int64_t ranks) {
+  if (text.empty()) return number.initial;
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  const int64_t most = number.at_most_ranks ? std::max(ranks, number.initial) : INT64_MAX;
+  if (whole && number.least <= value && value <= most) return value;
+  if (number.at_most_ranks)
+    return Error{fmt::format("--{}: '{}' is not a number from {} to {}, for {} ranks", number.name,
+                             text, number.least, most, ranks)};
+  return Error{
+      fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least)};
+}
+
+bool has_call_parameter(const Program& program) {
+  return std::any_of(program.parameters.begin(), program.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.at_call; });
+}
+
+// The parameters of the job: a number by its flag, what is given at the call by the rule of its
+// block size.
+Result<Job> make_job(const Algorithm& algorithm, const Program& program, const Topology& topology,
+                     const GenerateArguments& arguments) {
+  for (const auto& [name, text] : arguments.numbers)
+    if (!text.empty() && std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
+                                      [&](const Number& n) { return n.name == name; }))
+      return no_such_option(name, algorithm);
+  for (const auto& [flag, text] : {std::pair("block-size", arguments.block_size),
+                                   {"alpha", arguments.alpha},
+                                   {"beta", arguments.beta}})
+    if (!text.empty() && !has_call_parameter(program)) return no_such_option(flag, algorithm);
+  Job job{{topology}, {}, {}};
+  for (const Parameter& parameter : program.parameters) {
+    job.models.emplace_back();
+    if (parameter.at_call) {
+      const auto size = read_block_size(arguments.block_size, arguments.alpha, arguments.beta);
+      if (!size.ok()) return size.error();
+      job.parameters.push_back(size->rule);
+      job.models.back() = size->model;
+      continue;
+    }
+    const auto number =
+        std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
+                     [&](const Number& n) { return n.name == parameter.name.text; });
+    check(number != algorithm.numbers.end(), "a parameter that no flag gives");
+    const Result<int64_t> value =
+        read_number(*number, arguments.numbers.at(number->name), topology.ranks());
+    if (!value.ok()) return value.error();
+    job.parameters.push_back(*value);
+  }
+  return job;
+}
+
+// The flags of every algorithm's options and numbers, once each.
+void add_options(CLI::App& command, GenerateArguments& arguments) {
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const Option& option : algorithm.options)
+      if (arguments.choices.emplace(option.name, "").second)
+        command
+            .add_option("--" + option.name, arguments.choices[option.name],
+                        fmt::format("{} (default {})", option.help, option.values[0]))
+            ->type_name(fmt::format("{}", fmt::join(option.values, "|")));
+    for (const Number& number : algorithm.numbers)
+      if (arguments.numbers.emplace(number.name, "").second)
+        command
+            .add_option("--" + number.name, arguments.numbers[number.name],
+                        fmt::format("{} (default {})", number.help, number.initial))
+            ->type_name("NUMBER");
+  }
+  command
+      .add_option(
+          "--block-size", arguments.block_size,
+          "of blocked algorithms: min, the least count that is not 0; model, the optimum of "
+          "the linear model; auto, its best with rounds counted exactly; or a number of "
+          "bytes (default auto)")
+      ->type_name("min|BYTES|model|auto");
+  command
+      .add_option(
+          "--alpha", arguments.alpha,
+          fmt::format("what a message takes in that model: 30us; nanoseconds where there is "
+                      "no unit (default {}ns)",
+                      kCommonModel.alpha_ns))
+      ->type_name("TIME");
+  command
+      .add_option(
+          "--beta", arguments.beta,
+          fmt::format("what a byte takes: 40ns; picoseconds where there is no unit (default "
+                      "{}ps)",
+                      kCommonModel.beta_ps))
+      ->type_name("TIME");
+}
+
+void add_node_options(CLI::App& command, GenerateArguments& arguments) {
+  command
+      .add_option("--nodes", arguments.nodes,
+                  "ranks on each node: 1,2,3 or 4x8, four nodes of eight, or 512x16,5; one of "
+                  "--nodes, --slurm, --hostfile is needed")
+      ->type_name("LIST");
+  command
+      .add_option("--slurm", arguments.slurm, "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5")
+      ->type_name("LIST");
+  command
+      .add_option("--hostfile", arguments.hostfile,
+                  "the same from a host file: 'host slots=4' or 'host:4' a line")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
+  CLI::App* command =
+      app.add_subcommand("generate", "Make a schedule file for a collective and its nodes.");
+  command->add_option("collective", arguments.collective, collective_names(", "))
+      ->required()
+      ->type_name("COLLECTIVE");
+  std::string names;
+  for (const Collective collective : served_collectives())
+    names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ", name_of(collective),
+                         algorithm_names(collective));
+  command->add_option("--algorithm", arguments.algorithm, names)->required()->type_name("NAME");
+  add_node_options(*command, arguments);
+  command->add_option("--out", arguments.out, "the schedule file to write")
+      ->required()
+      ->type_name("FILE");
+  add_options(*command, arguments);
+  command->footer(
+      "Example: generator generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out "
+      "small.qs\n"
+      "`list` says what each algorithm needs and which options it has.");
+  return command;
+}
+
+int generate(const GenerateArguments& arguments) {
+  const Result<const Algorithm*> algorithm = find(arguments);
+  if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
+  const Result<Choices> choices = complete(**algorithm, arguments.choices);
+  if (!choices.ok()) return bad_input("generate", choices.error().message);
+  const Result<Topology> topology = read_topology(arguments);
+  if (!topology.ok()) return bad_input("generate", topology.error().message);
+
+  const Program program = make_program(**algorithm, *choices);
+  const Result<Job> job = make_job(**algorithm, program, *topology, arguments);
+  if (!job.ok()) return bad_input("generate", job.error().message);
+  // Binding asks the program's own requirements.
+  const Result<Binding> binding = bind(program, *job, plain_call(program, *job), 0);
+  if (!binding.ok()) return bad_input("generate", binding.error().message);
+  const Bytes file = encode(program, *job);
+  const Result<bool> written = cli::write_file(arguments.out, file);
+  if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
+  fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out,
+             program.algorithm.text, name_of(program.collective), topology->text(),
+             topology->ranks(), file.size());
+  return 0;
+}
+
+namespace {
+
+// The flags of the numbers and the rule that are not the defaults.
+std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& schedule) {
+  std::string text;
+  for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
+    const Parameter& parameter = schedule.program.parameters[i];
+    const int64_t value = schedule.job.parameters[i];
+    if (parameter.at_call) text += block_size_flags({value, schedule.job.models[i]});
+    for (const Number& number : algorithm.numbers)
+      if (number.name == parameter.name.text && value != number.initial)
+        text += fmt::format(" --{} {}", number.name, value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string generate_command(const verifier::Schedule& schedule) {
+  std::string command = "generate ...";
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      if (algorithm.collective != schedule.program.collective ||
+          full_name(algorithm, choices) != schedule.program.algorithm.text)
+        continue;
+      command =
+          fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
+      for (const Option& option : algorithm.options)
+        if (choices.at(option.name) != option.values[0])
+          command += fmt::format(" --{} {}", option.name, choices.at(option.name));
+      command += number_flags(algorithm, schedule);
+    }
+  return fmt::format("{} --nodes {}", command, schedule.job.groups[0].text());
+}
+
+}  // namespace quadrille

@@ -1,0 +1,34 @@
+// The command line of `generate`: which program, for which nodes, with which numbers in the file.
+#ifndef QUADRILLE_GENERATOR_COMMAND_H_
+#define QUADRILLE_GENERATOR_COMMAND_H_
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+
+#include "generator/registry.h"
+#include "schedule/binding.h"
+#include "verifier/decode.h"
+
+namespace quadrille {
+
+// As they were typed; empty where they were not.
+struct GenerateArguments {
+  std::string collective, algorithm, nodes, slurm, hostfile, out;
+  Choices choices;                             // of every option of every algorithm
+  std::map<std::string, std::string> numbers;  // of every number
+  std::string block_size, alpha, beta;
+};
+
+CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
+
+// Writes the schedule file; returns the exit code.
+int generate(const GenerateArguments& arguments);
+
+// "generate alltoall --algorithm factor --nodes 4": the command that makes this schedule, without
+// --out; "generate ..." where it is no program of the registry.
+std::string generate_command(const verifier::Schedule& schedule);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_COMMAND_H_

@@ -1,0 +1,47 @@
+// Linear ring allgather(v).
+//
+// Idea: in round k every rank hands on to its right neighbour the block that came k rounds ago from
+// k places to its left: rank i sends block i - k and receives block i - 1 - k. Source: Traeff et al.
+// 2008, section 2, "linear ring". Cost: p - 1 rounds, each as long as its largest block, since one
+// large block moves through all ranks as a whole: blocked-ring cures that. Precondition: none.
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+// A round sends what the one before it has received, so no two of them overlap.
+std::string program(const Choices&) {
+  return R"(
+algorithm linear-ring for allgather
+port one+one per rank
+in_place
+table m = counts
+
+copy send[0] to recv[rank]
+let right = wrap(rank + 1, ranks)
+let left = wrap(rank - 1, ranks)
+for k in 0 .. ranks - 1
+  let x = wrap(rank - k, ranks)
+  let y = wrap(rank - 1 - k, ranks)
+  step k
+    if 0 < m[y]
+      receive recv[y] from left
+    if 0 < m[x]
+      send recv[x] to right
+)";
+}
+
+}  // namespace
+
+Algorithm linear_ring() {
+  return {"linear-ring",
+          Collective::kAllgather,
+          "whole blocks go round a ring of ranks",
+          "Traeff et al. 2008",
+          "none",
+          {},
+          program,
+          nullptr};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,117 @@
+// Recursive doubling allgather(v) for any number of ranks (Thakur, Rabenseifner and Gropp 2005,
+// section 4.1; the fold is theirs for reductions).
+//
+// Idea: let q be the greatest power of two that is at most p. Each of the p - q extra ranks q + i
+// gives its block to rank i. Among the first q ranks, groups of w = 1, 2, 4, .. ranks meet in pairs:
+// each rank exchanges all that its group has with the rank at its own place in the other group, w
+// away. In the end rank i gives rank q + i all blocks but its own. Group and peer come from rank
+// div w, not from bits: the peer is w above where the group's number is even, w below where it is
+// odd. Cost: log2 q exchanges, two more messages for the extra ranks; the last one is as long as
+// all blocks. Precondition: none.
+//
+// A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its
+// ranks serve. A message of which all blocks are empty is not sent.
+#include <fmt/format.h>
+
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+// Where the extra ranks begin that serve ranks from `first` on; first may lie beyond them.
+std::string extra(const std::string& first) { return fmt::format("q + min({}, extras)", first); }
+
+// The bytes of the group that begins at `first`.
+std::string bytes(const std::string& first) {
+  return fmt::format("sums[{0} + w] - sums[{0}] + sums[{1}] - sums[{2}]", first,
+                     extra(first + " + w"), extra(first));
+}
+
+// The pieces of a message of all that the group has.
+std::string blocks(const std::string& first) {
+  return fmt::format(R"(
+          for i in {0} .. {0} + w
+            if 0 < m[i]
+              recv[i]
+          for i in {1} .. {2}
+            if 0 < m[i]
+              recv[i]
+)",
+                     first, extra(first), extra(first + " + w"));
+}
+
+// What an extra rank does; its last receive may be posted at once.
+constexpr const char* kExtraRank = R"(
+if q <= rank
+  step 0 after -1
+    if 0 < m[rank]
+      send recv[rank] to rank - q
+  step digits + 1 after -1
+    if 0 < sums[ranks] - m[rank]
+      receive from rank - q
+        for i in 0 .. ranks
+          if i != rank and 0 < m[i]
+            recv[i]
+)";
+
+std::string program(const Choices&) {
+  return std::string(R"(
+algorithm recursive-doubling for allgather
+port exchange per rank
+in_place
+table m = counts
+table sums = prefix(m)
+table pow = powers(2, ranks)
+
+copy send[0] to recv[rank]
+let digits = locate(pow, ranks)
+let q = pow[digits]
+let extras = ranks - q
+)") + kExtraRank +
+         R"(
+else
+  if rank < extras
+    step 0 after -1
+      if 0 < m[q + rank]
+        receive recv[q + rank] from q + rank
+  for x in 0 .. digits
+    let w = pow[x]
+    let group_number = rank div w
+    let mine = group_number*w
+    let theirs = group_number mod 2 = 0 ? mine + w : mine - w
+    let peer = theirs + (rank - mine)
+    step x + 1
+      if 0 < )" +
+         bytes("theirs") + R"(
+        receive from peer
+)" + blocks("theirs") +
+         R"(
+      if 0 < )" +
+         bytes("mine") + R"(
+        send to peer
+)" + blocks("mine") +
+         R"(
+  if rank < extras
+    step digits + 1
+      if 0 < sums[ranks] - m[q + rank]
+        send to q + rank
+          for i in 0 .. ranks
+            if i != q + rank and 0 < m[i]
+              recv[i]
+)";
+}
+
+}  // namespace
+
+Algorithm recursive_doubling() {
+  return {"recursive-doubling",
+          Collective::kAllgather,
+          "groups of 1, 2, 4, .. ranks exchange all they have; any number of ranks",
+          "Thakur, Rabenseifner and Gropp 2005, section 4.1",
+          "none",
+          {},
+          program,
+          nullptr};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,91 @@
+// Numbers of the file are tried out up to the number of ranks; what a call gives takes few values,
+// since the tests that are about calls make their own.
+#include "tests/support/variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> kAll = [] {
+    std::vector<Variant> all;
+    for (const Algorithm& algorithm : algorithms())
+      for (const Choices& choices : all_choices(algorithm))
+        all.push_back(
+            {&algorithm, choices, full_name(algorithm, choices), make_program(algorithm, choices)});
+    return all;
+  }();
+  return kAll;
+}
+
+std::vector<Variant> variants_of(Collective collective) {
+  std::vector<Variant> some;
+  for (const Variant& variant : variants())
+    if (variant.program.collective == collective) some.push_back(variant);
+  return some;
+}
+
+std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes) {
+  std::vector<Job> jobs = {job_of(sizes)};
+  const int64_t ranks = jobs[0].groups[0].ranks();
+  for (const Parameter& parameter : variant.program.parameters) {
+    const auto number =
+        std::find_if(variant.algorithm->numbers.begin(), variant.algorithm->numbers.end(),
+                     [&](const Number& n) { return n.name == parameter.name.text; });
+    std::vector<Job> longer;
+    for (const Job& job : jobs) {
+      const bool rule = number == variant.algorithm->numbers.end();
+      for (int64_t value = rule ? kRuleNone : number->least;
+           value <= (rule ? kRuleNone : std::max(number->least, ranks)); ++value) {
+        longer.push_back(job);
+        longer.back().parameters.push_back(value);
+        longer.back().models.emplace_back();
+      }
+    }
+    jobs = std::move(longer);
+  }
+  std::erase_if(jobs, [&](const Job& job) {
+    return !bind(variant.program, job, plain_call(variant.program, job), 0).ok();
+  });
+  return jobs;
+}
+
+Case case_of(const Variant& variant, const Job& job, std::vector<int64_t> counts, int64_t block) {
+  Case result{job, plain_call(variant.program, job), ""};
+  for (int64_t& parameter : result.call.parameters) parameter = block;
+  if (uses_counts(variant.program)) result.call.counts = {std::move(counts)};
+  result.text = fmt::format("{} on {}", variant.name, job.groups[0].text());
+  for (size_t i = 0; i < job.parameters.size(); ++i)
+    if (!variant.program.parameters[i].at_call)
+      result.text += fmt::format(", {}", job.parameters[i]);
+  if (uses_counts(variant.program))
+    result.text += fmt::format(", counts {}", fmt::join(result.call.counts[0], " "));
+  if (!result.call.parameters.empty()) result.text += fmt::format(", blocks of {}", block);
+  return result;
+}
+
+std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes) {
+  std::vector<Case> cases;
+  for (const Job& job : jobs_on(variant, sizes)) {
+    const int64_t ranks = job.groups[0].ranks();
+    std::vector<int64_t> regular(ranks, 2), gaps(ranks), spike(ranks);
+    for (int64_t i = 0; i < ranks; ++i) gaps[i] = i % 2 ? 0 : 1 + i;
+    spike[ranks / 2] = 5;
+    if (!uses_counts(variant.program)) {
+      cases.push_back(case_of(variant, job, {}, 1));
+      continue;
+    }
+    for (const std::vector<int64_t>& counts : {regular, gaps, spike})
+      for (const int64_t block : {1, 2}) {
+        cases.push_back(case_of(variant, job, counts, block));
+        if (cases.back().call.parameters.empty()) break;
+      }
+  }
+  return cases;
+}
+
+}  // namespace quadrille

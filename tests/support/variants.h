@@ -1,0 +1,38 @@
+// Every program that can be generated, with small jobs and calls for each: what the tests of all
+// algorithms run over.
+#ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
+#define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/registry.h"
+#include "tests/support/programs.h"
+
+namespace quadrille {
+
+// An algorithm with a choice of its options.
+struct Variant {
+  const Algorithm* algorithm;
+  Choices choices;
+  std::string name;
+  Program program;
+};
+
+const std::vector<Variant>& variants();
+std::vector<Variant> variants_of(Collective collective);
+
+// Jobs and calls on these nodes that the program takes, none where it takes none: one job of an
+// all-to-all; radices, block sizes and a few kinds of counts where the program has such.
+std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes);
+
+// The jobs of these alone: every value of the variant's numbers that is different at so few ranks.
+std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
+
+// One case: what a call adds where the program asks for it.
+Case case_of(const Variant& variant, const Job& job, std::vector<int64_t> counts, int64_t block);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_SUPPORT_VARIANTS_H_

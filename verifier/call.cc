@@ -1,0 +1,144 @@
+// Flags are read here, what they mean is for bind() to say. Tested by tests/cli/verifier_test.sh.
+#include "verifier/call.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "runtime/block_size.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// "3", or "4x7" for four times 7: appended to the list. False where it is neither.
+bool read_counts_item(const std::string& item, std::vector<int64_t>& counts) {
+  const char* const last = item.data() + item.size();
+  int64_t times = 1, count = 0;
+  std::from_chars_result read = std::from_chars(item.data(), last, count);
+  if (read.ec == std::errc() && read.ptr != last && *read.ptr == 'x') {
+    times = count;
+    read = std::from_chars(read.ptr + 1, last, count);
+  }
+  if (read.ec != std::errc() || read.ptr != last || times < 1) return false;
+  if (times > kMaxRanks - static_cast<int64_t>(counts.size())) return false;
+  counts.insert(counts.end(), times, count);
+  return true;
+}
+
+Result<std::vector<int64_t>> read_counts(const std::string& text) {
+  std::vector<int64_t> counts;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    if (!read_counts_item(text.substr(start, end - start), counts))
+      return Error{fmt::format(
+          "--counts: '{}' is not a list of numbers like 3,0,5 or 4x7, four times 7", text)};
+    start = end + 1;
+  }
+  return counts;
+}
+
+// What the schedule's rule makes of the counts; nothing where it chooses nothing, or where the
+// counts are none that bind() will take.
+std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
+  const int64_t rule = schedule.job.parameters[parameter];
+  const LinearModel& model = schedule.job.models[parameter];
+  if (rule == kRuleNone) return std::nullopt;
+  if (call.counts.empty() ||
+      static_cast<int64_t>(call.counts[0].size()) != schedule.job.groups[0].ranks())
+    return 1;
+  int64_t sum = 0;
+  for (const int64_t count : call.counts[0])
+    if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;
+  return quadrille_block_size(rule, model.alpha_ns, model.beta_ps, call.counts[0].data(),
+                              static_cast<int64_t>(call.counts[0].size()));
+}
+
+Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,
+                                size_t index, const Call& call) {
+  const std::string wanted = schedule.program.parameters[index].name.text + "=";
+  const auto given =
+      std::find_if(arguments.parameters.begin(), arguments.parameters.end(),
+                   [&](const std::string& text) { return text.starts_with(wanted); });
+  if (given == arguments.parameters.end()) {
+    if (const std::optional<int64_t> value = chosen(schedule, index, call)) return *value;
+    return Error{fmt::format("--parameter {}N is needed", wanted)};
+  }
+  const Result<std::vector<int64_t>> value =
+      read_numbers("--parameter", given->substr(wanted.size()));
+  if (!value.ok() || value->size() != 1)
+    return Error{fmt::format("--parameter: '{}' is not one number", *given)};
+  return (*value)[0];
+}
+
+}  // namespace
+
+void add_call(CLI::App& command, CallArguments& arguments) {
+  command
+      .add_option("--counts", arguments.counts,
+                  "counts of the call, one a rank: 3,0,5 or 4x7, four times 7; of two groups: "
+                  "3,0,5/4,4")
+      ->type_name("LIST");
+  command
+      .add_option("--parameter", arguments.parameters,
+                  "a parameter of the program that is given at the call; where it is not, the "
+                  "schedule's rule chooses it")
+      ->type_name("NAME=VALUE");
+  command
+      .add_option("--root", arguments.root, "the root of a rooted collective; 0 where not given")
+      ->type_name("RANK");
+}
+
+Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
+  Call call;
+  call.root = arguments.root;
+  for (size_t start = 0; !arguments.counts.empty() && start <= arguments.counts.size();) {
+    const size_t end = std::min(arguments.counts.find('/', start), arguments.counts.size());
+    Result<std::vector<int64_t>> counts = read_counts(arguments.counts.substr(start, end - start));
+    if (!counts.ok()) return counts.error();
+    call.counts.push_back(std::move(counts).value());
+    start = end + 1;
+  }
+  const std::vector<Parameter>& parameters = schedule.program.parameters;
+  for (const std::string& text : arguments.parameters)
+    if (std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& known) {
+          return known.at_call && text.starts_with(known.name.text + "=");
+        }))
+      return Error{
+          fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].at_call) continue;
+    const Result<int64_t> value = parameter_value(arguments, schedule, i, call);
+    if (!value.ok()) return value.error();
+    call.parameters.push_back(*value);
+  }
+  return call;
+}
+
+Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text) {
+  std::vector<int64_t> numbers;
+  for (const char *at = text.data(), *end = at + text.size();;) {
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || (stop != end && *stop != ','))
+      return Error{fmt::format("{}: '{}' is not a list of numbers like 3,0,5", flag, text)};
+    numbers.push_back(number);
+    if (stop == end) return numbers;
+    at = stop + 1;
+  }
+}
+
+std::string counts_text(const std::vector<int64_t>& counts) {
+  std::string text;
+  for (size_t i = 0; i < counts.size();) {
+    const size_t first = i;
+    while (i < counts.size() && counts[i] == counts[first]) ++i;
+    const std::string times = i - first > 1 ? fmt::format("{}x", i - first) : "";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ",", times, counts[first]);
+  }
+  return text;
+}
+
+}  // namespace quadrille::verifier

@@ -1,0 +1,39 @@
+// The part of a call that the command line gives: counts, parameters, a root.
+#ifndef QUADRILLE_VERIFIER_CALL_H_
+#define QUADRILLE_VERIFIER_CALL_H_
+
+#include <string>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/result.h"
+#include "verifier/decode.h"
+
+namespace CLI {
+class App;
+}
+
+namespace quadrille::verifier {
+
+// As it was typed.
+struct CallArguments {
+  std::string counts;                   // "3,0,5" or "4x7"; of two groups "3,0/4"
+  std::vector<std::string> parameters;  // "name=value"
+  int64_t root = 0;
+};
+
+void add_call(CLI::App& command, CallArguments& arguments);
+
+// Counts of all groups, parameters in the program's order. A parameter that is not given is chosen
+// by the schedule's rule from the counts, as the runtime does it.
+Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule);
+
+// "3,0,5" as numbers; the error begins with `flag`.
+Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
+
+// "3,0,2x5": as --counts takes them.
+std::string counts_text(const std::vector<int64_t>& counts);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_CALL_H_
