@@ -52,13 +52,19 @@ Result<BlockSize> read_block_size(const std::string& size, const std::string& al
     if (!modelled)
       return fmt::format("{}: --block-size {} does not use it; leave it out", flag, size);
     const std::optional<int64_t> time = read_time(text, unit);
-    if (!time) return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps", flag, text);
+    if (!time)
+      return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most {}", flag, text,
+                         unit == kNanosecond ? "1s" : "1ms");
     into = *time;
     return "";
   };
   std::string error = read("--alpha", alpha, kNanosecond, result.model.alpha_ns);
   if (error.empty()) error = read("--beta", beta, kPicosecond, result.model.beta_ps);
   if (!error.empty()) return Error{error};
+  if (result.rule == kRuleModel && (alpha.empty() || beta.empty()))
+    return Error{
+        "--block-size model: give what a message and a byte take where it will run, with --alpha "
+        "and --beta, such as --alpha 30us --beta 40ns"};
   if (!modelled) result.model = {};
   return result;
 }
@@ -67,7 +73,7 @@ std::string block_size_flags(const BlockSize& size) {
   if (size.rule == kRuleNone) return "";
   std::string text;
   if (size.rule != kRuleAuto) text = " --block-size " + rule_text(size.rule);
-  if (uses_model(size.rule) && size.model != kCommonModel)
+  if (size.rule == kRuleModel || (size.rule == kRuleAuto && size.model != kCommonModel))
     text += fmt::format(" --alpha {}ns --beta {}ps", size.model.alpha_ns, size.model.beta_ps);
   return text;
 }

@@ -16,7 +16,8 @@ struct BlockSize {
 // Of a machine of our days: a message starts in 2 us, and 10 GB go through in a second.
 inline constexpr LinearModel kCommonModel = {2000, 100};
 
-// --block-size, --alpha and --beta; empty where they were not given. Errors name the flag.
+// --block-size, --alpha and --beta; empty where they were not given: auto, and its common model. The
+// rule `model` wants both. Errors name the flag.
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
                                   const std::string& beta);
 

@@ -172,14 +172,14 @@ void add_options(CLI::App& command, GenerateArguments& arguments) {
       .add_option(
           "--alpha", arguments.alpha,
           fmt::format("what a message takes in that model: 30us; nanoseconds where there is "
-                      "no unit (default {}ns)",
+                      "no unit (default {}ns; model wants it given)",
                       kCommonModel.alpha_ns))
       ->type_name("TIME");
   command
       .add_option(
           "--beta", arguments.beta,
           fmt::format("what a byte takes: 40ns; picoseconds where there is no unit (default "
-                      "{}ps)",
+                      "{}ps; model wants it given)",
                       kCommonModel.beta_ps))
       ->type_name("TIME");
 }
@@ -237,7 +237,9 @@ int generate(const GenerateArguments& arguments) {
   if (!job.ok()) return bad_input("generate", job.error().message);
   // Binding asks the program's own requirements.
   const Result<Binding> binding = bind(program, *job, plain_call(program, *job), 0);
-  if (!binding.ok()) return bad_input("generate", binding.error().message);
+  if (!binding.ok())
+    return bad_input("generate",
+                     binding.error().message + "; `list` says what each algorithm needs");
   const Bytes file = encode(program, *job);
   const Result<bool> written = cli::write_file(arguments.out, file);
   if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);

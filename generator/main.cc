@@ -18,6 +18,7 @@
 #include "generator/proof_file.h"
 #include "generator/registry.h"
 #include "schedule/text.h"
+#include "verifier/call.h"
 #include "verifier/decode.h"
 
 namespace quadrille {
@@ -57,6 +58,7 @@ std::string job_comment(const verifier::Schedule& schedule) {
 
 struct ShowArguments {
   std::string file, format, steps, out;
+  verifier::CallArguments call;
 };
 
 // "LOW..HIGH", either of which may be missing.
@@ -77,15 +79,30 @@ Result<std::pair<std::optional<int64_t>, std::optional<int64_t>>> read_steps(
   return result;
 }
 
+// What happens in the call, or with a count of 1 at every rank where no counts are given.
+Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
+  const auto steps = read_steps(arguments.steps);
+  if (!steps.ok()) return steps.error();
+  Result<Call> call = verifier::read_call(arguments.call, schedule);
+  if (!call.ok()) return call.error();
+  const bool made_up = uses_counts(schedule.program) && call->counts.empty();
+  if (made_up) call->counts = plain_call(schedule.program, schedule.job).counts;
+  Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->first, steps->second);
+  if (!figure.ok()) return Error{fmt::format("{}: {}", arguments.file, figure.error().message)};
+  if (figure->rows.empty()) return Error{fmt::format("{}: no steps there", arguments.file)};
+  constexpr size_t kLongest = 80;
+  const std::string text = verifier::call_text(schedule.program, *call, kLongest);
+  if (!text.empty())
+    figure->title += fmt::format(", {}{}", text, made_up ? " (--counts gives others)" : "");
+  return figure;
+}
+
 Result<std::string> show_text(const ShowArguments& arguments) {
   const Result<verifier::Schedule> schedule = read_schedule(arguments.file);
   if (!schedule.ok()) return schedule.error();
   if (arguments.format == "text") return job_comment(*schedule) + print(schedule->program);
-  const auto steps = read_steps(arguments.steps);
-  if (!steps.ok()) return steps.error();
-  const Result<Figure> figure = draw(schedule->program, schedule->job, steps->first, steps->second);
-  if (!figure.ok()) return Error{fmt::format("{}: {}", arguments.file, figure.error().message)};
-  if (figure->rows.empty()) return Error{fmt::format("{}: no steps there", arguments.file)};
+  const Result<Figure> figure = figure_of(*schedule, arguments);
+  if (!figure.ok()) return figure.error();
   return arguments.format == "svg" ? as_svg(*figure) : as_text(*figure);
 }
 
@@ -158,6 +175,7 @@ CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {
       ->add_option("--steps", arguments.steps,
                    "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out")
       ->type_name("LOW..HIGH");
+  verifier::add_call(*command, arguments.call);
   command->add_option("--out", arguments.out, "write there instead of to the terminal")
       ->type_name("FILE");
   command->footer("Example: generator show small.qs --format svg --out small.svg");

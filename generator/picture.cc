@@ -146,13 +146,13 @@ class Walk {
 
 }  // namespace
 
-Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low,
-                    std::optional<int64_t> high) {
+Result<Figure> draw(const Program& program, const Job& job, const Call& call,
+                    std::optional<int64_t> low, std::optional<int64_t> high) {
   if (program.groups != 1) return Error{"schedules for two groups are not drawn yet"};
   if (job.groups[0].ranks() > kMostRanks)
     return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(),
                              kMostRanks)};
-  const Result<Binding> binding = bind(program, job, plain_call(program, job), 0);
+  const Result<Binding> binding = bind(program, job, call, 0);
   if (!binding.ok()) return binding.error();
   Result<std::map<int64_t, FigureRow>> rows = Walk(program, *binding).run(low, high);
   if (!rows.ok()) return rows.error();

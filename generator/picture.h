@@ -31,9 +31,10 @@ struct Figure {
   std::vector<FigureRow> rows;  // ascending keys
 };
 
-// Steps low .. high of the schedule. Errors: too large to draw, an expression without a value.
-Result<Figure> draw(const Program& program, const Job& job, std::optional<int64_t> low,
-                    std::optional<int64_t> high);
+// Steps low .. high of the schedule in that call. Errors: too large to draw, a call that does not
+// fit, an expression without a value.
+Result<Figure> draw(const Program& program, const Job& job, const Call& call,
+                    std::optional<int64_t> low, std::optional<int64_t> high);
 
 std::string as_text(const Figure& figure);
 std::string as_svg(const Figure& figure);

@@ -5,7 +5,7 @@
 #
 #   schedule   itself
 #   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
-#   generator  schedule, the table format, and of the verifier its decoder and replay, to show files
+#   generator  schedule, the table format, and of the verifier its decoder, replay and calls, to show files
 #   verifier   schedule, the table format, how block sizes are chosen, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
@@ -37,8 +37,8 @@ room() {
 room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
-room generator 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay)|cli[/:]|emitted[/:]' \
-  'generator/ knows schedule/, the table format and the decoder'
+room generator 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format, the decoder and calls'
 room verifier 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format|/block_size\.h|:block_size)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/ and the table format, never generator/'
 

@@ -130,6 +130,8 @@ Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::st
   }
 }
 
+namespace {
+
 std::string counts_text(const std::vector<int64_t>& counts) {
   std::string text;
   for (size_t i = 0; i < counts.size();) {
@@ -139,6 +141,35 @@ std::string counts_text(const std::vector<int64_t>& counts) {
     text += fmt::format("{}{}{}", text.empty() ? "" : ",", times, counts[first]);
   }
   return text;
+}
+
+std::string shortened(const std::string& text, size_t longest) {
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
+}  // namespace
+
+std::string call_text(const Program& program, const Call& call, size_t longest) {
+  std::string text;
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += (text.empty() ? "counts " : "/") + shortened(counts_text(counts), longest);
+  size_t at_call = 0;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.at_call)
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", parameter.name.text,
+                          call.parameters[at_call++]);
+  return text;
+}
+
+std::string call_flags(const Program& program, const Call& call) {
+  std::string text;
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += (text.empty() ? " --counts " : "/") + counts_text(counts);
+  size_t at_call = 0;
+  for (const Parameter& parameter : program.parameters)
+    if (parameter.at_call && at_call < call.parameters.size())
+      text += fmt::format(" --parameter {}={}", parameter.name.text, call.parameters[at_call++]);
+  return call.root == 0 ? text : text + fmt::format(" --root {}", call.root);
 }
 
 }  // namespace quadrille::verifier

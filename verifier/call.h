@@ -31,8 +31,11 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
 // "3,0,5" as numbers; the error begins with `flag`.
 Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
 
-// "3,0,2x5": as --counts takes them.
-std::string counts_text(const std::vector<int64_t>& counts);
+// "counts 3,0,2x5, B = 4": counts as --counts takes them, no more than `longest` characters of
+// them, and what was given or chosen for the call; empty where the program asks for nothing.
+std::string call_text(const Program& program, const Call& call, size_t longest);
+// " --counts 3,0,2x5 --parameter B=4 --root 1": the flags that give the call once more.
+std::string call_flags(const Program& program, const Call& call);
 
 }  // namespace quadrille::verifier
 

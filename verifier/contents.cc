@@ -65,6 +65,15 @@ bool covers(const Fragments& fragments, int64_t low, int64_t high) {
   return low >= high;
 }
 
+bool share(const Fragments& a, const Fragments& b) {
+  for (const Fragment& one : a)
+    for (const Fragment& other : b)
+      if (one.value == other.value && one.shift == other.shift &&
+          std::max(one.low, other.low) < std::min(one.high, other.high))
+        return true;
+  return false;
+}
+
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
   Fragments result = cut(fragments_, INT64_MIN, low, 0);
   for (const Fragment& fragment : cut(fragments, low, high, 0)) append_joined(result, fragment);

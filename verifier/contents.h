@@ -40,6 +40,9 @@ Fragments cut(const Fragments& fragments, int64_t low, int64_t high, int64_t by)
 // True where they cover low .. high without a gap.
 bool covers(const Fragments& fragments, int64_t low, int64_t high);
 
+// True where some position holds the same in both.
+bool share(const Fragments& a, const Fragments& b);
+
 // A half-open interval.
 struct Interval {
   int64_t low, high;

@@ -40,6 +40,7 @@ class Executor {
         code_(*Code::compile(program)),
         roster_(bindings),
         findings_(roster_),
+        knows_counts_(uses_counts(program)),
         memory_(program, call, bindings, roster_, findings_),
         ledger_(program, job, options) {}
 
@@ -208,10 +209,13 @@ class Executor {
     std::vector<Posted> posted;
     for (const Gathered& message : gathered_) {
       posted.push_back({context.id, use, message.head.sized, {}});
-      for (const PieceValue& piece : message.pieces)
-        posted.back().parts.push_back(message.head.direction == Direction::kSend
-                                          ? memory_.read(use, piece)
-                                          : memory_.target(use, piece));
+      for (const PieceValue& piece : message.pieces) {
+        const bool send = message.head.direction == Direction::kSend;
+        posted.back().parts.push_back(send ? memory_.read(use, piece) : memory_.target(use, piece));
+        if (send && knows_counts_ && !message.head.sized && posted.back().parts.back().length == 0)
+          fail(Property::kEmpty, context, {},
+               fmt::format("sends nothing of block {} to rank {}", piece.block, message.head.peer));
+      }
     }
     run_locals(context, locals_);
     in_step_ = false;
@@ -334,6 +338,7 @@ class Executor {
   const Code code_;
   const Roster roster_;
   Findings findings_;
+  const bool knows_counts_;
   Memory memory_;
   Ledger ledger_;
 

@@ -142,8 +142,7 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
                 fmt::format("puts {} into {} of {}", source.length, range->high - range->low,
                             describe(piece)));
   const Fragments fragments = cut(source.fragments, 0, source.length, range->low);
-  if (!fragments.empty() &&
-      cut(block->contents.fragments(), range->low, range->high, 0) == fragments)
+  if (share(block->contents.fragments(), fragments))
     return fail(Property::kOnce, use,
                 fmt::format("gets into {} what is there already", describe(piece)));
   const bool replaced = temporary && !piece.ranged;

@@ -35,24 +35,6 @@ std::string job_text(const Schedule& schedule) {
   return text;
 }
 
-std::string shortened(const std::string& text) {
-  constexpr size_t kLongest = 60;
-  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
-}
-
-// The counts, and the parameters that were given or chosen for them.
-std::string call_line(const Schedule& schedule, const Call& call) {
-  std::string text;
-  for (const std::vector<int64_t>& counts : call.counts)
-    text += (text.empty() ? "counts " : "/") + shortened(counts_text(counts));
-  size_t at_call = 0;
-  for (const Parameter& parameter : schedule.program.parameters)
-    if (parameter.at_call)
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", parameter.name.text,
-                          call.parameters[at_call++]);
-  return text;
-}
-
 std::string port_text(const Program& program, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "none claimed";
   const char* kind =
@@ -80,7 +62,9 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
   const auto line = [&](const char* what, const std::string& found) {
     text += fmt::format("  {:<10}{}\n", what, found);
   };
-  if (const std::string given = call_line(schedule, call); !given.empty()) line("call", given);
+  constexpr size_t kLongest = 60;
+  if (const std::string given = call_text(program, call, kLongest); !given.empty())
+    line("call", given);
   if (program.collective == Collective::kAlltoall)
     line("blocks",
          report.any_counts
@@ -101,7 +85,8 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
          fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
   line("window", report.safe_window == 0
                      ? "any number of steps may be in flight"
-                     : fmt::format("at most {} steps in flight", report.safe_window));
+                     : fmt::format("at most {} step{} in flight", report.safe_window,
+                                   report.safe_window == 1 ? "" : "s"));
   line("in place", report.in_place ? "each block is sent no later than it is overwritten"
                                    : "blocks to be sent are copied first");
   line("scope", scope_text(schedule, call));
@@ -117,18 +102,6 @@ std::string shell_word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
-}
-
-// The flags that give the call once more.
-std::string call_text(const Program& program, const Call& call) {
-  std::string text;
-  for (const std::vector<int64_t>& counts : call.counts)
-    text += (text.empty() ? " --counts " : "/") + counts_text(counts);
-  size_t at_call = 0;
-  for (const Parameter& parameter : program.parameters)
-    if (parameter.at_call && at_call < call.parameters.size())
-      text += fmt::format(" --parameter {}={}", parameter.name.text, call.parameters[at_call++]);
-  return call.root == 0 ? text : text + fmt::format(" --root {}", call.root);
 }
 
 }  // namespace
@@ -149,7 +122,7 @@ std::string replay_command(const std::string& file, const Program& program, cons
     command += *violation.key == INT64_MAX
                    ? fmt::format(" --steps {}..", *violation.key)
                    : fmt::format(" --steps {}..{}", *violation.key, *violation.key + 1);
-  return command + call_text(program, call);
+  return command + call_flags(program, call);
 }
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,

@@ -28,6 +28,7 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
     {"place", "every block ends where it belongs"},
     {"coverage", "every block arrives"},
     {"left-over", "nothing is moved in vain"},
+    {"empty", "no empty block travels"},
     {"port", "no port is used twice at a time"},
     {"overlap", "steps in flight together touch no block in common"},
     {"lanes", "lanes that run together touch no block in common"},

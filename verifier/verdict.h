@@ -28,12 +28,13 @@ enum class Property : uint8_t {
   kPlace,         // a block ends where another belongs
   kCoverage,      // a block is missing at the end
   kLeftOver,      // data was moved and never used
+  kEmpty,         // a message has an empty piece although the program knows the counts
   kPort,          // a port is used twice at a time
   kOverlap,       // steps that may be in flight together touch one block
   kLanes,         // lanes that run together touch one block
   kInPlace,       // a block is overwritten before it is sent, against the claim
 };
-inline constexpr int kPropertyCount = 20;
+inline constexpr int kPropertyCount = 21;
 
 // One word, as in "refuted: coverage".
 std::string_view property_name(Property property);

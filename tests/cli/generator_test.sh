@@ -24,6 +24,59 @@ for algorithm in factor factor-even xor hierarchical-factor hierarchical-circle;
   expect 0 "$verifier" check c.qs
 done
 
+allgather() { "$generator" generate allgather --algorithm "$@"; }
+for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocking bruck \
+  recursive-doubling neighbor-exchange; do
+  expect 0 allgather $algorithm --nodes 1,2,3 --out c.qs
+  says "c.qs: $algorithm for allgather on nodes 1,2,3 (6 ranks)"
+  expect 0 "$verifier" check c.qs --counts 4,0,1,3,0,2
+  says 'c.qs: verified'
+  for format in text steps svg; do
+    expect 0 "$generator" show c.qs --format $format --counts 4,0,1,3,0,2
+    says "$algorithm"
+  done
+done
+expect 0 "$generator" generate allgatherv --algorithm linear-ring --nodes 4 --out c.qs
+says 'linear-ring for allgather on nodes 4'
+
+# The rule of the block size, told by the file and by the command that makes it again.
+ruled() { # RULE TOLD COMMAND FLAGS...
+  expect 0 allgather blocked-ring --nodes 4 --out ring.qs "${@:3}"
+  cp ring.qs first.qs
+  expect 0 "$generator" show ring.qs
+  says "-- B is chosen at the call: $1"
+  expect 0 "$generator" emit ring.qs --out made
+  sed -n 's/.*bazel run \/\/generator -- \(generate.*\)/\1/p' made/ring.c >command
+  grep -qxF -- "generate allgather --algorithm blocked-ring$2 --nodes 4 --out ring.qs" command ||
+    fail "another command: $(cat command)"
+  eval "expect 0 \"\$generator\" $(cat command)"
+  cmp ring.qs first.qs || fail "made again, it differs: $(cat command)"
+}
+ruled 'auto, alpha 2000 ns, beta 100 ps' ''
+ruled 'auto, alpha 2000 ns, beta 100 ps' '' --block-size auto
+ruled 'auto, alpha 30000 ns, beta 100 ps' ' --alpha 30000ns --beta 100ps' --alpha 30us
+ruled 'model, alpha 2000 ns, beta 100 ps' ' --block-size model --alpha 2000ns --beta 100ps' \
+  --block-size model --alpha 2us --beta 100
+ruled 'model, alpha 1500 ns, beta 40000 ps' ' --block-size model --alpha 1500ns --beta 40000ps' \
+  --block-size model --alpha 0.0015ms --beta 40ns
+ruled min ' --block-size min' --block-size min
+ruled 1 ' --block-size 1' --block-size 1
+ruled 2147483647 ' --block-size 2147483647' --block-size 2147483647
+expect 0 allgather bruck --nodes 9 --radix 9 --out ring.qs
+expect 0 "$generator" show ring.qs
+says '-- radix = 9'
+expect 0 "$generator" emit ring.qs --out made
+grep -qF 'generate allgather --algorithm bruck --radix 9 --nodes 9' made/ring.h || fail 'no radix'
+
+# Pictures of a call.
+expect 0 allgather blocked-ring --nodes 4 --out ring.qs
+expect 0 "$generator" show ring.qs --format steps
+says 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)'
+[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 3 ] || fail 'not 3 steps'
+expect 0 "$generator" show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
+says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
+[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'
+
 # Relative paths mean the user's own folder, whichever the program runs in.
 mkdir -p user/below elsewhere
 cp hosts user/
@@ -111,6 +164,34 @@ refuses 'collective is required' "$generator" generate
 refuses 'subcommand is required' "$generator"
 refuses '--help tells more' "$generator" dance
 
+for size in 0 -1 2147483648 99999999999999999999 1.5 4k most; do
+  refuses "--block-size: '$size' is not min, model, auto or a number of bytes from 1 to 2147483647" \
+    allgather blocked-ring --nodes 4 --block-size "$size" --out x.qs
+done
+for given in '' '--alpha 30us' '--beta 40ns'; do
+  refuses '--block-size model: give what a message and a byte take where it will run, with --alpha and --beta' \
+    allgather blocked-ring --nodes 4 --block-size model $given --out x.qs
+done
+for time in 30 30ns; do
+  refuses '--alpha: --block-size min does not use it; leave it out' \
+    allgather blocked-ring --nodes 4 --block-size min --alpha $time --out x.qs
+done
+refuses "--alpha: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" \
+  allgather blocked-ring --nodes 4 --alpha 2s --out x.qs
+for time in -1ns 1,5us us nan 1e3 2ms; do
+  refuses "--beta: '$time' is not a time like 30us, 40ns or 125ps, at most 1ms" \
+    allgather blocked-ring --nodes 4 --beta $time --out x.qs
+done
+for flag in '--block-size min' '--alpha 1us' '--beta 1ns' '--radix 2'; do
+  refuses "${flag% *}: linear-ring has no such option" allgather linear-ring --nodes 4 $flag --out x.qs
+done
+for radix in 1 0 -2 10 x 2.5; do
+  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
+    allgather bruck --nodes 9 --radix $radix --out x.qs
+done
+refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \
+  allgather neighbor-exchange --nodes 5 --out x.qs
+
 cp a.qs kept.qs
 refuses 'is not known' generate fastest --nodes 4 --out kept.qs
 refuses 'No such file or directory' generate factor --nodes 4 --out nowhere/x.qs
@@ -133,6 +214,11 @@ done
 refuses 'not in {text,steps,svg}' "$generator" show a.qs --format pdf
 refuses "--steps: '3' is not LOW..HIGH" "$generator" show a.qs --format steps --steps 3
 refuses "--steps: 'a..b' is not LOW..HIGH" "$generator" show a.qs --format steps --steps a..b
+refuses 'ring.qs: the program needs 4 counts for group 0; give them with --counts' \
+  "$generator" show ring.qs --format steps --counts 1,2,3
+refuses 'a count of -3; counts are 0 or more' "$generator" show ring.qs --format svg --counts 1,2,-3,4
+refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" \
+  "$generator" show ring.qs --format steps --parameter b=4
 refuses 'no steps there' "$generator" show a.qs --format steps --steps 100..
 expect 0 generate factor --nodes 2000 --out big.qs
 refuses '2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format svg

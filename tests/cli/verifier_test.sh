@@ -20,6 +20,38 @@ expect 0 "$verifier" check a.qs --ports 1
 expect 0 "$verifier" check a.qs --ports 2000000000
 expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 
+# What depends on the counts is checked for some.
+"$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs >/dev/null
+expect 0 "$verifier" check ring.qs --counts 400,0,250,1 --parameter B=100
+says 'ring.qs: verified'
+says '  call      counts 400,0,250,1, B = 100'
+says '  blocks    each arrives once where it belongs'
+says '  steps     8, 24 messages'
+says '  window    at most 1 step in flight'
+expect 0 "$verifier" check ring.qs --counts 400,300,2x250 --parameter B=100
+says '  call      counts 400,300,2x250, B = 100'
+says '  window    at most 3 steps in flight'
+expect 0 "$verifier" check ring.qs --counts 2x500,0,500 # all counts of the model together
+says 'B is chosen at the call: auto, alpha 2000 ns, beta 100 ps'
+says ', B = 500'
+"$generator" show ring.qs | sed 's/parameter B at call/parameter size at call/; s/\<B\>/size/g; s/1 < ranks/2 <= ranks/' >other.txt
+"$write_schedule" other.txt 4 other.qs
+expect 0 "$verifier" check other.qs --counts 400,0,250,1 --parameter size=100
+says 'other.qs: verified for these counts'
+says 'verified for this topology and this call alone: no proof of this code is known'
+for size in 0 -1 2147483648; do
+  refuses "blocked-ring requires 1 <= B and B <= 2147483647, which does not hold for 4 ranks and B = $size" \
+    "$verifier" check ring.qs --counts 4x4 --parameter B=$size
+done
+refuses 'ring.qs: the program needs 4 counts for group 0; give them with --counts' "$verifier" check ring.qs
+refuses 'the program needs 4 counts for group 0' "$verifier" check ring.qs --counts 1,2,3
+refuses 'the program needs 4 counts for group 0' "$verifier" check ring.qs --counts 5x1
+refuses 'a count of -7; counts are 0 or more' "$verifier" check ring.qs --counts 3x1,-7
+for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1 1.5,1,1,1; do
+  refuses "--counts: '$counts' is not a list of numbers like 3,0,5 or 4x7, four times 7" \
+    "$verifier" check ring.qs --counts "$counts"
+done
+
 # A program that nobody has proven.
 "$generator" show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
 "$write_schedule" other.txt 1,2,3 other.qs

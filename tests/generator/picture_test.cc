@@ -26,9 +26,9 @@ using testing::HasSubstr;
 using Happening = std::tuple<int64_t, int64_t, int64_t, bool>;
 using Happenings = std::multiset<Happening>;
 
-Happenings of_walk(const Program& program, const Job& job) {
+Happenings of_walk(const Program& program, const Job& job, const Call& call) {
   Happenings result;
-  const Binding binding = bind(program, job, plain_call(program, job), 0).value();
+  const Binding binding = bind(program, job, call, 0).value();
   for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
     std::optional<int64_t> key;
     std::optional<Happening> open;
@@ -146,7 +146,7 @@ TEST(Picture, ShowsTheFifteenStepsOfThePapersFigure3) {
   const Program program =
       make_program(*find_algorithm(Collective::kAlltoall, "hierarchical-factor"),
                    {{"self-loops", "drop"}, {"intra", "one-way"}, {"pacing", "free"}});
-  const Figure figure = draw(program, job_of({1, 2, 3}), {}, {}).value();
+  const Figure figure = draw(program, job_of({1, 2, 3}), {}, {}, {}).value();
   EXPECT_EQ(figure.rows.size(), 15u);
   std::ifstream file("tests/generator/steps_1_2_3.txt");
   std::stringstream golden;
@@ -157,9 +157,9 @@ TEST(Picture, ShowsTheFifteenStepsOfThePapersFigure3) {
 TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}})
-      for (const Job& job : jobs_on(variant, sizes)) {
-        const Figure figure = draw(variant.program, job, {}, {}).value();
-        const Happenings walk = of_walk(variant.program, job);
+      for (const Case& c : cases_on(variant, sizes)) {
+        const Figure figure = draw(variant.program, c.job, c.call, {}, {}).value();
+        const Happenings walk = of_walk(variant.program, c.job, c.call);
         ASSERT_FALSE(walk.empty());
         EXPECT_EQ(of_figure(figure), walk) << figure.title;
         EXPECT_EQ(of_text(as_text(figure)), walk) << figure.title << "\n" << as_text(figure);
@@ -177,9 +177,9 @@ TEST(Picture, TellsTokensFromBlocksInBothDirections) {
           "from 1\n  else\n    send nothing to 0\n    receive recv[0] from 0\n",
           "tokens")
           .value();
-  const Figure figure = draw(program, job_of({1, 1}), {}, {}).value();
-  EXPECT_EQ(of_figure(figure), of_walk(program, job_of({1, 1})));
-  EXPECT_EQ(of_text(as_text(figure)), of_walk(program, job_of({1, 1})));
+  const Figure figure = draw(program, job_of({1, 1}), {}, {}, {}).value();
+  EXPECT_EQ(of_figure(figure), of_walk(program, job_of({1, 1}), {}));
+  EXPECT_EQ(of_text(as_text(figure)), of_walk(program, job_of({1, 1}), {}));
   EXPECT_THAT(as_text(figure), HasSubstr("0<~>1"));
   EXPECT_EQ(of_svg(as_svg(figure)), as_drawn(figure));
 }
@@ -187,16 +187,16 @@ TEST(Picture, TellsTokensFromBlocksInBothDirections) {
 TEST(Picture, ShowsChosenStepsOnly) {
   const Program program =
       make_program(*find_algorithm(Collective::kAlltoall, "factor"), {{"self-loops", "keep"}});
-  const Figure figure = draw(program, job_of({6}), 2, 4).value();
+  const Figure figure = draw(program, job_of({6}), {}, 2, 4).value();
   ASSERT_EQ(figure.rows.size(), 2u);
   EXPECT_EQ(figure.rows[0].key, 2);
   EXPECT_EQ(figure.rows[1].key, 3);
-  EXPECT_TRUE(draw(program, job_of({6}), 100, {})->rows.empty());
+  EXPECT_TRUE(draw(program, job_of({6}), {}, 100, {})->rows.empty());
 }
 
 TEST(Picture, RefusesWhatNobodyCouldRead) {
   const auto refusal = [](const Program& program, const std::vector<int64_t>& sizes) {
-    const Result<Figure> figure = draw(program, job_of(sizes), {}, {});
+    const Result<Figure> figure = draw(program, job_of(sizes), {}, {}, {});
     return figure.ok() ? "drawn" : figure.error().message;
   };
   const Program factor =

@@ -54,7 +54,7 @@ refuses verifier/BUILD '    deps = ["//generator:encode"],' \
 refuses verifier/decode.cc '#include "runtime/program.h"' \
   'verifier/ knows schedule/ and the table format, never generator/'
 refuses generator/encode.cc '#include "verifier/check.h"' \
-  'generator/ knows schedule/, the table format and the decoder'
+  'generator/ knows schedule/, the table format, the decoder and calls'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 refuses runtime/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'

@@ -51,7 +51,10 @@ struct Posted {
 class Oracle {
  public:
   Oracle(const Program& program, const Job& job, const Call& call)
-      : program_(program), job_(job), call_(call) {}
+      : program_(program), job_(job), call_(call) {
+    for (const Table& table : program.tables)
+      knows_counts_ |= table.kind == TableKind::kCounts || table.kind == TableKind::kRemoteCounts;
+  }
 
   void run(int64_t limit) {
     for (int64_t group = 0; group < program_.groups; ++group) {
@@ -212,10 +215,10 @@ class Oracle {
     demand(high - low == size, "lengths differ");
     Content& content = memory_[{process, piece.buffer, piece.block}];
     content.written = true;
-    bool again = size > 0;
+    bool again = false;
     for (int64_t i = 0; i < size; ++i) {
       const auto cell = content.cells.find(low + i);
-      again = again && cell != content.cells.end() && same(cell->second, data.cells[i]);
+      again = again || (cell != content.cells.end() && same(cell->second, data.cells[i]));
       demand(cell == content.cells.end() || cell->second.used, "overwritten before it was used");
     }
     demand(!again, "written again");
@@ -279,10 +282,13 @@ class Oracle {
       posted.sized = letter.head.sized;
       posted.pieces = letter.pieces;
       for (const PieceValue& piece : letter.pieces)
-        if (send)
+        if (send) {
           posted.data.push_back(read(posted, piece));
-        else
+          demand(!posted.data.back().cells.empty() || posted.sized || !knows_counts_,
+                 "an empty piece");
+        } else {
           part(context.process, piece, 0);
+        }
       (send ? sends : receives).emplace_back(peer, std::move(posted));
     }
     work(context, action);
@@ -341,6 +347,7 @@ class Oracle {
   const Program& program_;
   const Job& job_;
   const Call& call_;
+  bool knows_counts_ = false;
   std::deque<Trace> traces_;
   Log log_;
   std::vector<int64_t> temporary_;

@@ -1,0 +1,249 @@
+// Every allgather algorithm over many jobs and counts: exhaustively on small ones, at random on
+// larger ones. The checker sees to it that every byte arrives once where it belongs, that no empty
+// piece travels and that no rank receives what it has; here its figures are held against the
+// algorithms' closed forms.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "schedule/text.h"
+#include "schedule/walk.h"
+#include "tests/support/distributions.h"
+#include "tests/support/effort.h"
+#include "tests/support/oracle.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+const std::vector<Variant>& allgathers() {
+  static const std::vector<Variant> kAll = variants_of(Collective::kAllgather);
+  return kAll;
+}
+
+const Variant& variant_named(const std::string& name) {
+  return *std::find_if(allgathers().begin(), allgathers().end(),
+                       [&](const Variant& variant) { return variant.name == name; });
+}
+
+int64_t blocks_of(int64_t count, int64_t block) { return (count + block - 1) / block; }
+
+// What the figures of a right schedule must be, by theory; empty where they are.
+std::string fault(const Variant& variant, const Case& c, const Report& report) {
+  if (report.violation)
+    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  const std::vector<int64_t>& counts = c.call.counts[0];
+  const auto ranks = static_cast<int64_t>(counts.size());
+  if (!report.in_place) return "in place";
+  if (report.port == PortVerdict::kNotClaimed) return "no port";
+  const bool blocked = variant.name.starts_with("blocked-ring");
+  if (!blocked && variant.name != "linear-ring") return "";
+  // Every block that is not empty goes to all ranks but its own, each time as one message.
+  int64_t full = 0, all = 0, least = INT64_MAX;
+  for (const int64_t count : counts) {
+    const int64_t blocks = blocked ? blocks_of(count, c.call.parameters[0]) : count > 0;
+    full += blocks;
+    all += std::max<int64_t>(1, blocks);
+    least = std::min(least, std::max<int64_t>(1, blocks));
+  }
+  if (report.messages != full * (ranks - 1)) return "messages";
+  const int64_t rounds = ranks == 1 ? 0 : all - 1;
+  if (report.steps > (variant.name == "blocked-ring-blocking" ? 3 * rounds : rounds))
+    return "steps";
+  // What is sent came b_i rounds ago, so that as many may be in flight at rank i; where there are no
+  // more rounds than that, all may.
+  int64_t window = report.messages > 0 ? 1 : 0;
+  if (variant.name != "linear-ring" && variant.name != "blocked-ring-blocking")
+    window = least < rounds ? least : 0;
+  if (report.messages > 0 && report.safe_window != window) return "window";
+  return "";
+}
+
+// The fault with what the checker says.
+std::string fault_of(const Variant& variant, const Case& c) {
+  const Result<Report> report = check_schedule(variant.program, c.job, c.call, {});
+  const std::string found = report.ok() ? fault(variant, c, *report) : report.error().message;
+  return found.empty() ? "" : c.text + ": " + found;
+}
+
+// All vectors of `ranks` numbers below `limit`.
+std::vector<std::vector<int64_t>> all_counts(int64_t ranks, int64_t limit) {
+  std::vector<std::vector<int64_t>> result = {{}};
+  for (int64_t i = 0; i < ranks; ++i) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t>& counts : result)
+      for (int64_t count = 0; count < limit; ++count) {
+        longer.push_back(counts);
+        longer.back().push_back(count);
+      }
+    result = std::move(longer);
+  }
+  return result;
+}
+
+// The node sizes among which the variant makes a difference.
+std::vector<std::vector<int64_t>> topologies(const Variant& variant, int64_t ranks) {
+  if (!uses_nodes(variant.program)) return {std::vector<int64_t>(ranks, 1)};
+  std::vector<std::vector<int64_t>> result;
+  for (const std::vector<int64_t>& sizes : all_node_vectors(ranks))
+    if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == ranks &&
+        std::is_sorted(sizes.begin(), sizes.end()))
+      result.push_back(sizes);
+  return result;
+}
+
+TEST(Allgather, IsRightForAllSmallCountsAndBlockSizes) {
+  for (const Variant& variant : allgathers()) {
+    int64_t checked = 0;
+    for (int64_t ranks = 1; ranks <= 5; ++ranks)
+      for (const std::vector<int64_t>& sizes : topologies(variant, ranks))
+        for (const Job& job : jobs_on(variant, sizes))
+          for (const std::vector<int64_t>& counts : all_counts(ranks, ranks <= 4 ? 4 : 3)) {
+            const bool blocked = !plain_call(variant.program, job).parameters.empty();
+            for (int64_t block = 1; block <= (blocked ? 3 : 1); ++block)
+              if (++checked % kThinning == 0)
+                ASSERT_EQ(fault_of(variant, case_of(variant, job, counts, block)), "");
+          }
+    EXPECT_GE(checked, 250) << variant.name;
+  }
+}
+
+TEST(Allgather, IsRightForEveryDistributionAndBlockSizesUpToTheGreatest) {
+  for (const Variant& variant : allgathers())
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{8}, {1, 1, 1, 1, 1, 1}, {1, 2, 3}, {4, 4, 4, 4}, {1, 1, 7}})
+      for (const Job& job : jobs_on(variant, sizes))
+        for (const Distribution& distribution : distributions())
+          for (const int64_t block : {7, 100, 1000, INT32_MAX})
+            ASSERT_EQ(
+                fault_of(variant, case_of(variant, job,
+                                          distribution.counts(job.groups[0].ranks(), 1000), block)),
+                "")
+                << distribution.name;
+}
+
+TEST(Allgather, IsRightForRandomJobsAndCounts) {
+  EXPECT_TRUE(rc::check("verified, with the closed forms' figures", [] {
+    const auto sizes = *rc::gen::nonEmpty(
+        rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 7)));
+    RC_PRE(sizes.size() <= 12u);
+    const Variant& variant = allgathers()[*rc::gen::inRange<size_t>(0, allgathers().size())];
+    const std::vector<Job> jobs = jobs_on(variant, sizes);
+    if (jobs.empty()) return;
+    const Job& job = jobs[*rc::gen::inRange<size_t>(0, jobs.size())];
+    const int64_t ranks = job.groups[0].ranks();
+    const auto shape = *rc::gen::inRange<size_t>(0, distributions().size() + 1);
+    const auto total = *rc::gen::inRange<int64_t>(0, 400);
+    const auto counts =
+        shape < distributions().size()
+            ? distributions()[shape].counts(ranks, total)
+            : *rc::gen::container<std::vector<int64_t>>(ranks, rc::gen::inRange<int64_t>(0, 20));
+    const auto block =
+        *rc::gen::oneOf(rc::gen::inRange<int64_t>(1, 30), rc::gen::just<int64_t>(INT32_MAX));
+    const std::string found = fault_of(variant, case_of(variant, job, counts, block));
+    if (!found.empty()) RC_FAIL(found);
+  }));
+}
+
+// The oracle shares nothing with the checker, and is slow.
+TEST(Allgather, IsRightByTheOracleToo) {
+  for (const Variant& variant : allgathers())
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 2}})
+      for (const Job& job : jobs_on(variant, sizes))
+        for (const std::vector<int64_t>& counts : all_counts(job.groups[0].ranks(), 3)) {
+          const Case c = case_of(variant, job, counts, 2);
+          ASSERT_EQ(what_is_wrong(variant.program, c.job, c.call).value_or(""), "") << c.text;
+        }
+}
+
+// What crosses the network to and from one node: the sink of its ranks' walks.
+struct Crossings {
+  const std::vector<int64_t>& node_of;
+  int64_t node;
+  int64_t rank = 0, received = 0;
+  std::set<int64_t> receivers, senders;
+  std::set<std::pair<int64_t, int64_t>> pieces;  // block and place
+  MessageHead head{};
+
+  void block_message(const MessageHead&, Buffer, int64_t) {}
+  void message(const MessageHead& message) { head = message; }
+  void piece(const PieceValue& piece) {
+    if (node_of[head.peer] == node) return;
+    if (head.direction == Direction::kSend) {
+      senders.insert(rank);
+      return;
+    }
+    receivers.insert(rank);
+    ++received;
+    pieces.emplace(piece.block, piece.low);
+  }
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&) {}
+  void reduce(Side, const PieceValue&, const PieceValue&) {}
+};
+
+void walk(const Code& code, const Binding& binding, int64_t rank, Crossings& crossings) {
+  crossings.rank = rank;
+  Walker walker;
+  std::vector<int64_t> registers(code.registers());
+  code.start(binding, rank, walker, registers.data());
+  while (code.run<PauseAtSteps>(binding, walker, registers.data(), crossings) == Pause::kStep) {
+  }
+}
+
+TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
+  const Variant& variant = variant_named("blocked-ring-nodes");
+  const Code code = Code::compile(variant.program).value();
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{1, 2, 3}, {4, 4}, {1, 1, 1, 5}, {2, 3, 4}}) {
+    const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    std::vector<int64_t> node_of;
+    for (size_t node = 0; node < sizes.size(); ++node)
+      node_of.insert(node_of.end(), sizes[node], static_cast<int64_t>(node));
+    const Case c = case_of(variant, jobs_on(variant, sizes)[0], std::vector<int64_t>(ranks, 6), 2);
+    const Binding binding = bind(variant.program, c.job, c.call, 0).value();
+    for (size_t node = 0; node < sizes.size(); ++node) {
+      Crossings crossings{node_of, static_cast<int64_t>(node)};
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        if (node_of[rank] == crossings.node) walk(code, binding, rank, crossings);
+      EXPECT_EQ(crossings.receivers.size(), 1u) << c.text;
+      EXPECT_EQ(crossings.senders.size(), 1u) << c.text;
+      EXPECT_EQ(crossings.received, 3 * (ranks - sizes[node])) << c.text;
+      EXPECT_EQ(crossings.received, static_cast<int64_t>(crossings.pieces.size())) << c.text;
+    }
+  }
+}
+
+// The shipped blocking ring with every rank sending first.
+Program send_first() {
+  std::string text = print(variant_named("blocked-ring-blocking").program);
+  const std::string turn = "if turn = rank mod 2";
+  const size_t at = text.find(turn);
+  check(at != std::string::npos, "the program takes turns in another way");
+  return parse_program(text.replace(at, turn.size(), "if turn = 0"), "send-first").value();
+}
+
+TEST(Allgather, BlockingCallsThatAllSendFirstDeadlock) {
+  const Program program = send_first();
+  for (int64_t ranks = 2; ranks <= 4; ++ranks)
+    for (std::vector<int64_t> counts : all_counts(ranks, 3)) {
+      for (int64_t& count : counts) ++count;
+      for (int64_t block = 1; block <= 3; ++block) {
+        const Result<Report> report =
+            check_schedule(program, {{topology_of(std::vector<int64_t>(ranks, 1))}, {kRuleNone}},
+                           {{counts}, {block}, 0}, {});
+        ASSERT_TRUE(report.ok() && report->violation);
+        EXPECT_EQ(report->violation->property, Property::kProgress);
+        EXPECT_EQ(report->violation->processes.size(), static_cast<size_t>(ranks));
+      }
+    }
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
