@@ -34,6 +34,31 @@ std::string block_bytes(const std::string& indent, const std::string& name,
                      indent, name, owner);
 }
 
+std::string block_rounds(const std::string& iteration) {
+  return fmt::format(R"(define round(source, target, offset)
+  as wrap(s[target] - 1 - (s[source] + offset div B), s[ranks])
+define passes(source, target, offset)
+  as y(target, round(source, target, offset){0}) - s[j(target, round(source, target, offset){0})]
+)",
+                     iteration);
+}
+
+// The bytes of block n of a contribution are those with offset div B = n.
+std::string block_arrivals(const std::string& where) {
+  return fmt::format(R"(cover
+  with receive 1 where k = round(source, target, offset){}
+  use monotone(offset div B, -1, B)
+  use monotone(b[source], offset div B, B)
+  use monotone((m[source] + B - 1) div B, 0, B)
+  use monotone(passes(source, target, offset), offset div B, B)
+  use monotone(offset div B, passes(source, target, offset), B)
+once receive 1
+  use monotone(offset div B + 1, y - s[j], B)
+  use monotone(y - s[j] + 1, offset div B, B)
+)",
+                     where);
+}
+
 namespace {
 
 std::string program(const Choices&) {
@@ -63,6 +88,29 @@ if 1 < ranks
 )";
 }
 
+std::string proof(const Choices&) {
+  return R"(theorem neighbours_agree(k, u)
+  given 1 < ranks and 0 <= k and k < s[ranks] - 1 and 0 <= u and u < ranks
+  show x(u, k) = y(wrap(u + 1, ranks), k)
+theorem last_rounds_skipped(k, u)
+  given 1 < ranks and 0 <= k and k < s[ranks] - 1 and 0 <= u and u < ranks
+  show j(u, k) = u ? s[ranks] - b[u] <= k : k < s[ranks] - b[u]
+)" + block_rounds() +
+         R"(match send 1
+  use monotone(0, x - s[i], B)
+  with receive 1 where k = k
+match receive 1
+  use monotone(0, y - s[j], B)
+  with send 1 where k = k
+held send 1
+  with receive 1 where k = k - b[rank]
+)" + block_arrivals() +
+         R"(keys k
+  from k
+  to k + 1
+)";
+}
+
 }  // namespace
 
 Algorithm blocked_ring() {
@@ -73,7 +121,7 @@ Algorithm blocked_ring() {
           "none",
           {},
           program,
-          nullptr};
+          proof};
 }
 
 }  // namespace quadrille

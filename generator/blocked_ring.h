@@ -15,6 +15,15 @@ std::string block_declarations();
 std::string block_bytes(const std::string& indent, const std::string& name,
                         const std::string& owner);
 
+// What the proofs of the blocked rings share. round(source, target, offset) is the round in which a
+// byte of source's contribution arrives at target. `iteration` is how a proof goes on from k to say
+// in which iteration of the inner loops, as ", turn".
+std::string block_rounds(const std::string& iteration = "");
+
+// That every byte arrives once, with receive 1 in that round; `where` names the inner loops'
+// iteration, as ", turn = 1".
+std::string block_arrivals(const std::string& where = "");
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_GENERATOR_BLOCKED_RING_H_

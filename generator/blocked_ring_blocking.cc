@@ -50,6 +50,27 @@ if 1 < ranks
 )";
 }
 
+std::string proof(const Choices&) {
+  const std::string receives = "target mod 2 = 1 ? 0 : 1";
+  return block_rounds(", " + receives) +
+         R"(match send 1
+  with receive 1 where k = k, turn = right mod 2 = 1 ? 0 : 1
+  use monotone(0, x - s[i], B)
+match receive 1
+  with send 1 where k = k, turn = left mod 2
+  use monotone(0, y - s[j], B)
+held send 1
+  with receive 1 where k = k - b[rank], turn = rank mod 2 = 1 ? 0 : 1
+)" + block_arrivals(", turn = " + receives) +
+         R"(keys k
+  from 3*k
+  to 3*k + 3
+keys turn
+  from turn = rank mod 2 ? 3*k + sends(rank) : 3*k + receives(rank)
+  to (turn = rank mod 2 ? 3*k + sends(rank) : 3*k + receives(rank)) + 1
+)";
+}
+
 }  // namespace
 
 Algorithm blocked_ring_blocking() {
@@ -60,7 +81,7 @@ Algorithm blocked_ring_blocking() {
           "none",
           {},
           program,
-          nullptr};
+          proof};
 }
 
 }  // namespace quadrille

@@ -63,6 +63,39 @@ if 1 < ranks
 )";
 }
 
+// Send 2, to the first rank of the node, is what receive 1 there has from near.
+std::string proof(const Choices&) {
+  return block_rounds() + R"(define shared(first, last, k)
+  as k - (s[ranks] - (s[last] - s[first]))
+match send 1
+  with receive 1 where k = k
+  use monotone(0, x - s[i], B)
+match send 2
+  with receive 1 where k = k
+  use monotone(0, z - s[o], B)
+  use monotone(z, y(first, k), B)
+  use monotone(y(first, k), z, B)
+match receive 1
+  use monotone(0, y - s[j], B)
+  with send 2 where k = k if first <= j and j <= last and rank = first
+  use monotone(y, z(last, k), B)
+  use monotone(z(last, k), y, B)
+  with send 1 where k = k
+held send 1
+  with receive 1 where k = k - b[rank]
+held send 2
+  with receive 1 where k = shared(first, last, k)
+  use monotone(z, y(last, shared(first, last, k)), B)
+  use monotone(y(last, shared(first, last, k)), z, B)
+)" + block_arrivals() +
+         R"(keys k
+  from k
+  to k + 1
+port
+  inside send 2
+)";
+}
+
 }  // namespace
 
 Algorithm blocked_ring_nodes() {
@@ -73,7 +106,7 @@ Algorithm blocked_ring_nodes() {
           "none",
           {},
           program,
-          nullptr};
+          proof};
 }
 
 }  // namespace quadrille

@@ -63,6 +63,59 @@ for x in 0 .. length(pow) - 1
 )" + blocks("rank");
 }
 
+// A block d ranks above comes in the digit and with the part that d has there: d = part * pow[digit]
+// + rest.
+std::string proof(const Choices&) {
+  return R"(define digit(d)
+  as locate(pow, d)
+define part(d)
+  as d div pow[digit(d)]
+define rest(d)
+  as d - part(d)*pow[digit(d)]
+define way(source, target)
+  as wrap(source - target, ranks)
+lemma digits(d)
+  given 0 < d and d < ranks
+  show 0 <= digit(d) and digit(d) < length(pow) - 1 and 1 <= part(d) and part(d) < radix and part(d) <= (ranks - 1) div pow[digit(d)]
+  use monotone(part(d) + 1, 1, pow[digit(d)])
+  use monotone(radix, part(d), pow[digit(d)])
+  use monotone((ranks - 1) div pow[digit(d)] + 1, part(d), pow[digit(d)])
+defined
+  use monotone(1, z, held)
+  use monotone(z, (ranks - 1) div held, held)
+match send 1
+  use monotone(1, z, held)
+  use monotone(z, (ranks - 1) div held, held)
+  with receive 1 where x = x, z = z, i = i
+match receive 1
+  use monotone(1, z, held)
+  use monotone(z, (ranks - 1) div held, held)
+  with send 1 where x = x, z = z, i = i
+held send 1
+  with receive 1 where x = digit(i), z = part(i), i = rest(i)
+  use digits(i)
+  use monotone(digit(i) + 1, x, radix)
+  use monotone(0, sums[block], 1)
+cover
+  with receive 1 where x = digit(way(source, target)), z = part(way(source, target)), i = rest(way(source, target))
+  use digits(way(source, target))
+  use monotone(0, sums[source], 1)
+once receive 1
+  use monotone(0, pow[x + 1], 1)
+  use monotone(z + 1, radix, held)
+  use monotone(part(way(block, rank)) + 1, z, held)
+  use monotone(z + 1, part(way(block, rank)), held)
+  use monotone(1, z, held)
+  use monotone(z, (ranks - 1) div held, held)
+keys x
+  from x*radix + 1
+  to x*radix + radix
+keys z
+  from x*radix + z
+  to x*radix + z + 1
+)";
+}
+
 }  // namespace
 
 Algorithm bruck() {
@@ -73,7 +126,7 @@ Algorithm bruck() {
           "a radix of 2 to p",
           {},
           program,
-          nullptr,
+          proof,
           {{"radix", 2, 2, true,
             "how many times as many blocks a rank holds after each digit: 2 for the fewest "
             "messages, the number of ranks to send every block straight where it belongs"}}};

@@ -31,6 +31,22 @@ for k in 0 .. ranks - 1
 )";
 }
 
+std::string proof(const Choices&) {
+  return R"(match send 1
+  with receive 1 where k = k
+match receive 1
+  with send 1 where k = k
+held send 1
+  with receive 1 where k = k - 1
+cover
+  with receive 1 where k = wrap(target - 1 - source, ranks)
+once receive 1
+keys k
+  from k
+  to k + 1
+)";
+}
+
 }  // namespace
 
 Algorithm linear_ring() {
@@ -41,7 +57,7 @@ Algorithm linear_ring() {
           "none",
           {},
           program,
-          nullptr};
+          proof};
 }
 
 }  // namespace quadrille

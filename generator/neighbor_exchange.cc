@@ -55,6 +55,33 @@ for t in 1 .. N
          pair_message("send to", "gives");
 }
 
+// away: how many pairs a block goes, the shorter way in odd rounds, the other in even ones.
+std::string proof(const Choices&) {
+  return R"(define pairs(p)
+  as p div 2
+define away(source, target)
+  as target mod 2 = 0 ? wrap(target div 2 - source div 2, pairs(ranks)) : wrap(source div 2 - target div 2, pairs(ranks))
+match send 1
+  with receive 1
+match receive 1
+  with send 1
+match send 2
+  with receive 2 where t = t, i = i
+match receive 2
+  with send 2 where t = t, i = i
+held send 2
+  with receive 1 if t = 1
+  with receive 2 where t = t - 1, i = i
+cover
+  with receive 1 if source div 2 = target div 2
+  with receive 2 where t = 2*away(source, target) - 1, i = source if 2*away(source, target) <= pairs(ranks)
+  with receive 2 where t = 2*(pairs(ranks) - away(source, target)), i = source
+keys t
+  from t
+  to t + 1
+)";
+}
+
 }  // namespace
 
 Algorithm neighbor_exchange() {
@@ -65,7 +92,7 @@ Algorithm neighbor_exchange() {
           "an even number of ranks",
           {},
           program,
-          nullptr};
+          proof};
 }
 
 }  // namespace quadrille

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "generator/algorithms.h"
+#include "generator/recursive_doubling_proof.h"
 
 namespace quadrille {
 namespace {
@@ -111,7 +112,7 @@ Algorithm recursive_doubling() {
           "none",
           {},
           program,
-          nullptr};
+          recursive_doubling_proof};
 }
 
 }  // namespace quadrille

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "verifier/prove/logic.h"
+#include "verifier/prove/obligations.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -41,15 +42,18 @@ Expression exclusive_or(Expression a, Expression b) {
   return apply(Operator::kXor, {std::move(a), std::move(b)});
 }
 
+Expression is_rank(const Expression& e) {
+  return both(at_most(constant(0), e), below(e, leaf(Operator::kRanks)));
+}
+Expression few_ranks(const Expression& x, const Expression& y) {
+  const Expression bounded = at_most(leaf(Operator::kRanks), constant(kBitVectorRanks));
+  return both(bounded, both(is_rank(x), is_rank(y)));
+}
+
 // Of ranks x and y; proven over bit-vectors (bitvector.cc).
 std::optional<Expression> xor_axiom(const std::string& name, const Expression& x,
                                     const Expression& y) {
-  const Expression ranks = leaf(Operator::kRanks);
-  const auto is_rank = [&](const Expression& e) {
-    return both(at_most(constant(0), e), below(e, ranks));
-  };
-  const Expression bounded =
-      both(at_most(ranks, constant(int64_t{1} << 20)), both(is_rank(x), is_rank(y)));
+  const Expression ranks = leaf(Operator::kRanks), bounded = few_ranks(x, y);
   const Expression z = exclusive_or(x, y);
   if (name == "xor_range") {
     const Expression power =
@@ -66,6 +70,26 @@ std::optional<Expression> xor_axiom(const std::string& name, const Expression& x
   return std::nullopt;
 }
 
+// Of powers of two T, in groups of T[k] ranks: proven over bit-vectors as well.
+std::optional<Expression> groups_axiom(const Program& program,
+                                       const std::vector<AxiomArgument>& arguments) {
+  const int64_t powers = arguments[0].table.value_or(0);
+  if (!arguments[0].table || arguments[1].table || arguments[2].table || arguments[3].table ||
+      program.tables[powers].kind != TableKind::kPowers ||
+      program.tables[powers].first != constant(2))
+    return std::nullopt;
+  const Expression &k = arguments[1].value, &x = arguments[2].value, &y = arguments[3].value;
+  const Expression size = at(powers, k);
+  const auto group = [&](const Expression& e) { return apply(Operator::kDivide, {e, size}); };
+  const Expression entry =
+      both(both(at_most(constant(0), k), below(k, leaf(Operator::kLength, powers))),
+           at_most(size, constant(kBitVectorRanks)));
+  return implies(
+      both(few_ranks(x, y), entry),
+      apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(group(x), group(y)),
+                                apply(Operator::kNotEqual, {group(x), group(y)})}));
+}
+
 }  // namespace
 
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
@@ -78,6 +102,7 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
   if (name.starts_with("xor_") && arguments.size() == 2 && !arguments[0].table &&
       !arguments[1].table)
     return xor_axiom(name, arguments[0].value, arguments[1].value);
+  if (name == "xor_groups" && arguments.size() == 4) return groups_axiom(program, arguments);
   if (arguments.size() != 2 || !arguments[0].table || arguments[1].table) return std::nullopt;
   const int64_t distinct = *arguments[0].table;
   if (program.tables[distinct].kind != TableKind::kDistinct) return std::nullopt;
@@ -101,7 +126,7 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
 
 bool is_axiom(const std::string& name) {
   return name == "monotone" || name == "member" || name == "covered" || name == "xor_range" ||
-         name == "xor_cancel";
+         name == "xor_cancel" || name == "xor_groups";
 }
 
 bool Logic::made_of_nodes(int64_t table) const {
@@ -117,6 +142,11 @@ bool Logic::adds_up(int64_t table) const {
   return source == TableKind::kNodes || source == TableKind::kMap;
 }
 
+bool Logic::sums_counts(int64_t table) const {
+  const Table& t = program_.tables[table];
+  return t.kind == TableKind::kPrefix && program_.tables[t.source].kind == TableKind::kCounts;
+}
+
 // Facts about lengths and ends. The entries that they name take no part in facts about pairs.
 void Logic::know_tables() {
   const Polynomial zero = Polynomial::constant(0), one = Polynomial::constant(1);
@@ -124,7 +154,12 @@ void Logic::know_tables() {
   for (size_t i = 0; i < program_.tables.size(); ++i) {
     const Table& table = program_.tables[i];
     if (table.kind == TableKind::kNodes) known_.push_back(term(length(i)) >= 1);
-    if (!made_of_nodes(i) && !adds_up(i)) continue;
+    if (table.kind == TableKind::kPowers) {
+      known_.push_back(term(length(i)) >= 1);
+      known_.push_back(equal(entry(i, zero), one));
+      known_.push_back(less_equal(number(table.second, {}), entry(i, length(i) - one)));
+    }
+    if (!made_of_nodes(i) && !adds_up(i) && !sums_counts(i)) continue;
     known_.push_back(equal(entry(i, zero), zero));
     if (table.kind == TableKind::kPrefix) {
       if (made_of_nodes(i)) known_.push_back(equal(entry(i, length(i) - one), ranks()));
@@ -147,6 +182,17 @@ void Logic::know_element(const Application& application) {
         z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
   } else if (table.kind == TableKind::kCounts) {
     known_.push_back(z3::implies(inside, term(application.result) >= 0));
+  } else if (sums_counts(application.table)) {
+    known_.push_back(z3::implies(
+        inside,
+        term(application.result) >= 0 &&
+            less_equal(application.result, entry(application.table, length(application.table) -
+                                                                        Polynomial::constant(1)))));
+  } else if (table.kind == TableKind::kPowers) {
+    const Polynomial last = length(application.table) - Polynomial::constant(1);
+    known_.push_back(z3::implies(inside, term(application.result) >= 1));
+    known_.push_back(z3::implies(inside && index < term(last),
+                                 less(application.result, number(table.second, {}))));
   } else if (table.kind == TableKind::kMap) {
     known_.push_back(z3::implies(
         inside, equal(application.result, number(table.second, {{}, {application.argument}}))));
@@ -164,14 +210,15 @@ void Logic::know_element(const Application& application) {
 // The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs
 // would multiply with others.
 Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
-  if (adds_up(table)) return element(table, index) + element(program_.tables[table].source, index);
+  if (adds_up(table) || sums_counts(table))
+    return element(table, index) + element(program_.tables[table].source, index);
   return element(table, index + Polynomial::constant(1));
 }
 
 void Logic::know_location(const Application& application) {
   const Polynomial& a = application.result;
   const z3::expr where = term(a);
-  const bool sums = adds_up(application.table);
+  const bool sums = adds_up(application.table) || sums_counts(application.table);
   known_.push_back(where >= -1 && where < term(length(application.table)));
   known_.push_back(
       z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
@@ -184,7 +231,10 @@ void Logic::know_location(const Application& application) {
 // Facts about each two entries of a table.
 void Logic::know_pairs(int64_t table) {
   const Table& t = program_.tables[table];
-  if (t.kind != TableKind::kNodes && !made_of_nodes(table) && !adds_up(table)) return;
+  const bool counted = sums_counts(table), powers = t.kind == TableKind::kPowers;
+  if (t.kind != TableKind::kNodes && !made_of_nodes(table) && !adds_up(table) && !counted &&
+      !powers)
+    return;
   std::vector<Application> entries;
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
@@ -195,6 +245,12 @@ void Logic::know_pairs(int64_t table) {
     if (t.kind == TableKind::kNodes)
       known_.push_back(
           z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
+    else if (powers)
+      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less(low.result, high.result)));
+    else if (counted)
+      known_.push_back(z3::implies(i >= 0 && i < j && j < end,
+                                   less_equal(next_element(table, low.argument), high.result) &&
+                                       less_equal(low.result, high.result)));
     else if (t.kind == TableKind::kPrefix)
       known_.push_back(
           z3::implies(i >= 0 && i < j && j < end,
@@ -210,14 +266,16 @@ void Logic::know_pairs(int64_t table) {
       const Polynomial distance = entries[i].argument - entries[j].argument;
       if (!distance.is_constant() || distance.constant_value() > 0) ordered(entries[j], entries[i]);
       if (!distance.is_constant() || distance.constant_value() < 0) ordered(entries[i], entries[j]);
-      if (t.kind != TableKind::kPrefix || !distance.is_constant() ||
+      if ((t.kind != TableKind::kPrefix && !powers) || !distance.is_constant() ||
           std::abs(distance.constant_value()) != 1)
         continue;
       // Neighbours touch.
       const Application &low = entries[distance.constant_value() == 1 ? j : i],
                         &high = entries[distance.constant_value() == 1 ? i : j];
+      const Polynomial next =
+          powers ? number(t.first, {}) * low.result : next_element(table, low.argument);
       known_.push_back(z3::implies(term(low.argument) >= 0 && term(high.argument) < end,
-                                   equal(next_element(table, low.argument), high.result)));
+                                   equal(next, high.result)));
     }
 }
 

@@ -12,6 +12,11 @@
 //   0 <= M[i]; E[i] is its expression of i
 //   Q[0] = 0; Q[i+1] = Q[i] + E[i]; i <= Q[i]; Q[i] + E[i] <= Q[length(E)];
 //     i < j -> Q[i] + E[i] <= Q[j] and Q[i] < Q[j]
+//   of the counts themselves, R = prefix(M): R[0] = 0; R[i+1] = R[i] + M[i]; 0 <= R[i] <= R[ranks];
+//     i < j -> R[i] + M[i] <= R[j]
+// Powers T of r up to the first that is at least m (where 2 <= r is an obligation):
+//   length(T) >= 1; T[0] = 1; T[i+1] = r*T[i]; i < j -> T[i] < T[j]; m <= T[length(T) - 1], and T[i]
+//   < m for every other i
 // Of any table that is searched:
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
@@ -22,8 +27,11 @@
 //   xor_range(x, y)     ranks x, y, a power of two of ranks, at most 2^20 -> x xor y is a rank
 //   xor_cancel(x, y)    ranks x, y, at most 2^20 of them -> (x xor y) xor y = x, (x xor y) xor x =
 //                       y, x xor y = y xor x, and x xor y = x only where y = 0, = 0 only where x =
-//                       y; both proven in bitvector.cc
-// Each is checked on every small topology by tests/prove/axioms_test.cc.
+//                       y
+//   xor_groups(T, k, x, y)  T powers of 2, 0 <= k < length(T), T[k] at most 2^20, ranks x, y, at most
+//                       2^20 of them -> x xor y < T[k] where x div T[k] = y div T[k], and only there;
+//                       all three proven in bitvector.cc
+// Each is checked on every small topology and call by tests/prove/axioms_test.cc.
 #ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 #define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 

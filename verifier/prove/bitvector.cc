@@ -1,4 +1,4 @@
-// Three facts in 24 bits, unsigned; numbers of up to 2^20 and their doubles do not wrap round.
+// Four facts in 24 bits, unsigned; numbers of up to 2^20 and their doubles do not wrap round.
 #include "verifier/prove/bitvector.h"
 
 namespace quadrille::verifier {
@@ -49,6 +49,16 @@ std::vector<Obligation> bitvector_obligations() {
                       q.goal = z == (b.y ^ b.x) && (z == b.x) == (b.y == b.number(0)) &&
                                (z == b.number(0)) == (b.x == b.y);
                       q.mutant = (b.x ^ b.y) == b.x;
+                    }});
+  // The groups of 2^k are x >> k and y >> k.
+  result.push_back({"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", false,
+                    [](Query& q) {
+                      Bits b(q);
+                      const z3::expr k = q.logic.context().bv_const("qd_k", kBits);
+                      q.hypotheses.push_back(z3::ule(k, b.number(20)));
+                      const z3::expr same = z3::lshr(b.x, k) == z3::lshr(b.y, k);
+                      q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
+                      q.mutant = z3::ult(b.x ^ b.y, k) == same;
                     }});
   return result;
 }

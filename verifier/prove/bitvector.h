@@ -8,7 +8,7 @@
 
 namespace quadrille::verifier {
 
-// The facts behind the axioms xor_range and xor_cancel (axioms.h), as obligations of their own.
+// The facts behind the axioms xor_range, xor_cancel and xor_groups (axioms.h), as obligations of their own.
 std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier

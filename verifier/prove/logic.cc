@@ -132,12 +132,25 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   return q;
 }
 
+// A product with a choice between numbers, such as a sign, is a choice of multiples: linear.
+Polynomial Logic::product(const Expression& a, const Expression& b, const Instance& instance) {
+  const auto is_constant = [](const Expression& e) { return e.op == Operator::kConstant; };
+  const auto is_sign = [&](const Expression& e) {
+    return e.op == Operator::kChoose && is_constant(e.operands[1]) && is_constant(e.operands[2]);
+  };
+  if (is_sign(b) && !is_sign(a)) return product(b, a, instance);
+  if (!is_sign(a)) return number(a, instance) * number(b, instance);
+  const Polynomial factor = number(b, instance);
+  return choice(condition(a.operands[0], instance), number(a.operands[1], instance) * factor,
+                number(a.operands[2], instance) * factor);
+}
+
 Polynomial Logic::binary(const Expression& e, const Instance& instance) {
+  if (e.op == Operator::kMultiply) return product(e.operands[0], e.operands[1], instance);
   const Polynomial a = number(e.operands[0], instance), b = number(e.operands[1], instance);
   switch (e.op) {
     case Operator::kAdd: return a + b;
     case Operator::kSubtract: return a - b;
-    case Operator::kMultiply: return a * b;
     case Operator::kDivide: return quotient(a, b);
     case Operator::kModulo: return a - quotient(a, b) * b;
     case Operator::kMinimum: return choice(less_equal(a, b), a, b);

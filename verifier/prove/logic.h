@@ -98,6 +98,7 @@ class Logic {
 
   Polynomial atom(const z3::expr& expression);
   z3::expr product(const Polynomial::Monomial& monomial);
+  Polynomial product(const Expression& a, const Expression& b, const Instance& instance);
   Polynomial binary(const Expression& expression, const Instance& instance);
   Polynomial quotient(const Polynomial& dividend, const Polynomial& divisor);
   Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
@@ -106,6 +107,7 @@ class Logic {
   // Prefix sums of entries of at least 1: of nodes, or of a table of expressions, of which that is
   // an obligation.
   bool adds_up(int64_t table) const;
+  bool sums_counts(int64_t table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
 
   // axioms.cc

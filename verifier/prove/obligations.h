@@ -20,6 +20,14 @@
 //   port      two inter-node exchanges of a node at one key are the same exchange. Loops whose
 //             bounds and intervals do not depend on the rank are in the same iteration at equal
 //             keys, everywhere, because their intervals are disjoint
+// For allgather programs, where blocks are sent on from the receive buffer, whole or in parts, several
+// to a message, place, copies and in_place fall away; keys, match and port are as above, and
+//   message   two messages of several pieces meet, and their pieces stand in one order
+//   piece     what a piece carries lies within a block; no rank receives its own
+//   held      what a rank sends of another's block has arrived, in a step that the sending step waits
+//             for. Its own block is copied before anything else. So by induction over keys every
+//             piece carries the bytes that it names, whatever is in flight together
+//   cover     every byte of every other rank's contribution arrives; once: in no two pieces
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 

@@ -20,6 +20,9 @@ void Planner::xor_facts() {
     for (const Expression& operand : e.operands) look(operand);
   };
   for_each_expression_of_program(program_, look);
+  for (const ProofStatement& statement : proof_.statements)
+    for (const Line& line : statement.lines)
+      for (const Token& token : line.tokens) has_xor |= token.text == "xor";
   if (!has_xor) return;
   plan_.bounded_ranks = true;
   for (Obligation& fact : bitvector_obligations()) plan_.obligations.push_back(std::move(fact));
@@ -52,6 +55,11 @@ std::string Planner::loop_name(const PathElement& element) const {
   for (const LoopSite& loop : anatomy_.loops)
     if (loop.low == element.low && loop.high == element.high && loop.variable == element.variable)
       return loop.name;
+  for (const Site& site : anatomy_.sites)
+    for (const PathElement& e : site.path)
+      if (e.kind == element.kind && e.variable == element.variable && e.low == element.low &&
+          e.high == element.high)
+        return site.variables[e.variable];
   return "unknown";
 }
 
@@ -60,6 +68,8 @@ View Planner::with_loop_names(View view) const {
     if (loop.variables == view.unknowns) view.names = loop.names;
   for (const StepSite& step : anatomy_.steps)
     if (step.variables == view.unknowns) view.names.insert(step.names.begin(), step.names.end());
+  for (const Site& site : anatomy_.sites)
+    if (site.variables == view.unknowns) view.names.insert(site.names.begin(), site.names.end());
   return view;
 }
 

@@ -88,6 +88,7 @@ void Planner::held(size_t i) {
   const Site& site = anatomy_.sites[i];
   const ProofStatement* statement = find("held", site_name(site));
   const View view = view_of_site(site);
+  if (held_[i].empty() && site.block == leaf(Operator::kRank)) return;
   if (held_[i].empty()) return fail_proof(fmt::format("no 'held {}'", site_name(site)));
   exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
              [this, site](Query& q, const Instance& instance) {
@@ -175,6 +176,13 @@ void Planner::arrives_once(size_t i) {
 
 void Planner::summed_entries() {
   for (const Table& table : program_.tables) {
+    if (table.kind == TableKind::kPowers)
+      add("powers of " + table.name.text, [=, this](Query& q) {
+        const Instance nowhere = unknowns(q, View{{}, {}, false});
+        const Polynomial radix = q.logic.number(table.first, nowhere);
+        const Polynomial two = Polynomial::constant(2);
+        show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
+      });
     if (table.kind != TableKind::kPrefix) continue;
     const Table& source = program_.tables[table.source];
     if (source.kind != TableKind::kMap) continue;

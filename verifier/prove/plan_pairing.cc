@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace quadrille::verifier {
 
 void Planner::matches() {
@@ -29,6 +31,8 @@ void Planner::matches_of(size_t i) {
         other.block.has_value() != site.block.has_value() || site.step < 0 || other.step < 0)
       return fail_proof(
           fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
+    if (site.in_body() || other.in_body()) message(i, facts);
+    if (!error_.empty()) return;
     const Uses case_facts = uses(statement, view, k);
     add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
         [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
@@ -52,6 +56,65 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
     append(goals, same_part(q, part(q, site, instance), part(q, other, there)));
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
+}
+
+// Messages of several pieces: piece by piece they match like any other. That the pieces stand in the
+// same order at both ends is seen from the witnesses: the pieces of the one are those of the other,
+// one by one, in as many loops, whose variables have the same values. What is left to show is that
+// where the message is, its receive is, or its send, even without a piece.
+void Planner::message(size_t i, const Uses& facts) {
+  const Site& site = anatomy_.sites[i];
+  const std::string name = "match " + site_name(site);
+  if (matches_[i].size() > 1 || matches_[i][0].condition)
+    return fail_proof(
+        fmt::format("'{}': a piece of several has one witness, without an 'if'", name));
+  const Choice& choice = matches_[i][0];
+  const Site& other = anatomy_.sites[choice.site];
+  if (!in_order(site, other, choice) || !with_its_message(i))
+    return fail_proof(
+        fmt::format("'{}': the pieces of the two messages are not in one order", name));
+  if (site.piece > 0) return;
+  const View view = view_of_site(site);
+  const Path path(site.path.begin(), site.path.begin() + site.outer_path);
+  const Path other_path(other.path.begin(), other.path.begin() + other.outer_path);
+  add("message of " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, path, facts);
+    const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+    std::vector<z3::expr> goals = along(q, other_path, there);
+    goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
+    const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
+    goals.push_back(q.logic.equal(here_key, there_key));
+    show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
+  });
+}
+
+bool Planner::in_order(const Site& site, const Site& other, const Choice& choice) {
+  const size_t inner = site.variables.size() - site.outer_variables;
+  if (site.piece != other.piece || site.inner_loops != other.inner_loops ||
+      inner != other.variables.size() - other.outer_variables)
+    return false;
+  for (size_t v = 0; v < inner; ++v)
+    if (choice.values[other.outer_variables + v] != variable(site.outer_variables + v))
+      return false;
+  for (size_t v = 0; v < other.outer_variables; ++v)
+    for (size_t w = site.outer_variables; w < site.variables.size(); ++w)
+      if (mentions_variable(choice.values[v], w)) return false;
+  return true;
+}
+
+// All pieces of a message have witnesses in one message, as many as that one has.
+bool Planner::with_its_message(size_t i) const {
+  const Site& site = anatomy_.sites[i];
+  const auto pieces_of = [&](int message) {
+    return std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
+                         [=](const Site& s) { return s.message == message; });
+  };
+  const Choice &mine = matches_[i][0], &first = matches_[i - site.piece][0];
+  const Site& other = anatomy_.sites[mine.site];
+  const size_t outer = other.outer_variables;
+  return other.message == anatomy_.sites[first.site].message &&
+         std::equal(mine.values.begin(), mine.values.begin() + outer, first.values.begin()) &&
+         pieces_of(site.message) == pieces_of(other.message);
 }
 
 void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {

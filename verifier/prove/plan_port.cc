@@ -46,9 +46,10 @@ void Planner::messages_of(const StepSite& step) {
 // Then nothing is left to prove for a rank's own port, nor of two messages of a pair.
 void Planner::at_most_one_each_way(const StepSite& step) {
   int sends = 0, receives = 0;
-  for (const int site : step.sites) {
-    sends += anatomy_.sites[site].kind == Site::Kind::kSend;
-    receives += anatomy_.sites[site].kind == Site::Kind::kReceive;
+  for (const int index : step.sites) {
+    const Site& site = anatomy_.sites[index];
+    sends += site.kind == Site::Kind::kSend && site.piece == 0;
+    receives += site.kind == Site::Kind::kReceive && site.piece == 0;
   }
   if (sends > 1 || receives > 1)
     return fail_proof("only steps with at most one message each way have a proof system so far");
@@ -58,8 +59,11 @@ void Planner::at_most_one_each_way(const StepSite& step) {
 }
 
 bool Planner::is_exchange(const StepSite& step) const {
-  if (step.sites.size() != 2) return false;
-  const Site &a = anatomy_.sites[step.sites[0]], &b = anatomy_.sites[step.sites[1]];
+  std::vector<const Site*> messages;
+  for (const int site : step.sites)
+    if (anatomy_.sites[site].piece == 0) messages.push_back(&anatomy_.sites[site]);
+  if (messages.size() != 2) return false;
+  const Site &a = *messages[0], &b = *messages[1];
   return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy &&
          a.peer == b.peer;
 }
@@ -96,7 +100,7 @@ std::optional<int64_t> Planner::node_table() const {
 }
 
 void Planner::stays_inside(const Site& site, int64_t base) {
-  if (site.kind == Site::Kind::kCopy) return;
+  if (site.kind == Site::Kind::kCopy || site.piece > 0) return;
   const View view = view_of_site(site);
   const Uses facts = uses(find("port", ""), view);
   add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {

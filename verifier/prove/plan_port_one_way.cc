@@ -13,8 +13,8 @@ void Planner::other_peers(const StepSite& step) {
   for (const int i : step.sites)
     for (const int j : step.sites) {
       const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-      if (i >= j || one.kind != two.kind || one.kind == Site::Kind::kCopy ||
-          exclude_each_other(one.path, two.path))
+      if (i >= j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
+          two.piece > 0 || exclude_each_other(one.path, two.path))
         continue;
       View view = view_of_site(one);
       view.names.insert(two.names.begin(), two.names.end());
@@ -31,7 +31,7 @@ void Planner::other_peers(const StepSite& step) {
 void Planner::one_each_way(int64_t base) {
   std::vector<size_t> crossing;
   for (size_t i = 0; i < anatomy_.sites.size(); ++i) {
-    if (anatomy_.sites[i].kind == Site::Kind::kCopy) continue;
+    if (anatomy_.sites[i].kind == Site::Kind::kCopy || anatomy_.sites[i].piece > 0) continue;
     if (said_to_stay(anatomy_.sites[i]))
       stays_inside(anatomy_.sites[i], base);
     else

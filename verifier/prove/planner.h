@@ -101,6 +101,9 @@ class Planner {
   void matches_of(size_t i);
   void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
              const Rewrites& rewriting);
+  void message(size_t i, const Uses& facts);
+  static bool in_order(const Site& site, const Site& other, const Choice& choice);
+  bool with_its_message(size_t i) const;
   // The peer is another rank, and the block is the peer's.
   void peer_and_place(const Site& site, const View& view, const Uses& facts);
 

@@ -30,7 +30,12 @@
 //   cover                                    where the block from rank `source` to another rank
 //                                            `target` travels
 //     with send 1 where phase = ..., v = ... if CONDITION
-//   once send 1                              hints that no block is sent by two instances
+//                                            in an allgather: where the byte `offset` of source's
+//                                            contribution arrives at target, in a receive
+//   once send 1                              hints that no block is sent by two instances; in an
+//                                            allgather `once receive 1`, of the byte `offset`
+//   held send 1                              allgather: the receive in which what is sent has come,
+//     with receive 1 where k = k - 1         in terms of the send's names; not for recv[rank]
 //   copies                                   where `rank` copies its block to itself
 //     with copy 1 where ...
 //   keys LOOP                                the keys of each iteration lie in from .. to, in

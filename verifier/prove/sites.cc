@@ -120,14 +120,69 @@ class Anatomist {
   }
 
   void statement(const Message& message, const Path& path, int, int step) {
-    const Transfer* single =
-        message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
-    if (message.pieces.size() > 0 && !single) return unsupported("a message of several pieces");
+    const bool plain =
+        message.pieces.empty() ||
+        (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind));
+    if (!plain && !anatomy_.forwards) unsupported("a message of several pieces");
     if (message.sized || message.remote) unsupported("a sized or remote message");
-    const bool send = message.direction == Direction::kSend;
-    Site site = new_site(send ? Site::Kind::kSend : Site::Kind::kReceive, path, step);
+    Site site =
+        new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
+                 path, step);
     site.peer = put_in(message.peer, path);
-    if (single) piece(single->piece, send, path, site);
+    site.message = messages_++;
+    site.outer_path = path.size();
+    site.outer_variables = variables_.size();
+    if (message.pieces.empty()) return add(std::move(site));
+    pieces_ = inner_loops_ = 0;
+    pieces(message.pieces, path, site);
+    if (pieces_ == 0) unsupported("a message whose body has no piece");
+  }
+
+  // The body of a message, whose pieces are sites like `site`.
+  void pieces(const Body& statements, const Path& path, const Site& site) {
+    const size_t scope = scope_.size();
+    const Names names = names_;
+    for (const Statement& statement : statements)
+      if (const Let* let = std::get_if<Let>(&statement.kind))
+        this->statement(*let, path, 0, 0);
+      else if (const For* loop = std::get_if<For>(&statement.kind))
+        pieces_in_loop(*loop, path, site);
+      else if (const If* choice = std::get_if<If>(&statement.kind))
+        pieces_in_choice(*choice, path, site);
+      else if (const Transfer* transfer = std::get_if<Transfer>(&statement.kind))
+        add_piece(transfer->piece, path, site);
+    scope_.resize(scope);
+    names_ = names;
+  }
+
+  void pieces_in_loop(const For& loop, const Path& path, Site site) {
+    const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
+    const int number = static_cast<int>(variables_.size());
+    const Names names = names_;
+    declare(loop.name.text, variable(number));
+    variables_.push_back(loop.name.text);
+    site.inner_loops.push_back(inner_loops_++);
+    pieces(loop.body, extended(path, {PathElement::Kind::kLoop, {}, low, high, number}), site);
+    variables_.pop_back();
+    scope_.pop_back();
+    names_ = names;
+  }
+
+  void pieces_in_choice(const If& choice, const Path& path, const Site& site) {
+    const Expression condition = put_in(choice.condition, path);
+    pieces(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}),
+           site);
+    pieces(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
+           site);
+  }
+
+  void add_piece(const Piece& transferred, const Path& path, Site site) {
+    site.number = next_number(site.kind);
+    site.path = path;
+    site.variables = variables_;
+    site.names = names_;
+    site.piece = pieces_++;
+    piece(transferred, site.kind == Site::Kind::kSend, path, site);
     add(std::move(site));
   }
 
@@ -157,10 +212,20 @@ class Anatomist {
   void statement(const Reduce&, const Path&, int, int) { unsupported("a reduction"); }
   void statement(const Lanes&, const Path&, int, int) { unsupported("lanes"); }
 
+  int next_number(Site::Kind kind) const {
+    return 1 + static_cast<int>(std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
+                                              [=](const Site& s) { return s.kind == kind; }));
+  }
+
   Site new_site(Site::Kind kind, const Path& path, int step) {
-    int number = 1;
-    for (const Site& site : anatomy_.sites) number += site.kind == kind;
-    return {kind, number, path, variables_, names_, {}, std::nullopt, std::nullopt, {}, step};
+    Site site;
+    site.kind = kind;
+    site.number = next_number(kind);
+    site.path = path;
+    site.variables = variables_;
+    site.names = names_;
+    site.step = step;
+    return site;
   }
 
   void add(Site site) {
@@ -173,6 +238,8 @@ class Anatomist {
 
   Anatomy anatomy_;
   int64_t all_parts_ = 0;
+  int messages_ = 0;
+  int pieces_ = 0, inner_loops_ = 0;  // of the message whose body is being read
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
   Names names_;

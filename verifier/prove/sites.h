@@ -27,6 +27,7 @@ using Path = std::vector<PathElement>;
 // Names that can be used at a place: loop variables and lets, the latter put in.
 using Names = std::map<std::string, Expression>;
 
+// A piece of a message, a token or a copy.
 struct Site {
   enum class Kind { kSend, kReceive, kCopy };
   Kind kind;
@@ -38,6 +39,13 @@ struct Site {
   std::optional<Expression> block;  // none: a token
   std::optional<Range> range;       // of the block; none: all of it
   Expression second_block;          // where a copy goes
+  // Of the message that carries the piece: which one, the piece's place in it, and how much of path
+  // and variables is the message's; the rest, loops over pieces and conditions, is the piece's.
+  int message = -1, piece = 0;
+  size_t outer_path = 0, outer_variables = 0;
+  std::vector<int> inner_loops;  // which loops of the message's body it stands in
+
+  bool in_body() const { return path.size() > outer_path || piece > 0; }
   int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
 };
 
