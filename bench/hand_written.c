@@ -19,14 +19,17 @@ static inline MPI_Request* take_off(const struct hand_written* job, struct ring*
   return pair;
 }
 
-static void land_all(const struct hand_written* job, struct ring* ring) {
+/* Waits until no more than so many steps are in flight. */
+static void land(const struct hand_written* job, struct ring* ring, int most) {
   int oldest = ring->next - ring->in_flight;
   if (oldest < 0) oldest += job->window;
-  for (; ring->in_flight > 0; ring->in_flight--) {
+  for (; ring->in_flight > most; ring->in_flight--) {
     MPI_Waitall(2, &job->requests[2 * oldest], MPI_STATUSES_IGNORE);
     if (++oldest == job->window) oldest = 0;
   }
 }
+
+static void land_all(const struct hand_written* job, struct ring* ring) { land(job, ring, 0); }
 
 static inline void receive(const struct hand_written* job, int peer, MPI_Request* request) {
   MPI_Irecv(job->receive + (size_t)peer * (size_t)job->bytes, job->bytes, MPI_BYTE, peer, 0,
@@ -106,6 +109,47 @@ void hand_written_hierarchical_factor(const struct hand_written* job) {
     }
     done = next;
     while (first < job->nodes && job->size[first] <= done) first++;
+  }
+  land_all(job, &ring);
+}
+
+/* Where the ring is at one end: a rank's contribution, its blocks from the last one down. */
+struct cursor {
+  int owner, left; /* left: how many blocks are to come of this owner */
+};
+
+static inline void next_block(const struct hand_written* job, struct cursor* cursor, int blocks) {
+  if (--cursor->left > 0) return;
+  cursor->left = blocks;
+  if (--cursor->owner < 0) cursor->owner = job->ranks - 1;
+}
+
+void hand_written_ring(const struct hand_written* job) {
+  const int cut = job->block_bytes ? job->block_bytes : job->bytes;
+  const int blocks = (job->bytes + cut - 1) / cut;
+  const int right = job->rank + 1 < job->ranks ? job->rank + 1 : 0;
+  const int left = job->rank > 0 ? job->rank - 1 : job->ranks - 1;
+  struct ring ring = {0, 0};
+  struct cursor sent = {job->rank, blocks}, received = {left, blocks};
+  memcpy(job->receive + (size_t)job->rank * (size_t)job->bytes, job->send, (size_t)job->bytes);
+  for (int rounds = job->ranks * blocks - 1; rounds > 0; rounds--) {
+    land(job, &ring, blocks - 1); /* what is sent came that many rounds ago */
+    MPI_Request* pair = take_off(job, &ring);
+    pair[0] = pair[1] = MPI_REQUEST_NULL;
+    if (received.owner != job->rank) {
+      const int low = (received.left - 1) * cut;
+      const int bytes = job->bytes - low < cut ? job->bytes - low : cut;
+      MPI_Irecv(job->receive + (size_t)received.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
+                left, 0, job->comm, &pair[0]);
+    }
+    if (sent.owner != right) {
+      const int low = (sent.left - 1) * cut;
+      const int bytes = job->bytes - low < cut ? job->bytes - low : cut;
+      MPI_Isend(job->receive + (size_t)sent.owner * (size_t)job->bytes + low, bytes, MPI_BYTE,
+                right, 0, job->comm, &pair[1]);
+    }
+    next_block(job, &received, blocks);
+    next_block(job, &sent, blocks);
   }
   land_all(job, &ring);
 }

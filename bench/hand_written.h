@@ -1,4 +1,4 @@
-/* All-to-all as one would write it by hand for one algorithm: what the runtime is measured by. */
+/* Collectives as one would write them by hand for one algorithm: what the runtime is measured by. */
 #ifndef QUADRILLE_BENCH_HAND_WRITTEN_H_
 #define QUADRILLE_BENCH_HAND_WRITTEN_H_
 
@@ -13,7 +13,9 @@ struct hand_written {
   MPI_Comm comm;
   const char* send;
   char* receive;
-  int bytes; /* of a block */
+  int gathers;     /* an allgather, else an all-to-all */
+  int bytes;       /* of a block of the all-to-all, or of a rank's contribution */
+  int block_bytes; /* into which contributions are cut; 0: they are whole */
 };
 
 /* Sanders and Traeff, section 2: in round i, rank u exchanges with (i - u) mod p. */
@@ -21,5 +23,8 @@ void hand_written_factor(const struct hand_written* job);
 
 /* Section 3: nodes of any sizes, ascending. */
 void hand_written_hierarchical_factor(const struct hand_written* job);
+
+/* Traeff et al.: contributions, cut into blocks, go round the ring of ranks. */
+void hand_written_ring(const struct hand_written* job);
 
 #endif /* QUADRILLE_BENCH_HAND_WRITTEN_H_ */

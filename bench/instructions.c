@@ -1,9 +1,11 @@
-/* instructions FILE.qs NODES RANK CALLS WINDOW: calls quadrille_alltoall, and the same transfers
- * written by hand, as one rank over an MPI that does nothing. Prints how many messages a call has.
+/* instructions FILE.qs NODES RANK CALLS WINDOW: calls quadrille_alltoall with blocks of 8 bytes, or
+ * quadrille_allgather with contributions of 512, and the same transfers written by hand where that
+ * was done for the algorithm, as one rank over an MPI that does nothing. Prints how many messages a
+ * call has, and the algorithm.
  *
- * Run under callgrind, which collects inside counted_runtime and counted_by_hand
- * (bench/instructions.sh). First it makes sure that both post the same messages in the same order
- * with the same waits; exit 1 where they do not, 2 on bad input. */
+ * Run under callgrind, which collects inside counted_runtime and counted_by_hand. First it makes
+ * sure that both post the same messages in the same order; exit 1 where they do not, 2 on bad
+ * input. A schedule with a block size is given one of 8 bytes: 64 blocks a rank. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 #include "bench/stub_mpi.h"
 #include "runtime/quadrille.h"
 
-enum { BYTES = 8, MAX_NODES = 1 << 20 };
+enum { BLOCK_BYTES = 8, CONTRIBUTED_BYTES = 512, MAX_NODES = 1 << 20 };
 
 /* "1,2,3" or "512x32" into one size a node; returns how many, 0 where it is malformed. */
 static int parse_nodes(const char* text, int* sizes) {
@@ -46,8 +48,40 @@ static void check(int code) {
 }
 
 static void call_runtime(quadrille_schedule schedule, const struct hand_written* job) {
-  check(quadrille_alltoall(schedule, job->send, job->bytes, MPI_BYTE, job->receive, job->bytes,
-                           MPI_BYTE, job->comm));
+  check((job->gathers ? quadrille_allgather : quadrille_alltoall)(
+      schedule, job->send, job->bytes, MPI_BYTE, job->receive, job->bytes, MPI_BYTE, job->comm));
+}
+
+/* NULL where there is none. */
+static void (*find_by_hand(const char* algorithm))(const struct hand_written*) {
+  static const struct {
+    const char* algorithm;
+    void (*by_hand)(const struct hand_written*);
+  } all[] = {{"factor", hand_written_factor},
+             {"hierarchical-factor", hand_written_hierarchical_factor},
+             {"linear-ring", hand_written_ring},
+             {"blocked-ring", hand_written_ring}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (strcmp(algorithm, all[i].algorithm) == 0) return all[i].by_hand;
+  return NULL;
+}
+
+/* Whether both post the same messages in the same order. */
+static void compare(quadrille_schedule schedule, const struct hand_written* job,
+                    void (*by_hand)(const struct hand_written*), const char* algorithm) {
+  stub_start_record();
+  call_runtime(schedule, job);
+  const struct stub_record ours = stub_end_record();
+  stub_start_record();
+  if (by_hand) by_hand(job);
+  const struct stub_record other = stub_end_record();
+  if (by_hand && (ours.messages != other.messages || ours.digest != other.digest)) {
+    fprintf(stderr, "instructions: rank %d: the runtime's %lld messages are not the %lld by hand\n",
+            job->rank, (long long)ours.messages, (long long)other.messages);
+    exit(1);
+  }
+  printf("%lld %s\n", (long long)ours.messages, algorithm);
+  fflush(stdout);
 }
 
 static void __attribute__((noinline))
@@ -72,9 +106,9 @@ static void prepare(struct hand_written* job, int* sizes, int* base, int nodes, 
   job->size = sizes;
   job->base = base;
   job->comm = MPI_COMM_WORLD;
-  job->bytes = BYTES;
-  job->send = calloc((size_t)job->ranks, BYTES);
-  job->receive = calloc((size_t)job->ranks, BYTES);
+  job->bytes = job->gathers ? CONTRIBUTED_BYTES : BLOCK_BYTES;
+  job->send = calloc((size_t)job->ranks, (size_t)job->bytes);
+  job->receive = calloc((size_t)job->ranks, (size_t)job->bytes);
   job->requests = malloc(2 * (size_t)job->window * sizeof *job->requests);
 }
 
@@ -88,33 +122,20 @@ int main(int count, char** words) {
     fprintf(stderr, "usage: instructions FILE.qs NODES RANK CALLS WINDOW\n");
     return 2;
   }
-  prepare(&job, sizes, base, nodes, rank);
-  stub_be(rank, job.ranks);
-
   quadrille_schedule schedule;
   check(quadrille_load_file(words[1], &schedule));
   quadrille_schedule_info info = {.size = sizeof info};
   check(quadrille_info(schedule, &info));
-  const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_TRUSTED, job.window, 0};
+  job.gathers = strcmp(info.collective, "allgather") == 0;
+  job.block_bytes = strncmp(info.algorithm, "blocked-ring", 12) == 0 ? BLOCK_BYTES : 0;
+  prepare(&job, sizes, base, nodes, rank);
+  stub_be(rank, job.ranks);
+  const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_TRUSTED, job.window, 0,
+                                          job.block_bytes};
   check(quadrille_bind(schedule, MPI_COMM_WORLD, &options));
-  void (*by_hand)(const struct hand_written*) = strcmp(info.algorithm, "factor") == 0
-                                                    ? hand_written_factor
-                                                    : hand_written_hierarchical_factor;
-
-  stub_start_record();
-  call_runtime(schedule, &job);
-  const struct stub_record ours = stub_end_record();
-  stub_start_record();
-  by_hand(&job);
-  const struct stub_record other = stub_end_record();
-  if (ours.messages != other.messages || ours.digest != other.digest) {
-    fprintf(stderr, "instructions: rank %d: the runtime's %lld messages are not the %lld by hand\n",
-            rank, (long long)ours.messages, (long long)other.messages);
-    return 1;
-  }
-  printf("%lld\n", (long long)ours.messages);
-  fflush(stdout);
+  void (*by_hand)(const struct hand_written*) = find_by_hand(info.algorithm);
+  compare(schedule, &job, by_hand, info.algorithm);
   counted_runtime(schedule, &job, calls);
-  counted_by_hand(by_hand, &job, calls);
+  if (by_hand) counted_by_hand(by_hand, &job, calls);
   return 0;
 }

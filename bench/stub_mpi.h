@@ -8,8 +8,8 @@
 /* Which rank of how many this process is. */
 void stub_be(int rank, int ranks);
 
-/* From here on, every message is noted: how many, and a digest of all of them in order, with their
- * directions, peers, buffers and counts. */
+/* From here on, every message is noted: how many, and a digest of all sends in order and of all
+ * receives in order, with their peers, buffers and counts. */
 struct stub_record {
   uint64_t digest;
   int64_t messages;

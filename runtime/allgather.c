@@ -103,17 +103,17 @@ static int64_t contributed(const struct call* call) {
 static void follow(struct call* call) {
   struct quadrille_binding* binding = call->binding;
   struct quadrille_execution* x = binding->execution;
-  struct quadrille_flight* flight = &binding->flight;
-  flight->error = MPI_SUCCESS;
-  quadrille_flight_check(flight, place_own(call));
+  struct quadrille_pipeline* pipeline = &x->pipeline;
+  pipeline->error = MPI_SUCCESS;
+  quadrille_pipeline_check(pipeline, place_own(call));
   const char* broken = quadrille_execution_follow(binding, 1);
   if (broken) {
-    quadrille_flight_abandon(flight);
+    quadrille_pipeline_abandon(pipeline);
     snprintf(x->broken, sizeof x->broken, "the schedule is broken: %s; verify it", broken);
     return;
   }
-  quadrille_flight_land_until(flight, 0);
-  if (!call->direct) quadrille_flight_check(flight, unpack_all(call));
+  quadrille_pipeline_finish(binding);
+  if (!call->direct) quadrille_pipeline_check(pipeline, unpack_all(call));
   if (x->copy_room <= KEPT_COPY) return;
   free(x->copy);
   x->copy = NULL;
@@ -143,19 +143,31 @@ static const char* prepare(struct call* call, int* error_class) {
   return error;
 }
 
+/* NULL, or a text where this rank does not contribute what it is to have. */
+static const char* mismatch(const struct call* call, char text[QUADRILLE_TEXT]) {
+  const long long own = contributed(call);
+  const long long expected = call->binding->execution->counts[call->binding->place.rank];
+  if (own == expected) return NULL;
+  snprintf(text, QUADRILLE_TEXT,
+           "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
+           "bytes; they must be equal",
+           own, expected);
+  return text;
+}
+
 static int report(struct call* call, MPI_Comm comm) {
-  const struct quadrille_binding* binding = call->binding;
-  const long long expected = binding->execution->counts[binding->place.rank];
-  if (binding->execution->broken[0])
-    return quadrille_error(comm, MPI_ERR_INTERN, "%s", binding->execution->broken);
-  if (binding->flight.error != MPI_SUCCESS)
-    return quadrille_call_error(comm, binding->flight.error);
-  if (contributed(call) != expected)
-    return quadrille_error(comm, MPI_ERR_COUNT,
-                           "this rank contributes %lld bytes, but its own entry of the receive "
-                           "counts is %lld bytes; they must be equal",
-                           (long long)contributed(call), expected);
-  return MPI_SUCCESS;
+  const struct quadrille_execution* x = call->binding->execution;
+  char text[QUADRILLE_TEXT];
+  if (x->broken[0]) return quadrille_error(comm, MPI_ERR_INTERN, "%s", x->broken);
+  if (x->pipeline.error != MPI_SUCCESS) return quadrille_call_error(comm, x->pipeline.error);
+  return mismatch(call, text) ? quadrille_error(comm, MPI_ERR_COUNT, "%s", text) : MPI_SUCCESS;
+}
+
+/* With QUADRILLE_DEBUG at all ranks: `error` and what else is wrong are errors everywhere. */
+static int compare(struct call* call, MPI_Comm comm, int error_class, const char* error) {
+  char text[QUADRILLE_TEXT];
+  if (!error && (error = mismatch(call, text)) != NULL) error_class = MPI_ERR_COUNT;
+  return quadrille_compare_calls(call->binding, comm, &call->receive, error_class, error);
 }
 
 int quadrille_allgather_run(quadrille_schedule schedule, const struct quadrille_side* send,
@@ -165,11 +177,13 @@ int quadrille_allgather_run(quadrille_schedule schedule, const struct quadrille_
   int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLGATHER, &call.binding);
   if (code != MPI_SUCCESS) return code;
   struct quadrille_execution* x = call.binding->execution;
-  if (x->broken[0]) return quadrille_error(comm, MPI_ERR_INTERN, "%s", x->broken);
+  if (x->broken[0]) {
+    error = x->broken;
+    error_class = MPI_ERR_INTERN;
+  }
   if (!error) error = prepare(&call, &error_class);
   if (call.binding->compares) {
-    code = quadrille_compare_calls(call.binding, comm, error ? 0 : contributed(&call), call.direct,
-                                   error_class, error);
+    code = compare(&call, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   } else if (error) {
     return quadrille_error(comm, error_class, "%s", error);

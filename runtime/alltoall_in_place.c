@@ -127,7 +127,7 @@ static int staged_step(struct quadrille_alltoall_call* call, const struct copier
   int code;
   struct quadrille_block* copies = copy_step_aside(call, copier, words, count, &code);
   if (!copies) return code;
-  flight->landings[place].staged = copies;
+  flight->staged[place] = copies;
   for (int64_t i = 0; i < count; i++) {
     const int peer = quadrille_operand_of(words[i]);
     if (receives(words[i]))

@@ -112,9 +112,9 @@ static void make_plan(struct quadrille_binding* binding, struct quadrille_offer*
 }
 
 /* What does not depend on the call, and a try of what does: without contributions. */
-static void make_execution(struct quadrille_binding* binding, int64_t block_size,
+static void make_execution(struct quadrille_binding* binding, int64_t block_size, int window,
                            struct quadrille_offer* offer) {
-  const char* error = quadrille_execution_open(binding, block_size);
+  const char* error = quadrille_execution_open(binding, block_size, window);
   if (error)
     quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
   else if ((error = quadrille_execution_follow(binding, 0)) != NULL)
@@ -130,16 +130,17 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   binding->place.ranks = ranks;
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!binding->real || !quadrille_flight_open(&binding->flight, window))
+  const int planned = binding->loaded->program.collective == QUADRILLE_ALLTOALL;
+  if (!binding->real || (planned && !quadrille_flight_open(&binding->flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   if (!quadrille_all_well(binding->comm, offer)) return;
   const char* error = quadrille_lay_out(binding, options->layout, failure);
   if (error)
     quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
-  else if (binding->loaded->program.collective != QUADRILLE_ALLTOALL)
-    make_execution(binding, options->block_size, offer);
-  else
+  else if (planned)
     make_plan(binding, offer);
+  else
+    make_execution(binding, options->block_size, window, offer);
   quadrille_all_well(binding->comm, offer);
   if (binding->execution) return;
   free(binding->real);
@@ -164,20 +165,28 @@ static int keep(struct quadrille_binding* binding, MPI_Comm comm) {
 /* Changes what may change of a binding that is there already. */
 static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options,
                   struct quadrille_offer* offer) {
-  struct quadrille_flight flight;
+  struct quadrille_execution* execution = binding->execution;
+  struct quadrille_flight flight = {0};
+  struct quadrille_pipeline pipeline = {0};
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!quadrille_flight_open(&flight, window))
+  if (!(execution ? quadrille_pipeline_open(&pipeline, window)
+                  : quadrille_flight_open(&flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   if (!quadrille_all_well(binding->comm, offer)) {
+    quadrille_pipeline_close(&pipeline);
     quadrille_flight_close(&flight);
     return 0;
   }
-  quadrille_flight_close(&binding->flight);
-  binding->flight = flight;
   binding->synchronous = options->synchronous;
-  if (!binding->execution || binding->execution->block_size == options->block_size) return 1;
-  binding->execution->block_size = options->block_size;
-  binding->execution->tables_are_good = 0;
+  if (!execution) {
+    quadrille_flight_close(&binding->flight);
+    binding->flight = flight;
+    return 1;
+  }
+  quadrille_pipeline_close(&execution->pipeline);
+  execution->pipeline = pipeline;
+  execution->tables_are_good &= execution->block_size == options->block_size;
+  execution->block_size = options->block_size;
   return 1;
 }
 

@@ -18,16 +18,19 @@ static int by_start(const void* left, const void* right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Whether two blocks that come in share a byte; says so in `text`. */
-static int find_overlap(const struct quadrille_binding* binding, char text[QUADRILLE_TEXT]) {
-  const struct quadrille_execution* x = binding->execution;
+/* Whether two blocks that come in share an element; says so in `text`. */
+static int find_overlap(const struct quadrille_binding* binding, const struct quadrille_side* side,
+                        char text[QUADRILLE_TEXT]) {
   const int ranks = (int)binding->place.ranks;
+  if (side->uniform || side->type_size == 0) return 0;
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);
   int count = 0, found = 0;
-  for (int i = 0; i < ranks && intervals; i++)
-    if (x->counts[i] > 0)
-      intervals[count++] =
-          (struct interval){x->offsets[i], x->offsets[i] + x->counts[i], binding->real[i]};
+  for (int rank = 0; rank < ranks && intervals; rank++) {
+    const int64_t length = side->counts ? side->counts[rank] : side->large_counts[rank];
+    const int64_t start =
+        side->displacements ? side->displacements[rank] : side->large_displacements[rank];
+    if (length > 0) intervals[count++] = (struct interval){start, start + length, rank};
+  }
   if (intervals) qsort(intervals, (size_t)count, sizeof *intervals, by_start);
   for (int i = 1; i < count && !found; i++) {
     found = intervals[i].start < intervals[i - 1].end;
@@ -42,36 +45,29 @@ static int find_overlap(const struct quadrille_binding* binding, char text[QUADR
 }
 
 /* The lowest ranks that have the least and the most of that block. */
-static int find_owners(const struct quadrille_binding* binding, int64_t block, int64_t own,
-                       int64_t least, int64_t most, int owners[2]) {
+static int find_owners(const struct quadrille_binding* binding, int64_t block, int64_t least,
+                       int64_t most, int owners[2]) {
   const int64_t count = binding->execution->counts[block];
-  const int is_own = block == binding->place.rank;
   const int rank = binding->real[binding->place.rank];
-  int mine[2] = {INT_MAX, INT_MAX};
-  if (count == least || (is_own && own == least)) mine[0] = rank;
-  if (count == most || (is_own && own == most)) mine[1] = rank;
+  int mine[2] = {count == least ? rank : INT_MAX, count == most ? rank : INT_MAX};
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
 
-/* Maxima of x and of -x over all ranks, for each block; what a rank contributes itself counts as
- * well as what it expects of itself. */
-static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64_t own,
-                   int64_t* mine, int64_t* all) {
+/* Maxima of x and of -x over all ranks, for each block. */
+static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64_t* mine,
+                   int64_t* all) {
   const int64_t* counts = binding->execution->counts;
   const int ranks = (int)binding->place.ranks;
   for (int i = 0; i < ranks; i++) {
     mine[2 * i] = counts[i];
     mine[2 * i + 1] = -counts[i];
   }
-  const int64_t at = 2 * binding->place.rank;
-  if (own > mine[at]) mine[at] = own;
-  if (-own > mine[at + 1]) mine[at + 1] = -own;
   int code = MPI_Allreduce(mine, all, 2 * ranks, MPI_INT64_T, MPI_MAX, binding->comm);
   int i = 0, owners[2];
   while (code == MPI_SUCCESS && i < ranks && all[2 * i] == -all[2 * i + 1]) i++;
   if (code == MPI_SUCCESS && i == ranks) return MPI_SUCCESS;
   const int64_t most = all[2 * i], least = -all[2 * i + 1];
-  if (code == MPI_SUCCESS) code = find_owners(binding, i, own, least, most, owners);
+  if (code == MPI_SUCCESS) code = find_owners(binding, i, least, most, owners);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
   return quadrille_error(comm, MPI_ERR_COUNT,
                          "the ranks disagree: rank %d's contribution is %lld bytes at rank %d and "
@@ -79,15 +75,16 @@ static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64
                          binding->real[i], (long long)least, owners[0], (long long)most, owners[1]);
 }
 
-int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm, int64_t own,
-                            int direct, int error_class, const char* error) {
+int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
+                            const struct quadrille_side* receive, int error_class,
+                            const char* error) {
   const size_t size = 4 * (size_t)binding->place.ranks * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QUADRILLE_TEXT];
   if (!error && !room) {
     error = "out of memory";
     error_class = MPI_ERR_NO_MEM;
-  } else if (!error && direct && find_overlap(binding, text)) {
+  } else if (!error && find_overlap(binding, receive, text)) {
     error = text;
     error_class = MPI_ERR_BUFFER;
   }
@@ -102,7 +99,7 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm, in
                            "another rank's arguments are wrong; its own message says "
                            "which");
   else
-    code = compare(binding, comm, own, room, room + 2 * binding->place.ranks);
+    code = compare(binding, comm, room, room + 2 * binding->place.ranks);
   free(room);
   return code;
 }

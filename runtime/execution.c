@@ -24,6 +24,7 @@ enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_B
 struct follower {
   struct quadrille_binding* binding;
   struct quadrille_execution* execution;
+  struct quadrille_step* step; /* that is being gathered */
   int post;
   const char* error;
 };
@@ -36,7 +37,7 @@ static void add_message(struct follower* f, unsigned flags, int64_t peer) {
   const struct quadrille_place* place = &f->binding->place;
   if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
     return refuse(f, "it sends to, or receives from, a rank that is not there");
-  if (!quadrille_step_message(&f->execution->step, (flags & QUADRILLE_MESSAGE_RECEIVE) != 0,
+  if (!quadrille_step_message(f->step, (flags & QUADRILLE_MESSAGE_RECEIVE) != 0,
                               f->binding->real[peer]))
     refuse(f, no_memory);
 }
@@ -45,7 +46,7 @@ static void add_piece(struct follower* f, const struct quadrille_piece* piece) {
   struct quadrille_execution* x = f->execution;
   if (f->error) return;
   const struct quadrille_place* place = &f->binding->place;
-  const int receives = x->step.messages[x->step.message_count - 1].receives;
+  const int receives = f->step->messages[f->step->message_count - 1].receives;
   int64_t block = piece->block;
   if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
     block = place->rank;
@@ -63,7 +64,7 @@ static void add_piece(struct follower* f, const struct quadrille_piece* piece) {
     high = piece->high;
   }
   char* const address = (char*)(x->base + (uintptr_t)(x->offsets[block] + low));
-  if (!quadrille_step_piece(&x->step, address, high - low)) refuse(f, no_memory);
+  if (!quadrille_step_piece(f->step, address, high - low)) refuse(f, no_memory);
 }
 
 /* Lies there already, where it is the one copy that an allgather has. */
@@ -78,12 +79,17 @@ static void copy(struct follower* f, const struct quadrille_event* event) {
     refuse(f, "it copies a foreign block");
 }
 
+static void begin_step(struct follower* f, const struct quadrille_event* event) {
+  f->step = quadrille_pipeline_step(f->binding);
+  quadrille_step_open(f->step, event);
+}
+
 static void end_step(struct follower* f) {
   struct quadrille_execution* x = f->execution;
   if (f->error) return;
-  if (x->step.key <= x->last_key) return refuse(f, "its steps are not in order");
-  x->last_key = x->step.key;
-  if (f->post) quadrille_step_post(f->binding);
+  if (f->step->key <= x->last_key) return refuse(f, "its steps are not in order");
+  x->last_key = f->step->key;
+  if (f->post) quadrille_pipeline_add(f->binding);
 }
 
 /* The steps of a run, one by one. */
@@ -92,13 +98,13 @@ static void follow_run(struct follower* f, struct quadrille_event* event) {
   for (int64_t left = event->count; left > 0 && !f->error; left--) {
     event->key = values[0].value;
     event->after = event->has_after ? values[1].value : 0;
-    quadrille_step_open(&f->execution->step, event);
+    begin_step(f, event);
     for (int i = 0; i < event->run->message_count && !f->error; i++) {
       const struct quadrille_run_message* m = &event->run->messages[i];
       const struct quadrille_piece piece = {m->buffer, 0, values[m->block].value, 0, 0};
       add_message(f, m->flags, values[m->peer].value);
       add_piece(f, &piece);
-      if (!f->error) quadrille_step_message_end(&f->execution->step);
+      if (!f->error) quadrille_step_message_end(f->step);
     }
     end_step(f);
     for (int i = 0; left > 1 && i < event->run->value_count; i++)
@@ -108,20 +114,19 @@ static void follow_run(struct follower* f, struct quadrille_event* event) {
 
 /* False at the end. */
 static inline int follow_event(struct follower* f, struct quadrille_event* event) {
-  struct quadrille_step* step = &f->execution->step;
   switch (event->kind) {
-    case QUADRILLE_EVENT_STEP: quadrille_step_open(step, event); break;
+    case QUADRILLE_EVENT_STEP: begin_step(f, event); break;
     case QUADRILLE_EVENT_STEP_END: end_step(f); break;
     case QUADRILLE_EVENT_MESSAGE: add_message(f, event->flags, event->peer); break;
     case QUADRILLE_EVENT_PIECE: add_piece(f, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END:
-      if (!f->error) quadrille_step_message_end(step);
+      if (!f->error) quadrille_step_message_end(f->step);
       break;
     case QUADRILLE_EVENT_BLOCK_MESSAGE:
       add_message(f, event->flags, event->peer);
       event->piece.ranged = 0;
       add_piece(f, &event->piece);
-      if (!f->error) quadrille_step_message_end(step);
+      if (!f->error) quadrille_step_message_end(f->step);
       break;
     case QUADRILLE_EVENT_COPY: copy(f, event); break;
     case QUADRILLE_EVENT_RUN: follow_run(f, event); break;
@@ -143,7 +148,7 @@ static int64_t most_iterations(const struct quadrille_binding* binding) {
 }
 
 const char* quadrille_execution_follow(struct quadrille_binding* binding, int post) {
-  struct follower f = {binding, binding->execution, post, NULL};
+  struct follower f = {binding, binding->execution, NULL, post, NULL};
   struct quadrille_walker walker;
   struct quadrille_event event;
   binding->execution->last_key = INT64_MIN;
@@ -180,7 +185,8 @@ const char* quadrille_execution_prepare(struct quadrille_binding* binding) {
   return error;
 }
 
-const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t block_size) {
+const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t block_size,
+                                     int window) {
   struct quadrille_execution* x = calloc(1, sizeof *x);
   if (!x) return no_memory;
   const size_t ranks = (size_t)binding->place.ranks;
@@ -188,7 +194,7 @@ const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t 
   x->block_size = block_size;
   x->counts = calloc(ranks, sizeof *x->counts);
   x->offsets = calloc(ranks, sizeof *x->offsets);
-  if (!x->counts || !x->offsets) return no_memory;
+  if (!x->counts || !x->offsets || !quadrille_pipeline_open(&x->pipeline, window)) return no_memory;
   binding->place.counts = x->counts;
   binding->place.parameters = x->parameters;
   return quadrille_execution_prepare(binding);
@@ -197,7 +203,7 @@ const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t 
 void quadrille_execution_close(struct quadrille_execution* x) {
   if (!x) return;
   quadrille_tables_destroy(&x->tables);
-  quadrille_step_close(&x->step);
+  quadrille_pipeline_close(&x->pipeline);
   free(x->counts);
   free(x->offsets);
   free(x->copy);

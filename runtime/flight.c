@@ -12,17 +12,16 @@ int quadrille_flight_open(struct quadrille_flight* flight, int window) {
   flight->window = window;
   flight->width = 2;
   flight->used = malloc((size_t)window * sizeof *flight->used);
-  flight->landings = calloc((size_t)window, sizeof *flight->landings);
+  flight->staged = calloc((size_t)window, sizeof *flight->staged);
   flight->requests = malloc((size_t)window * 2 * sizeof *flight->requests);
-  if (flight->used && flight->landings && flight->requests) return 1;
+  if (flight->used && flight->staged && flight->requests) return 1;
   quadrille_flight_close(flight);
   return 0;
 }
 
 void quadrille_flight_close(struct quadrille_flight* flight) {
   free(flight->used);
-  for (int i = 0; flight->landings && i < flight->window; i++) free(flight->landings[i].room);
-  free(flight->landings);
+  free(flight->staged);
   free(flight->requests);
   memset(flight, 0, sizeof *flight);
 }
@@ -44,39 +43,19 @@ int quadrille_flight_widen(struct quadrille_flight* flight) {
   return 1;
 }
 
-/* Does what is left to do once a step's messages are there. */
-static void finish_landing(struct quadrille_landing* landing) {
-  const struct quadrille_scatter* scatter = (const struct quadrille_scatter*)landing->room;
-  for (; landing->scatters > 0; landing->scatters--, scatter++)
-    memcpy(scatter->to, scatter->from, (size_t)scatter->bytes);
-  free(landing->staged);
-  landing->staged = NULL;
-}
-
 void quadrille_flight_land_until(struct quadrille_flight* flight, int count) {
   int place = flight->first;
   MPI_Request* requests = &flight->requests[place * flight->width];
   for (; flight->count > count; flight->count--) {
     quadrille_flight_wait(flight, requests, flight->used[place]);
-    struct quadrille_landing* landing = &flight->landings[place];
-    if (landing->staged || landing->scatters) finish_landing(landing);
+    if (flight->staged[place]) {
+      free(flight->staged[place]);
+      flight->staged[place] = NULL;
+    }
     requests += flight->width;
     if (++place < flight->window) continue;
     place = 0;
     requests = flight->requests;
   }
   flight->first = place;
-}
-
-void quadrille_flight_abandon(struct quadrille_flight* flight) {
-  for (; flight->count > 0; flight->count--) {
-    MPI_Request* requests = &flight->requests[flight->first * flight->width];
-    for (int i = 0; i < flight->used[flight->first]; i++) {
-      if (requests[i] == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&requests[i]);
-      MPI_Request_free(&requests[i]);
-    }
-    flight->landings[flight->first].scatters = 0;
-    flight->first = (flight->first + 1) % flight->window;
-  }
 }

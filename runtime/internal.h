@@ -32,28 +32,13 @@ struct quadrille_slot {
   struct quadrille_loaded* loaded; /* NULL: free */
 };
 
-/* Bytes that were received aside, and where they belong. */
-struct quadrille_scatter {
-  char* to;
-  const char* from;
-  int64_t bytes;
-};
-
-/* What a step in flight needs beside its requests. */
-struct quadrille_landing {
-  int64_t key;  /* where the walk is followed */
-  void* staged; /* what it sends from, where that is not the user's buffer; freed when it lands */
-  char* room;   /* the same, kept for later steps */
-  size_t size;  /* of the room */
-  int scatters; /* how many struct quadrille_scatter the room begins with */
-};
-
 /* Requests of the steps in flight: a ring of steps, each with room for `width` requests. */
 struct quadrille_flight {
   int window, width;
   int first, count; /* steps in flight are first, first + 1, ... modulo window */
   int* used;
-  struct quadrille_landing* landings;
+  void** staged; /* what a step sends from, where that is not the user's buffer; freed when it
+                    lands */
   MPI_Request* requests;
   int error; /* the first MPI error, or MPI_SUCCESS */
 };
@@ -79,7 +64,7 @@ struct quadrille_binding {
     QUADRILLE_IN_PLACE_STAGED,
     QUADRILLE_IN_PLACE_COPIED
   } in_place;
-  struct quadrille_flight flight;
+  struct quadrille_flight flight; /* of an all-to-all */
 };
 
 struct quadrille_error_code {
@@ -151,8 +136,6 @@ static inline void quadrille_flight_wait(struct quadrille_flight* flight, MPI_Re
 }
 /* Waits for the oldest steps until no more than so many are in flight. */
 void quadrille_flight_land_until(struct quadrille_flight* flight, int count);
-/* Gives up what is in flight, without waiting. */
-void quadrille_flight_abandon(struct quadrille_flight* flight);
 
 /* Makes room in the window for a step. Returns its place. */
 static inline int quadrille_flight_step(struct quadrille_flight* flight) {

@@ -18,11 +18,13 @@ _SOURCES = [
     "global.c",
     "internal.h",
     "layout.c",
+    "pipeline.c",
     "plan.c",
     "plan.h",
     "schedule.c",
     "step.c",
     "steps.c",
+    "transfer.c",
 ]
 
 def quadrille_library(name, mpi):

@@ -1,10 +1,7 @@
 // Binding that is refused: at every rank, with the same class of error, one sentence, and the
 // communicator's own handler called once; afterwards the communicator is as good as before.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
 #include "tests/mpi/exchange.h"
+#include "tests/mpi/refused.h"
 
 namespace quadrille::mpi {
 namespace {
@@ -12,22 +9,10 @@ namespace {
 int own() { return rank_in(MPI_COMM_WORLD); }
 int all() { return ranks_of(MPI_COMM_WORLD); }
 
-int handled, handled_code;
-void handler(MPI_Comm*, int* code, ...) {
-  ++handled;
-  handled_code = *code;
-}
-
-// A communicator of all with a handler of the user.
-class Refusal : public testing::Test {
+class Refusal : public Refused {
  protected:
-  void SetUp() override {
-    MPI_Comm_create_errhandler(handler, &errhandler_);
-    MPI_Comm_set_errhandler(comm_, errhandler_);
-    handled = 0;
-  }
   void TearDown() override {
-    MPI_Errhandler_free(&errhandler_);
+    Refused::TearDown();
     // What was refused has left nothing behind.
     expect_works(good_, comm_);
   }
@@ -35,39 +20,15 @@ class Refusal : public testing::Test {
   // Binds something, which has to fail alike everywhere, and says `part` here.
   void expect_refused(quadrille_schedule schedule, const quadrille_bind_options* options,
                       int error_class, const std::string& part) {
-    handled = 0;
-    expect_refusal(quadrille_bind(schedule, comm_, options), error_class, part);
+    expect_refusal_everywhere(quadrille_bind(schedule, comm_, options), error_class, part);
     // The collective calls bind as well, with no options.
     if (options != nullptr) return;
     int from[16] = {0}, to[16];
-    handled = 0;
-    expect_refusal(quadrille_alltoall(schedule, from, 1, MPI_INT, to, 1, MPI_INT, comm_),
-                   error_class, part);
+    expect_refusal_everywhere(quadrille_alltoall(schedule, from, 1, MPI_INT, to, 1, MPI_INT, comm_),
+                              error_class, part);
   }
 
-  void expect_refusal(int code, int error_class, const std::string& part) {
-    expect_error(code, error_class, part);
-    expect_one_sentence(code);
-    EXPECT_EQ(handled, 1);
-    EXPECT_EQ(handled_code, code);
-    expect_error_everywhere(MPI_COMM_WORLD, code, error_class);
-  }
-
-  // "quadrille: ...", on one line, and not cut off.
-  static void expect_one_sentence(int code) {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    EXPECT_EQ(std::strncmp(text, "quadrille: ", 11), 0) << text;
-    EXPECT_EQ(std::strchr(text, '\n'), nullptr) << text;
-    EXPECT_LT(length, 255) << text;
-  }
-
-  const Communicator comm_{MPI_COMM_WORLD, 0, own()};
   const Schedule good_{schedule_paths(all()).front()};
-
- private:
-  MPI_Errhandler errhandler_;
 };
 
 TEST_F(Refusal, OfAScheduleForAnotherNumberOfRanks) {
@@ -116,7 +77,7 @@ TEST_F(Refusal, OfDifferentReasonsIsOneErrorEverywhere) {
   quadrille_load_memory("not a schedule", 14, &damaged);
   const int code = quadrille_bind(own() == 0 ? damaged : QUADRILLE_SCHEDULE_NULL, comm_, nullptr);
   expect_error_everywhere(MPI_COMM_WORLD, code, quadrille_error_class(code));
-  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(handled(), 1);
   quadrille_free(&damaged);
 }
 
@@ -204,8 +165,7 @@ TEST_F(Refusal, OfNoCommunicator) {
 TEST_F(Refusal, OfArgumentsOfACall) {
   int from[16] = {0}, to[16], counts[16] = {0}, places[16] = {0};
   const auto refused = [&](int code, int error_class, const std::string& part) {
-    expect_refusal(code, error_class, part);
-    handled = 0;
+    expect_refusal_everywhere(code, error_class, part);
   };
   refused(quadrille_alltoall(good_, from, -1, MPI_INT, to, 1, MPI_INT, comm_), MPI_ERR_COUNT,
           "a count is negative");

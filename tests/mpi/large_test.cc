@@ -57,6 +57,26 @@ TEST(Large, BlockOfMoreBytesThanAnIntCounts) {
   EXPECT_EQ(memory.bytes()[length], 'y');
 }
 
+// In one message, and in place, so that the sender's memory is only read.
+TEST(Large, ContributionOfMoreBytesThanAnIntCounts) {
+  const MPI_Count lengths[2] = {INT_MAX + MPI_Count{100}, 3};
+  const MPI_Aint places[2] = {0, lengths[0] + 1};
+  const Schedule schedule("tests/mpi/gather/linear-ring_2.qs");
+  const Mapped memory(static_cast<size_t>(lengths[0] + 5));
+  const int64_t marks[] = {0, 12345, INT_MAX, lengths[0] - 1};
+  for (const int64_t mark : marks)
+    if (own() == 0) memory.bytes()[mark] = static_cast<char>(mark % 100 + 1);
+  if (own() == 1) memory.bytes()[places[1] + 2] = 'z';
+  memory.bytes()[lengths[0]] = 'y';
+  ASSERT_EQ(quadrille_allgatherv_c(schedule, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, memory.bytes(),
+                                   lengths, places, MPI_BYTE, MPI_COMM_WORLD),
+            MPI_SUCCESS);
+  for (const int64_t mark : marks)
+    EXPECT_EQ(memory.bytes()[mark], static_cast<char>(mark % 100 + 1)) << mark;
+  EXPECT_EQ(memory.bytes()[lengths[0]], 'y');
+  EXPECT_EQ(memory.bytes()[places[1] + 2], 'z');
+}
+
 // An int at the start of every so many bytes.
 MPI_Datatype far_ints(MPI_Aint extent) {
   MPI_Datatype type;

@@ -3,7 +3,7 @@
 // before still works. The linker sends the runtime's allocations here; MPI's are its own.
 #include <gtest/gtest.h>
 
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/gather.h"
 
 namespace {
 long allocations, failing;  // the allocation that fails, from 1; 0: none
@@ -60,12 +60,23 @@ int fail_each_allocation(const Body& body) {
   return 0;
 }
 
-std::string path() {
-  return schedule_path(ranks_of(MPI_COMM_WORLD) == 2 ? "hierarchical-circle_2.qs"
-                                                     : "hierarchical-factor_3_intra-exchange.qs");
-}
+// An all-to-all follows a plan, an allgather its program.
+class Memory : public testing::TestWithParam<bool> {
+ protected:
+  static std::string path() {
+    const int ranks = ranks_of(MPI_COMM_WORLD);
+    if (GetParam()) return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
+    return schedule_path(ranks == 2 ? "hierarchical-circle_2.qs"
+                                    : "hierarchical-factor_3_intra-exchange.qs");
+  }
+  static void expect_call(quadrille_schedule schedule, MPI_Comm comm) {
+    GetParam() ? expect_gathers(schedule, comm) : expect_works(schedule, comm);
+  }
+};
 
-TEST(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
+INSTANTIATE_TEST_SUITE_P(AllToAllAndAllgather, Memory, testing::Bool());
+
+TEST_P(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
   const Communicator comm(MPI_COMM_WORLD, 0, own());
   const std::string file = path();
   const int tried = fail_each_allocation([&] {
@@ -76,10 +87,10 @@ TEST(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
     return code;
   });
   EXPECT_GT(tried, 10);
-  expect_works(Schedule(file), comm);
+  expect_call(Schedule(file), comm);
 }
 
-TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
+TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
   const Communicator comm(MPI_COMM_WORLD, 0, own());
   const Schedule schedule(path());
   ASSERT_EQ(quadrille_bind(schedule, comm, nullptr), MPI_SUCCESS);
@@ -90,7 +101,7 @@ TEST(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
     return quadrille_bind(schedule, comm, &options);
   });
   EXPECT_GT(tried, 0);
-  expect_works(schedule, comm);
+  expect_call(schedule, comm);
 }
 
 }  // namespace

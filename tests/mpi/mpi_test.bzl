@@ -53,13 +53,14 @@ def mpi_test(
             tags = tags,
         )
 
-def schedule_files(name, folder, schedules, testonly = True):
-    """A filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs for all-to-all in a folder.
+def schedule_files(name, folder, schedules, collective = "alltoall", testonly = True):
+    """A filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs in a folder.
 
     Args:
       name: of the filegroup.
       folder: where the files go.
       schedules: lists of an algorithm, the nodes, and its options such as "self-loops=drop".
+      collective: which one.
       testonly: as in every rule.
     """
     outs, commands = [], []
@@ -70,7 +71,7 @@ def schedule_files(name, folder, schedules, testonly = True):
         outs.append(out)
         options = ["--" + option for option in schedule[2:]]
         commands.append(" ".join([
-            "$(location //generator) generate alltoall",
+            "$(location //generator) generate " + collective,
             "--algorithm %s --nodes %s" % (schedule[0], schedule[1]),
         ] + options + ["--out $(RULEDIR)/%s > /dev/null" % out]))
     native.genrule(
@@ -81,18 +82,19 @@ def schedule_files(name, folder, schedules, testonly = True):
         tools = ["//generator"],
     )
 
-def written_schedules(name, programs, ranks):
-    """A filegroup of schedule files NAME/PROGRAM_RANKS.qs of programs/PROGRAM.txt, all on one node.
+def written_schedules(name, folder, programs, ranks):
+    """A filegroup of schedule files FOLDER/PROGRAM_RANKS.qs of programs/PROGRAM.txt, all on one node.
 
     Args:
-      name: of the filegroup, and of the folder.
+      name: of the filegroup.
+      folder: where the files go.
       programs: names without ".txt".
       ranks: how many, for each of them.
     """
     outs, commands = [], []
     for program in programs:
         for count in ranks:
-            out = "%s/%s_%d.qs" % (name, program, count)
+            out = "%s/%s_%d.qs" % (folder, program, count)
             outs.append(out)
             commands.append("$(location //tests/cli:write_schedule) $(location programs/%s.txt) %d $(RULEDIR)/%s 0" % (program, count, out))
     native.genrule(

@@ -1,0 +1,117 @@
+// With QUADRILLE_DEBUG=1 calls that do not fit together are an error of one class at every rank, said
+// by the one that has it, where they could have waited for each other for ever.
+#include <cstdlib>
+
+#include "tests/mpi/gather.h"
+#include "tests/mpi/refused.h"
+
+namespace quadrille::mpi {
+namespace {
+
+// Before the library reads it.
+const bool is_set = setenv("QUADRILLE_DEBUG", "1", 1) == 0;
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+int all() { return ranks_of(MPI_COMM_WORLD); }
+
+class AllgatherDebug : public Refused {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(is_set);
+    for (int r = 0; r < all(); ++r) {
+      counts_.push_back(2);
+      places_.push_back(3 * r);
+    }
+    const quadrille_bind_options options = trusted(0, 0, 8);
+    ASSERT_EQ(quadrille_bind(schedule_, comm_, &options), MPI_SUCCESS);
+    Refused::SetUp();
+  }
+  // What was refused has left nothing behind.
+  void TearDown() override {
+    Refused::TearDown();
+    expect_gathers(schedule_, comm_);
+  }
+
+  int call(int contributed = 2, MPI_Datatype type = MPI_INT) {
+    return quadrille_allgatherv(schedule_, from_, contributed, MPI_INT, to_, counts_.data(),
+                                places_.data(), type, comm_);
+  }
+
+  const Schedule schedule_{"tests/mpi/gather/blocked-ring_" + std::to_string(all()) + ".qs"};
+  std::vector<int> counts_, places_;
+  int from_[32] = {0}, to_[32];
+};
+
+TEST_F(AllgatherDebug, LetsCallsThatFitTogetherPass) {
+  EXPECT_EQ(call(), MPI_SUCCESS);
+  places_.assign(places_.size(), 0);
+  counts_.assign(counts_.size(), 0);
+  EXPECT_EQ(call(0), MPI_SUCCESS) << "empty blocks may lie anywhere";
+  for (int r = 0; r < all(); ++r) {
+    counts_[static_cast<size_t>(r)] = 2;
+    places_[static_cast<size_t>(r)] = 2 * (all() - 1 - r);
+  }
+  EXPECT_EQ(call(), MPI_SUCCESS) << "blocks that touch";
+}
+
+TEST_F(AllgatherDebug, NamesTheRanksWhoseCountsDiffer) {
+  if (own() == 0) counts_[1] = 4;
+  const std::string sentence =
+      "the ranks disagree: rank 1's contribution is 8 bytes at rank 1 and 16 bytes at rank 0; call "
+      "with the same counts everywhere";
+  if (own() == 0) places_ = {0, 4, 12};
+  expect_refusal_everywhere(call(), MPI_ERR_COUNT, sentence);
+}
+
+TEST_F(AllgatherDebug, NamesTheRanksOfAnAllgatherOfDifferentCounts) {
+  const int count = own() == all() - 1 ? 3 : 2;
+  expect_refusal_everywhere(
+      quadrille_allgather(schedule_, from_, count, MPI_INT, to_, count, MPI_INT, comm_),
+      MPI_ERR_COUNT,
+      "the ranks disagree: rank 0's contribution is 8 bytes at rank 0 and 12 bytes at rank " +
+          std::to_string(all() - 1));
+}
+
+TEST_F(AllgatherDebug, ComparesBytesNotElements) {
+  if (own() == 0) counts_.assign(counts_.size(), 1);
+  EXPECT_EQ(call(2, own() == 0 ? MPI_DOUBLE : MPI_INT), MPI_SUCCESS);
+}
+
+TEST_F(AllgatherDebug, ContributionThatIsNotWhatTheCountsSay) {
+  expect_refusal_everywhere(call(own() == 0 ? 1 : 2), MPI_ERR_COUNT,
+                            own() == 0 ? "this rank contributes 4 bytes, but its own entry of the "
+                                         "receive counts is 8 bytes; they must be equal"
+                                       : "another rank's arguments are wrong");
+}
+
+TEST_F(AllgatherDebug, NegativeCountAtOneRank) {
+  if (own() == 0) counts_[1] = -1;
+  expect_refusal_everywhere(
+      call(), MPI_ERR_COUNT,
+      own() == 0 ? "a count is negative" : "another rank's arguments are wrong; its own message");
+}
+
+TEST_F(AllgatherDebug, BlocksThatOverlapAtOneRank) {
+  if (own() == 0) places_[1] = 1;
+  expect_refusal_everywhere(call(), MPI_ERR_BUFFER,
+                            own() == 0 ? "the blocks of ranks 0 and 1 overlap in the receive "
+                                         "buffer; correct the displacements"
+                                       : "another rank's arguments are wrong");
+}
+
+// Elements that lie apart: what is between them belongs to nobody, but an element to one block.
+TEST_F(AllgatherDebug, BlocksOfElementsThatLieApart) {
+  MPI_Datatype spread;
+  MPI_Type_create_resized(MPI_INT, 0, 8, &spread);
+  MPI_Type_commit(&spread);
+  for (int r = 0; r < all(); ++r) places_[static_cast<size_t>(r)] = 2 * r;
+  EXPECT_EQ(call(2, spread), MPI_SUCCESS);
+  if (own() == 1) places_[0] = 1;
+  expect_refusal_everywhere(
+      call(2, spread), MPI_ERR_BUFFER,
+      own() == 1 ? "the blocks of ranks 0 and 1 overlap" : "another rank's arguments are wrong");
+  MPI_Type_free(&spread);
+}
+
+}  // namespace
+}  // namespace quadrille::mpi

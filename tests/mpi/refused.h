@@ -1,0 +1,64 @@
+// Refusals on a communicator with a handler of the user: one sentence, the handler called once.
+#ifndef QUADRILLE_TESTS_MPI_REFUSED_H_
+#define QUADRILLE_TESTS_MPI_REFUSED_H_
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/mpi/world.h"
+
+namespace quadrille::mpi {
+
+class Refused : public testing::Test {
+ protected:
+  void SetUp() override {
+    MPI_Comm_create_errhandler(handler, &errhandler_);
+    MPI_Comm_set_errhandler(comm_, errhandler_);
+    handled_ = 0;
+  }
+  void TearDown() override { MPI_Errhandler_free(&errhandler_); }
+
+  // What one rank is told.
+  void expect_refusal(int code, int error_class, const std::string& part) {
+    expect_error(code, error_class, part);
+    expect_one_sentence(code);
+    EXPECT_EQ(handled_, 1);
+    EXPECT_EQ(handled_code_, code);
+    handled_ = 0;
+  }
+
+  // The same, where every rank comes with that class of error.
+  void expect_refusal_everywhere(int code, int error_class, const std::string& part) {
+    expect_refusal(code, error_class, part);
+    expect_error_everywhere(MPI_COMM_WORLD, code, error_class);
+  }
+
+  // How often the handler was called since the last refusal.
+  static int handled() { return handled_; }
+
+  // "quadrille: ...", on one line, and not cut off.
+  static void expect_one_sentence(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    EXPECT_EQ(std::strncmp(text, "quadrille: ", 11), 0) << text;
+    EXPECT_EQ(std::strchr(text, '\n'), nullptr) << text;
+    EXPECT_LT(length, 255) << text;
+  }
+
+  const Communicator comm_{MPI_COMM_WORLD, 0, rank_in(MPI_COMM_WORLD)};
+
+ private:
+  static void handler(MPI_Comm*, int* code, ...) {
+    ++handled_;
+    handled_code_ = *code;
+  }
+
+  static inline int handled_, handled_code_;
+  MPI_Errhandler errhandler_;
+};
+
+}  // namespace quadrille::mpi
+
+#endif  // QUADRILLE_TESTS_MPI_REFUSED_H_
