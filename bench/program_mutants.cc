@@ -37,16 +37,15 @@ Counts survey(Survey& survey) {
     counts.gave_up += fate.gave_up;
     if (fate.refuted && fate.proven()) {
       ++counts.wrong;
-      fmt::print("UNSOUND: {}: {}: proven, yet refuted on nodes {}: {}\n", survey.name(),
-                 mutant.description, fate.refuted->job.groups[0].text(),
-                 fate.refuted->violation.detail);
+      fmt::print("UNSOUND: {}: {}: proven, yet refuted on {}: {}\n", survey.name(),
+                 mutant.description, fate.refuted->text(), fate.refuted->violation.detail);
     }
     if (!fate.survives()) continue;
     ++counts.survivors;
     const auto larger = survey.refuted_on_larger_jobs(mutant);
     counts.wrong += larger.has_value();
     fmt::print("  survives, {}: {}{}\n", describe(survey.excuse(mutant)), mutant.description,
-               larger ? fmt::format(" UNSOUND: refuted on nodes {}", *larger) : "");
+               larger ? fmt::format(" UNSOUND: refuted on {}", *larger) : "");
   }
   return counts;
 }
@@ -63,19 +62,18 @@ void tell(const std::string& name, const Counts& counts, double seconds) {
 int run(const std::vector<std::string>& names) {
   Counts all;
   double seconds = 0;
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      if (!algorithm.proof) continue;
-      const std::string name = full_name(algorithm, choices);
-      if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) continue;
-      const auto start = std::chrono::steady_clock::now();
-      Survey one(algorithm, choices);
-      const Counts counts = survey(one);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      tell(name, counts, took.count());
-      all += counts;
-      seconds += took.count();
-    }
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    const std::string& name = variant.name;
+    if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) continue;
+    const auto start = std::chrono::steady_clock::now();
+    Survey one(variant);
+    const Counts counts = survey(one);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    tell(name, counts, took.count());
+    all += counts;
+    seconds += took.count();
+  }
   tell("all", all, seconds);
   const int64_t killed = all.checked + all.unproven - all.both;
   fmt::print("{} of {} killed, {} survivors shown above, {} not accounted for\n", killed,

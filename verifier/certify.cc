@@ -56,13 +56,17 @@ int run(const std::string& out, const std::vector<std::string>& files) {
       fmt::print(stderr, "certify: {}\n", plan.error().message);
       return 2;
     }
+    if (plan->deadlocks) {
+      fmt::print(stderr, "certify: {}: a proof that the program deadlocks\n", files[i]);
+      return 1;
+    }
     if (!holds(*proof, *plan, prover)) return 1;
     arrays += fmt::format(
         "constexpr uint8_t kCode{}[] = {{{}\n}};\nconstexpr std::string_view kProof{} = "
         "R\"proof({})proof\";\n",
         i, as_bytes(proof->code), i, text.str());
-    table += fmt::format("    {{\"{}\", kProof{}, kCode{}, {}}},\n", name, i, i,
-                         plan->bounded_ranks ? kBitVectorRanks : 0);
+    table += fmt::format("    {{\"{}\", kProof{}, kCode{}, {}, \"{}\"}},\n", name, i, i,
+                         plan->bounded_ranks ? kBitVectorRanks : 0, plan->scope);
   }
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"

@@ -129,8 +129,7 @@ class Session {
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
     if (failed == result.obligations.end())
-      fmt::print("{}: proven for {} ({} obligations, {:.2f} s)\n", named.name,
-                 plan.bounded_ranks ? fmt::format("up to {} ranks", kBitVectorRanks) : "all sizes",
+      fmt::print("{}: proven for {} ({} obligations, {:.2f} s)\n", named.name, plan.scope,
                  result.obligations.size(), result.seconds);
     else
       tell_failure(named, result);

@@ -47,10 +47,7 @@ std::string port_text(const Program& program, const Report& report) {
 
 std::string scope_text(const Schedule& schedule, const Call& call) {
   if (const ProvenProgram* program = find_proof(schedule))
-    return program->most_ranks == 0
-               ? fmt::format("this code is {}, proven for all sizes", program->name)
-               : fmt::format("this code is {}, proven for up to {} ranks", program->name,
-                             program->most_ranks);
+    return fmt::format("this code is {}, proven for {}", program->name, program->scope);
   return call.counts.empty()
              ? "verified for this topology alone: no proof of this code is known"
              : "verified for this topology and this call alone: no proof of this code is known";

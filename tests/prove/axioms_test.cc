@@ -20,19 +20,20 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr int64_t kSizes = 0, kBases = 1, kDone = 2;
+constexpr int64_t kSizes = 0, kBases = 1, kDone = 2, kTwos = 3;
 constexpr int64_t kMostRanks = kSanitized ? 6 : 8;
 
-Program with_tables() {
+Program with_tables(const std::string& more = "") {
   return parse_program(R"(algorithm tables for alltoall
 table size = nodes
 table base = prefix(size)
 table done = distinct(size)
-copy send[rank] to recv[rank]
-)",
+)" + more + "copy send[rank] to recv[rank]\n",
                        "tables")
       .value();
 }
+
+Program with_powers() { return with_tables("table twos = powers(2, 3*ranks)\n"); }
 
 // All jobs of at most so many ranks, and a few larger ones.
 std::vector<Job> jobs(int64_t most_ranks, int larger) {
@@ -177,7 +178,7 @@ TEST(TableFacts, SayMoreThanNothing) {
 // The axiom over variables 0, 1, ..., each from `low` to `high`, on that job.
 void holds_for_all(const std::string& name, const std::vector<AxiomArgument>& arguments,
                    size_t variables, int64_t low, int64_t high, const Job& job) {
-  const Program program = with_tables();
+  const Program program = with_powers();
   const auto axiom = named_axiom(program, name, arguments);
   ASSERT_TRUE(axiom) << name;
   const Binding binding = bind(program, job, {}, 0).value();
@@ -209,6 +210,10 @@ parameter B at call
 table m = counts
 table b[i in 0 .. ranks] = max(1, (m[i] + B - 1) div B)
 table s = prefix(b)
+table sums = prefix(m)
+parameter r
+table pow = powers(r, ranks + B)
+require 2 <= r
 copy send[0] to recv[rank]
 )",
                        "tables")
@@ -219,12 +224,17 @@ copy send[0] to recv[rank]
 void call_facts_hold(const Program& program, const std::vector<z3::expr>& facts,
                      const std::vector<int64_t>& counts, int64_t block) {
   const Job job = job_of(std::vector<int64_t>(counts.size(), 1));
-  const Binding binding = bind(program, {job.groups, {0}}, {{counts}, {block}, 0}, 0).value();
+  const int64_t radix = 1 + static_cast<int64_t>(counts.size());
+  const Binding binding =
+      bind(program, {job.groups, {0, radix}}, {{counts}, {block}, 0}, 0).value();
   Interpretation meaning(job, block);
   meaning.set_table("table_0", binding.tables[0]);
   meaning.set_table("table_1", binding.tables[1]);
   meaning.set_table("prefix_table_1", binding.tables[2]);
+  meaning.set_table("prefix_table_0", binding.tables[3]);
+  meaning.set_table("table_4", binding.tables[4]);
   meaning.set("parameter_0", block);
+  meaning.set("parameter_1", radix);
   meaning.define(facts);
   const int64_t most = std::max<int64_t>(counts.size(), binding.tables[2].back()) + 2;
   for (int64_t i = -2; i <= most; ++i)
@@ -242,14 +252,19 @@ TEST(CallTableFacts, HoldForEveryCall) {
   z3::context context;
   Logic logic(context, program);
   const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
-  for (const int64_t table : {0, 1, 2}) {
+  for (const int64_t table : {0, 1, 2, 3, 4}) {
     logic.element(table, i);
     logic.element(table, j);
     logic.element(table, i + kOne);
   }
   logic.element(2, logic.length(2) - kOne);
-  logic.located(2, i);
-  logic.located(2, j);
+  logic.element(3, logic.length(3) - kOne);
+  logic.element(4, logic.length(4) - kOne);
+  logic.element(4, Polynomial::constant(0));
+  for (const int64_t table : {2, 3, 4}) {
+    logic.located(table, i);
+    logic.located(table, j);
+  }
   const std::vector<z3::expr> facts = logic.knowledge();
   constexpr int64_t kMostCount = kSanitized ? 1 : 2;
   for (const int64_t ranks : {1, 2, 3})
@@ -282,6 +297,7 @@ TEST(NamedAxioms, HoldOnEveryJob) {
     holds_for_all("covered", {table(kDone), number(0)}, 1, -3, most, job);
     holds_for_all("xor_range", {number(0), number(1)}, 2, -2, most, job);
     holds_for_all("xor_cancel", {number(0), number(1)}, 2, -2, most, job);
+    holds_for_all("xor_groups", {table(kTwos), number(0), number(1), number(2)}, 3, -2, most, job);
   }
   holds_for_all("monotone", {number(0), number(1), number(2)}, 3, -7, 7, job_of({1}));
 }
@@ -290,11 +306,14 @@ TEST(NamedAxioms, OfExclusiveOrHoldForEveryNumberOfRanks) {
   for (int64_t ranks = 1; ranks <= 65; ++ranks) {
     holds_for_all("xor_range", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
     holds_for_all("xor_cancel", {number(0), number(1)}, 2, -1, ranks, job_of({ranks}));
+    if (ranks % 8 == 1)
+      holds_for_all("xor_groups", {table(kTwos), number(0), number(1), number(2)}, 3, -1, ranks,
+                    job_of({ranks}));
   }
 }
 
 TEST(NamedAxioms, AreNoOthers) {
-  const Program program = with_tables();
+  const Program program = with_powers();
   EXPECT_FALSE(named_axiom(program, "magic", {number(0)}));
   EXPECT_FALSE(named_axiom(program, "monotone", {number(0), number(1)}));
   EXPECT_FALSE(named_axiom(program, "monotone", {number(0), number(1), table(kDone)}));
@@ -302,7 +321,11 @@ TEST(NamedAxioms, AreNoOthers) {
   EXPECT_FALSE(named_axiom(program, "member", {table(kBases), number(0)}));
   EXPECT_FALSE(named_axiom(program, "covered", {number(0), number(0)}));
   EXPECT_FALSE(named_axiom(program, "xor_range", {table(kDone), number(0)}));
-  for (const char* name : {"monotone", "member", "covered", "xor_range", "xor_cancel"})
+  EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kDone), number(0), number(1), number(2)}));
+  EXPECT_FALSE(named_axiom(program, "xor_groups", {number(0), number(0), number(1), number(2)}));
+  EXPECT_FALSE(named_axiom(program, "xor_groups", {table(kTwos), number(0), number(1)}));
+  for (const char* name :
+       {"monotone", "member", "covered", "xor_range", "xor_cancel", "xor_groups"})
     EXPECT_TRUE(is_axiom(name));
   EXPECT_FALSE(is_axiom("magic"));
 }
@@ -315,8 +338,10 @@ TEST(BitVectors, OfSmallWidthsHaveTheFactsOfTheAxioms) {
     for (unsigned x = 0; x < end; ++x)
       for (unsigned y = 0; y < end; ++y) {
         const unsigned z = x ^ y;
-        for (unsigned p = 1; p < end; p *= 2)
+        for (unsigned p = 1; p < end; p *= 2) {
           ASSERT_TRUE(z < p || x >= p || y >= p) << x << " xor " << y << ", " << p;
+          ASSERT_EQ(z < p, x / p == y / p) << x << " xor " << y << ", " << p;
+        }
         ASSERT_EQ(z ^ y, x);
         ASSERT_EQ(z ^ x, y);
         ASSERT_EQ(z == x, y == 0);

@@ -137,7 +137,7 @@ TEST(Forwarding, PartsThatOverlapArriveTwice) {
       changed(changed(kRing, "min(m[i], xlow + B)", "min(m[i], xlow + B + 1)"),
               "min(m[j], ylow + B)", "min(m[j], ylow + B + 1)");
   EXPECT_THAT(prove(program, kRingProof).failed, ElementsAre("once receive 1"));
-  EXPECT_EQ(smallest_failure(program), "2x1, counts 2,0, parameter 1: overwrite");
+  EXPECT_EQ(smallest_failure(program), "2x1, counts 2,0, parameter 1: once");
 }
 
 TEST(Forwarding, AnEmptyContributionWithoutABlockHasNoPlaceInTheSums) {

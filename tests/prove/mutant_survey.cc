@@ -23,10 +23,6 @@ std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
   return result;
 }
 
-// What counts as the same: all of a rank's events, or those less what `after` says, or those in any
-// order within what has one key.
-enum class Sameness { kEvents, kSteps, kContents };
-
 Events normalized(Events events, Sameness sameness) {
   if (sameness == Sameness::kEvents) return events;
   for (std::string& event : events)
@@ -47,20 +43,14 @@ Events normalized(Events events, Sameness sameness) {
   return contents;
 }
 
-bool same_on(const Program& one, const Program& two, const Job& job, Sameness sameness) {
-  const Result<Binding> first = bind(one, job, {}, 0), second = bind(two, job, {}, 0);
+bool same_in(const Program& one, const Program& two, const Case& c, Sameness sameness) {
+  const Result<Binding> first = bind(one, c.job, c.call, 0), second = bind(two, c.job, c.call, 0);
   if (first.ok() != second.ok()) return false;
   if (!first.ok()) return true;
   for (int64_t rank = 0; rank < first->place.ranks; ++rank)
     if (normalized(oracle_events(one, *first, rank), sameness) !=
         normalized(oracle_events(two, *second, rank), sameness))
       return false;
-  return true;
-}
-
-bool same_everywhere(const Program& one, const Program& two, Sameness sameness) {
-  for (const std::vector<int64_t>& sizes : ascending_vectors(8))
-    if (!same_on(one, two, job_of(sizes), sameness)) return false;
   return true;
 }
 
@@ -71,9 +61,9 @@ bool same_claims(const Program& one, const Program& two) {
 
 }  // namespace
 
-Survey::Survey(const Algorithm& algorithm, const Choices& choices)
-    : name_(full_name(algorithm, choices)), prover_({kMilliseconds, false}) {
-  Result<verifier::Proof> proof = verifier::parse_proof(proof_file(algorithm, choices), name_);
+Survey::Survey(const Variant& variant) : variant_(variant), prover_({kMilliseconds, false}) {
+  Result<verifier::Proof> proof =
+      verifier::parse_proof(proof_file(*variant.algorithm, variant.choices), variant.name);
   if (!proof.ok()) check(false, proof.error().message.c_str());
   proof_ = std::move(proof).value();
   mutants_ = quadrille::mutants(proof_.program);
@@ -99,7 +89,7 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
     return;
   }
   for (const verifier::Obligation& obligation : plan->obligations) {
-    const verifier::ProofPlan one{{obligation}, {}, plan->bounded_ranks};
+    const verifier::ProofPlan one{{obligation}, {}, plan->bounded_ranks, {}, false};
     const verifier::ObligationResult result = prover_.prove(proof, one).obligations[0];
     if (result.proven) continue;
     fate.unproven = result.name;
@@ -108,23 +98,31 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
   }
 }
 
+bool Survey::same_everywhere(const Program& other, Sameness sameness) const {
+  for (const std::vector<int64_t>& sizes : ascending_vectors(8))
+    for (const Case& c : cases_on(variant_, sizes))
+      if (!same_in(proof_.program, other, c, sameness)) return false;
+  return true;
+}
+
 Excuse Survey::excuse(const Mutant& mutant) const {
-  const Program &one = proof_.program, &two = mutant.program;
-  if (same_everywhere(one, two, Sameness::kEvents))
-    return same_claims(one, two) ? Excuse::kSameEvents : Excuse::kOtherClaims;
-  if (same_everywhere(one, two, Sameness::kSteps)) return Excuse::kOtherWaits;
-  return same_everywhere(one, two, Sameness::kContents) ? Excuse::kOtherOrder : Excuse::kOtherSteps;
+  const Program& other = mutant.program;
+  if (same_everywhere(other, Sameness::kEvents))
+    return same_claims(proof_.program, other) ? Excuse::kSameEvents : Excuse::kOtherClaims;
+  if (same_everywhere(other, Sameness::kSteps)) return Excuse::kOtherWaits;
+  return same_everywhere(other, Sameness::kContents) ? Excuse::kOtherOrder : Excuse::kOtherSteps;
 }
 
 std::optional<std::string> Survey::refuted_on_larger_jobs(const Mutant& mutant) const {
   std::vector<std::vector<int64_t>> larger = {{16}, {1, 2, 3, 4, 5}, {4, 4, 4, 4}, {1, 1, 7, 7, 8}};
   for (const std::vector<int64_t>& sizes : ascending_vectors(10))
     if (job_of(sizes).groups[0].ranks() > 8) larger.push_back(sizes);
-  for (const std::vector<int64_t>& sizes : larger) {
-    const Job job = job_of(sizes);
-    const Result<verifier::Report> report = verifier::check_schedule(mutant.program, job, {}, {});
-    if (report.ok() && report->violation) return job.groups[0].text();
-  }
+  for (const std::vector<int64_t>& sizes : larger)
+    for (const Case& c : cases_on(variant_, sizes)) {
+      const Result<verifier::Report> report =
+          verifier::check_schedule(mutant.program, c.job, c.call, {});
+      if (report.ok() && report->violation) return c.text;
+    }
   return std::nullopt;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/registry.h"
 #include "tests/support/mutants.h"
+#include "tests/support/variants.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
@@ -35,25 +35,31 @@ struct Fate {
   bool survives() const { return !refuted && proven(); }
 };
 
+// What counts as the same: all of a rank's events, or those less what `after` says, or those in any
+// order within what has one key.
+enum class Sameness { kEvents, kSteps, kContents };
+
 // The mutants of one program, and the proof of the original.
 class Survey {
  public:
-  Survey(const Algorithm& algorithm, const Choices& choices);
+  explicit Survey(const Variant& variant);
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return variant_.name; }
   const std::vector<Mutant>& mutants() const { return mutants_; }
 
   // Obligations up to the first that fails; those that the original has too are known.
   Fate fate(const Mutant& mutant, bool ask_prover);
   // Of a survivor.
   Excuse excuse(const Mutant& mutant) const;
-  // The first job of those that the checker refutes the survivor on; larger than those before.
+  // The first case of those that the checker refutes the survivor in; larger than those before.
   std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
 
  private:
   void ask(const Mutant& mutant, Fate& fate);
 
-  std::string name_;
+  bool same_everywhere(const Program& other, Sameness sameness) const;
+
+  const Variant& variant_;
   verifier::Proof proof_;
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;

@@ -2,6 +2,7 @@
 // and of no others.
 #include "verifier/proven.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "generator/registry.h"
 #include "tests/support/mutants.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
 #include "verifier/report.h"
@@ -19,28 +21,41 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// What check prints of the program on those nodes, from the bytes of its file.
-std::string report_of(const Program& program, const std::vector<int64_t>& sizes) {
-  const Bytes file = encode(program, job_of(sizes));
+// What check prints of the program in that case, from the bytes of its file.
+std::string report_of(const Program& program, const Case& one) {
+  const Bytes file = encode(program, one.job);
   const Result<Schedule> schedule = decode(file, "test.qs");
   if (!schedule.ok()) return schedule.error().message;
-  const Result<Report> report = check_schedule(schedule->program, schedule->job, {}, {});
+  const Result<Report> report = check_schedule(schedule->program, schedule->job, one.call, {});
   if (!report.ok()) return report.error().message;
-  return check_report("test.qs", *schedule, file.size(), {}, *report);
+  return check_report("test.qs", *schedule, file.size(), one.call, *report);
+}
+
+std::string report_of(const Program& program, const std::vector<int64_t>& sizes) {
+  return report_of(program, Case{job_of(sizes), {}, ""});
+}
+
+std::string scope_of(const std::string& name) {
+  if (name.starts_with("xor")) return "up to 1048576 ranks\n";
+  if (name == "recursive-doubling") return "up to 1048576 ranks and all counts\n";
+  if (name == "bruck") return "all sizes, counts and values of radix\n";
+  if (name.starts_with("blocked-ring")) return "all sizes, counts and values of B\n";
+  return name == "linear-ring" || name == "neighbor-exchange" ? "all sizes and counts\n"
+                                                              : "all sizes\n";
 }
 
 TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
   size_t programs = 0;
-  for (const Algorithm& algorithm : algorithms())
-    for (const Choices& choices : all_choices(algorithm)) {
-      if (!algorithm.proof) continue;
-      ++programs;
-      const std::string name = full_name(algorithm, choices);
-      const std::string scope =
-          algorithm.name == "xor" ? "proven for up to 1048576 ranks" : "proven for all sizes";
-      EXPECT_THAT(report_of(make_program(algorithm, choices), {2, 2}),
-                  HasSubstr("this code is alltoall." + name + ", " + scope));
-    }
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    ++programs;
+    const std::vector<Case> cases = cases_on(variant, {2, 2});
+    ASSERT_FALSE(cases.empty()) << variant.name;
+    EXPECT_THAT(report_of(variant.program, cases[0]),
+                HasSubstr(fmt::format("this code is {}.{}, proven for {}",
+                                      name_of(variant.program.collective), variant.name,
+                                      scope_of(variant.name))));
+  }
   EXPECT_EQ(proven_programs().size(), programs);
 }
 
@@ -68,7 +83,10 @@ TEST(Proven, IsTheProgramUnderOtherNames) {
 
 TEST(Proven, IsXorForNoMoreRanksThanItsProof) {
   for (const ProvenProgram& program : proven_programs())
-    EXPECT_EQ(program.most_ranks, program.name.starts_with("alltoall.xor") ? 1 << 20 : 0)
+    EXPECT_EQ(program.most_ranks, program.name.starts_with("alltoall.xor") ||
+                                          program.name == "allgather.recursive-doubling"
+                                      ? 1 << 20
+                                      : 0)
         << program.name;
 }
 

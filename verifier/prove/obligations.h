@@ -28,6 +28,8 @@
 //             for. Its own block is copied before anything else. So by induction over keys every
 //             piece carries the bytes that it names, whatever is in flight together
 //   cover     every byte of every other rank's contribution arrives; once: in no two pieces
+// That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
+// receive is posted; so no send is ever done, and no receive posted.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 
@@ -70,6 +72,8 @@ struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
   bool bounded_ranks = false;  // proven for at most 2^20 ranks: xor is proven over bit-vectors
+  std::string scope;           // what it is proven for: "all sizes, counts and values of B"
+  bool deadlocks = false;      // what is proven is that the program deadlocks
 };
 
 // Errors are the proof's: a witness that is missing, a name that is not known.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "schedule/binding.h"
+
 namespace quadrille::verifier {
 
 Planner::Planner(const Proof& proof)
@@ -23,15 +25,36 @@ Result<ProofPlan> Planner::run() {
   for (const ProofStatement& statement : proof_.statements)
     if (error_.empty()) read_early(statement);
   if (error_.empty()) check_hints();
-  if (error_.empty()) read_witnesses();
   if (error_.empty()) defined();
+  if (error_.empty()) keys();
+  if (const ProofStatement* statement = find("deadlock", ""))
+    deadlock(*statement);
+  else
+    works();
+  if (!error_.empty()) return Error{error_};
+  plan_.scope = scope();
+  return std::move(plan_);
+}
+
+void Planner::works() {
+  if (error_.empty()) read_witnesses();
   if (error_.empty()) matches();
   if (error_.empty()) anatomy_.forwards ? forwarding() : covers();
-  if (error_.empty()) keys();
   if (error_.empty() && program_.in_place && !anatomy_.forwards) in_place();
   if (error_.empty()) port();
-  if (!error_.empty()) return Error{error_};
-  return std::move(plan_);
+}
+
+std::string Planner::scope() const {
+  std::vector<std::string> all;
+  if (!plan_.bounded_ranks) all.push_back("sizes");
+  if (uses_counts(program_)) all.push_back("counts");
+  for (const Parameter& parameter : program_.parameters)
+    all.push_back("values of " + parameter.name.text);
+  std::string text;
+  for (size_t i = 0; i < all.size(); ++i)
+    text += (i == 0 ? "all " : i + 1 < all.size() ? ", " : " and ") + all[i];
+  if (!plan_.bounded_ranks) return text;
+  return fmt::format("up to {} ranks{}", kBitVectorRanks, text.empty() ? "" : " and " + text);
 }
 
 void Planner::fail_proof(const std::string& message) {

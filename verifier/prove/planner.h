@@ -90,10 +90,18 @@ class Planner {
   // ---- defined (plan_definedness.cc)
 
   void xor_facts();
+  std::string scope() const;
+  // All that a program must do, but for `defined` and `keys`.
+  void works();
   void defined();
   std::string loop_name(const PathElement& element) const;
   // The names known in the innermost of the loops that a view is inside of.
   View with_loop_names(View view) const;
+
+  // ---- deadlock, in place of all that follows (plan_deadlock.cc)
+
+  void deadlock(const ProofStatement& statement);
+  void posted_later(const Site& receive, const Choice& first, const std::vector<Expression>& given);
 
   // ---- match, and the first half of place (plan_pairing.cc)
 

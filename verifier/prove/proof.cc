@@ -42,6 +42,7 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"keys", {"from", "to", "use"}},
       {"order", {"use"}},
       {"defined", {"use"}},
+      {"deadlock", {"given", "with", "use"}},
       {"port", {"use", "inside"}},
       {"in_place", {"use"}}};
   return kWords;

@@ -42,6 +42,9 @@
 //                                            terms of the loop's names
 //     from NUMBER
 //     to NUMBER
+//   deadlock                                in place of all but define, lemma, keys and defined: the
+//     given CONDITION                        program deadlocks where sends wait for their receives
+//     with send 1 where k = 0                and `given` holds of every rank; what each sends first
 //   order, defined, port, in_place           hints for the obligations of that name
 //     inside send 3                          under port: the step of this send stays inside its
 //                                            node

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/evaluate.h"
 #include "verifier/check.h"
 
@@ -36,27 +38,34 @@ void each_topology(const std::function<bool(const Topology&)>& visit) {
   }
 }
 
-// Calls visit with every call of small counts and parameters until it returns true. More ranks than
-// a few have too many.
-bool each_call(const Program& program, int64_t ranks,
-               const std::function<bool(const Call&)>& visit) {
-  constexpr int64_t kMostCount = 2, kMostParameter = 2, kMostRanksWithCounts = 4;
-  const size_t counts = uses_counts(program) ? ranks : 0;
+// Calls visit with every value of the parameters and every call of small counts until it returns true.
+// More ranks than a few have too many.
+bool each_case(const Program& program, const Topology& topology,
+               const std::function<bool(const Job&, const Call&)>& visit) {
+  constexpr int64_t kMostCount = 2, kMostRanksWithCounts = 4;
+  const size_t counts = uses_counts(program) ? topology.ranks() : 0;
   if (counts > kMostRanksWithCounts) return false;
   // An odometer of parameters, from 1, and counts, from 0.
-  std::vector<int64_t> wheels(program.parameters.size(), 1);
-  wheels.resize(wheels.size() + counts, 0);
-  const size_t parameters = program.parameters.size();
-  for (;;) {
+  std::vector<int64_t> least, most;
+  for (const Parameter& parameter : program.parameters) {
+    least.push_back(1);
+    most.push_back(parameter.at_call ? 2 : std::max<int64_t>(2, topology.ranks()));
+  }
+  least.resize(least.size() + counts, 0);
+  most.resize(least.size(), kMostCount);
+  for (std::vector<int64_t> wheels = least;;) {
+    Job job{{topology}, {}};
     Call call;
-    call.parameters.assign(wheels.begin(), wheels.begin() + parameters);
-    if (counts > 0) call.counts = {{wheels.begin() + parameters, wheels.end()}};
-    if (visit(call)) return true;
-    size_t wheel = 0;
-    for (; wheel < wheels.size(); ++wheel) {
-      if (wheels[wheel] < (wheel < parameters ? kMostParameter : kMostCount)) break;
-      wheels[wheel] = wheel < parameters ? 1 : 0;
+    const size_t parameters = program.parameters.size();
+    for (size_t i = 0; i < parameters; ++i) {
+      job.parameters.push_back(program.parameters[i].at_call ? kRuleNone : wheels[i]);
+      if (program.parameters[i].at_call) call.parameters.push_back(wheels[i]);
     }
+    if (counts > 0) call.counts = {{wheels.begin() + parameters, wheels.end()}};
+    if (visit(job, call)) return true;
+    size_t wheel = 0;
+    for (; wheel < wheels.size() && wheels[wheel] == most[wheel]; ++wheel)
+      wheels[wheel] = least[wheel];
     if (wheel == wheels.size()) return false;
     ++wheels[wheel];
   }
@@ -106,11 +115,8 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 
 std::optional<FailingJob> find_failing_job(const Program& program) {
   std::optional<FailingJob> found;
-  for (const Parameter& parameter : program.parameters)
-    if (!parameter.at_call) return std::nullopt;  // which values to try is not known
   each_topology([&](const Topology& topology) {
-    const Job job{{topology}, std::vector<int64_t>(program.parameters.size(), 0)};
-    return each_call(program, topology.ranks(), [&](const Call& call) {
+    return each_case(program, topology, [&](const Job& job, const Call& call) {
       const Result<Report> report = check_schedule(program, job, call, {});
       if (!report.ok() || !report->violation) return false;
       found = FailingJob{job, call, *report->violation};
@@ -124,6 +130,8 @@ std::string FailingJob::text() const {
   std::string text = job.groups[0].text();
   for (const std::vector<int64_t>& counts : call.counts)
     text += fmt::format(", counts {}", fmt::join(counts, ","));
+  for (const int64_t parameter : job.parameters)
+    if (parameter != kRuleNone) text += fmt::format(", parameter {}", parameter);
   for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);
   return text;
 }

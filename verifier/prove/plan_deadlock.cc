@@ -1,0 +1,55 @@
+// That a program deadlocks, where a proof says so in place of the rest: under `given`, which holds of
+// every rank, each rank has a step with a send before every receive, and posts no receive before that
+// send is done. With synchronous sends no send is then ever done. Tested with the obligations
+// (obligations.cc).
+#include "verifier/prove/planner.h"
+
+#include <fmt/format.h>
+
+namespace quadrille::verifier {
+
+void Planner::deadlock(const ProofStatement& statement) {
+  const View view{{}, {}, true};
+  std::vector<Expression> given;
+  for (const Line& line : statement.lines)
+    if (starts_with(line, "given"))
+      given.push_back(take(lines_.expression(line, view, ProofLines::Wanted::kCondition)));
+  const std::vector<Choice> first = choices(&statement, view);
+  if (error_.empty() && (first.size() != 1 || first[0].condition ||
+                         anatomy_.sites[first[0].site].kind != Site::Kind::kSend ||
+                         anatomy_.sites[first[0].site].step < 0))
+    fail_at(statement, "it wants one 'with send', without an 'if': what every rank sends first");
+  if (!error_.empty()) return;
+  plan_.deadlocks = true;
+  const Uses facts = uses(&statement, view, 0);
+  const Site& send = anatomy_.sites[first[0].site];
+  add(fmt::format("deadlock: every rank comes to {}", site_name(send)), [=, this](Query& q) {
+    const Instance own = unknowns(q, view);
+    assume(q, given, own);
+    assume(q, facts, own);
+    const std::vector<z3::expr> goals = along(q, send.path, chosen(q, first[0], own, own.rank));
+    show(q, {}, goals, !all(q, goals));
+  });
+  for (const Site& site : anatomy_.sites)
+    if (site.kind == Site::Kind::kReceive && site.step >= 0) posted_later(site, first[0], given);
+}
+
+// The receive stands in a step after the send's, which waits for that.
+void Planner::posted_later(const Site& receive, const Choice& first,
+                           const std::vector<Expression>& given) {
+  const View view = view_of_site(receive);
+  add(fmt::format("deadlock: {} is posted later", site_name(receive)), [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, receive.path, {});
+    assume(q, given, instance);
+    const Instance own{instance.rank, {}};
+    const Polynomial sent =
+        key(q, anatomy_.sites[first.site].step, chosen(q, first, own, instance.rank));
+    const Polynomial received = key(q, receive.step, instance);
+    std::vector<z3::expr> goals = {q.logic.less(sent, received)};
+    if (const auto& after = anatomy_.steps[receive.step].after)
+      goals.push_back(q.logic.less_equal(sent, q.logic.number(*after, instance)));
+    show(q, {}, goals, q.logic.less_equal(received, sent));
+  });
+}
+
+}  // namespace quadrille::verifier
