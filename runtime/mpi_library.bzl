@@ -27,18 +27,19 @@ _SOURCES = [
     "transfer.c",
 ]
 
-def quadrille_library(name, mpi):
+def quadrille_library(name, mpi, copts = []):
     """`name` is the library to depend on, `libquadrille_NAME.so` the shared one.
 
     Args:
       name: which MPI, as it stands in the names of the libraries.
       mpi: the MPI library's target.
+      copts: further ones of the compiler.
     """
     native.cc_library(
         name = "quadrille_" + name,
         srcs = _SOURCES,
         hdrs = ["quadrille.h"],
-        copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"],
+        copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],
         # The shared library of that name is the one below.
         linkstatic = True,

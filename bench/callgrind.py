@@ -1,0 +1,66 @@
+"""Instruction counts by callgrind: the same on every run."""
+import glob
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+
+from bench import machine
+
+OPEN_MPI = re.compile(r"openmpi|libmpi|libopen-")
+
+
+@dataclass
+class Instructions:
+    """`own`: of the program itself, without functions named MPI_...; `open_mpi`: in the libraries of Open MPI. What a
+    function calls is counted where it is called."""
+
+    all: int = 0
+    own: int = 0
+    open_mpi: int = 0
+
+    def add(self, count, thing, function, program):
+        self.all += count
+        if os.path.basename(thing) == program and not function.startswith("MPI_"):
+            self.own += count
+        if OPEN_MPI.search(thing):
+            self.open_mpi += count
+
+
+def read(lines, program):
+    """What a profile says of the program with that file name.
+
+    Lines: ob= and fn= name the object and the function of what follows, the first time with a number, later by the number
+    alone; cob= and cfn= those of a call, whose cost, in the line after calls=, is not the function's own."""
+    found, names, now, is_call = Instructions(), {}, {"ob": "", "fn": ""}, False
+    for line in lines:
+        named = re.match(r"(c?)(ob|fn)=(\(\d+\)) ?(.*)", line)
+        if named:
+            called, kind, number, name = named.groups()
+            if name:
+                names[kind, number] = name.strip()
+            if not called:
+                now[kind] = names.get((kind, number), "")
+        elif line.startswith("calls="):
+            is_call = True
+        elif re.match(r"[-+*0-9]", line):
+            if not is_call:
+                found.add(int(line.split()[1]), now["ob"], now["fn"], program)
+            is_call = False
+    return found
+
+
+def count(command, function, launcher=()):
+    """Runs a program and counts inside one of its functions. Returns what it printed, and the Instructions of each of its
+    processes; `launcher` stands before it all and starts them."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = machine.run(
+            [*launcher, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
+            + ["--collect-atstart=no", f"--toggle-collect={function}", *command],
+            timeout=1800,
+        )
+        profiles = []
+        for path in sorted(glob.glob(f"{folder}/*")):
+            with open(path) as file:
+                profiles.append(read(file, os.path.basename(command[0])))
+        return printed, profiles

@@ -1,0 +1,94 @@
+"""Sizes of schedule files, and how fast generator and checker are, in seconds of one core (Google Benchmark)."""
+import os
+import re
+import tempfile
+import time
+
+from bench import google, machine
+from bench.distributions import random_nodes
+from bench.sampling import Generator
+
+NEEDS_CALM = True
+REPETITIONS = 5
+KIBIBYTE = 1024
+ALLGATHERS = ("linear-ring", "blocked-ring", "blocked-ring-nodes", "blocked-ring-blocking", "bruck", "recursive-doubling")
+SIZES = (  # collective, algorithm, nodes in words, nodes, most bytes
+    ("alltoall", "hierarchical-factor", "nodes 1,2,3", "1,2,3", 0.4 * KIBIBYTE),
+    ("alltoall", "hierarchical-factor", "512 nodes x 32", "512x32", 0.4 * KIBIBYTE),
+    ("alltoall", "hierarchical-factor", "512 nodes of random sizes 1 to 64", random_nodes(), 0.7 * KIBIBYTE),
+    *(("allgather", algorithm, "512 nodes x 32", "512x32", 0.5 * KIBIBYTE) for algorithm in ALLGATHERS),
+    ("allgather", "neighbor-exchange", "512 nodes x 32", "512x32", 0.5 * KIBIBYTE),
+)
+
+
+def blocks(ranks):
+    """64 blocks a rank: options of the file, and counts of the call."""
+    return ("--block-size", "1024"), f":{ranks}x65536"
+
+
+CHECKS = (  # collective, algorithm, nodes, options and counts, most seconds, most ns a transfer; repetitions of a long one
+    ("alltoall", "hierarchical-factor", "32x32", ((), ""), 0.06, None, None),
+    ("alltoall", "hierarchical-factor", "128x32", ((), ""), 0.8, None, None),
+    ("alltoall", "hierarchical-factor", "512x32", ((), ""), 12, None, 2),
+    ("allgather", "blocked-ring", "128x1", blocks(128), None, 30, None),
+    ("allgather", "blocked-ring-nodes", "8x16", blocks(128), None, 30, None),
+    ("allgather", "blocked-ring", "1024x1", blocks(1024), None, 30, 2),
+    ("allgather", "blocked-ring-nodes", "32x32", blocks(1024), None, 30, 2),
+)
+TOO_SLOW = 300  # ns a transfer: no larger schedule of an algorithm is tried
+MOST_MEMORY = 64  # MB, at 16,384 ranks
+
+
+def build():
+    return machine.build("//generator:generator", "//verifier:verifier", "//bench:check_benchmark")
+
+
+def sizes(report, generator):
+    """A file has no counts: its size is the same for every distribution."""
+    for collective, algorithm, what, nodes, most in SIZES:
+        size = os.path.getsize(generator.file(collective, algorithm, nodes))
+        report.figure(f"size | {algorithm}, {what}", size, "B", at_most=most)
+
+
+def generating(report, folder, program, repetitions):
+    """The whole process, as users wait for it."""
+    times = []
+    for number in range(repetitions):
+        generator = Generator(program, folder)
+        start = time.monotonic()
+        generator.file("alltoall", "hierarchical-factor", "512x32")
+        times.append(time.monotonic() - start)
+    google.add(report, "generate | hierarchical-factor, 16,384 ranks, elapsed", times, "s", at_most=0.05)
+
+
+def checking(report, generator, benchmark, repetitions):
+    too_slow = set()
+    for collective, algorithm, nodes, (options, counts), most, most_of_transfer, fewer in CHECKS:
+        if algorithm in too_slow:
+            report.note(f"check | {algorithm} {nodes}: not measured, a smaller one takes too long already")
+            continue
+        file = generator.file(collective, algorithm, nodes, *options)
+        ((seconds, counters),) = google.run(benchmark, file + counts, repetitions=fewer or repetitions).values()
+        case = f"check | {algorithm} {nodes}"
+        google.add(report, case, seconds, "s", at_most=most)
+        a_transfer = [1e9 * one / counters["transfers"] for one in seconds]
+        google.add(report, f"{case}, a transfer", a_transfer, "ns", at_most=most_of_transfer)
+        if min(a_transfer) > TOO_SLOW:
+            too_slow.add(algorithm)
+
+
+def memory(report, generator, verifier):
+    printed = machine.run([verifier, "check", generator.file("alltoall", "hierarchical-factor", "512x32")])
+    used = int(re.search(r"at most (\d+) MB", printed)[1])
+    report.figure("check | hierarchical-factor 512x32, memory", used, "MB", at_most=MOST_MEMORY)
+
+
+def measure(report, options, programs):
+    generator_program, verifier, benchmark = programs
+    repetitions = options.repetitions or REPETITIONS
+    with tempfile.TemporaryDirectory() as folder:
+        generator = Generator(generator_program, folder)
+        sizes(report, generator)
+        generating(report, folder, generator_program, repetitions)
+        checking(report, generator, benchmark, repetitions)
+        memory(report, generator, verifier)

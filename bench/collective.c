@@ -1,0 +1,254 @@
+/* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW...: a collective by
+ * schedules, beside the MPI library's own.
+ *
+ * COLLECTIVE is alltoall, allgather or allgatherv. COUNTS are bytes: of a block; for allgatherv, of
+ * each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have nothing. Each repetition calls the library's collective and each
+ * schedule with its window in turn, each schedule next to a call of the library's of its own, which
+ * comes first in every other repetition. A call takes as long as its slowest rank. Received bytes
+ * are compared with those that were sent.
+ *
+ * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each,
+ * `sample INDEX NATIVE OURS` in seconds for each pair, and `end`. Exit code 2: bad input, or wrong
+ * bytes.
+ *
+ * Compiled for SimGrid (SIMULATED), ranks start a call at the same simulated instant, and there is
+ * no call to warm up: the second costs what the first did. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/quadrille.h"
+
+enum { MAX_SCHEDULES = 64, POISON = 0xee };
+
+enum collective { ALLTOALL, ALLGATHER, ALLGATHERV, COLLECTIVES };
+static const char* const names[COLLECTIVES] = {"alltoall", "allgather", "allgatherv"};
+
+struct scheduled {
+  quadrille_schedule schedule;
+  int window;
+  MPI_Comm comm;
+};
+
+struct job {
+  enum collective collective;
+  int rank, ranks, repetitions, layout;
+  int with_native, checked;
+  int *counts, *displacements; /* of what is received, by source */
+  size_t received;
+  char *send, *receive, *expected;
+};
+
+static const char usage[] =
+    "usage: collective alltoall|allgather|allgatherv COUNTS REPETITIONS [OPTION...] "
+    "FILE.qs:WINDOW...; options: --layout trusted, --without-native, --unchecked";
+
+static void fail(const char* text) {
+  fprintf(stderr, "collective: %s\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
+/* Contents are not looked at: SimGrid may give all ranks the same memory here, and spare the
+ * machine's. */
+static char* buffer_to_send(size_t size) { return malloc(size + 1); }
+static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
+
+static void* must(void* memory) {
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+/* "8x16384,7x0,131072": how many ranks have how many bytes. One number stands for all ranks. */
+static void read_counts(struct job* job, const char* text) {
+  int known = 0;
+  job->counts = must(malloc((size_t)job->ranks * sizeof(int)));
+  job->displacements = must(malloc((size_t)job->ranks * sizeof(int)));
+  for (int only = 1;; only = 0) {
+    char* end;
+    long bytes = strtol(text, &end, 10), times = only && *end == '\0' ? job->ranks : 1;
+    if (end > text && *end == 'x') {
+      times = bytes;
+      text = end + 1;
+      bytes = strtol(text, &end, 10);
+    }
+    if (end == text || bytes < 0 || bytes > 1L << 30) fail("a count is no number of bytes");
+    if (times < 0 || times > job->ranks - known) fail("there are more counts than ranks");
+    while (times-- > 0) job->counts[known++] = (int)bytes;
+    if (*end == '\0') break;
+    if (*end != ',') fail("counts are given as RANKSxBYTES,BYTES,...");
+    text = end + 1;
+  }
+  if (known != job->ranks) fail("there are fewer counts than ranks");
+  for (int r = 0; r < job->ranks; r++) {
+    if (job->collective != ALLGATHERV && job->counts[r] != job->counts[0])
+      fail("counts that differ are for allgatherv alone");
+    job->displacements[r] = (int)job->received;
+    job->received += (size_t)job->counts[r];
+    if (job->received > 0x7fffffff) fail("more than 2 GiB in all");
+  }
+}
+
+/* What a rank sends to another; in an allgather the same to all: target 0. */
+static void fill(char* block, int bytes, int source, int target) {
+  unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
+  for (int i = 0; i < bytes; i++) {
+    x = x * 1664525u + 1013904223u;
+    block[i] = (char)(x >> 24);
+  }
+}
+
+static void make_buffers(struct job* job) {
+  const int all = job->collective == ALLTOALL;
+  const int own = job->counts[job->rank];
+  job->send = must(buffer_to_send((size_t)own * (size_t)(all ? job->ranks : 1)));
+  job->receive = must(buffer_to_receive(job->received));
+  if (!job->checked) return;
+  job->expected = must(malloc(job->received + 1));
+  for (int r = 0; r < (all ? job->ranks : 1); r++)
+    fill(job->send + (size_t)r * (size_t)own, own, job->rank, r);
+  for (int r = 0; r < job->ranks; r++)
+    fill(job->expected + job->displacements[r], job->counts[r], r, all ? job->rank : 0);
+}
+
+static void prepare(const struct job* job, struct scheduled* s, char* word) {
+  char* colon = strrchr(word, ':');
+  s->window = colon ? atoi(colon + 1) : 0;
+  if (s->window < 1) fail("a schedule is given as FILE.qs:WINDOW");
+  *colon = '\0';
+  quadrille_load_file(word, &s->schedule);
+  MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+  MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+  const quadrille_bind_options options = {sizeof options, job->layout, s->window, 0, 0};
+  if (quadrille_bind(s->schedule, s->comm, &options) == MPI_SUCCESS) return;
+  char text[256];
+  quadrille_last_error(text, sizeof text);
+  fail(text);
+}
+
+static int call_native(const struct job* job, MPI_Comm comm) {
+  const int own = job->counts[job->rank];
+  switch (job->collective) {
+    case ALLTOALL:
+      return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
+    case ALLGATHER:
+      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
+    default:
+      return MPI_Allgatherv(job->send, own, MPI_BYTE, job->receive, job->counts, job->displacements,
+                            MPI_BYTE, comm);
+  }
+}
+
+static int call_ours(const struct job* job, const struct scheduled* s) {
+  const int own = job->counts[job->rank];
+  switch (job->collective) {
+    case ALLTOALL:
+      return quadrille_alltoall(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
+                                s->comm);
+    case ALLGATHER:
+      return quadrille_allgather(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
+                                 s->comm);
+    default:
+      return quadrille_allgatherv(s->schedule, job->send, own, MPI_BYTE, job->receive, job->counts,
+                                  job->displacements, MPI_BYTE, s->comm);
+  }
+}
+
+/* When the call began, at this rank. */
+static double start(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+#ifdef SIMULATED
+  double now = MPI_Wtime(), common = 0;
+  MPI_Allreduce(&now, &common, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  common += 1e-2;
+  const double rest = common - MPI_Wtime();
+  const struct timespec nap = {0, (long)(rest * 1e9)};
+  nanosleep(&nap, NULL);
+  return common;
+#else
+  return MPI_Wtime();
+#endif
+}
+
+/* One call's time, in seconds; what rank 0 is told. */
+static double timed(const struct job* job, const struct scheduled* s, int native) {
+  if (job->checked) memset(job->receive, POISON, job->received);
+  const double begin = start();
+  const int code = native ? call_native(job, s->comm) : call_ours(job, s);
+  double mine = MPI_Wtime() - begin, slowest = 0;
+  if (code != MPI_SUCCESS) {
+    char text[256];
+    quadrille_last_error(text, sizeof text);
+    fail(native ? "the library's collective failed" : text);
+  }
+  MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (job->checked && memcmp(job->receive, job->expected, job->received) != 0)
+    fail(native ? "the library's collective received other bytes than were sent"
+                : "the schedule received other bytes than were sent");
+  return slowest;
+}
+
+static void repeat(const struct job* job, const struct scheduled* s, int index, int repetition,
+                   int told) {
+  double times[2] = {0, 0};
+  for (int turn = 0; turn < 2; turn++) {
+    const int native = (turn + repetition) % 2 == 0;
+    if (native && !job->with_native) continue;
+    times[native] = timed(job, s, native);
+  }
+  if (!told || job->rank != 0) return;
+  printf("sample %d %.12e %.12e\n", index, times[1], times[0]);
+  fflush(stdout);
+}
+
+static void describe(const struct scheduled* s, int index) {
+  quadrille_schedule_info info = {.size = sizeof info};
+  quadrille_info(s->schedule, &info);
+  printf("schedule %d %s %s %d\n", index, info.algorithm, info.hash, s->window);
+}
+
+/* Takes options off the words; returns where the schedules begin. */
+static int read_options(struct job* job, int count, char** words, int at) {
+  for (; at < count && strncmp(words[at], "--", 2) == 0; at++) {
+    if (strcmp(words[at], "--without-native") == 0)
+      job->with_native = 0;
+    else if (strcmp(words[at], "--unchecked") == 0)
+      job->checked = 0;
+    else if (strcmp(words[at], "--layout") == 0 && at + 1 < count &&
+             strcmp(words[at + 1], "trusted") == 0)
+      job->layout = QUADRILLE_LAYOUT_TRUSTED, at++;
+    else
+      fail(usage);
+  }
+  return at;
+}
+
+int main(int count, char** words) {
+  static struct scheduled schedules[MAX_SCHEDULES];
+  struct job job = {.layout = QUADRILLE_LAYOUT_SHARED, .with_native = 1, .checked = 1};
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+  if (count < 5 || (job.repetitions = atoi(words[3])) < 1) fail(usage);
+  while (job.collective < COLLECTIVES && strcmp(words[1], names[job.collective]) != 0)
+    job.collective++;
+  if (job.collective == COLLECTIVES) fail(usage);
+  const int first = read_options(&job, count, words, 4), given = count - first;
+  if (given < 1 || given > MAX_SCHEDULES) fail(usage);
+  read_counts(&job, words[2]);
+  make_buffers(&job);
+  for (int i = 0; i < given; i++) {
+    prepare(&job, &schedules[i], words[first + i]);
+    if (job.rank == 0) describe(&schedules[i], i);
+  }
+#ifndef SIMULATED
+  for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* connections are made */
+#endif
+  for (int r = 0; r < job.repetitions; r++)
+    for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, r, 1);
+  if (job.rank == 0) printf("end\n");
+  fflush(stdout);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,84 @@
+"""Instructions, counted by callgrind: what a call costs besides MPI.
+
+The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A transfer is
+one message of the rank, a send or a receive; an exchange is two. For some algorithms a loop written by hand stands beside
+it, which posts the same messages in the same order; the program compares them first. Binding, once a communicator, is shown
+apart. Allgathers have 64 blocks a rank.
+"""
+import tempfile
+
+from bench import callgrind, machine
+from bench.distributions import random_nodes
+from bench.sampling import Generator
+
+NEEDS_CALM = False
+WINDOW = 16
+CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a transfer, most of the loop by hand
+    ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 80, 1.5),
+    ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 80, 1.5),
+    ("hierarchical-factor 512 random nodes", "alltoall", "hierarchical-factor", random_nodes(), (0, 8000, 16018), 150, 1.5),
+    ("factor 1024", "alltoall", "factor", "1024", (0, 700), 80, 1.5),
+    ("hierarchical-factor 8,4,2,2", "alltoall", "hierarchical-factor", "8,4,2,2", (0, 15), None, None),
+    ("linear-ring 1024", "allgather", "linear-ring", "1024", (0, 700), 200, None),
+    ("blocked-ring 1024", "allgather", "blocked-ring", "1024", (0, 700), 200, None),
+    ("blocked-ring-nodes 32x32", "allgather", "blocked-ring-nodes", "32x32", (0, 700), 200, None),
+    ("blocked-ring-blocking 1024", "allgather", "blocked-ring-blocking", "1024", (0, 700), 200, None),
+    ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), None, None),
+    ("bruck 1024", "allgather", "bruck", "1024", (0, 700), None, None),
+    ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 200, None),
+)
+SHARES = ((64, None), (4096, 3))  # bytes of a block, the most percent of Open MPI's own instructions
+MPIRUN = (
+    ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi", "--oversubscribe", "-n", "16"]
+    + ["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"]
+)
+
+
+def build():
+    return machine.build("//generator:generator", "//bench:instructions", "//runtime:run")
+
+
+def one_rank(report, case, command, most, most_of_loop):
+    """A call of one rank, and its binding."""
+
+    def counted(function):
+        printed, (profile,) = callgrind.count(command, function)
+        return int(printed.split()[0]), profile
+
+    messages, ours = counted("counted_runtime")
+    by_hand = counted("counted_by_hand")[1].all
+    binding = counted("quadrille_bind")[1].all
+    report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
+    if by_hand:
+        report.figure(f"{case} | whole call / loop by hand", ours.all / by_hand, at_most=most_of_loop)
+    report.figure(f"{case} | binding, once", binding, "instructions")
+
+
+def under_open_mpi(report, generator, run, bytes, most):
+    """The share of the worst of 16 ranks, over shared memory: it depends a little on how they wait for each other."""
+    file = generator.file("alltoall", "hierarchical-factor", "8,4,2,2")
+    words = [run, file, "--layout", "trusted", "--repetitions", 10, "--bytes", bytes]
+    profiles = callgrind.count(words, "quadrille_alltoall", MPIRUN)[1]
+    shares = sorted(100 * profile.own / profile.open_mpi for profile in profiles)
+    report.figure(
+        f"under Open MPI, 16 ranks, blocks of {bytes} B | ours / Open MPI's own, the worst rank",
+        shares[-1],
+        "%",
+        at_most=most,
+        n=len(shares),
+    )
+
+
+def measure(report, options, programs):
+    generator_program, instructions, run = programs
+    with tempfile.TemporaryDirectory() as folder:
+        generator = Generator(generator_program, folder)
+        for what, collective, algorithm, nodes, ranks, most, most_of_loop in CALLS:
+            for rank in ranks:
+                case = f"{what}, rank {rank}"
+                if options.only in case:
+                    file = generator.file(collective, algorithm, nodes)
+                    one_rank(report, case, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
+        for bytes, most in SHARES:
+            if options.only in "under Open MPI":
+                under_open_mpi(report, generator, run, bytes, most)

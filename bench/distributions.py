@@ -1,0 +1,69 @@
+"""How much each rank contributes to an allgatherv: the distributions of Träff et al. 2008, of so many bytes in all."""
+
+
+def proportional(total, weights):
+    """Whole numbers that sum up to the total, each less than one from its share."""
+    counts, whole, so_far = [], sum(weights), 0
+    for weight in weights:
+        before, so_far = so_far, so_far + weight
+        counts.append(total * so_far // whole - total * before // whole)
+    return counts
+
+
+def regular(total, ranks):
+    return proportional(total, [1] * ranks)
+
+
+def broadcast(total, ranks):
+    """Rank 0 has it all."""
+    return [total] + [0] * (ranks - 1)
+
+
+def spike(total, ranks):
+    """Rank 0 has half, the others share the rest."""
+    if ranks == 1:
+        return [total]
+    return [total - total // 2] + proportional(total // 2, [1] * (ranks - 1))
+
+
+def half(total, ranks):
+    """The lower half of the ranks have equal parts, the upper half nothing."""
+    full = (ranks + 1) // 2
+    return proportional(total, [1] * full) + [0] * (ranks - full)
+
+
+def linear(total, ranks):
+    """Decreasing in equal steps: rank i has (ranks - i) parts."""
+    return proportional(total, range(ranks, 0, -1))
+
+
+def geometric(total, ranks):
+    """Rank i has half of what rank i - 1 has; the last has as much as the one before."""
+    counts, rest = [], total
+    for _ in range(ranks - 1):
+        counts.append(rest - rest // 2)
+        rest //= 2
+    return counts + [rest]
+
+
+DISTRIBUTIONS = {f.__name__: f for f in (regular, broadcast, spike, geometric, half, linear)}
+
+
+def as_text(counts):
+    """"8x16384,7x0,131072", as bench/collective.c and the verifier take them."""
+    runs = []
+    for count in counts:
+        if runs and runs[-1][0] == count:
+            runs[-1][1] += 1
+        else:
+            runs.append([count, 1])
+    return ",".join(f"{ranks}x{count}" for count, ranks in runs)
+
+
+def random_nodes():
+    """Sizes of 512 nodes, 1 to 64, the same on every machine: a linear congruential generator."""
+    sizes, x = [], 20261120
+    for _ in range(512):
+        x = (x * 1103515245 + 12345) % 2**31
+        sizes.append(x // 65536 % 64 + 1)
+    return ",".join(map(str, sizes))

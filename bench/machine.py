@@ -1,0 +1,101 @@
+"""The machine that measures: what it is, whether it is calm, and how programs are built and run on it."""
+import os
+import platform
+import signal
+import subprocess
+import time
+
+MOST_LOAD = 0.35  # of a core, by others, before a measurement
+PATIENCE = 150  # seconds: a load of 1.5 a core that ends now has calmed by then
+
+
+class Unusable(Exception):
+    """Why nothing can be measured, and what to do about it; ends the command with code 2."""
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def load():
+    """Of one core, averaged over the last minute."""
+    return os.getloadavg()[0] / cores()
+
+
+def description():
+    with open("/proc/cpuinfo") as lines:
+        models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": cores(),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def await_calm(patience=PATIENCE, most=MOST_LOAD, load=load, sleep=time.sleep):
+    """Waits for the machine to calm. Whether it did."""
+    waited = 0
+    while load() > most and waited < patience:
+        sleep(5)
+        waited += 5
+    return load() <= most
+
+
+def build(*targets):
+    """Builds, and returns where each target (//ROOM:NAME) is."""
+    command = ["bazel", "build", "--noshow_progress", "--ui_event_filters=-info", *targets]
+    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
+        raise Unusable(f"{' '.join(targets)} could not be built; mend what bazel says above")
+    return [os.path.abspath("bazel-bin/" + target.removeprefix("//").replace(":", "/")) for target in targets]
+
+
+def run(command, timeout=None, **others):
+    """Runs a command and returns what it prints. Where it fails, its last words are the error."""
+    command = [str(word) for word in command]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **others)
+    except FileNotFoundError:
+        raise Unusable(f"{command[0]} is not there; tools/packages.txt names what is needed") from None
+    except subprocess.TimeoutExpired:
+        raise Unusable(f"{command[0]} did not end within {timeout} s") from None
+    if done.returncode != 0:
+        raise Unusable(f"{os.path.basename(command[0])} failed: {last_words(done.stderr or done.stdout)}")
+    return done.stdout
+
+
+def last_words(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it says nothing"
+
+
+def lines_until(command, last, timeout, errors):
+    """The lines that a command prints, up to the one that is `last`; then it is ended. For launchers that do not come
+    back after all was printed. `errors` is a file for what it complains about."""
+    process = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+    )
+    lines = []
+
+    def end(*_):
+        try:
+            os.killpg(process.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+
+    previous = signal.signal(signal.SIGALRM, end)
+    signal.alarm(timeout)
+    try:
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if lines[-1] == last:
+                break
+        return lines
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            end()
+            process.wait()
+        process.stdout.close()

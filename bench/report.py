@@ -1,0 +1,120 @@
+"""What an instrument hands back: figures, as JSON and as a table. docs/measurements.md describes the schema."""
+import json
+import os
+
+SCHEMA = 1
+
+
+class Report:
+    """One run of one instrument."""
+
+    def __init__(self, instrument, date, machine, load=0.0, loaded=False):
+        self.head = {
+            "schema": SCHEMA,
+            "instrument": instrument,
+            "date": date,
+            "machine": machine,
+            "load": round(load, 2),
+            "loaded": loaded,
+        }
+        self.figures, self.notes = [], []
+
+    def figure(self, name, value, unit="", at_most=None, at_least=None, spread=None, n=1):
+        """`name`: what is measured, or CASE | WHAT, where a case has several figures in a row. `spread`: between which
+        values the true median lies with 95 %; nothing where each run gives the same."""
+        limit = None
+        if at_most is not None:
+            limit = {"at_most": at_most}
+        elif at_least is not None:
+            limit = {"at_least": at_least}
+        self.figures.append(
+            {"name": name, "value": value, "unit": unit, "limit": limit, "spread": spread, "n": n}
+        )
+
+    def note(self, text):
+        """What a reader of the figures has to know, such as what was not measured and why."""
+        self.notes.append(text)
+
+    def contents(self):
+        return {**self.head, "figures": self.figures, "notes": self.notes}
+
+    def write(self, folder):
+        """Into a file of its own; returns which."""
+        os.makedirs(folder, exist_ok=True)
+        stem = f"{self.head['instrument']}-{self.head['date']}"
+        number, path = 1, os.path.join(folder, stem + ".json")
+        while os.path.exists(path):
+            number += 1
+            path = os.path.join(folder, f"{stem}-{number}.json")
+        with open(path, "w") as file:
+            json.dump(self.contents(), file, indent=1)
+            file.write("\n")
+        return path
+
+
+def load(path):
+    """A recorded report. ValueError where it is none."""
+    try:
+        with open(path) as file:
+            contents = json.load(file)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}; give a file that './dev bench' wrote") from None
+    except ValueError:
+        contents = None
+    wanted = {"instrument", "date", "machine", "load", "loaded", "figures", "notes"}
+    if not isinstance(contents, dict) or contents.get("schema") != SCHEMA or not wanted <= contents.keys():
+        raise ValueError(f"{path}: not a report of schema {SCHEMA}; give a file that './dev bench' wrote")
+    return contents
+
+
+def is_missed(figure):
+    limit = figure["limit"] or {}
+    # Written so that a value that is no number is missed.
+    return not (
+        figure["value"] <= limit.get("at_most", figure["value"])
+        and figure["value"] >= limit.get("at_least", figure["value"])
+    )
+
+
+def missed(contents):
+    return [figure for figure in contents["figures"] if is_missed(figure)]
+
+
+def number(value):
+    """Four digits, as people write them."""
+    if value == int(value) and abs(value) < 1e9:
+        return str(int(value))
+    return f"{value:.4g}" if 1e-3 <= abs(value) < 1e4 else f"{value:.3e}" if abs(value) < 1e-3 else f"{value:.0f}"
+
+
+def table(contents):
+    """As text, with a line for each figure."""
+    machine = contents["machine"]
+    lines = [
+        f"{contents['instrument']}, {contents['date']}, {machine['cores']} cores of {machine['processor']}, "
+        f"load {contents['load']} a core"
+    ]
+    if contents["loaded"]:
+        lines.append("LOADED MACHINE: times are not to be relied on")
+    width = max([len(figure["name"].split(" | ")[-1]) + 2 for figure in contents["figures"]] + [20])
+    lines.append(f"{'':{width}} {'median':>10} {'95 %':>20} {'n':>4} {'unit':12} limit")
+    case = None
+    for figure in contents["figures"]:
+        *cases, name = figure["name"].split(" | ")
+        if cases and cases != case:
+            lines.append(cases[0])
+        case = cases
+        lines.append(row(figure, "  " + name if cases else name, width))
+    lines += [f"note: {note}" for note in contents["notes"]]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def row(figure, name, width):
+    spread = " to ".join(number(value) for value in figure["spread"]) if figure["spread"] else ""
+    limit = ""
+    for word, value in (figure["limit"] or {}).items():
+        limit = f"{word.replace('_', ' ')} {number(value)}: {'MISSED' if is_missed(figure) else 'ok'}"
+    return (
+        f"{name:{width}} {number(figure['value']):>10} {spread:>20} {figure['n']:>4} "
+        f"{figure['unit']:12} {limit}"
+    )

@@ -1,0 +1,66 @@
+"""Runs a program under SimGrid's MPI (SMPI): simulated time, the same on every run and at any load.
+
+Time passes in messages alone, not in computation. What a message costs is measured (message_seconds), not computed.
+"""
+import os
+
+from bench import machine, networks, sampling
+
+CONFIGURATION = [
+    "--cfg=smpi/simulate-computation:no",
+    "--cfg=network/crosstraffic:0",  # what is received does not slow what is sent: full duplex
+    "--cfg=smpi/send-is-detached-thresh:0",
+    "--log=root.thres:critical",
+]
+SHARED = "--cfg=smpi/auto-shared-malloc-thresh:65536"  # ranks share large buffers: contents are lost
+
+
+def node_sizes(text):
+    """"4x16,3" as one size a node."""
+    sizes = []
+    for run in text.split(","):
+        count, _, size = run.rpartition("x")
+        sizes += [int(size)] * int(count or 1)
+    return sizes
+
+
+class Network:
+    """A network with one rank a core: node i has the i-th of the sizes. Files are made in `folder`."""
+
+    def __init__(self, kind, nodes, folder):
+        self.sizes = node_sizes(nodes)
+        self.configuration = CONFIGURATION + networks.CONFIGURATION.get(kind, [])
+        self.folder = folder
+        hosts = [f"n{node}" for node, size in enumerate(self.sizes) for _ in range(size)]
+        self.ranks, self.hosts = len(hosts), self.write("hosts", "\n".join(hosts) + "\n")
+        self.ends = self.write("ends", f"n0\nn{len(self.sizes) - 1}\n")
+        try:
+            self.platform = self.write("network.xml", networks.network(kind, len(self.sizes), max(self.sizes)))
+        except ValueError as error:
+            raise machine.Unusable(f"smpi: {error}") from None
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def command(self, ranks, hosts, options, words):
+        return ["smpirun", "-np", ranks, "-platform", self.platform, "-hostfile", hosts] + [
+            str(word) for word in self.configuration + options + words
+        ]
+
+    def sample(self, program, collective, counts, schedules, native=True, checked=True):
+        """One call of each schedule. `schedules`: files with windows."""
+        words = [program, collective, counts, 1]
+        words += [] if native else ["--without-native"]
+        words += [] if checked else ["--unchecked"]
+        words += [f"{file}:{window}" for file, window in schedules]
+        command = self.command(self.ranks, self.hosts, [] if checked else [SHARED], words)
+        return sampling.parse_or_complain(machine.run(command, timeout=3000, cwd=self.folder).splitlines())
+
+    def message_seconds(self, program, sizes):
+        """The time of a message from the first node to the last, by size; `program` is bench/ping_pong.c."""
+        printed = machine.run(self.command(2, self.ends, [], [program, *sizes]), timeout=600, cwd=self.folder)
+        lines = [line.split() for line in printed.splitlines() if line.startswith("message ")]
+        return {int(size): float(seconds) for _, size, seconds in lines}

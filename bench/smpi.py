@@ -1,0 +1,203 @@
+"""Simulated networks of up to 256 ranks: flat, fat-tree and dragonfly, 10 Gbit/s a node (bench/networks.py).
+
+The same runtime over SimGrid's MPI. Times are the same on every run, at any load, so one call is a measurement and nothing
+has a spread. SimGrid's own collectives are not faithful to the libraries that they are named after: ratios to them are for
+information, and baselines are schedules.
+"""
+import re
+import tempfile
+
+from bench import expected, machine, simulation
+from bench.distributions import DISTRIBUTIONS, as_text
+from bench.sampling import Generator
+
+NEEDS_CALM = False
+TABLE = "tests/simulation/expected.txt"
+WINDOW = 16
+KINDS = ("flat", "fat-tree", "dragonfly")
+LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
+SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # block sizes: which one is the best
+MOST_BLOCKS = 3000  # of a sweep's ring: as many rounds are simulated
+
+
+def build():
+    return machine.build(
+        "//generator:generator", "//verifier:verifier", "//bench:smpi_collective.so", "//bench:smpi_ping_pong.so"
+    )
+
+
+class Measuring:
+    """What the parts share."""
+
+    def __init__(self, report, options, programs, folder):
+        self.report, self.options, self.folder = report, options, folder
+        self.generator_program, self.verifier, self.collective, self.ping_pong = programs
+        self.generator = Generator(self.generator_program, folder)
+
+    def wanted(self, name):
+        return self.options.only in name
+
+    def network(self, kind, nodes):
+        return simulation.Network(kind, nodes, tempfile.mkdtemp(dir=self.folder))
+
+    def microseconds(self, name, seconds):
+        self.report.figure(name, 1e6 * seconds, "us")
+
+
+def regressions(m):
+    """The times that tests expect; here only how many differ, which must be none."""
+    if not m.wanted("expected times"):
+        return
+    rows = [row for row in expected.read(TABLE) if isinstance(row, list)]
+    differing = 0
+    for row in rows:
+        seconds = expected.simulate(row, m.generator_program, m.collective)
+        differing += not expected.agrees(seconds, float(row[5]))
+    m.report.figure(f"expected times: of {len(rows)}, how many differ", differing, at_most=0, n=len(rows))
+
+
+def messages(m):
+    """alpha and beta: of a message between the ends of the network."""
+    for kind in ("linear", *KINDS):
+        case = f"a message, {kind} 64 nodes"
+        if m.wanted(case):
+            alpha, beta = Costs(m, m.network(kind, "64x1")).line()
+            m.microseconds(f"{case} | alpha", alpha)
+            m.report.figure(f"{case} | beta", 1e9 * beta, "ns/B")
+
+
+def alltoall(m):
+    """Schedules beside each other, and, up to 64 ranks, beside SimGrid's own."""
+    algorithms = ("factor", "hierarchical-factor", "hierarchical-circle")
+    for kind in KINDS:
+        for nodes, size in (("64x1", 4096), ("16x4", 256), ("16x4", 4096)):
+            case = f"alltoall, {kind} {nodes}, {size} B"
+            if not m.wanted(case):
+                continue
+            network = m.network(kind, nodes)
+            schedules = [(m.generator.file("alltoall", name, nodes), WINDOW) for name in algorithms]
+            sampled = network.sample(m.collective, "alltoall", size, schedules)
+            m.microseconds(f"{case} | SimGrid's own", sampled[0].native[0])
+            for name, one in zip(algorithms, sampled):
+                m.microseconds(f"{case} | {name}", one.ours[0])
+
+
+def allgatherv(m):
+    """The family on nodes of several ranks."""
+    algorithms = ("linear-ring", "blocked-ring", "blocked-ring-nodes")
+    for kind in KINDS:
+        for nodes, total in (("16x4", 1 << 20), ("64x4", 4 << 20)):
+            for distribution in ("regular", "spike"):
+                case = f"allgatherv {distribution}, {kind} {nodes}, {total >> 20} MiB"
+                if m.wanted(case):
+                    ring = Ring(m, kind, nodes, distribution, total)
+                    for name, seconds in zip(algorithms, ring.seconds([(name,) for name in algorithms])):
+                        m.microseconds(f"{case} | {name}", seconds)
+
+
+class Costs:
+    """What a message costs on a network."""
+
+    def __init__(self, m, network):
+        self.seconds = lambda *sizes: network.message_seconds(m.ping_pong, sizes)
+
+    def line(self):
+        """alpha and beta: of an empty message, and of a byte of a long one."""
+        found = self.seconds(0, LONGEST // 2, LONGEST)
+        return found[0], (found[LONGEST] - found[LONGEST // 2]) / (LONGEST // 2)
+
+    def options(self):
+        """The same for the generator, in whole nanoseconds and picoseconds."""
+        alpha, beta = self.line()
+        return "--alpha", f"{1e9 * alpha:.0f}ns", "--beta", f"{1e12 * beta:.0f}ps"
+
+
+def blocks(counts, size):
+    """How many blocks there are: a rank that has nothing has one, an empty one."""
+    return sum(max(1, -(-count // size)) for count in counts)
+
+
+class Ring:
+    """An allgatherv: a distribution of a total over a network's ranks."""
+
+    def __init__(self, m, kind, nodes, distribution, total):
+        self.m, self.nodes = m, nodes
+        self.network = m.network(kind, nodes)
+        self.costs = Costs(m, self.network)
+        self.counts = DISTRIBUTIONS[distribution](total, self.network.ranks)
+
+    def file(self, schedule):
+        return self.m.generator.file("allgather", schedule[0], self.nodes, *map(str, schedule[1:]))
+
+    def seconds(self, schedules):
+        """A call's time by each: an algorithm with its options."""
+        sampled = self.network.sample(
+            self.m.collective,
+            "allgatherv",
+            as_text(self.counts),
+            [(self.file(schedule), WINDOW) for schedule in schedules],
+            native=False,
+            checked=False,
+        )
+        return [one.ours[0] for one in sampled]
+
+    def block_size(self, schedule):
+        """What the schedule's rule chooses, as the verifier says it."""
+        printed = machine.run([self.m.verifier, "check", self.file(schedule), "--counts", as_text(self.counts)])
+        return int(re.search(r"B = (\d+)", printed)[1])
+
+
+def against_the_model(m):
+    """Time over (b - 1) (alpha + beta B): B by the model with the network's alpha and beta, and alpha + beta B the time of
+    a message of B bytes, as it is measured; over m beta; and the linear ring."""
+    total = 16 << 20
+    for kind in ("linear", "flat"):
+        found = []
+        for distribution in DISTRIBUTIONS:
+            case = f"allgatherv {distribution}, {kind} 64x1, 16 MiB"
+            if not m.wanted(case):
+                continue
+            ring = Ring(m, kind, "64x1", distribution, total)
+            blocked = ("blocked-ring", "--block-size", "model", *ring.costs.options())
+            size, beta = ring.block_size(blocked), ring.costs.line()[1]
+            seconds, linear = ring.seconds([blocked, ("linear-ring",)])
+            model = (blocks(ring.counts, size) - 1) * ring.costs.seconds(size)[size]
+            m.report.figure(f"{case} | block size", size, "B")
+            m.report.figure(f"{case} | blocked ring / model", seconds / model)
+            m.report.figure(f"{case} | blocked ring / (m beta)", seconds / (total * beta))
+            m.report.figure(f"{case} | linear ring / (m beta)", linear / (total * beta))
+            found.append(seconds / model)
+        worst(m, f"allgatherv, {kind} 64x1, 16 MiB | blocked ring / model, the worst", found, 6, 1.05)
+
+
+def worst(m, name, found, cases, at_most):
+    """Of all cases; nothing where some were left out."""
+    if len(found) == cases:
+        m.report.figure(name, max(found), at_most=at_most, n=cases)
+
+
+def automatic(m):
+    """What `auto` chooses with the network's alpha and beta, over the best block size of a sweep."""
+    for kind, at_most in (("linear", 1.05), ("flat", None)):
+        found = []
+        for total in (64 << 10, 1 << 20, 16 << 20):
+            for distribution in DISTRIBUTIONS:
+                case = f"block size, {distribution} {total >> 10} KiB, {kind} 64x1"
+                if not m.wanted(case):
+                    continue
+                ring = Ring(m, kind, "64x1", distribution, total)
+                sizes = [size for size in SWEEP if blocks(ring.counts, size) <= MOST_BLOCKS and size < 2 * max(ring.counts)]
+                auto = ("blocked-ring", "--block-size", "auto", *ring.costs.options())
+                chosen, *swept = ring.seconds([auto, *[("blocked-ring", "--block-size", size) for size in sizes]])
+                m.report.figure(f"{case} | auto / best of the sweep", chosen / min(swept))
+                m.report.figure(f"{case} | auto", ring.block_size(auto), "B")
+                m.report.figure(f"{case} | best of the sweep", sizes[swept.index(min(swept))], "B")
+                found.append(chosen / min(swept))
+        worst(m, f"block size, {kind} 64x1 | auto / best of the sweep, the worst", found, 3 * len(DISTRIBUTIONS), at_most)
+
+
+def measure(report, options, programs):
+    with tempfile.TemporaryDirectory() as folder:
+        m = Measuring(report, options, programs, folder)
+        for part in (regressions, messages, alltoall, allgatherv, against_the_model, automatic):
+            part(m)

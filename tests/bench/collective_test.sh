@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# collective_test.sh COLLECTIVE GENERATOR: the program behind the times, right and wrong, on three ranks.
+set -u
+. tests/mpi/mpirun.sh
+collective=$1 generator=$2
+failed=0
+work=$TEST_TMPDIR
+"$generator" generate alltoall --algorithm factor --nodes 3 --out "$work/factor.qs" >/dev/null
+"$generator" generate allgather --algorithm blocked-ring --nodes 3 --out "$work/ring.qs" >/dev/null
+
+start() {
+  start_ranks openmpi 3 60 "$collective" "$@" >"$work/out" 2>"$work/err" </dev/null
+  code=$?
+}
+
+problem() {
+  echo "FAILED: collective $*: exit code $code"
+  cat "$work/out" "$work/err"
+  failed=1
+}
+
+# right SAMPLES ARGUMENTS...: so many pairs of times, and an end.
+right() {
+  local samples=$1
+  shift
+  start "$@"
+  [ $code -eq 0 ] && [ "$(tail -n 1 "$work/out")" = end ] &&
+    [ "$(grep -cE '^sample [0-9]+ [0-9.e+-]+ [0-9.e+-]+$' "$work/out")" -eq "$samples" ] || problem "$@"
+}
+
+# refused SENTENCE ARGUMENTS...: no end, and this sentence.
+refused() {
+  local sentence=$1
+  shift
+  start "$@"
+  [ $code -ne 0 ] && [ $code -ne 124 ] && grep -qF "collective: $sentence" "$work/err" &&
+    ! grep -q '^end' "$work/out" || problem "$@"
+}
+
+right 4 alltoall 100 2 "$work/factor.qs:4" "$work/factor.qs:1"
+right 3 allgather 100 3 "$work/ring.qs:16"
+right 2 allgatherv 1x1000,2x0 2 "$work/ring.qs:16"
+right 1 allgatherv 7,0,9 1 --without-native "$work/ring.qs:16"
+grep -q '^sample 0 0\.0*e+00 [1-9]' "$work/out" || problem "without the native collective"
+grep -qE '^schedule 0 blocked-ring [0-9a-f]{32} 16$' "$work/out" || problem "its description"
+
+refused "usage" allreduce 100 2 "$work/ring.qs:16"
+refused "a schedule is given as FILE.qs:WINDOW" allgather 100 2 "$work/ring.qs"
+refused "there are fewer counts than ranks" allgatherv 7,0 1 "$work/ring.qs:16"
+refused "there are more counts than ranks" allgatherv 4x7 1 "$work/ring.qs:16"
+refused "counts that differ are for allgatherv alone" allgather 7,0,9 1 "$work/ring.qs:16"
+refused "a count is no number of bytes" allgatherv 3x 1 "$work/ring.qs:16"
+refused "a count is no number of bytes" allgather -1 1 "$work/ring.qs:16"
+exit $failed

@@ -1,0 +1,126 @@
+import json
+import os
+import tempfile
+import unittest
+
+from bench import callgrind, expected, google, machine, networks, sampling, smpi
+
+PRINTED = """schedule 0 blocked-ring 1234abcd 16
+schedule 1 bruck 5678abcd 4
+sample 0 2.0e-03 1.0e-03
+sample 1 3.0e-03 6.0e-03
+sample 0 4.0e-03 1.0e-03
+end"""
+
+
+class Sampling(unittest.TestCase):
+    def test_pairs_belong_to_their_schedules(self):
+        first, second = sampling.parse(PRINTED.splitlines())
+        self.assertEqual((first.algorithm, first.window, first.ratios), ("blocked-ring", 16, [2.0, 4.0]))
+        self.assertEqual((second.native, second.ours), ([3e-3], [6e-3]))
+
+    def test_a_run_that_breaks_off_is_no_measurement(self):
+        with self.assertRaisesRegex(machine.Unusable, "did not come to its end"):
+            sampling.parse_or_complain(PRINTED.splitlines()[:-1])
+
+    def test_the_program_s_own_error_is_what_is_told(self):
+        with self.assertRaisesRegex(machine.Unusable, "other bytes"):
+            sampling.parse_or_complain([], ["noise", "collective: the schedule received other bytes than were sent"])
+
+
+PROFILE = """positions: line
+events: Ir
+ob=(1) /somewhere/run
+fn=(1) quadrille_alltoall
+10 100
+cob=(2) /usr/lib/openmpi/libmpi.so
+cfn=(2) MPI_Isend
+calls=2 0
+12 5000
++3 20
+fn=(3) MPI_Irecv
+5 7
+ob=(2)
+fn=(2)
+* 40
+ob=(4) /usr/lib/libc.so.6
+fn=(5) memcpy
+- 1"""
+
+
+class Callgrind(unittest.TestCase):
+    def test_counts_where_it_happens_and_not_what_is_called(self):
+        found = callgrind.read(PROFILE.splitlines(), "run")
+        self.assertEqual((found.all, found.own, found.open_mpi), (168, 120, 40))
+
+
+class Google(unittest.TestCase):
+    def lines(self, **more):
+        return {"run_name": "a", "name": "a", "run_type": "iteration", "cpu_time": 2.0, "time_unit": "ms", **more}
+
+    def test_repetitions_without_aggregates(self):
+        lines = [self.lines(), self.lines(cpu_time=3.0, transfers=5.0), self.lines(run_type="aggregate", cpu_time=9.0)]
+        found = google.parse(json.dumps({"benchmarks": lines}))
+        seconds, counters = found["a"]
+        self.assertEqual(seconds, [0.002, 0.003])
+        self.assertEqual(counters["time_unit"], "ms")
+
+    def test_an_error_is_no_time(self):
+        line = self.lines(error_occurred=True, error_message="REFUTED")
+        with self.assertRaisesRegex(machine.Unusable, "a: REFUTED"):
+            google.parse(json.dumps({"benchmarks": [line]}))
+
+
+class Expected(unittest.TestCase):
+    def read(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", delete=False) as file:
+            file.write(text)
+        try:
+            return expected.read(file.name)
+        finally:
+            os.remove(file.name)
+
+    def test_comments_stay_and_lines_are_words(self):
+        rows = self.read("# what\nflat 4x1 alltoall 8 16 1.5e-05 factor --self-loops drop\n")
+        self.assertEqual(rows[0], "# what")
+        self.assertEqual(rows[1][6:], ["factor", "--self-loops", "drop"])
+
+    def test_a_line_that_lacks_something_is_refused(self):
+        with self.assertRaisesRegex(machine.Unusable, r":2: wants network"):
+            self.read("flat 4x1 alltoall 8 16 1.5e-05 factor\nflat 4x1 alltoall 8 16 soon factor\n")
+
+    def test_a_table_without_times_is_refused(self):
+        with self.assertRaisesRegex(machine.Unusable, "expects no times at all"):
+            self.read("# nothing\n")
+
+    def test_counts(self):
+        self.assertEqual(expected.counts_of("1024", 4), "1024")
+        self.assertEqual(expected.counts_of("broadcast:64", 4), "1x64,3x0")
+        with self.assertRaisesRegex(machine.Unusable, "no distribution 'spiky'"):
+            expected.counts_of("spiky:64", 4)
+
+    def test_times_are_compared_to_rounding(self):
+        self.assertTrue(expected.agrees(1.0000005, 1.0))
+        self.assertFalse(expected.agrees(1.00001, 1.0))
+        self.assertFalse(expected.agrees(0.99999, 1.0))
+        self.assertFalse(expected.agrees(float("nan"), 1.0))
+
+
+class Networks(unittest.TestCase):
+    def test_a_fat_tree_has_room_for_all_nodes(self):
+        self.assertEqual([networks.fat_tree(n) for n in (16, 64, 15)], ["2;4,4;1,4;1,1", "2;8,8;1,8;1,1", "2;5,3;1,5;1,1"])
+
+    def test_what_there_is_not_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "no network 'torus'"):
+            networks.shape("torus", 16)
+        with self.assertRaisesRegex(ValueError, "a dragonfly has 16, 64, 256 nodes, not 17"):
+            networks.shape("dragonfly", 17)
+
+
+class Blocks(unittest.TestCase):
+    def test_an_empty_contribution_has_one(self):
+        self.assertEqual(smpi.blocks([10, 0, 8], 4), 3 + 1 + 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
