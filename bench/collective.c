@@ -130,8 +130,7 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
 static int call_native(const struct job* job, MPI_Comm comm) {
   const int own = job->counts[job->rank];
   switch (job->collective) {
-    case ALLTOALL:
-      return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
+    case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
     case ALLGATHER:
       return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
     default:

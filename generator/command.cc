@@ -81,8 +81,9 @@ Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
   for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
   for (const auto& [name, value] : given) {
     if (value.empty()) continue;
-    const auto option = std::find_if(algorithm.options.begin(), algorithm.options.end(),
-                                     [&](const Option& o) { return o.name == name; });
+    const auto option =
+        std::find_if(algorithm.options.begin(), algorithm.options.end(),
+                     [&wanted = name](const Option& o) { return o.name == wanted; });
     if (option == algorithm.options.end()) return no_such_option(name, algorithm);
     if (std::find(option->values.begin(), option->values.end(), value) == option->values.end())
       return Error{
@@ -116,8 +117,9 @@ bool has_call_parameter(const Program& program) {
 Result<Job> make_job(const Algorithm& algorithm, const Program& program, const Topology& topology,
                      const GenerateArguments& arguments) {
   for (const auto& [name, text] : arguments.numbers)
-    if (!text.empty() && std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
-                                      [&](const Number& n) { return n.name == name; }))
+    if (!text.empty() &&
+        std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
+                     [&wanted = name](const Number& n) { return n.name == wanted; }))
       return no_such_option(name, algorithm);
   for (const auto& [flag, text] : {std::pair("block-size", arguments.block_size),
                                    {"alpha", arguments.alpha},

@@ -54,7 +54,7 @@ std::string data_step(const Choices& choices, const std::string& number) {
                                             : fmt::format("step {} after -1", number);
 }
 
-std::string indented(int depth, const std::string& text) {
+std::string indented(size_t depth, const std::string& text) {
   std::string result;
   for (size_t start = 0; start < text.size();) {
     const size_t end = text.find('\n', start);

@@ -58,9 +58,10 @@ std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
   for (size_t node = 0; node < figure.node_sizes.size(); ++node) {
     const int64_t size = figure.node_sizes[node];
     const int left = x[rank] - kColumn / 2;
+    const int64_t width = size * kColumn + int64_t{2} * kPadding;
     text += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n",
-        left - kPadding, kTop - 42, size * kColumn + 2 * kPadding, height - kTop + 36);
+        left - kPadding, kTop - 42, width, height - kTop + 36);
     text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">node {}</text>\n",
                         left + size * kColumn / 2, kTop - 26, node);
     for (int64_t i = 0; i < size; ++i, ++rank)

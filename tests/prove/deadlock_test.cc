@@ -128,9 +128,9 @@ TEST(Deadlock, IsNotProvenOfAProgramInWhichOddRanksReceiveFirst) {
       "  to (turn = rank mod 2 ? 3*k + sends(rank) : 3*k + receives(rank)) + 1\n";
   const std::string proof = changed(
       changed(kProof, "  from 2*k\n  to 2*k + 2\n", "  from 3*k\n  to 3*k + 3\n"), keys, potential);
-  EXPECT_THAT(prove(even_ranks_send_first(), proof).failed,
-              ElementsAre("deadlock: every rank comes to send 1",
-                          "deadlock: receive 1 is posted later"));
+  EXPECT_THAT(
+      prove(even_ranks_send_first(), proof).failed,
+      ElementsAre("deadlock: every rank comes to send 1", "deadlock: receive 1 is posted later"));
 }
 
 TEST(Deadlock, IsNotProvenWhereReceivesArePostedAhead) {

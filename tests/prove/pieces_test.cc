@@ -66,8 +66,7 @@ TEST(Pieces, OfNoMessageAreAwaitedInVain) {
 TEST(Pieces, StayBehindWithTheirMessage) {
   const std::string half =
       changed(program(), "if 0 < m[2*gives] + m[2*gives + 1]", "if 0 < m[2*gives]");
-  EXPECT_THAT(prove(half, proof()).failed,
-              ElementsAre("message of receive 2", "match receive 2"));
+  EXPECT_THAT(prove(half, proof()).failed, ElementsAre("message of receive 2", "match receive 2"));
   EXPECT_EQ(smallest_failure(half), "4x1, counts 0,1,0,0: match");
 }
 
