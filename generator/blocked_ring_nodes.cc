@@ -63,9 +63,18 @@ if 1 < ranks
 )";
 }
 
-// Send 2, to the first rank of the node, is what receive 1 there has from near.
+// Only the first rank of a node receives from outside, and not what a rank of the node owns; since no
+// rank receives a block twice, no node does. Send 2, to the first rank of the node, is what receive 1
+// there has from near.
 std::string proof(const Choices&) {
-  return block_rounds() + R"(define shared(first, last, k)
+  return R"(theorem one_rank_receives_from_outside(u)
+  given 1 < ranks and 0 <= u and u < ranks and u != first(u)
+  show first(u) <= left(u) and left(u) <= last(u)
+theorem own_blocks_stay_inside(u)
+  given 1 < ranks and 0 <= u and u < ranks
+  show first(u) <= near(u) and near(u) <= last(u)
+)" + block_rounds() +
+         R"(define shared(first, last, k)
   as k - (s[ranks] - (s[last] - s[first]))
 match send 1
   with receive 1 where k = k
