@@ -32,16 +32,18 @@ static const struct quadrille_side* own_side(const struct call* call) {
 /* Lengths and places of all blocks. False where 64 bits do not hold them. */
 static int read_counts(struct call* call) {
   struct quadrille_execution* x = call->binding->execution;
+  const struct quadrille_side* side = &call->receive;
   const int ranks = (int)call->binding->place.ranks;
+  const int* real = call->binding->real;
   int64_t total = 0;
   for (int i = 0; i < ranks; i++) {
-    const struct quadrille_block block = quadrille_block_of(&call->receive, call->binding->real[i]);
+    const struct quadrille_block block = quadrille_block_of(side, real[i]);
     int64_t bytes;
-    if (__builtin_mul_overflow(block.count, call->receive.type_size, &bytes)) return 0;
+    if (__builtin_mul_overflow(block.count, side->type_size, &bytes)) return 0;
     call->changed |= x->counts[i] != bytes;
     x->counts[i] = bytes;
     x->offsets[i] =
-        call->direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)call->receive.base) : total;
+        call->direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
     if (__builtin_add_overflow(total, bytes, &total)) return 0;
   }
   x->total = total;
@@ -105,6 +107,8 @@ static void follow(struct call* call) {
   struct quadrille_execution* x = binding->execution;
   struct quadrille_pipeline* pipeline = &x->pipeline;
   pipeline->error = MPI_SUCCESS;
+  pipeline->comm = binding->comm;
+  pipeline->send = binding->synchronous ? MPI_Issend : MPI_Isend;
   quadrille_pipeline_check(pipeline, place_own(call));
   const char* broken = quadrille_execution_follow(binding, 1);
   if (broken) {
@@ -112,7 +116,7 @@ static void follow(struct call* call) {
     snprintf(x->broken, sizeof x->broken, "the schedule is broken: %s; verify it", broken);
     return;
   }
-  quadrille_pipeline_finish(binding);
+  quadrille_pipeline_wait(pipeline, pipeline->next);
   if (!call->direct) quadrille_pipeline_check(pipeline, unpack_all(call));
   if (x->copy_room <= KEPT_COPY) return;
   free(x->copy);

@@ -70,8 +70,7 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
     case QUADRILLE_TABLE_MAP:
       table->first = fragment(c, QUADRILLE_INTEGER);
       /* The index is variable 0, in register 0. */
-      c->variables[c->variable_count++] =
-          (struct quadrille_variable){0, quadrille_take_register(c), 0};
+      c->variables[c->variable_count++] = quadrille_take_register(c);
       table->second = fragment(c, QUADRILLE_INTEGER);
       c->variable_count = 0;
       c->next_register = 0;
@@ -84,22 +83,30 @@ static void declare(struct quadrille_compiler* c, int reg) {
   if (c->variable_count == QUADRILLE_MAX_VARIABLES)
     return quadrille_read_fail(&c->in,
                                "the code goes beyond the limits of the language; make it again");
-  c->variables[c->variable_count++] = (struct quadrille_variable){0, reg, 0};
+  c->variables[c->variable_count++] = reg;
 }
 
+/* A loop without loops, copies and lanes in it, whose iterations are steps or pieces, may go on in
+ * runs. */
 static void loop(struct quadrille_compiler* c, int depth) {
-  const int saved = c->next_register;
+  const int saved = c->next_register, obstacles = c->obstacles;
   const int index = quadrille_take_register(c);
   quadrille_compile_into(c, index, QUADRILLE_INTEGER);
   const int bound = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   const quadrille_jumps exit = quadrille_emit(c, QUADRILLE_DO_UNLESS_LESS, 0, index, bound, -1);
   declare(c, index);
-  const quadrille_jumps after_run = quadrille_compile_run(c, index, bound);
-  const int32_t start = c->program->instruction_count;
+  const int32_t start = quadrille_emit(c, QUADRILLE_DO_RUN, 0, index, bound, -1);
   body(c, depth);
-  quadrille_emit(c, QUADRILLE_DO_NEXT, 0, index, bound, start);
+  const int runs = c->obstacles == obstacles && (!c->in_step || c->in_message);
+  quadrille_emit(c, QUADRILLE_DO_NEXT, 0, index, bound, runs ? start : start + 1);
+  if (!c->in.error) {
+    struct quadrille_instruction* run = &c->program->instructions[start];
+    run->immediate = runs ? c->program->instruction_count : start + 1;
+    run->target = (uint8_t)(c->program->run_count++ % QUADRILLE_RUNS);
+    if (!runs) run->operation = QUADRILLE_DO_JUMP;
+  }
   quadrille_land(c, exit);
-  quadrille_land(c, after_run);
+  c->obstacles++;
   c->variable_count--;
   c->next_register = saved;
 }
@@ -202,6 +209,7 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
     quadrille_read_fail(&c->in,
                         "the code reduces in a collective without an operator; make it again");
   p->has_reductions |= reduction;
+  c->obstacles++;
   const int saved = c->next_register;
   const int32_t first = piece(c, quadrille_read_byte(&c->in));
   const int32_t second = piece(c, quadrille_read_byte(&c->in));
@@ -219,6 +227,7 @@ static void lanes(struct quadrille_compiler* c, int depth) {
   if (c->in_step || c->in_lanes)
     quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane; make it again");
   c->program->has_lanes = 1;
+  c->obstacles++;
   const unsigned count = quadrille_read_byte(&c->in);
   if (count < 1 || count > QUADRILLE_MAX_LANES)
     quadrille_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");

@@ -53,6 +53,8 @@ int quadrille_take_register(struct quadrille_compiler* c) {
     quadrille_read_fail(&c->in, "the program needs too many registers; make it again");
     return 0;
   }
+  if (c->program->register_count <= c->next_register)
+    c->program->register_count = c->next_register + 1;
   return c->next_register++;
 }
 
@@ -222,19 +224,10 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
   return is_comparison(first) ? QUADRILLE_BOOLEAN : QUADRILLE_INTEGER;
 }
 
-/* A variable's register; an inlined one is compiled from its own expression. */
 static int variable(struct quadrille_compiler* c, unsigned number) {
-  if (number >= (unsigned)c->variable_count) {
-    quadrille_read_fail(&c->in, "the code names a variable that is not in scope; make it again");
-    return 0;
-  }
-  const struct quadrille_variable* v = &c->variables[number];
-  if (!v->inlined) return v->reg;
-  const uint64_t resume = c->in.next;
-  c->in.next = v->offset;
-  const int where = operand(c, QUADRILLE_INTEGER, 0);
-  c->in.next = resume;
-  return where;
+  if (number < (unsigned)c->variable_count) return c->variables[number];
+  quadrille_read_fail(&c->in, "the code names a variable that is not in scope; make it again");
+  return 0;
 }
 
 /* Compiles the next expression into `target`, or, where that is negative, into any register. */

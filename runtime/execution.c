@@ -24,8 +24,11 @@ enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_B
 struct follower {
   struct quadrille_binding* binding;
   struct quadrille_execution* execution;
-  struct quadrille_step* step; /* that is being gathered */
-  int post;
+  struct quadrille_walker walker;
+  int post, receives;
+  struct quadrille_step* step;       /* that is being gathered */
+  struct quadrille_message* message; /* of it, that is being gathered */
+  int is_token;                      /* no pieces yet */
   const char* error;
 };
 
@@ -33,38 +36,73 @@ static void refuse(struct follower* f, const char* error) {
   if (!f->error) f->error = error;
 }
 
-static void add_message(struct follower* f, unsigned flags, int64_t peer) {
-  const struct quadrille_place* place = &f->binding->place;
-  if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
-    return refuse(f, "it sends to, or receives from, a rank that is not there");
-  if (!quadrille_step_message(f->step, (flags & QUADRILLE_MESSAGE_RECEIVE) != 0,
-                              f->binding->real[peer]))
-    refuse(f, no_memory);
+static inline void begin_step(struct follower* f, int64_t key, int has_after, int64_t after) {
+  struct quadrille_execution* x = f->execution;
+  if (key <= x->last_key) return refuse(f, "its steps are not in order");
+  x->last_key = key;
+  f->step = quadrille_pipeline_step(&x->pipeline);
+  if (!f->step) return refuse(f, no_memory);
+  quadrille_step_open(f->step, key, has_after ? after : INT64_MAX);
 }
 
-static void add_piece(struct follower* f, const struct quadrille_piece* piece) {
-  struct quadrille_execution* x = f->execution;
-  if (f->error) return;
+static inline void end_step(struct follower* f) {
+  if (f->post && !f->error) quadrille_pipeline_add(&f->execution->pipeline, f->step);
+}
+
+static inline void begin_message(struct follower* f, unsigned flags, int64_t peer) {
   const struct quadrille_place* place = &f->binding->place;
-  const int receives = f->step->messages[f->step->message_count - 1].receives;
-  int64_t block = piece->block;
+  if (f->error) return;
+  if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
+    return refuse(f, "it sends to, or receives from, a rank that is not there");
+  f->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+  f->is_token = 1;
+  struct quadrille_direction* direction = f->receives ? &f->step->receives : &f->step->sends;
+  if (direction->count == direction->room && !quadrille_step_grow(direction))
+    return refuse(f, no_memory);
+  f->message = quadrille_step_message(f->step, direction, f->binding->real[peer]);
+}
+
+static inline void end_message(struct follower* f) {
+  if (f->error) return;
+  if (!f->receives) f->step->sent_bytes += f->message->bytes;
+  /* Both ends know that nothing is to travel. */
+  if (f->message->bytes == 0 && !f->is_token)
+    --*(f->receives ? &f->step->receives.count : &f->step->sends.count);
+}
+
+/* Where a piece lies. Returns NULL, or what is wrong with it. */
+static inline const char* find_piece(const struct quadrille_binding* binding, int receives,
+                                     const struct quadrille_piece* piece,
+                                     struct quadrille_segment* segment) {
+  const struct quadrille_execution* x = binding->execution;
+  int64_t block = piece->block, low = 0;
   if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
-    block = place->rank;
-  else if (piece->buffer != QUADRILLE_PIECE_RECEIVE)
-    return refuse(f, "it names a block that is not there");
-  if ((uint64_t)block >= (uint64_t)place->ranks)
-    return refuse(f, "it names a block that is not there");
-  if (receives && block == place->rank)
-    return refuse(f, "it receives over this rank's own contribution");
-  int64_t low = 0, high = x->counts[block];
+    block = binding->place.rank;
+  else if (piece->buffer != QUADRILLE_PIECE_RECEIVE ||
+           (uint64_t)block >= (uint64_t)binding->place.ranks)
+    return "it names a block that is not there";
+  if (receives && block == binding->place.rank)
+    return "it receives over this rank's own contribution";
+  int64_t high = x->counts[block];
   if (piece->ranged) {
     if (piece->low < 0 || piece->low > piece->high || piece->high > high)
-      return refuse(f, "it names a range that is not in its block");
+      return "it names a range that is not in its block";
     low = piece->low;
     high = piece->high;
   }
-  char* const address = (char*)(x->base + (uintptr_t)(x->offsets[block] + low));
-  if (!quadrille_step_piece(f->step, address, high - low)) refuse(f, no_memory);
+  segment->address = (char*)(x->base + (uintptr_t)(x->offsets[block] + low));
+  segment->bytes = high - low;
+  return NULL;
+}
+
+static inline void add_piece(struct follower* f, const struct quadrille_piece* piece) {
+  struct quadrille_segment segment;
+  if (f->error) return;
+  f->is_token = 0;
+  f->error = find_piece(f->binding, f->receives, piece, &segment);
+  if (!f->error && segment.bytes > 0 &&
+      !quadrille_step_piece(f->step, f->message, segment.address, segment.bytes))
+    f->error = no_memory;
 }
 
 /* Lies there already, where it is the one copy that an allgather has. */
@@ -79,57 +117,155 @@ static void copy(struct follower* f, const struct quadrille_event* event) {
     refuse(f, "it copies a foreign block");
 }
 
-static void begin_step(struct follower* f, const struct quadrille_event* event) {
-  f->step = quadrille_pipeline_step(f->binding);
-  quadrille_step_open(f->step, event);
+/* The piece at this iteration, and on to the next. */
+static inline struct quadrille_piece take_piece(struct quadrille_run_message* m) {
+  const struct quadrille_piece piece = {m->buffer, m->ranged, m->block.value, m->low.value,
+                                        m->high.value};
+  m->block.value += m->block.stride;
+  m->low.value += m->low.stride;
+  m->high.value += m->high.stride;
+  return piece;
 }
 
-static void end_step(struct follower* f) {
+/* A message of a run of which everything is known to be there: bytes at an address, both of which
+ * move on evenly, or whole blocks. */
+struct course {
+  int receives, is_token, is_whole, peer; /* rank in the communicator */
+  int64_t block, block_stride;
+  char* address;
+  int64_t address_stride, bytes, bytes_stride;
+};
+
+static int64_t last_of(struct quadrille_value value, int64_t count) {
+  return value.value + (count - 1) * value.stride;
+}
+
+static inline int is_in(int64_t value, int64_t length) {
+  return (uint64_t)value < (uint64_t)length;
+}
+
+/* What changes evenly is there where it is at both ends. False where it is not, or changes. */
+static int set_course(const struct quadrille_binding* binding,
+                      const struct quadrille_run_message* m, int64_t count, struct course* c) {
+  const struct quadrille_execution* x = binding->execution;
+  const int64_t ranks = binding->place.ranks, own = binding->place.rank;
+  const int64_t first = m->block.value, last = last_of(m->block, count);
+  if (m->peer.stride != 0 || !is_in(m->peer.value, ranks) || m->peer.value == own) return 0;
+  *c = (struct course){.receives = (m->flags & QUADRILLE_MESSAGE_RECEIVE) != 0,
+                       .is_token = m->is_token,
+                       .peer = binding->real[m->peer.value],
+                       .is_whole = !m->ranged && !m->is_token,
+                       .block = first,
+                       .block_stride = m->block.stride};
+  if (m->is_token) return 1;
+  if (m->buffer != QUADRILLE_PIECE_RECEIVE || !is_in(first, ranks) || !is_in(last, ranks) ||
+      (c->receives && (first < last ? first : last) <= own && own <= (first < last ? last : first)))
+    return 0;
+  if (c->is_whole) return 1;
+  const int64_t low = m->low.value, high = m->high.value;
+  const int64_t last_low = last_of(m->low, count), last_high = last_of(m->high, count);
+  if (first != last || low < 0 || low > high || high > x->counts[first] || last_low < 0 ||
+      last_low > last_high || last_high > x->counts[first])
+    return 0;
+  c->address = (char*)(x->base + (uintptr_t)(x->offsets[first] + low));
+  c->address_stride = m->low.stride;
+  c->bytes = high - low;
+  c->bytes_stride = m->high.stride - m->low.stride;
+  return 1;
+}
+
+/* Adds the message at this iteration, and goes on to the next. */
+static inline void add_course(const struct quadrille_execution* x, struct quadrille_step* step,
+                              struct course* c) {
+  char* address = c->address;
+  int64_t bytes = c->bytes;
+  if (c->is_whole) {
+    address = (char*)(x->base + (uintptr_t)x->offsets[c->block]);
+    bytes = x->counts[c->block];
+    c->block += c->block_stride;
+  } else {
+    c->address += c->address_stride;
+    c->bytes += c->bytes_stride;
+  }
+  if (bytes == 0 && !c->is_token) return;
+  struct quadrille_direction* direction = c->receives ? &step->receives : &step->sends;
+  struct quadrille_message* message = quadrille_step_message(step, direction, c->peer);
+  message->address = address;
+  message->bytes = bytes;
+  if (bytes > INT_MAX) step->is_plain = 0;
+  if (!c->receives) step->sent_bytes += bytes;
+}
+
+/* The steps of a run. False where something is not there, or not even. */
+static int follow_courses(struct follower* f, struct quadrille_run* run) {
   struct quadrille_execution* x = f->execution;
-  if (f->error) return;
-  if (f->step->key <= x->last_key) return refuse(f, "its steps are not in order");
-  x->last_key = f->step->key;
-  if (f->post) quadrille_pipeline_add(f->binding);
+  struct course courses[QUADRILLE_RUN_MESSAGES];
+  if (run->key.value <= x->last_key || run->key.stride < 1) return 0;
+  for (int i = 0; i < run->message_count; i++)
+    if (!set_course(f->binding, &run->messages[i], run->count, &courses[i])) return 0;
+  x->last_key = last_of(run->key, run->count);
+  if (!f->post) return 1;
+  int64_t key = run->key.value, after = run->has_after ? run->after.value : INT64_MAX;
+  const int64_t after_stride = run->after.stride;
+  for (int64_t left = run->count; left > 0; left--) {
+    struct quadrille_step* step = quadrille_pipeline_step(&x->pipeline);
+    if (!step) f->error = no_memory;
+    if (f->error) return 1;
+    quadrille_step_open(step, key, after);
+    for (int i = 0; i < run->message_count; i++) add_course(x, step, &courses[i]);
+    quadrille_pipeline_add(&x->pipeline, step);
+    key += run->key.stride;
+    after += after_stride;
+  }
+  return 1;
 }
 
 /* The steps of a run, one by one. */
-static void follow_run(struct follower* f, struct quadrille_event* event) {
-  struct quadrille_stride* values = event->strides;
-  for (int64_t left = event->count; left > 0 && !f->error; left--) {
-    event->key = values[0].value;
-    event->after = event->has_after ? values[1].value : 0;
-    begin_step(f, event);
-    for (int i = 0; i < event->run->message_count && !f->error; i++) {
-      const struct quadrille_run_message* m = &event->run->messages[i];
-      const struct quadrille_piece piece = {m->buffer, 0, values[m->block].value, 0, 0};
-      add_message(f, m->flags, values[m->peer].value);
-      add_piece(f, &piece);
-      if (!f->error) quadrille_step_message_end(f->step);
+static void follow_run(struct follower* f, struct quadrille_run* run) {
+  if ((f->walker.iterations -= run->count) < 0)
+    return refuse(f, "its loops do not end in reasonable time");
+  if (follow_courses(f, run)) return;
+  for (int64_t left = run->count; left > 0 && !f->error; left--) {
+    begin_step(f, run->key.value, run->has_after, run->after.value);
+    for (int i = 0; i < run->message_count; i++) {
+      struct quadrille_run_message* m = &run->messages[i];
+      const struct quadrille_piece piece = take_piece(m);
+      begin_message(f, m->flags, m->peer.value);
+      if (!m->is_token) add_piece(f, &piece);
+      end_message(f);
+      m->peer.value += m->peer.stride;
     }
     end_step(f);
-    for (int i = 0; left > 1 && i < event->run->value_count; i++)
-      values[i].value += values[i].stride;
+    run->key.value += run->key.stride;
+    run->after.value += run->after.stride;
   }
+}
+
+static void follow_pieces(struct follower* f, struct quadrille_run* run) {
+  for (int64_t left = run->count; left > 0 && !f->error; left--)
+    for (int i = 0; i < run->message_count; i++) {
+      const struct quadrille_piece piece = take_piece(&run->messages[i]);
+      add_piece(f, &piece);
+    }
 }
 
 /* False at the end. */
 static inline int follow_event(struct follower* f, struct quadrille_event* event) {
   switch (event->kind) {
-    case QUADRILLE_EVENT_STEP: begin_step(f, event); break;
+    case QUADRILLE_EVENT_STEP: begin_step(f, event->key, event->has_after, event->after); break;
     case QUADRILLE_EVENT_STEP_END: end_step(f); break;
-    case QUADRILLE_EVENT_MESSAGE: add_message(f, event->flags, event->peer); break;
+    case QUADRILLE_EVENT_MESSAGE: begin_message(f, event->flags, event->peer); break;
     case QUADRILLE_EVENT_PIECE: add_piece(f, &event->piece); break;
-    case QUADRILLE_EVENT_MESSAGE_END:
-      if (!f->error) quadrille_step_message_end(f->step);
-      break;
+    case QUADRILLE_EVENT_MESSAGE_END: end_message(f); break;
     case QUADRILLE_EVENT_BLOCK_MESSAGE:
-      add_message(f, event->flags, event->peer);
+      begin_message(f, event->flags, event->peer);
       event->piece.ranged = 0;
       add_piece(f, &event->piece);
-      if (!f->error) quadrille_step_message_end(f->step);
+      end_message(f);
       break;
     case QUADRILLE_EVENT_COPY: copy(f, event); break;
-    case QUADRILLE_EVENT_RUN: follow_run(f, event); break;
+    case QUADRILLE_EVENT_RUN: follow_run(f, &event->run); break;
+    case QUADRILLE_EVENT_PIECE_RUN: follow_pieces(f, &event->run); break;
     case QUADRILLE_EVENT_END: return 0;
     case QUADRILLE_EVENT_UNDEFINED: refuse(f, event->why); break;
     default: refuse(f, "it does what this library does not serve"); break;
@@ -148,14 +284,16 @@ static int64_t most_iterations(const struct quadrille_binding* binding) {
 }
 
 const char* quadrille_execution_follow(struct quadrille_binding* binding, int post) {
-  struct follower f = {binding, binding->execution, NULL, post, NULL};
-  struct quadrille_walker walker;
+  struct follower f;
   struct quadrille_event event;
-  binding->execution->last_key = INT64_MIN;
-  quadrille_walk_start(&walker, &binding->loaded->program, &binding->execution->tables,
-                       &binding->place);
-  walker.iterations = most_iterations(binding);
-  do quadrille_walk_next(&walker, &event);
+  f.binding = binding;
+  f.execution = binding->execution;
+  f.post = post;
+  f.error = NULL;
+  f.execution->last_key = INT64_MIN;
+  quadrille_walk_start(&f.walker, &binding->loaded->program, &f.execution->tables, &binding->place);
+  f.walker.iterations = most_iterations(binding);
+  do quadrille_walk_next(&f.walker, &event);
   while (follow_event(&f, &event));
   return f.error;
 }

@@ -213,6 +213,5 @@ void quadrille_program_destroy(struct quadrille_program* program) {
   free(program->topologies[1].runs);
   free(program->instructions);
   free(program->pieces);
-  free(program->runs);
   memset(program, 0, sizeof *program);
 }

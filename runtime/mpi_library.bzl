@@ -19,6 +19,7 @@ _SOURCES = [
     "internal.h",
     "layout.c",
     "pipeline.c",
+    "pipeline.h",
     "plan.c",
     "plan.h",
     "schedule.c",

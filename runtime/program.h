@@ -21,8 +21,8 @@ extern "C" {
  * last one down. */
 #define QUADRILLE_REGISTERS 256
 #define QUADRILLE_LOCATES 16     /* of which the walk remembers the last result */
-#define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in a step */
-#define QUADRILLE_RUN_VALUES 10  /* key, after, and a peer and a block for each */
+#define QUADRILLE_RUNS 16        /* loops of which the walk remembers whether they make runs */
+#define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in an iteration */
 
 enum quadrille_operation {
   QUADRILLE_DO_ADD,
@@ -61,11 +61,15 @@ enum quadrille_operation {
   QUADRILLE_DO_LANES, /* target: how many bodies follow */
   QUADRILLE_DO_LANE,  /* one of them starts */
   QUADRILLE_DO_LANES_END,
-  QUADRILLE_DO_RUN_CHOOSE, /* jump to the plain loop where a run is not worth it: index a,
-                              bound b */
-  QUADRILLE_DO_RUN,        /* runs[immediate] */
+  QUADRILLE_DO_RUN, /* before the iteration of a loop without loops in it: index a, bound b, what
+                       follows the loop; target: which of the walk's memories */
   QUADRILLE_DO_END
 };
+
+static inline int quadrille_is_binary(int operation) {
+  return operation <= QUADRILLE_DO_LESS_EQUAL ||
+         (operation >= QUADRILLE_DO_UNLESS_EQUAL && operation <= QUADRILLE_DO_UNLESS_LESS_EQUAL);
+}
 
 struct quadrille_instruction {
   uint8_t operation, target, a, b; /* registers */
@@ -74,22 +78,6 @@ struct quadrille_instruction {
 
 struct quadrille_piece_registers {
   uint8_t buffer, ranged, block, low, high;
-};
-
-struct quadrille_run_message {
-  uint8_t flags, buffer, peer, block; /* peer and block: indices of the run's values */
-};
-
-/* A loop whose body is one step of whole-block messages, all of it affine in the loop's variable:
- * the walk hands it out as one event. Registers hold the values at the first iteration, and at the
- * last. */
-struct quadrille_run_registers {
-  uint8_t index, bound, has_after, message_count, value_count;
-  struct {
-    uint8_t first, last;          /* the same register where the value does not change */
-  } values[QUADRILLE_RUN_VALUES]; /* key, `after`, then peers and blocks as messages name them */
-  struct quadrille_run_message messages[QUADRILLE_RUN_MESSAGES];
-  int32_t plain; /* where the plain loop starts */
 };
 
 /* A register that holds the same value all along: an operator of the file and its operand. */
@@ -141,8 +129,7 @@ struct quadrille_program {
   int32_t instruction_count, instruction_room, body;
   struct quadrille_piece_registers* pieces;
   int32_t piece_count, piece_room;
-  struct quadrille_run_registers* runs;
-  int32_t run_count, run_room, locate_count;
+  int32_t run_count, locate_count, register_count; /* without those that never change */
 };
 
 /* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
@@ -205,7 +192,9 @@ enum quadrille_event_kind {
   QUADRILLE_EVENT_LANES, /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
   QUADRILLE_EVENT_LANE,
   QUADRILLE_EVENT_LANES_END,
-  QUADRILLE_EVENT_RUN, /* run, count: so many steps of the same messages */
+  QUADRILLE_EVENT_RUN,       /* run: so many steps */
+  QUADRILLE_EVENT_PIECE_RUN, /* run: so many times the pieces of its messages, of the message that
+                                has begun */
   QUADRILLE_EVENT_END,
   QUADRILLE_EVENT_UNDEFINED /* why */
 };
@@ -215,9 +204,23 @@ struct quadrille_piece {
   int64_t block, low, high;
 };
 
-/* A value at the first of the run's steps, and what each further step adds. */
-struct quadrille_stride {
+/* A value at the first of a run's iterations, and what each further one adds. */
+struct quadrille_value {
   int64_t value, stride;
+};
+
+struct quadrille_run_message {
+  unsigned flags;
+  int is_token, buffer, ranged; /* of the piece, where it is not a token */
+  struct quadrille_value peer, block, low, high;
+};
+
+/* Iterations of a loop that are alike but for values that change evenly. */
+struct quadrille_run {
+  int64_t count; /* of the iterations, at least 2 */
+  int has_after, message_count;
+  struct quadrille_value key, after;
+  struct quadrille_run_message messages[QUADRILLE_RUN_MESSAGES];
 };
 
 struct quadrille_event {
@@ -226,8 +229,7 @@ struct quadrille_event {
   unsigned flags; /* QUADRILLE_MESSAGE_... */
   int64_t key, after, peer, count;
   struct quadrille_piece piece, second;
-  const struct quadrille_run_registers* run;
-  struct quadrille_stride strides[QUADRILLE_RUN_VALUES]; /* of the run's values */
+  struct quadrille_run run;
   const char* why;
 };
 
@@ -237,7 +239,10 @@ struct quadrille_walker {
   const struct quadrille_instruction* next;
   int64_t iterations; /* that loops may still make: no limit, unless set after the start */
   int64_t located[QUADRILLE_LOCATES]; /* what they came to */
+  uint8_t waits[QUADRILLE_RUNS];      /* iterations until a run is tried again */
+  uint8_t failures[QUADRILLE_RUNS];   /* how many were tried in vain, the last ones */
   int64_t registers[QUADRILLE_REGISTERS];
+  int64_t strides[QUADRILLE_REGISTERS]; /* while a run is tried; 0 of what never changes */
 };
 
 void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,

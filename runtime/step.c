@@ -1,24 +1,19 @@
-/* The messages of a step, gathered as the walk tells them. Pieces that lie side by side are one
- * segment. */
+/* The memory of a step. Pieces that lie side by side are one segment. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execution.h"
+#include "runtime/pipeline.h"
 
-void quadrille_step_open(struct quadrille_step* step, const struct quadrille_event* event) {
-  step->key = event->key;
-  /* Without `after`, and where that names no earlier step, it waits for all of them. */
-  step->after = event->has_after ? event->after : INT64_MAX;
-  step->receives_waited = step->sends_waited = 0;
-  step->sent_bytes = 0;
-  step->message_count = step->segment_count = 0;
+static void close_direction(struct quadrille_direction* direction) {
+  free(direction->messages);
+  free(direction->requests);
 }
 
 void quadrille_step_close(struct quadrille_step* step) {
-  free(step->messages);
+  close_direction(&step->receives);
+  close_direction(&step->sends);
   free(step->segments);
-  free(step->requests);
   free(step->room);
   memset(step, 0, sizeof *step);
 }
@@ -30,51 +25,43 @@ static int grow(void** array, int room, size_t size) {
   return 1;
 }
 
-static int grow_messages(struct quadrille_step* step) {
-  const int room = step->message_room ? 2 * step->message_room : 4;
-  if (!grow((void**)&step->messages, room, sizeof *step->messages) ||
-      !grow((void**)&step->requests, room, sizeof *step->requests))
+int quadrille_step_grow(struct quadrille_direction* direction) {
+  const int room = direction->room ? 2 * direction->room : QUADRILLE_FEW_MESSAGES;
+  if (!grow((void**)&direction->messages, room, sizeof *direction->messages) ||
+      !grow((void**)&direction->requests, room, sizeof *direction->requests))
     return 0;
-  step->message_room = room;
+  direction->room = room;
   return 1;
 }
 
-static int grow_segments(struct quadrille_step* step) {
-  const int room = step->segment_room ? 2 * step->segment_room : 4;
-  if (!grow((void**)&step->segments, room, sizeof *step->segments)) return 0;
-  step->segment_room = room;
-  return 1;
+int quadrille_step_open_room(struct quadrille_step* step) {
+  return (step->sends.room > 0 || quadrille_step_grow(&step->sends)) &&
+         quadrille_step_grow(&step->receives);
 }
 
-int quadrille_step_message(struct quadrille_step* step, int receives, int peer) {
-  if (step->message_count == step->message_room && !grow_messages(step)) return 0;
-  step->requests[step->message_count] = MPI_REQUEST_NULL;
-  step->messages[step->message_count++] =
-      (struct quadrille_message){receives, 1, peer, step->segment_count, 0, 0, NULL};
-  return 1;
-}
-
-int quadrille_step_piece(struct quadrille_step* step, char* address, int64_t bytes) {
-  struct quadrille_message* message = &step->messages[step->message_count - 1];
-  message->is_token = 0;
-  message->bytes += bytes;
-  if (bytes == 0) return 1;
-  if (message->count > 0) {
-    struct quadrille_segment* last = &step->segments[step->segment_count - 1];
-    if (last->address + last->bytes == address) {
-      last->bytes += bytes;
-      return 1;
-    }
+static int add_segment(struct quadrille_step* step, struct quadrille_message* message,
+                       struct quadrille_segment segment) {
+  if (step->segment_count == step->segment_room) {
+    const int room = step->segment_room ? 2 * step->segment_room : 4;
+    if (!grow((void**)&step->segments, room, sizeof *step->segments)) return 0;
+    step->segment_room = room;
   }
-  if (step->segment_count == step->segment_room && !grow_segments(step)) return 0;
-  step->segments[step->segment_count++] = (struct quadrille_segment){address, bytes};
+  step->segments[step->segment_count++] = segment;
   message->count++;
   return 1;
 }
 
-void quadrille_step_message_end(struct quadrille_step* step) {
-  const struct quadrille_message* message = &step->messages[step->message_count - 1];
-  /* Both ends know that nothing is to travel. */
-  if (!message->is_token && message->bytes == 0) step->message_count--;
-  if (!message->receives) step->sent_bytes += message->bytes;
+int quadrille_step_segment(struct quadrille_step* step, struct quadrille_message* message,
+                           char* address, int64_t bytes) {
+  if (message->count == 0 &&
+      !add_segment(step, message, (struct quadrille_segment){message->address, message->bytes}))
+    return 0;
+  step->is_plain = 0;
+  message->address = NULL;
+  message->bytes += bytes;
+  struct quadrille_segment* last = &step->segments[step->segment_count - 1];
+  if (last->address + last->bytes != address)
+    return add_segment(step, message, (struct quadrille_segment){address, bytes});
+  last->bytes += bytes;
+  return 1;
 }

@@ -29,24 +29,25 @@ static int add_message(struct quadrille_steps* steps, struct quadrille_step_mess
   return 1;
 }
 
+static int64_t value_at(struct quadrille_value value, int64_t iteration) {
+  return value.value + iteration * value.stride;
+}
+
 /* The next step of the run. */
 static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
-  struct quadrille_event* event = &steps->event;
-  struct quadrille_stride* values = event->strides;
-  steps->key = values[0].value;
-  steps->has_after = event->has_after;
-  steps->after = event->has_after ? values[1].value : 0;
-  for (int i = 0; i < event->run->message_count; i++) {
-    const struct quadrille_run_message* m = &event->run->messages[i];
-    if (!add_message(steps,
-                     (struct quadrille_step_message){m->flags, 0, m->buffer, values[m->peer].value,
-                                                     values[m->block].value}))
+  const struct quadrille_run* run = &steps->event.run;
+  const int64_t at = steps->run_done++;
+  steps->key = value_at(run->key, at);
+  steps->has_after = run->has_after;
+  steps->after = run->has_after ? value_at(run->after, at) : 0;
+  for (int i = 0; i < run->message_count; i++) {
+    const struct quadrille_run_message* m = &run->messages[i];
+    if (!add_message(steps, (struct quadrille_step_message){
+                                m->flags, m->is_token, m->buffer, value_at(m->peer, at),
+                                m->is_token ? 0 : value_at(m->block, at)}))
       return QUADRILLE_STEPS_NO_MEMORY;
   }
-  if (++steps->run_done == event->count)
-    steps->run_done = -1;
-  else
-    for (int i = 0; i < event->run->value_count; i++) values[i].value += values[i].stride;
+  if (steps->run_done == run->count) steps->run_done = -1;
   return QUADRILLE_STEPS_STEP;
 }
 

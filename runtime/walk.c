@@ -1,6 +1,9 @@
 /* The interpreter: register code, one event at a time, every result checked. */
-#include "runtime/program.h"
+#include <string.h>
 
+#include "runtime/walk.h"
+
+static const char* const endless = "its loops do not end in reasonable time";
 static const char* const overflow = "an expression's result is outside 64 bits";
 
 /* Entries <= x, minus one, of an ascending table. */
@@ -18,7 +21,7 @@ static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
 
 /* The same, beginning with the interval of the last time and its neighbours: pipelines go through
  * blocks one by one. */
-static int64_t locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
+int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
   for (int64_t i = near; i >= near - 1; i--)
     if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
   return locate(entries, length, x);
@@ -34,23 +37,23 @@ static void fill_piece(const struct quadrille_walker* walker, int32_t index,
   piece->high = p->ranged ? walker->registers[p->high] : 0;
 }
 
-/* First values and strides of a run. False where a difference is too large, and the plain loop must
- * do. */
-static int fill_run(const struct quadrille_walker* walker,
-                    const struct quadrille_run_registers* run, struct quadrille_event* event) {
-  const int64_t* r = walker->registers;
-  event->kind = QUADRILLE_EVENT_RUN;
-  event->run = run;
-  event->has_after = run->has_after;
-  if (__builtin_sub_overflow(r[run->bound], r[run->index], &event->count)) return 0;
-  for (int i = 0; i < run->value_count; i++) {
-    const int64_t first = r[run->values[i].first], last = r[run->values[i].last];
-    int64_t whole;
-    if (__builtin_sub_overflow(last, first, &whole)) return 0;
-    event->strides[i].value = first;
-    event->strides[i].stride = whole == 0 ? 0 : whole / (event->count - 1);
+/* Waits for 1, 3, 7, .. iterations after runs that were none, or too short to be worth it. */
+static int64_t try_run(struct quadrille_walker* walker, const struct quadrille_instruction* i,
+                       struct quadrille_event* event) {
+  enum { WORTH_IT = 4, MOST_FAILURES = 6 };
+  uint8_t *wait = &walker->waits[i->target], *failures = &walker->failures[i->target];
+  if (*wait > 0) {
+    --*wait;
+    return 0;
   }
-  return 1;
+  const int64_t count = quadrille_walk_run(walker, i, event);
+  if (count >= WORTH_IT) {
+    *failures = 0;
+  } else {
+    *wait = (uint8_t)((1 << *failures) - 1);
+    *failures = (uint8_t)(*failures < MOST_FAILURES ? *failures + 1 : MOST_FAILURES);
+  }
+  return count;
 }
 
 void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
@@ -60,7 +63,10 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
   walker->tables = tables;
   walker->next = program->instructions + program->body;
   walker->iterations = INT64_MAX;
-  for (int i = 0; i < QUADRILLE_LOCATES; i++) walker->located[i] = 0;
+  memset(walker->located, 0, sizeof walker->located);
+  memset(walker->waits, 0, sizeof walker->waits);
+  memset(walker->failures, 0, sizeof walker->failures);
+  memset(walker->strides, 0, sizeof walker->strides);
   const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
   for (int i = 0; i < program->invariant_count; i++) {
     const struct quadrille_invariant* invariant = &program->invariants[i];
@@ -129,9 +135,9 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         r[i->target] = walker->tables->entries[i->immediate][r[i->a]];
         break;
       case QUADRILLE_DO_LOCATE:
-        r[i->target] = walker->located[i->b] =
-            locate_near(walker->tables->entries[i->immediate],
-                        walker->tables->lengths[i->immediate], r[i->a], walker->located[i->b]);
+        r[i->target] = walker->located[i->b] = quadrille_locate_near(
+            walker->tables->entries[i->immediate], walker->tables->lengths[i->immediate], r[i->a],
+            walker->located[i->b]);
         break;
       case QUADRILLE_DO_JUMP: i = code + i->immediate - 1; break;
       case QUADRILLE_DO_UNLESS:
@@ -150,7 +156,7 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
         break;
       case QUADRILLE_DO_NEXT:
-        event->why = "its loops do not end in reasonable time";
+        event->why = endless;
         if (--walker->iterations < 0) goto undefined;
         if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
         break;
@@ -194,14 +200,18 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         goto out;
       case QUADRILLE_DO_LANE: event->kind = QUADRILLE_EVENT_LANE; goto out;
       case QUADRILLE_DO_LANES_END: event->kind = QUADRILLE_EVENT_LANES_END; goto out;
-      case QUADRILLE_DO_RUN_CHOOSE:
-        /* A run of one step costs more than the step. */
-        if ((uint64_t)r[i->b] - (uint64_t)r[i->a] < 2) i = code + i->immediate - 1;
+      case QUADRILLE_DO_RUN: {
+        const int64_t count = try_run(walker, i, event);
+        if (count == 0) break;
+        /* Steps are counted by those who follow them. */
+        event->why = endless;
+        if (event->kind != QUADRILLE_EVENT_RUN && (walker->iterations -= count) < 0) goto undefined;
+        r[i->a] += count;
+        if (r[i->a] == r[i->b]) i = code + i->immediate;
+        i--;
+        if (event->kind != QUADRILLE_EVENT_END) goto out;
         break;
-      case QUADRILLE_DO_RUN:
-        if (fill_run(walker, &walker->program->runs[i->immediate], event)) goto out;
-        i = code + walker->program->runs[i->immediate].plain - 1;
-        break;
+      }
       case QUADRILLE_DO_END:
         event->kind = QUADRILLE_EVENT_END;
         walker->next = i;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "runtime/program.h"
 #include "tests/support/plain_walk.h"
@@ -60,20 +61,32 @@ std::string head_text(unsigned flags, int64_t peer) {
                       flags & QUADRILLE_MESSAGE_SIZED, peer);
 }
 
-void tell_run(const quadrille_event& event, Events& events) {
-  for (int64_t i = 0; i < event.count; ++i) {
-    const auto value = [&](int at) {
-      return event.strides[at].value + i * event.strides[at].stride;
-    };
-    events.push_back(step_text(value(0), event.has_after, event.has_after ? value(1) : 0));
-    for (int m = 0; m < event.run->message_count; ++m) {
-      const auto& message = event.run->messages[m];
-      events.push_back(head_text(message.flags, value(message.peer)));
-      events.push_back(piece_text(message.buffer, value(message.block), false, 0, 0));
+int64_t value_at(const quadrille_value& value, int64_t iteration) {
+  return value.value + iteration * value.stride;
+}
+
+std::string run_piece_text(const quadrille_run_message& m, int64_t at) {
+  return piece_text(m.buffer, value_at(m.block, at), m.ranged, m.ranged ? value_at(m.low, at) : 0,
+                    m.ranged ? value_at(m.high, at) : 0);
+}
+
+void tell_run(const quadrille_run& run, Events& events) {
+  for (int64_t i = 0; i < run.count; ++i) {
+    events.push_back(
+        step_text(value_at(run.key, i), run.has_after, run.has_after ? value_at(run.after, i) : 0));
+    for (const quadrille_run_message& m : std::span(run.messages, run.message_count)) {
+      events.push_back(head_text(m.flags, value_at(m.peer, i)));
+      if (!m.is_token) events.push_back(run_piece_text(m, i));
       events.push_back("message end");
     }
     events.push_back("step end");
   }
+}
+
+void tell_piece_run(const quadrille_run& run, Events& events) {
+  for (int64_t i = 0; i < run.count; ++i)
+    for (const quadrille_run_message& m : std::span(run.messages, run.message_count))
+      events.push_back(run_piece_text(m, i));
 }
 
 // Appends the event; false at the end.
@@ -105,7 +118,8 @@ bool tell(const quadrille_event& event, Events& events) {
     case QUADRILLE_EVENT_LANES: events.push_back(fmt::format("lanes {}", event.count)); break;
     case QUADRILLE_EVENT_LANE: events.push_back("lane"); break;
     case QUADRILLE_EVENT_LANES_END: events.push_back("lanes end"); break;
-    case QUADRILLE_EVENT_RUN: tell_run(event, events); break;
+    case QUADRILLE_EVENT_RUN: tell_run(event.run, events); break;
+    case QUADRILLE_EVENT_PIECE_RUN: tell_piece_run(event.run, events); break;
     case QUADRILLE_EVENT_END: events.push_back("end"); return false;
     case QUADRILLE_EVENT_UNDEFINED: events.push_back("undefined"); return false;
   }
