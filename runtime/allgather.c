@@ -35,18 +35,19 @@ static int read_counts(struct call* call) {
   const struct quadrille_side* side = &call->receive;
   const int ranks = (int)call->binding->place.ranks;
   const int* real = call->binding->real;
-  int64_t total = 0;
+  int64_t total = 0, changed = 0;
   for (int i = 0; i < ranks; i++) {
     const struct quadrille_block block = quadrille_block_of(side, real[i]);
     int64_t bytes;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes)) return 0;
-    call->changed |= x->counts[i] != bytes;
+    changed |= x->counts[i] ^ bytes;
     x->counts[i] = bytes;
     x->offsets[i] =
         call->direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
     if (__builtin_add_overflow(total, bytes, &total)) return 0;
   }
   x->total = total;
+  call->changed = changed != 0;
   return 1;
 }
 

@@ -179,14 +179,7 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   c->in_message = 1;
   if (flags & QUADRILLE_MESSAGE_SINGLE) {
     const int32_t index = piece(c, quadrille_read_byte(&c->in));
-    if (!c->in.error && !p->pieces[index].ranged) {
-      quadrille_emit(c, QUADRILLE_DO_BLOCK_MESSAGE, p->pieces[index].buffer, peer, (int)flags,
-                     p->pieces[index].block);
-    } else {
-      quadrille_emit(c, QUADRILLE_DO_MESSAGE, 0, peer, (int)flags, 0);
-      quadrille_emit(c, QUADRILLE_DO_PIECE, 0, 0, 0, index);
-      quadrille_emit(c, QUADRILLE_DO_MESSAGE_END, 0, 0, 0, 0);
-    }
+    quadrille_emit(c, QUADRILLE_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);
   } else {
     quadrille_emit(c, QUADRILLE_DO_MESSAGE, 0, peer, (int)flags, 0);
     const int32_t start = c->program->instruction_count;

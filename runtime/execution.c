@@ -175,25 +175,29 @@ static int set_course(const struct quadrille_binding* binding,
 }
 
 /* Adds the message at this iteration, and goes on to the next. */
-static inline void add_course(const struct quadrille_execution* x, struct quadrille_step* step,
-                              struct course* c) {
+static QUADRILLE_INLINE void add_course(const struct quadrille_execution* x,
+                                        struct quadrille_step* step, struct course* c) {
   char* address = c->address;
   int64_t bytes = c->bytes;
   if (c->is_whole) {
-    address = (char*)(x->base + (uintptr_t)x->offsets[c->block]);
-    bytes = x->counts[c->block];
-    c->block += c->block_stride;
+    const int64_t block = c->block;
+    c->block = block + c->block_stride;
+    bytes = x->counts[block];
+    address = (char*)(x->base + (uintptr_t)x->offsets[block]);
   } else {
-    c->address += c->address_stride;
-    c->bytes += c->bytes_stride;
+    c->address = address + c->address_stride;
+    c->bytes = bytes + c->bytes_stride;
   }
   if (bytes == 0 && !c->is_token) return;
-  struct quadrille_direction* direction = c->receives ? &step->receives : &step->sends;
+  if (bytes > INT_MAX) step->is_plain = 0;
+  struct quadrille_direction* direction = &step->receives;
+  if (!c->receives) {
+    step->sent_bytes += bytes;
+    direction = &step->sends;
+  }
   struct quadrille_message* message = quadrille_step_message(step, direction, c->peer);
   message->address = address;
   message->bytes = bytes;
-  if (bytes > INT_MAX) step->is_plain = 0;
-  if (!c->receives) step->sent_bytes += bytes;
 }
 
 /* The steps of a run. False where something is not there, or not even. */
@@ -257,9 +261,8 @@ static inline int follow_event(struct follower* f, struct quadrille_event* event
     case QUADRILLE_EVENT_MESSAGE: begin_message(f, event->flags, event->peer); break;
     case QUADRILLE_EVENT_PIECE: add_piece(f, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END: end_message(f); break;
-    case QUADRILLE_EVENT_BLOCK_MESSAGE:
+    case QUADRILLE_EVENT_PIECE_MESSAGE:
       begin_message(f, event->flags, event->peer);
-      event->piece.ranged = 0;
       add_piece(f, &event->piece);
       end_message(f);
       break;

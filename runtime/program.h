@@ -52,8 +52,7 @@ enum quadrille_operation {
   QUADRILLE_DO_STEP_END,
   QUADRILLE_DO_MESSAGE, /* peer a, flags b; pieces follow */
   QUADRILLE_DO_MESSAGE_END,
-  QUADRILLE_DO_BLOCK_MESSAGE, /* peer a, flags b, one whole block: of buffer target, in register
-                                 immediate */
+  QUADRILLE_DO_PIECE_MESSAGE, /* peer a, flags b, of pieces[immediate] alone */
   QUADRILLE_DO_PIECE,         /* pieces[immediate] */
   QUADRILLE_DO_COPY,          /* pieces[immediate] to the next; target is 1 outside steps */
   QUADRILLE_DO_REDUCE_LEFT,
@@ -182,7 +181,7 @@ void quadrille_tables_destroy(struct quadrille_tables* tables);
 enum quadrille_event_kind {
   QUADRILLE_EVENT_STEP, /* key, has_after, after */
   QUADRILLE_EVENT_STEP_END,
-  QUADRILLE_EVENT_BLOCK_MESSAGE, /* flags, peer, piece: a message of one whole block */
+  QUADRILLE_EVENT_PIECE_MESSAGE, /* flags, peer, piece: a message of one piece */
   QUADRILLE_EVENT_MESSAGE,       /* flags, peer; then pieces and the end */
   QUADRILLE_EVENT_PIECE,         /* piece */
   QUADRILLE_EVENT_MESSAGE_END,

@@ -3,6 +3,7 @@
  *
  * Both are called in turn, a barrier before each; a call takes as long as its slowest rank. Exit
  * codes: 0 all bytes right, 1 a byte was wrong, 2 bad input. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +12,14 @@
 
 struct arguments {
   const char* file;
-  long bytes, repetitions, window;
+  long bytes, repetitions, window, block_size;
   int synchronous, trusted, in_place;
 };
 
 static const char usage[] =
     "usage: mpirun -n RANKS run FILE.qs [options]\n"
-    "  --bytes N         bytes of a block (default 1024)\n"
+    "  --bytes N         bytes of a block, or of a rank's contribution (default 1024)\n"
+    "  --block-size N    bytes into which a schedule that pipelines cuts contributions\n"
     "  --repetitions N   timed calls of each (default 20)\n"
     "  --window N        steps in flight (default: the library's)\n"
     "  --synchronous     every send is an MPI_Issend\n"
@@ -34,7 +36,7 @@ static int number(const char* flag, const char* text, long low, long high, long*
 }
 
 static int parse(int count, char** words, struct arguments* a) {
-  *a = (struct arguments){NULL, 1024, 20, 0, 0, 0, 0};
+  *a = (struct arguments){.bytes = 1024, .repetitions = 20};
   for (int i = 1; i < count; i++) {
     const char* word = words[i];
     const char* value = i + 1 < count ? words[i + 1] : NULL;
@@ -45,6 +47,8 @@ static int parse(int count, char** words, struct arguments* a) {
       ok = number(word, value, 1, 1000000, &a->repetitions);
     } else if (strcmp(word, "--window") == 0) {
       ok = number(word, value, 1, 65536, &a->window);
+    } else if (strcmp(word, "--block-size") == 0) {
+      ok = number(word, value, 1, INT_MAX, &a->block_size);
     } else if (strcmp(word, "--layout") == 0) {
       ok = a->trusted = value && strcmp(value, "trusted") == 0;
       if (!ok) fprintf(stderr, "run: --layout knows 'trusted' only\n");
@@ -66,27 +70,32 @@ static int parse(int count, char** words, struct arguments* a) {
   return a->file != NULL;
 }
 
-/* The byte at an offset of the block from one rank to another. */
+/* The byte at an offset of the block from one rank to another; target 0 where it goes to all. */
 static unsigned char pattern(int source, int target, long offset) {
   const unsigned long x = (unsigned long)source * 2654435761u + (unsigned long)target * 40503u +
                           (unsigned long)offset * 97u;
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
-static void fill(unsigned char* buffer, int rank, int ranks, long bytes) {
-  for (int target = 0; target < ranks; target++)
-    for (long i = 0; i < bytes; i++) buffer[target * bytes + i] = pattern(rank, target, i);
+struct job {
+  unsigned char *send, *receive;
+  int rank, ranks, gathers; /* gathers: an allgather, else an all-to-all */
+  const char *ours, *native;
+};
+
+static void fill(const struct job* j, long bytes) {
+  for (int target = 0; target < (j->gathers ? 1 : j->ranks); target++)
+    for (long i = 0; i < bytes; i++) j->send[target * bytes + i] = pattern(j->rank, target, i);
 }
 
 /* The number of wrong bytes; the first one is named. */
-static long wrong_bytes(const unsigned char* buffer, int rank, int ranks, long bytes,
-                        const char* who) {
+static long wrong_bytes(const struct job* j, long bytes, const char* who) {
   long wrong = 0;
-  for (int source = 0; source < ranks; source++)
+  for (int source = 0; source < j->ranks; source++)
     for (long i = 0; i < bytes; i++) {
-      if (buffer[source * bytes + i] == pattern(source, rank, i)) continue;
+      if (j->receive[source * bytes + i] == pattern(source, j->gathers ? 0 : j->rank, i)) continue;
       if (wrong++ == 0)
-        fprintf(stderr, "run: %s: rank %d has a wrong byte %ld from rank %d\n", who, rank, i,
+        fprintf(stderr, "run: %s: rank %d has a wrong byte %ld from rank %d\n", who, j->rank, i,
                 source);
     }
   return wrong;
@@ -102,41 +111,44 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-struct buffers {
-  unsigned char *send, *receive;
-  int rank, ranks;
-};
-
-static void call(quadrille_schedule schedule, const struct arguments* a, const struct buffers* b,
-                 int native) {
-  const void* send = a->in_place ? MPI_IN_PLACE : b->send;
-  if (a->in_place) memcpy(b->receive, b->send, (size_t)(a->bytes * b->ranks));
-  const int bytes = (int)a->bytes;
-  if (native)
-    MPI_Alltoall(send, bytes, MPI_BYTE, b->receive, bytes, MPI_BYTE, MPI_COMM_WORLD);
+static void prepare_in_place(const struct arguments* a, const struct job* j) {
+  if (j->gathers)
+    memcpy(j->receive + a->bytes * j->rank, j->send, (size_t)a->bytes);
   else
-    quadrille_alltoall(schedule, send, bytes, MPI_BYTE, b->receive, bytes, MPI_BYTE,
-                       MPI_COMM_WORLD);
+    memcpy(j->receive, j->send, (size_t)(a->bytes * j->ranks));
+}
+
+static void call(quadrille_schedule schedule, const struct arguments* a, const struct job* j,
+                 int native) {
+  const void* send = a->in_place ? MPI_IN_PLACE : j->send;
+  unsigned char* receive = j->receive;
+  const int n = (int)a->bytes;
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  if (a->in_place) prepare_in_place(a, j);
+  if (native)
+    (j->gathers ? MPI_Allgather : MPI_Alltoall)(send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
+  else if (j->gathers)
+    quadrille_allgather(schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
+  else
+    quadrille_alltoall(schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
 }
 
 /* One call: its time, on rank 0, in microseconds. */
 static double timed_call(quadrille_schedule schedule, const struct arguments* a,
-                         const struct buffers* b, int native) {
+                         const struct job* j, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
-  call(schedule, a, b, native);
+  call(schedule, a, j, native);
   mine = MPI_Wtime() - mine;
   MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   return slowest * 1e6;
 }
 
 static long checked_call(quadrille_schedule schedule, const struct arguments* a,
-                         const struct buffers* b, int native) {
-  memset(b->receive, 0xee, (size_t)(a->bytes * b->ranks + 1));
-  call(schedule, a, b, native);
-  long wrong = wrong_bytes(b->receive, b->rank, b->ranks, a->bytes,
-                           native ? "MPI_Alltoall" : "quadrille_alltoall"),
-       all = 0;
+                         const struct job* j, int native) {
+  memset(j->receive, 0xee, (size_t)(a->bytes * j->ranks + 1));
+  call(schedule, a, j, native);
+  long wrong = wrong_bytes(j, a->bytes, native ? j->native : j->ours), all = 0;
   MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   return all;
 }
@@ -146,66 +158,83 @@ static void report(const char* what, double* times, long count) {
   printf("  %-20s %10.1f us  (%.1f to %.1f)\n", what, middle, times[0], times[count - 1]);
 }
 
-static void compare(quadrille_schedule schedule, const struct arguments* a,
-                    const struct buffers* b) {
+static void compare(quadrille_schedule schedule, const struct arguments* a, const struct job* j) {
   const size_t size = (size_t)a->repetitions * sizeof(double);
   double *ours = malloc(size), *native = malloc(size), *ratios = malloc(size);
   for (long i = 0; i < a->repetitions && ours && native && ratios; i++) {
-    ours[i] = timed_call(schedule, a, b, 0);
-    native[i] = timed_call(schedule, a, b, 1);
+    ours[i] = timed_call(schedule, a, j, 0);
+    native[i] = timed_call(schedule, a, j, 1);
     ratios[i] = ours[i] > 0 ? native[i] / ours[i] : 0;
   }
-  if (b->rank == 0 && ours && native && ratios) {
+  if (j->rank == 0 && ours && native && ratios) {
     printf("median of %ld calls of each, in turn (least to most):\n", a->repetitions);
-    report("quadrille_alltoall", ours, a->repetitions);
-    report("MPI_Alltoall", native, a->repetitions);
-    printf("  MPI_Alltoall / quadrille_alltoall, pair by pair: %.2f\n",
-           median(ratios, a->repetitions));
+    report(j->ours, ours, a->repetitions);
+    report(j->native, native, a->repetitions);
+    printf("  %s / %s, pair by pair: %.2f\n", j->native, j->ours, median(ratios, a->repetitions));
   }
   free(ours);
   free(native);
   free(ratios);
 }
 
-static int run(const struct arguments* a) {
-  struct buffers b = {NULL, NULL, 0, 0};
-  quadrille_schedule schedule;
+/* Loads and binds; the exit code of what cannot be. */
+static int bind(const struct arguments* a, struct job* j, quadrille_schedule* schedule,
+                quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  quadrille_load_file(a->file, &schedule);
+  quadrille_load_file(a->file, schedule);
   const quadrille_bind_options options = {
       sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
-      (int)a->window, a->synchronous, 0};
-  const int code = quadrille_bind(schedule, MPI_COMM_WORLD, &options);
+      (int)a->window, a->synchronous, a->block_size};
+  const int code = quadrille_bind(*schedule, MPI_COMM_WORLD, &options);
   if (code != MPI_SUCCESS) {
     MPI_Error_string(code, text, &length);
-    if (b.rank == 0) fprintf(stderr, "run: %s\n", text);
-    quadrille_free(&schedule);
+    if (j->rank == 0) fprintf(stderr, "run: %s\n", text);
     return 2;
   }
-  quadrille_schedule_info info = {.size = sizeof info};
-  quadrille_info(schedule, &info);
-  b.send = malloc((size_t)(a->bytes * b.ranks) + 1);
-  b.receive = malloc((size_t)(a->bytes * b.ranks) + 1);
-  if (!b.send || !b.receive) {
-    fprintf(stderr, "run: out of memory\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  fill(b.send, b.rank, b.ranks, a->bytes);
-  const long wrong = checked_call(schedule, a, &b, 0) + checked_call(schedule, a, &b, 1);
-  if (b.rank == 0) {
-    printf("%s %s, %d ranks, blocks of %ld bytes%s%s: ", info.collective, info.algorithm, b.ranks,
-           a->bytes, a->synchronous ? ", synchronous sends" : "", a->in_place ? ", in place" : "");
+  info->size = sizeof *info;
+  quadrille_info(*schedule, info);
+  j->gathers = strcmp(info->collective, "allgather") == 0;
+  j->ours = j->gathers ? "quadrille_allgather" : "quadrille_alltoall";
+  j->native = j->gathers ? "MPI_Allgather" : "MPI_Alltoall";
+  return 0;
+}
+
+static int measure(const struct arguments* a, struct job* j, quadrille_schedule schedule,
+                   const quadrille_schedule_info* info) {
+  fill(j, a->bytes);
+  const long wrong = checked_call(schedule, a, j, 0) + checked_call(schedule, a, j, 1);
+  if (j->rank == 0) {
+    printf("%s %s, %d ranks, %s of %ld bytes%s%s: ", info->collective, info->algorithm, j->ranks,
+           j->gathers ? "contributions" : "blocks", a->bytes,
+           a->synchronous ? ", synchronous sends" : "", a->in_place ? ", in place" : "");
     printf(wrong == 0 ? "every byte is right\n" : "%ld bytes are wrong\n", wrong);
   }
-  if (wrong == 0) compare(schedule, a, &b);
-  free(b.send);
-  free(b.receive);
-  quadrille_free(&schedule);
+  if (wrong == 0) compare(schedule, a, j);
   return wrong != 0;
+}
+
+static int run(const struct arguments* a) {
+  struct job j = {0};
+  quadrille_schedule schedule;
+  quadrille_schedule_info info;
+  MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &j.ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = bind(a, &j, &schedule, &info);
+  if (code == 0) {
+    j.send = malloc((size_t)(a->bytes * j.ranks) + 1);
+    j.receive = malloc((size_t)(a->bytes * j.ranks) + 1);
+    if (!j.send || !j.receive) {
+      fprintf(stderr, "run: out of memory\n");
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    code = measure(a, &j, schedule, &info);
+    free(j.send);
+    free(j.receive);
+  }
+  quadrille_free(&schedule);
+  return code;
 }
 
 int main(int argc, char** argv) {

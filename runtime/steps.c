@@ -64,7 +64,7 @@ enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps) 
         steps->has_after = event->has_after;
         steps->after = event->after;
         break;
-      case QUADRILLE_EVENT_BLOCK_MESSAGE:
+      case QUADRILLE_EVENT_PIECE_MESSAGE:
         if (!add_message(steps,
                          (struct quadrille_step_message){event->flags, 0, event->piece.buffer,
                                                          event->peer, event->piece.block}))

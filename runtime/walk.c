@@ -4,7 +4,6 @@
 #include "runtime/walk.h"
 
 static const char* const endless = "its loops do not end in reasonable time";
-static const char* const overflow = "an expression's result is outside 64 bits";
 
 /* Entries <= x, minus one, of an ascending table. */
 static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
@@ -27,8 +26,8 @@ int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x,
   return locate(entries, length, x);
 }
 
-static void fill_piece(const struct quadrille_walker* walker, int32_t index,
-                       struct quadrille_piece* piece) {
+static inline void fill_piece(const struct quadrille_walker* walker, int32_t index,
+                              struct quadrille_piece* piece) {
   const struct quadrille_piece_registers* p = &walker->program->pieces[index];
   piece->buffer = p->buffer;
   piece->ranged = p->ranged;
@@ -91,16 +90,13 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
   for (;; i++) {
     switch ((enum quadrille_operation)i->operation) {
       case QUADRILLE_DO_ADD:
-        event->why = overflow;
-        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
       case QUADRILLE_DO_SUBTRACT:
-        event->why = overflow;
-        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
       case QUADRILLE_DO_MULTIPLY:
-        event->why = overflow;
-        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) goto undefined;
+        if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
       case QUADRILLE_DO_DIVIDE:
       case QUADRILLE_DO_MODULO: {
@@ -167,12 +163,11 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         event->after = r[i->b];
         goto out;
       case QUADRILLE_DO_STEP_END: event->kind = QUADRILLE_EVENT_STEP_END; goto out;
-      case QUADRILLE_DO_BLOCK_MESSAGE:
-        event->kind = QUADRILLE_EVENT_BLOCK_MESSAGE;
+      case QUADRILLE_DO_PIECE_MESSAGE:
+        event->kind = QUADRILLE_EVENT_PIECE_MESSAGE;
         event->flags = i->b;
         event->peer = r[i->a];
-        event->piece.buffer = i->target;
-        event->piece.block = r[i->immediate];
+        fill_piece(walker, i->immediate, &event->piece);
         goto out;
       case QUADRILLE_DO_MESSAGE:
         event->kind = QUADRILLE_EVENT_MESSAGE;
@@ -221,6 +216,8 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
 out:
   walker->next = i + 1;
   return;
+overflows:
+  event->why = "an expression's result is outside 64 bits";
 undefined:
   event->kind = QUADRILLE_EVENT_UNDEFINED;
   walker->next = i;

@@ -21,7 +21,7 @@ static const struct quadrille_value none = {0, 0};
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: not a run */
-  int step, in_message;
+  int step;
   struct quadrille_run* run;
 };
 
@@ -182,30 +182,24 @@ static struct quadrille_run_message* add_message(struct attempt* a) {
   return &a->run->messages[a->run->message_count++];
 }
 
-static void begin_message(struct attempt* a, const struct quadrille_instruction* i) {
-  struct quadrille_run_message* message = add_message(a);
-  message->flags = i->b;
-  message->peer = value_of(a, i->a);
-  message->is_token = i->operation == QUADRILLE_DO_MESSAGE;
-  a->in_message = message->is_token;
-  if (message->is_token) return;
-  message->buffer = i->target;
-  message->ranged = 0;
-  message->block = value_of(a, i->immediate);
-  message->low = message->high = none;
-}
-
-/* The message's one piece, or, in a loop inside of a message, one of its pieces. */
-static void add_piece(struct attempt* a, const struct quadrille_piece_registers* p) {
-  struct quadrille_run_message* message =
-      a->in_message ? &a->run->messages[a->run->message_count - 1] : add_message(a);
-  if (a->in_message && !message->is_token) a->count = 0; /* several pieces */
+static void set_piece(const struct attempt* a, const struct quadrille_piece_registers* p,
+                      struct quadrille_run_message* message) {
   message->is_token = 0;
   message->buffer = p->buffer;
   message->ranged = p->ranged;
   message->block = value_of(a, p->block);
   message->low = p->ranged ? value_of(a, p->low) : none;
   message->high = p->ranged ? value_of(a, p->high) : none;
+}
+
+/* A token, or a message of one piece. */
+static void add_whole_message(struct attempt* a, const struct quadrille_instruction* i,
+                              const struct quadrille_piece_registers* pieces) {
+  struct quadrille_run_message* message = add_message(a);
+  message->flags = i->b;
+  message->peer = value_of(a, i->a);
+  message->is_token = 1;
+  if (i->operation == QUADRILLE_DO_PIECE_MESSAGE) set_piece(a, &pieces[i->immediate], message);
 }
 
 /* Whether the sum and the difference of such values are what they seem. Only values from outside of
@@ -219,6 +213,7 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
                                                        struct quadrille_walker* walker,
                                                        const struct quadrille_instruction* i) {
   const int64_t *v = a->values, *s = a->strides;
+  const struct quadrille_piece_registers* pieces = walker->program->pieces;
   const struct quadrille_instruction* target = walker->program->instructions + i->immediate;
   if (quadrille_is_binary(i->operation) && !are_small(a, i)) return NULL;
   switch ((enum quadrille_operation)i->operation) {
@@ -247,10 +242,13 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
                                                                                           : target;
     case QUADRILLE_DO_STEP: begin_step(a, i); break;
     case QUADRILLE_DO_STEP_END: a->step = AFTER_STEP; break;
-    case QUADRILLE_DO_BLOCK_MESSAGE:
-    case QUADRILLE_DO_MESSAGE: begin_message(a, i); break;
-    case QUADRILLE_DO_MESSAGE_END: a->in_message = 0; break;
-    case QUADRILLE_DO_PIECE: add_piece(a, &walker->program->pieces[i->immediate]); break;
+    case QUADRILLE_DO_PIECE_MESSAGE: add_whole_message(a, i, pieces); break;
+    case QUADRILLE_DO_MESSAGE: /* several pieces come one by one, from the plain walk */
+      add_whole_message(a, i, pieces);
+      if ((i + 1)->operation != QUADRILLE_DO_MESSAGE_END) return NULL;
+      break;
+    case QUADRILLE_DO_MESSAGE_END: break;
+    case QUADRILLE_DO_PIECE: set_piece(a, &pieces[i->immediate], add_message(a)); break;
     default: return NULL; /* an exclusive or, or nothing that comes here */
   }
   return i + 1;

@@ -28,7 +28,8 @@ right() {
   shift
   start "$@"
   [ $code -eq 0 ] && grep -qF "$words" "$out" && grep -q 'every byte is right' "$out" &&
-    grep -q 'MPI_Alltoall / quadrille_alltoall, pair by pair: [0-9]' "$out" || problem "run $*"
+    grep -q 'MPI_\(Alltoall / quadrille_alltoall\|Allgather / quadrille_allgather\), pair by pair: [0-9]' "$out" ||
+    problem "run $*"
 }
 
 # A run that is refused: a code but 0, and one sentence, once.
@@ -47,6 +48,12 @@ right ', 6 ranks, blocks of 100 bytes, synchronous sends, in place: every' 6 $go
 right ', 6 ranks, blocks of 0 bytes: every' 6 $good --layout trusted $quick --bytes 0
 [ "$mpi" = mpich ] || right ', 8 ranks, blocks of 70000 bytes: every' 8 $one_node $quick --bytes 70000 --window 1
 
+ring=tests/mpi/gather/blocked-ring_5.qs
+right 'allgather blocked-ring, 5 ranks, contributions of 1024 bytes: every' 5 $ring $quick
+right ', 5 ranks, contributions of 100 bytes, synchronous sends, in place: every' 5 $ring $quick --bytes 100 \
+  --synchronous --in-place --window 2 --block-size 7
+
+refused 'the schedule takes no block size' 6 $good --layout trusted --block-size 8
 refused 'the schedule is for 6 ranks, the communicator has 2; generate one for 2' 2 $good
 refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one for these' 6 $good
 refused 'no/such.qs: No such file or directory' 2 no/such.qs
@@ -64,6 +71,8 @@ flag 'run: --window wants a number from 1 to 65536' $good --window 0
 flag 'run: --window wants a number from 1 to 65536' $good --window 3x
 flag 'run: --window wants a number from 1 to 65536' $good --window
 flag 'run: --bytes wants a number from 0 to 1073741824' $good --bytes -4
+flag 'run: --block-size wants a number from 1 to 2147483647' $ring --block-size 0
+flag 'run: --block-size wants a number from 1 to 2147483647' $ring --block-size 2147483648
 flag 'run: --repetitions wants a number from 1 to 1000000' $good --repetitions 99999999999999999999
 flag "run: --layout knows 'trusted' only" $good --layout spread
 flag "run: '--wndow' is not known" $good --wndow 3

@@ -97,9 +97,9 @@ bool tell(const quadrille_event& event, Events& events) {
       events.push_back(step_text(event.key, event.has_after, event.after));
       break;
     case QUADRILLE_EVENT_STEP_END: events.push_back("step end"); break;
-    case QUADRILLE_EVENT_BLOCK_MESSAGE:
+    case QUADRILLE_EVENT_PIECE_MESSAGE:
       events.push_back(head_text(event.flags, event.peer));
-      events.push_back(piece_text(event.piece.buffer, event.piece.block, false, 0, 0));
+      events.push_back(text_of(event.piece));
       events.push_back("message end");
       break;
     case QUADRILLE_EVENT_MESSAGE: events.push_back(head_text(event.flags, event.peer)); break;
