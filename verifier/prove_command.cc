@@ -129,7 +129,8 @@ class Session {
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
     if (failed == result.obligations.end())
-      fmt::print("{}: proven for {} ({} obligations, {:.2f} s)\n", named.name, plan.scope,
+      fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
+                 plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
                  result.obligations.size(), result.seconds);
     else
       tell_failure(named, result);

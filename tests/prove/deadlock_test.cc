@@ -138,6 +138,22 @@ TEST(Deadlock, IsNotProvenWhereReceivesArePostedAhead) {
   EXPECT_THAT(prove(ahead, kProof).failed, ElementsAre("deadlock: receive 1 is posted later"));
 }
 
+// The receive is posted ahead where it has no piece.
+TEST(Deadlock, IsNotProvenByThePiecesOfAReceive) {
+  const std::string ahead = R"(algorithm late for allgather
+parameter B
+copy send[0] to recv[rank]
+step 1
+  send recv[rank]@0..0 to wrap(rank + 1, ranks)
+step 2 after (B = 1 ? 1 : 0)
+  receive from wrap(rank - 1, ranks)
+    if B = 1
+      recv[wrap(rank - 1, ranks)]@0..0
+)";
+  EXPECT_THAT(prove(ahead, "deadlock\n  given 2 <= ranks\n  with send 1\n").failed,
+              ElementsAre("deadlock: receive 1 is posted later"));
+}
+
 TEST(Deadlock, WantsASendThatEveryRankComesTo) {
   const auto error_of = [](const std::string& line) {
     return prove(all_send_first(), changed(kProof, "send 1 where k = 0, turn = 0", line)).error;

@@ -146,6 +146,14 @@ TEST(Forwarding, AnEmptyContributionWithoutABlockHasNoPlaceInTheSums) {
   EXPECT_EQ(none.smallest_failure, "2x1, counts 1,0, parameter 1: coverage");
 }
 
+// What follows from sums of entries of at least 1 does not show that they are.
+TEST(Forwarding, SumsSayNothingOfTheirEntries) {
+  const std::string hint = "defined\n  use monotone(s[i], s[i + 1], b[i])\n";
+  EXPECT_THAT(prove(kRing, kRingProof + hint).failed, IsEmpty());
+  const std::string none = changed(kRing, "max(1, (m[i] + B - 1) div B)", "(m[i] + B - 1) div B");
+  EXPECT_THAT(prove(none, kRingProof + hint).failed, ElementsAre("entries of b"));
+}
+
 // No call can be bound then: there is nothing to check.
 TEST(Forwarding, ATableThatDividesByNothingIsNotDefined) {
   EXPECT_THAT(fate("require 1 <= B", "require 0 <= B").failed, Contains("defined 2"));
@@ -183,6 +191,73 @@ TEST(Forwarding, AWitnessOfAnotherRoundIsNotBelieved) {
               ElementsAre("held send 1"));
   EXPECT_THAT(prove(kRing, changed(kRingProof, "wrap(s[target] - 1 -", "wrap(s[target] -")).failed,
               ElementsAre("cover", "once receive 1"));
+}
+
+// From each rank to each other.
+const std::string kDirect = R"(algorithm direct for allgather
+table m = counts
+copy send[0] to recv[rank]
+for s in 0 .. ranks
+  for d in 0 .. ranks
+    if d != s and 0 < m[s]
+      if rank = s
+        step s*ranks + d
+          send recv[rank] to d
+      else
+        if rank = d
+          step s*ranks + d
+            receive recv[s] from s
+)";
+
+const std::string kDirectProof = R"(match send 1
+  with receive 1 where s = s, d = d
+match receive 1
+  with send 1 where s = s, d = d
+cover
+  with receive 1 where s = source, d = target
+keys s
+  from s*ranks
+  to s*ranks + ranks
+keys d
+  from s*ranks + d
+  to s*ranks + d + 1
+)";
+
+TEST(Forwarding, FromEachToEachIsProven) {
+  const Proving proving = prove(kDirect, kDirectProof);
+  EXPECT_EQ(proving.error, "");
+  EXPECT_THAT(proving.failed, IsEmpty());
+  EXPECT_EQ(smallest_failure(kDirect), "");
+}
+
+TEST(Forwarding, AnEmptyBlockIsNotSent) {
+  const std::string empty = changed(kDirect, " and 0 < m[s]", "");
+  EXPECT_THAT(prove(empty, kDirectProof).failed,
+              ElementsAre("piece of send 1", "piece of receive 1"));
+  EXPECT_EQ(smallest_failure(empty), "2x1, counts 0,0: empty");
+}
+
+// Requirements are asked of rank 0: one that names the rank says nothing of the others.
+TEST(Forwarding, ARequirementOrATableIsTheSameAtAllRanks) {
+  const std::string others = changed(changed(kDirect, "table", "require rank <= 0\ntable"),
+                                     "to d\n", "to (d = 0 ? d : (s = 0 ? d : s))\n");
+  EXPECT_THAT(prove(others, kDirectProof).error, HasSubstr("names 'rank'"));
+  EXPECT_EQ(smallest_failure(others), "3x1, counts 0,1,0: self-message");
+  const auto with = [](const std::string& table) {
+    return prove(changed(kDirect, "copy", "table t" + table + "\ncopy"), kDirectProof);
+  };
+  EXPECT_THAT(with("[i in 0 .. ranks] = rank").error, HasSubstr("names 'rank'"));
+  EXPECT_THAT(with("[i in 0 .. ranks] = i").failed, IsEmpty());
+}
+
+// No call of few ranks, or none of counts that do not ascend, can be bound.
+TEST(Forwarding, TablesThatCannotBeFilledOrSearchedAreRefused) {
+  const auto with = [](const std::string& lines) {
+    return prove(changed(kDirect, "copy", lines + "\ncopy"), kDirectProof);
+  };
+  EXPECT_THAT(with("table t[i in 0 .. ranks - 4] = i").failed, ElementsAre("length of t"));
+  EXPECT_THAT(with("table t = distinct(m)").error, HasSubstr("may not ascend"));
+  EXPECT_THAT(with("require locate(m, 1) <= ranks").error, HasSubstr("may not ascend"));
 }
 
 }  // namespace

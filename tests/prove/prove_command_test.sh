@@ -35,6 +35,18 @@ expect 0 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3' hie
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 expect 3 'keys round, statement 1: the goal does not follow' --proof weak.proof
+# A ring in which every rank sends before it receives.
+cat >late.proof <<'END'
+proof 1
+code 01 01 00 00 00 c1 07 20 c1 21 42 05 c2 18 4f 47 42 c2 43 21 42
+code 00 05 c3 19 4f 48 42 c2 43 21 4f 48 42 c2 43 00 00
+names 04 6c 61 74 65
+
+deadlock
+  given 2 <= ranks
+  with send 1
+END
+expect 0 'late.proof: proven to deadlock, where what is given holds, for all sizes' --proof late.proof
 # A claim that is said to be false, and is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 expect 3 'truth: no counterexample found' --proof true.proof

@@ -139,7 +139,7 @@ bool Logic::adds_up(int64_t table) const {
   const Table& t = program_.tables[table];
   if (t.kind != TableKind::kPrefix) return false;
   const TableKind source = program_.tables[t.source].kind;
-  return source == TableKind::kNodes || source == TableKind::kMap;
+  return source == TableKind::kNodes || (source == TableKind::kMap && sums_known_);
 }
 
 bool Logic::sums_counts(int64_t table) const {

@@ -83,6 +83,10 @@ class Logic {
   // have been shown equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
+  // Nothing is known of sums of a table of expressions any more: that its entries are at least 1 is
+  // still to be shown.
+  void doubt_sums() { sums_known_ = false; }
+
   // What is known of all terms made so far: definitions of quotients, commutativity, and the table
   // axioms.
   std::vector<z3::expr> knowledge();
@@ -126,6 +130,7 @@ class Logic {
   std::vector<Application> elements_, locations_;
   std::map<std::pair<int64_t, unsigned>, bool> seen_elements_, seen_locations_;
   std::map<unsigned, bool> seen_products_;
+  bool sums_known_ = true;
   std::map<Place, Polynomial> rewrites_;
   std::map<unsigned, Polynomial> choices_;  // the name of each
   std::vector<z3::expr> kept_;              // terms keep their identity while they live

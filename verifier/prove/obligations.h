@@ -23,7 +23,8 @@
 // For allgather programs, where blocks are sent on from the receive buffer, whole or in parts, several
 // to a message, place, copies and in_place fall away; keys, match and port are as above, and
 //   message   two messages of several pieces meet, and their pieces stand in one order
-//   piece     what a piece carries lies within a block; no rank receives its own
+//   piece     what a piece carries lies within a block and, where blocks have lengths, is not empty;
+//             no rank receives its own
 //   held      what a rank sends of another's block has arrived, in a step that the sending step waits
 //             for. Its own block is copied before anything else. So by induction over keys every
 //             piece carries the bytes that it names, whatever is in flight together

@@ -31,7 +31,7 @@ void Planner::deadlock(const ProofStatement& statement) {
     show(q, {}, goals, !all(q, goals));
   });
   for (const Site& site : anatomy_.sites)
-    if (site.kind == Site::Kind::kReceive && site.step >= 0) posted_later(site, first[0], given);
+    if (site.kind == Site::Kind::kReceive && site.piece == 0) posted_later(site, first[0], given);
 }
 
 // The receive stands in a step after the send's, which waits for that.
@@ -39,7 +39,7 @@ void Planner::posted_later(const Site& receive, const Choice& first,
                            const std::vector<Expression>& given) {
   const View view = view_of_site(receive);
   add(fmt::format("deadlock: {} is posted later", site_name(receive)), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, receive.path, {});
+    const Instance instance = unknowns_at(q, view, receive.message_path(), {});
     assume(q, given, instance);
     const Instance own{instance.rank, {}};
     const Polynomial sent =

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "schedule/binding.h"
+
 namespace quadrille::verifier {
 
 namespace {
@@ -76,7 +78,9 @@ void Planner::piece(const Site& site, const View& view, const Uses& facts) {
     const bool receives = site.kind == Site::Kind::kReceive;
     if (receives) goals.push_back(!q.logic.equal(carried.block, instance.rank));
     goals.push_back(q.logic.less_equal(zero, carried.low));
-    goals.push_back(q.logic.less_equal(carried.low, carried.high));
+    // Where blocks have lengths, what would be empty is not sent.
+    goals.push_back(uses_counts(program_) ? q.logic.less(carried.low, carried.high)
+                                          : q.logic.less_equal(carried.low, carried.high));
     goals.push_back(q.logic.less_equal(carried.high, q.logic.block_length(carried.block)));
     show(
         q, {}, goals,
@@ -174,30 +178,37 @@ void Planner::arrives_once(size_t i) {
   });
 }
 
-void Planner::summed_entries() {
+void Planner::table_facts() {
   for (const Table& table : program_.tables) {
+    const Polynomial zero = Polynomial::constant(0), two = Polynomial::constant(2);
     if (table.kind == TableKind::kPowers)
       add("powers of " + table.name.text, [=, this](Query& q) {
-        const Instance nowhere = unknowns(q, View{{}, {}, false});
-        const Polynomial radix = q.logic.number(table.first, nowhere);
-        const Polynomial two = Polynomial::constant(2);
+        const Polynomial radix = q.logic.number(table.first, unknowns(q, View{{}, {}, false}));
         show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
       });
-    if (table.kind != TableKind::kPrefix) continue;
-    const Table& source = program_.tables[table.source];
-    if (source.kind != TableKind::kMap) continue;
-    const View view{{source.index.text}, {}, false};
-    const Uses facts = uses(find("defined", ""), view);
-    add("entries of " + source.name.text, [=, this](Query& q) {
-      const Instance instance = unknowns(q, view);
-      const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
-      q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
-      q.hypotheses.push_back(q.logic.less(index, q.logic.number(source.first, instance)));
-      assume(q, facts, instance);
-      const Polynomial entry = q.logic.number(source.second, instance);
-      show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));
-    });
+    if (table.kind == TableKind::kMap)
+      add("length of " + table.name.text, [=, this](Query& q) {
+        const Polynomial length = q.logic.number(table.first, unknowns(q, View{{}, {}, false}));
+        show(q, {}, {q.logic.less_equal(zero, length)}, q.logic.less(length, zero));
+      });
+    if (table.kind == TableKind::kPrefix) summed_entries(program_.tables[table.source]);
   }
+}
+
+void Planner::summed_entries(const Table& source) {
+  if (source.kind != TableKind::kMap) return;
+  const View view{{source.index.text}, {}, false};
+  const Uses facts = uses(find("defined", ""), view);
+  add("entries of " + source.name.text, [=, this](Query& q) {
+    q.logic.doubt_sums();
+    const Instance instance = unknowns(q, view);
+    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
+    q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
+    q.hypotheses.push_back(q.logic.less(index, q.logic.number(source.first, instance)));
+    assume(q, facts, instance);
+    const Polynomial entry = q.logic.number(source.second, instance);
+    show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));
+  });
 }
 
 }  // namespace quadrille::verifier

@@ -19,7 +19,7 @@ void Planner::matches_of(size_t i) {
   const ProofStatement* statement = find("match", site_name(site));
   const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
   const std::string name = "match " + site_name(site);
-  peer_and_place(site, view, facts);
+  if (site.piece == 0) peer_and_place(site, view, facts);
   if (anatomy_.forwards && site.block) piece(site, view, facts);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
@@ -75,8 +75,7 @@ void Planner::message(size_t i, const Uses& facts) {
         fmt::format("'{}': the pieces of the two messages are not in one order", name));
   if (site.piece > 0) return;
   const View view = view_of_site(site);
-  const Path path(site.path.begin(), site.path.begin() + site.outer_path);
-  const Path other_path(other.path.begin(), other.path.begin() + other.outer_path);
+  const Path path = site.message_path(), other_path = other.message_path();
   add("message of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, path, facts);
     const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
@@ -119,7 +118,7 @@ bool Planner::with_its_message(size_t i) const {
 
 void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {
   add("peer of " + site_name(site), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
+    const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const Polynomial peer = q.logic.number(site.peer, instance);
     const z3::expr self = q.logic.equal(peer, instance.rank);
     std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),

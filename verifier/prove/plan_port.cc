@@ -104,7 +104,7 @@ void Planner::stays_inside(const Site& site, int64_t base) {
   const View view = view_of_site(site);
   const Uses facts = uses(find("port", ""), view);
   add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
+    const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const z3::expr inside =
         q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
                       q.logic.located(base, instance.rank));

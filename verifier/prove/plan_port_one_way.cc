@@ -14,16 +14,16 @@ void Planner::other_peers(const StepSite& step) {
     for (const int j : step.sites) {
       const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
       if (i >= j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
-          two.piece > 0 || exclude_each_other(one.path, two.path))
+          two.piece > 0 || exclude_each_other(one.message_path(), two.message_path()))
         continue;
       View view = view_of_site(one);
       view.names.insert(two.names.begin(), two.names.end());
       const Uses facts = uses(find("port", ""), view);
       add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
-        const Instance instance = unknowns_at(q, view, one.path, facts);
+        const Instance instance = unknowns_at(q, view, one.message_path(), facts);
         const z3::expr same =
             q.logic.equal(q.logic.number(one.peer, instance), q.logic.number(two.peer, instance));
-        show(q, along(q, two.path, instance), {!same}, same);
+        show(q, along(q, two.message_path(), instance), {!same}, same);
       });
     }
 }
@@ -60,9 +60,9 @@ void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const
   const auto crosses = [&](const Site& site, const Instance& instance) {
     return !q.logic.equal(node(q.logic.number(site.peer, instance)), node(instance.rank));
   };
-  append(q.hypotheses, along(q, one.path, first));
+  append(q.hypotheses, along(q, one.message_path(), first));
   q.hypotheses.push_back(crosses(one, first));
-  std::vector<z3::expr> guards = along(q, two.path, other);
+  std::vector<z3::expr> guards = along(q, two.message_path(), other);
   guards.push_back(q.logic.less_equal(Polynomial::constant(0), other.rank));
   guards.push_back(q.logic.less(other.rank, q.logic.ranks()));
   guards.push_back(crosses(two, other));

@@ -21,7 +21,7 @@ Result<ProofPlan> Planner::run() {
   if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
   if (error_.empty()) check_subjects();
   if (error_.empty()) xor_facts();
-  if (error_.empty()) summed_entries();
+  if (error_.empty()) table_facts();
   for (const ProofStatement& statement : proof_.statements)
     if (error_.empty()) read_early(statement);
   if (error_.empty()) check_hints();

@@ -142,8 +142,10 @@ class Planner {
   void held_case(size_t i, size_t k);
   void arrival(size_t k);
   void arrives_once(size_t i);
+  // What the axioms, and the filling of tables, ask of a table's expressions.
+  void table_facts();
   // Every entry of a table of expressions that is summed is at least 1.
-  void summed_entries();
+  void summed_entries(const Table& source);
 
   // ---- keys (plan_keys.cc)
 

@@ -25,12 +25,7 @@ class Anatomist {
     if ((program.collective != Collective::kAlltoall && !anatomy_.forwards) || program.groups != 1)
       unsupported("only all-to-all and allgather programs of one group have a proof system so far");
     if (program.temporary_blocks != constant(0)) unsupported("a temporary buffer");
-    for (const Table& table : program.tables)
-      if (table.kind == TableKind::kMap) {
-        anatomy_.places.push_back({{}, table.first});
-        anatomy_.places.push_back(
-            {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0}}, table.second});
-      }
+    tables(program);
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
     return std::move(anatomy_);
@@ -39,6 +34,37 @@ class Anatomist {
  private:
   void unsupported(const std::string& what) {
     if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
+  }
+
+  void tables(const Program& program) {
+    for (const Expression& requirement : program.requirements) same_everywhere(requirement);
+    for (const Table& table : program.tables) {
+      same_everywhere(table.first);
+      same_everywhere(table.second);
+      if (table.kind == TableKind::kCounts && !anatomy_.forwards)
+        unsupported("a table of counts in an all-to-all");
+      if (table.kind == TableKind::kDistinct &&
+          program.tables[table.source].kind != TableKind::kNodes)
+        unsupported("distinct values of what may not ascend");
+      if (table.kind != TableKind::kMap) continue;
+      anatomy_.places.push_back({{}, table.first});
+      anatomy_.places.push_back(
+          {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0}}, table.second});
+    }
+    for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
+  }
+
+  // Of what a call brings only sums are sure to ascend.
+  void searches(const Expression& e, const Program& program) {
+    if (e.op == Operator::kLocate && (program.tables[e.value].kind == TableKind::kCounts ||
+                                      program.tables[e.value].kind == TableKind::kMap))
+      unsupported("a search of a table that may not ascend");
+    for (const Expression& operand : e.operands) searches(operand, program);
+  }
+
+  // Requirements are asked, and tables filled, once for all ranks.
+  void same_everywhere(const Expression& expression) {
+    if (mentions_rank(expression)) unsupported("a requirement or a table that names 'rank'");
   }
 
   // The expression over loop variables; what it needs to be defined is noted. Where lets make it,

@@ -46,6 +46,8 @@ struct Site {
   std::vector<int> inner_loops;  // which loops of the message's body it stands in
 
   bool in_body() const { return path.size() > outer_path || piece > 0; }
+  // Where the message is, also without this piece.
+  Path message_path() const { return {path.begin(), path.begin() + outer_path}; }
   int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
 };
 
