@@ -1,13 +1,11 @@
-"""How much each rank contributes to an allgatherv: the distributions of Träff et al. 2008, of so many bytes in all."""
+"""How much each rank contributes to an allgatherv: the distributions of Träff et al. 2008, of so many bytes in all, each
+contribution rounded down."""
 
 
 def proportional(total, weights):
-    """Whole numbers that sum up to the total, each less than one from its share."""
-    counts, whole, so_far = [], sum(weights), 0
-    for weight in weights:
-        before, so_far = so_far, so_far + weight
-        counts.append(total * so_far // whole - total * before // whole)
-    return counts
+    """The total in proportion to the weights, rounded down: the sum may be a little less."""
+    whole = sum(weights)
+    return [total * weight // whole for weight in weights]
 
 
 def regular(total, ranks):
@@ -23,7 +21,7 @@ def spike(total, ranks):
     """Rank 0 has half, the others share the rest."""
     if ranks == 1:
         return [total]
-    return [total - total // 2] + proportional(total // 2, [1] * (ranks - 1))
+    return [total // 2] + proportional(total // 2, [1] * (ranks - 1))
 
 
 def half(total, ranks):
@@ -38,12 +36,8 @@ def linear(total, ranks):
 
 
 def geometric(total, ranks):
-    """Rank i has half of what rank i - 1 has; the last has as much as the one before."""
-    counts, rest = [], total
-    for _ in range(ranks - 1):
-        counts.append(rest - rest // 2)
-        rest //= 2
-    return counts + [rest]
+    """Rank 0 has half, rank i half of what rank i - 1 has."""
+    return [total >> (rank + 1) for rank in range(ranks)]
 
 
 DISTRIBUTIONS = {f.__name__: f for f in (regular, broadcast, spike, geometric, half, linear)}

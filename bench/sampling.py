@@ -1,5 +1,4 @@
 """Runs bench/collective.c, reads what it prints, and turns pairs of times into figures."""
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 
@@ -75,15 +74,6 @@ class Generator:
             )
             self.files[key] = path
         return self.files[key]
-
-    def knows(self, collective, algorithm):
-        """Whether the generator has the algorithm."""
-        done = subprocess.run(
-            [self.program, "generate", collective, "--algorithm", algorithm, "--nodes", "2"]
-            + ["--out", f"{self.folder}/known.qs"],
-            capture_output=True,
-        )
-        return done.returncode == 0
 
 
 def add_ratio(report, name, sampled, at_least=None):

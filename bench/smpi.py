@@ -159,13 +159,13 @@ def against_the_model(m):
                 continue
             ring = Ring(m, kind, "64x1", distribution, total)
             blocked = ("blocked-ring", "--block-size", "model", *ring.costs.options())
-            size, beta = ring.block_size(blocked), ring.costs.line()[1]
+            size, bytes_take = ring.block_size(blocked), sum(ring.counts) * ring.costs.line()[1]
             seconds, linear = ring.seconds([blocked, ("linear-ring",)])
             model = (blocks(ring.counts, size) - 1) * ring.costs.seconds(size)[size]
             m.report.figure(f"{case} | block size", size, "B")
             m.report.figure(f"{case} | blocked ring / model", seconds / model)
-            m.report.figure(f"{case} | blocked ring / (m beta)", seconds / (total * beta))
-            m.report.figure(f"{case} | linear ring / (m beta)", linear / (total * beta))
+            m.report.figure(f"{case} | blocked ring / (m beta)", seconds / bytes_take)
+            m.report.figure(f"{case} | linear ring / (m beta)", linear / bytes_take)
             found.append(seconds / model)
         worst(m, f"allgatherv, {kind} 64x1, 16 MiB | blocked ring / model, the worst", found, 6, 1.05)
 

@@ -1,7 +1,10 @@
 #!/bin/bash
-# down.sh: takes away what up.sh made.
+# down.sh: takes away what up.sh made, and ends what still runs there.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/names.sh"
-for space in $(ip netns list | cut -d' ' -f1 | grep -E "^($switch|$prefix[0-9]+)\$"); do ip netns del "$space"; done
+for space in $(ip netns list | cut -d' ' -f1 | grep -E "^($switch|$prefix[0-9]+)\$"); do
+  ip netns pids "$space" | xargs -r kill -9 # what a broken-off run left there
+  ip netns del "$space"
+done
 rm -rf "$state"
