@@ -266,14 +266,18 @@ TEST(CallTableFacts, HoldForEveryCall) {
     logic.located(table, j);
   }
   const std::vector<z3::expr> facts = logic.knowledge();
-  constexpr int64_t kMostCount = kSanitized ? 1 : 2;
-  for (const int64_t ranks : {1, 2, 3})
-    for (int64_t code = 0; code < std::pow(kMostCount + 1, ranks); ++code) {
+  for (const int64_t ranks : {1, 2, 3}) {
+    // Of 0, 1 and 2; on three ranks of 0 and 2, to save time.
+    const std::vector<int64_t> values =
+        ranks < 3 && !kSanitized ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2};
+    const int64_t base = static_cast<int64_t>(values.size());
+    for (int64_t code = 0; code < std::pow(base, ranks); ++code) {
       std::vector<int64_t> counts;
-      for (int64_t rest = code; counts.size() < static_cast<size_t>(ranks); rest /= kMostCount + 1)
-        counts.push_back(rest % (kMostCount + 1));
+      for (int64_t rest = code; counts.size() < static_cast<size_t>(ranks); rest /= base)
+        counts.push_back(values[rest % base]);
       for (const int64_t block : {1, 2}) call_facts_hold(program, facts, counts, block);
     }
+  }
 }
 
 TEST(CallTableFacts, SayMoreThanNothing) {
