@@ -13,8 +13,8 @@
 //
 // Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
 // statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
-// steps finish), kLanes, kLaneEnd, kEnd, and kUndefined where an expression has no value
-// (walker.why).
+// steps finish), kLoop before a further iteration of a loop that strip() may take several of,
+// kLanes, kLaneEnd, kEnd, and kUndefined where an expression has no value (walker.why).
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -26,36 +26,25 @@
 #include "schedule/binding.h"
 #include "schedule/evaluate.h"
 #include "schedule/program.h"
+#include "schedule/walk_events.h"
 
 namespace quadrille {
 
-inline constexpr int64_t kNoAfter = INT64_MIN;  // a step without `after`
+enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kLanes, kLaneEnd, kEnd, kUndefined };
 
-struct MessageHead {
-  Direction direction;
-  bool remote;
-  bool sized;
-  int64_t peer;
-};
-
-struct PieceValue {
-  Buffer buffer;
-  int64_t block;
-  bool ranged;
-  int64_t low, high;  // where ranged
-};
-
-enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLanes, kLaneEnd, kEnd, kUndefined };
-
-// Which pauses run() makes of kStepEnd and kOutside; an executor wants all, a counter none.
+// Which pauses run() makes of kStepEnd, kOutside and kLoop; an executor wants the first two, a
+// counter none.
 struct PauseAtAll {
-  static constexpr bool kStepEnd = true, kOutside = true;
+  static constexpr bool kStepEnd = true, kOutside = true, kLoop = false;
 };
 struct PauseAtOutside {
-  static constexpr bool kStepEnd = false, kOutside = true;
+  static constexpr bool kStepEnd = false, kOutside = true, kLoop = false;
 };
 struct PauseAtSteps {
-  static constexpr bool kStepEnd = false, kOutside = false;
+  static constexpr bool kStepEnd = false, kOutside = false, kLoop = false;
+};
+struct PauseAtLoops {
+  static constexpr bool kStepEnd = false, kOutside = true, kLoop = true;
 };
 
 class Code;
@@ -66,12 +55,6 @@ struct Walker {
   int32_t program_counter = 0;
   Undefined why = Undefined::kNone;
   bool has_after = false;  // where not, after is kNoAfter
-};
-
-// A loop of which every step exchanges one block with one rank: step i in 0 .. count has the key
-// `key + i*key_stride`, and sends and receives the block of rank `peer + i*peer_stride`.
-struct Exchanges {
-  int64_t key, key_stride, peer, peer_stride, count;
 };
 
 class Code {
@@ -99,6 +82,10 @@ class Code {
   std::optional<Exchanges> exchanges(const Walker& walker, const int64_t* registers) const;
   void leave_loop(Walker& walker) const { ++walker.program_counter; }
 
+  // At kLoop: takes the next iteration, and with it as many as differ by constant strides. False, and
+  // nothing is taken, where it cannot follow; run() then goes on.
+  bool strip(const Binding& binding, Walker& walker, int64_t* registers, Strip& strip) const;
+
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
     return registers[declarations_[declaration]];
@@ -106,6 +93,7 @@ class Code {
 
  private:
   friend class Compiler;
+  friend class StripEvaluator;
 
   enum class Operation : uint8_t {
     kAdd,
@@ -151,7 +139,7 @@ class Code {
 
   struct Instruction {
     Operation op;
-    uint8_t target = 0, a = 0, b = 0;  // registers
+    uint8_t target = 0, a = 0, b = 0;  // registers; of kNext, target says that strip() may take it
     int32_t immediate = 0;             // jump target, table, or index into pieces_ or lanes_
   };
 
@@ -302,7 +290,10 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         if (r[i->a] == r[i->b]) jump();
         break;
       case Operation::kNext:
-        if (++r[i->a] < r[i->b]) jump();
+        if (++r[i->a] >= r[i->b]) break;
+        if constexpr (Pauses::kLoop)
+          if (i->target) return pause(Pause::kLoop, code + i->immediate);
+        jump();
         break;
       case Operation::kStep:
         walker.key = r[i->a];
@@ -335,7 +326,8 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kEnd: return pause(Pause::kEnd, i);
       case Operation::kRunChoose:
         // A run of few steps costs more than the steps.
-        if (Pauses::kStepEnd || static_cast<uint64_t>(r[i->b]) - static_cast<uint64_t>(r[i->a]) < 3)
+        if (Pauses::kStepEnd || Pauses::kLoop ||
+            static_cast<uint64_t>(r[i->b]) - static_cast<uint64_t>(r[i->a]) < 3)
           i = code + runs_[i->immediate].plain - 1;
         break;
       case Operation::kRunStart: {

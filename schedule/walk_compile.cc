@@ -196,10 +196,23 @@ class Compiler {
       exits.push_back(run(*step, index, bound));
     const int start = here();
     body(loop.body);
-    emit({Operation::kNext, 0, index, bound, start});
+    emit({Operation::kNext, may_strip(loop.body), index, bound, start});
     land(exits);
     variables_.pop_back();
     next_register_ = saved;
+  }
+
+  // 1 where the loop's body has a step and, outside messages, nothing that strip() cannot take.
+  static uint8_t may_strip(const Body& body) {
+    bool steps = false, plain = true;
+    for_each_statement(body, [&](const Statement& statement) {
+      steps |= std::holds_alternative<Step>(statement.kind);
+      plain &= !std::holds_alternative<For>(statement.kind) &&
+               !std::holds_alternative<Copy>(statement.kind) &&
+               !std::holds_alternative<Reduce>(statement.kind) &&
+               !std::holds_alternative<Lanes>(statement.kind);
+    });
+    return steps && plain;
   }
 
   // Emits a run before the plain loop; returns the jump over that loop.

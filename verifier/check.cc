@@ -35,9 +35,15 @@ namespace {
 
 // Where the streaming checker sees but a message without its other end at that key, the general one
 // tells whether ranks wait for each other, and who for whom; it needs memory for every block.
+constexpr int64_t kFewRanks = 256;
 bool wants_a_cycle(const Report& report, const Job& job) {
   return report.violation && report.violation->property == Property::kMatch &&
-         job.groups[0].ranks() <= 256;
+         job.groups[0].ranks() <= kFewRanks;
+}
+
+// check_gather comes to violations rank by rank; the general one finds that of the earliest step.
+bool wants_the_first(const Report& report, const Job& job) {
+  return report.violation && job.groups[0].ranks() <= kFewRanks;
 }
 
 }  // namespace
@@ -55,6 +61,9 @@ Result<Report> check_schedule(const Program& program, const Job& job, const Call
   if (is_direct(program))
     if (std::optional<Report> report = check_direct(program, job, bindings[0], options))
       if (!wants_a_cycle(*report, job)) return *std::move(report);
+  if (is_gather(program, options))
+    if (std::optional<Report> report = check_gather(program, job, call, bindings[0]))
+      if (!wants_the_first(*report, job)) return *std::move(report);
   return execute(program, job, call, bindings, options);
 }
 

@@ -1,10 +1,12 @@
 // The exact checker: walks every rank of a decoded schedule and says whether it is right on this
 // topology.
 //
-// Two executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
+// Three executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
 // serves schedules in which every block travels once, straight from its source to its destination.
-// execute() runs anything in the language, by rendezvous, and keeps what every block holds. Both
-// stop at the first violation. They are tested against each other.
+// check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
+// which bytes travel between equal places of equal blocks. execute() runs anything in the language,
+// by rendezvous, and keeps what every block holds. All stop at the first violation. They are tested
+// against each other.
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 
@@ -34,6 +36,14 @@ bool is_direct(const Program& program);
 // Nothing where the schedule turns out to need execute().
 std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
                                    const CheckOptions& options);
+
+// True for programs that check_gather may be able to serve: allgathers of one group, asked about
+// the port that they claim.
+bool is_gather(const Program& program, const CheckOptions& options);
+
+// Nothing where the schedule turns out to need execute().
+std::optional<Report> check_gather(const Program& program, const Job& job, const Call& call,
+                                   const Binding& binding);
 
 Report execute(const Program& program, const Job& job, const Call& call,
                const std::vector<Binding>& bindings, const CheckOptions& options);

@@ -119,6 +119,7 @@ class Executor {
           if (context.unmet > 0) return;
           break;
         case Pause::kOutside: ++context.epoch; break;
+        case Pause::kLoop: break;
         case Pause::kLanes: return fork(context);
         case Pause::kLaneEnd: return join(context);
         case Pause::kEnd: context.ended = true; return;

@@ -68,7 +68,8 @@ class EventTeller {
           events_.push_back(step_text(walker.key, walker.has_after, walker.after));
           break;
         case Pause::kStepEnd: events_.push_back("step end"); break;
-        case Pause::kOutside: break;
+        case Pause::kOutside:
+        case Pause::kLoop: break;
         case Pause::kLanes: lanes(walker, registers); break;
         case Pause::kLaneEnd: return;
         case Pause::kEnd: events_.push_back("end"); return;

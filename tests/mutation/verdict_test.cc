@@ -19,7 +19,7 @@ namespace quadrille::verifier {
 namespace {
 
 struct Tally {
-  int unbound = 0, right = 0, refuted = 0, direct = 0;
+  int unbound = 0, right = 0, refuted = 0, streamed = 0;
   std::map<std::string, int> properties;
 };
 
@@ -53,12 +53,24 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   ++(general.violation ? tally.refuted : tally.right);
   if (general.violation)
     ++tally.properties[std::string(property_name(general.violation->property))];
-  if (!is_direct(mutant.program)) return;
-  const std::optional<Report> direct = check_direct(mutant.program, job, bindings[0], {});
-  if (!direct) return;
-  ++tally.direct;
-  EXPECT_EQ(direct->violation.has_value(), general.violation.has_value())
-      << what << ": direct " << text(direct->violation) << ", general " << text(general.violation);
+  std::optional<Report> streamed;
+  if (is_direct(mutant.program))
+    streamed = check_direct(mutant.program, job, bindings[0], {});
+  else if (is_gather(mutant.program, {}))
+    streamed = check_gather(mutant.program, job, call, bindings[0]);
+  if (!streamed) return;
+  ++tally.streamed;
+  EXPECT_EQ(streamed->violation.has_value(), general.violation.has_value())
+      << what << ": streamed " << text(streamed->violation) << ", general "
+      << text(general.violation);
+  if (streamed->violation || general.violation) return;
+  EXPECT_EQ(streamed->steps, general.steps) << what;
+  EXPECT_EQ(streamed->messages, general.messages) << what;
+  EXPECT_EQ(streamed->tokens, general.tokens) << what;
+  EXPECT_EQ(streamed->safe_window, general.safe_window) << what;
+  EXPECT_EQ(streamed->port, general.port) << what;
+  EXPECT_EQ(streamed->in_place, general.in_place) << what;
+  EXPECT_EQ(streamed->any_counts, general.any_counts) << what;
 }
 
 void print(const std::string& name, const Tally& tally) {
@@ -66,7 +78,7 @@ void print(const std::string& name, const Tally& tally) {
   for (const auto& [property, count] : tally.properties)
     properties += fmt::format(" {} {}", property, count);
   fmt::print("{}: {} refuted, {} right, {} do not bind; {} by both executors;{}\n", name,
-             tally.refuted, tally.right, tally.unbound, tally.direct, properties);
+             tally.refuted, tally.right, tally.unbound, tally.streamed, properties);
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {

@@ -80,6 +80,19 @@ TEST(Reject, TheGeneralExecutorRefusesEveryCaseOnItsOwn) {
   }
 }
 
+TEST(Reject, TheCheckerOfAllgathersAcceptsNoCase) {
+  int refused = 0;
+  for (const Refusal& refusal : refusals()) {
+    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
+    if (!is_gather(program, {refusal.ports})) continue;
+    const Binding binding = bind(program, job_of(refusal), refusal.call, 0).value();
+    const auto report = check_gather(program, job_of(refusal), refusal.call, binding);
+    EXPECT_TRUE(!report || report->violation) << refusal.name;
+    refused += report && report->violation;
+  }
+  EXPECT_GE(refused, 5);
+}
+
 TEST(Reject, EveryCaseIsAcceptedOnceMended) {
   for (const Refusal& refusal : refusals()) {
     if (refusal.wrong.empty()) continue;

@@ -106,9 +106,10 @@ TEST(Allgather, IsRightForAllSmallCountsAndBlockSizes) {
         for (const Job& job : jobs_on(variant, sizes))
           for (const std::vector<int64_t>& counts : all_counts(ranks, ranks <= 4 ? 4 : 3)) {
             const bool blocked = !plain_call(variant.program, job).parameters.empty();
-            for (int64_t block = 1; block <= (blocked ? 3 : 1); ++block)
-              if (++checked % kThinning == 0)
-                ASSERT_EQ(fault_of(variant, case_of(variant, job, counts, block)), "");
+            for (int64_t block = 1; block <= (blocked ? 3 : 1); ++block) {
+              if (++checked % kThinning != 0) continue;
+              ASSERT_EQ(fault_of(variant, case_of(variant, job, counts, block)), "");
+            }
           }
     EXPECT_GE(checked, 250) << variant.name;
   }
@@ -164,6 +165,8 @@ TEST(Allgather, IsRightByTheOracleToo) {
 
 // What crosses the network to and from one node: the sink of its ranks' walks.
 struct Crossings {
+  Crossings(const std::vector<int64_t>& nodes, int64_t of) : node_of(nodes), node(of) {}
+
   const std::vector<int64_t>& node_of;
   int64_t node;
   int64_t rank = 0, received = 0;
@@ -209,7 +212,7 @@ TEST(Allgather, BlockedRingOnNodesBringsEveryBlockOnceToANodeByOneRank) {
     const Case c = case_of(variant, jobs_on(variant, sizes)[0], std::vector<int64_t>(ranks, 6), 2);
     const Binding binding = bind(variant.program, c.job, c.call, 0).value();
     for (size_t node = 0; node < sizes.size(); ++node) {
-      Crossings crossings{node_of, static_cast<int64_t>(node)};
+      Crossings crossings(node_of, static_cast<int64_t>(node));
       for (int64_t rank = 0; rank < ranks; ++rank)
         if (node_of[rank] == crossings.node) walk(code, binding, rank, crossings);
       EXPECT_EQ(crossings.receivers.size(), 1u) << c.text;

@@ -1,0 +1,63 @@
+// What a walk (schedule/walk.h) tells: of one message, and of several iterations of a loop at once.
+#ifndef QUADRILLE_SCHEDULE_WALK_EVENTS_H_
+#define QUADRILLE_SCHEDULE_WALK_EVENTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/program.h"
+
+namespace quadrille {
+
+inline constexpr int64_t kNoAfter = INT64_MIN;  // a step without `after`
+
+struct MessageHead {
+  Direction direction;
+  bool remote;
+  bool sized;
+  int64_t peer;
+};
+
+struct PieceValue {
+  Buffer buffer;
+  int64_t block;
+  bool ranged;
+  int64_t low, high;  // where ranged
+};
+
+// A loop of which every step exchanges one block with one rank: step i in 0 .. count has the key
+// `key + i*key_stride`, and sends and receives the block of rank `peer + i*peer_stride`.
+struct Exchanges {
+  int64_t key, key_stride, peer, peer_stride, count;
+};
+
+// What several iterations of a loop do that differ by constant strides: in iteration t of `count`,
+// every Strided is at + t*by. An iteration has one step at most, and all have the same messages.
+struct Strip {
+  struct Strided {
+    int64_t at = 0, by = 0;
+    int64_t last(int64_t count) const { return at + (count - 1) * by; }
+    friend bool operator==(const Strided&, const Strided&) = default;
+  };
+  struct Piece {
+    Buffer buffer;
+    bool ranged;
+    Strided block, low, high;
+  };
+  struct Message {
+    MessageHead head;  // its peer is peer.at
+    Strided peer;
+    int32_t first_piece, pieces;
+  };
+
+  int64_t count = 0;
+  bool more = false;  // the loop has further iterations: the walker is at kLoop again
+  bool has_step = false, has_after = false;
+  Strided key, after;
+  std::vector<Message> messages;
+  std::vector<Piece> pieces;
+};
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_WALK_EVENTS_H_

@@ -1,0 +1,276 @@
+// Strips: an iteration of a loop is evaluated once, and beside each value how much the next
+// iteration's is greater. Whatever is not affine for ever - a wrap, a minimum, a condition, a search
+// in a table - is so for a while, and the strip ends where the first of them changes. Whatever this
+// cannot follow, or has no value, is left to the plain walk. Tested against that by
+// tests/schedule/strip_test.cc.
+#include <algorithm>
+#include <array>
+
+#include "schedule/walk.h"
+
+namespace quadrille {
+
+// Values and strides stay so small, and strips so short, that nothing overflows on the way.
+constexpr int64_t kGreatestValue = int64_t{1} << 60, kGreatestStride = int64_t{1} << 40;
+constexpr int64_t kLongest = int64_t{1} << 16;
+
+class StripEvaluator {
+ public:
+  StripEvaluator(const Code& code, const Binding& binding, int64_t* registers, Strip& strip)
+      : code_(code), tables_(binding.tables), r_(registers), strip_(strip) {
+    std::fill_n(by_.begin(), code.register_count_, 0);
+    strip_.messages.clear();
+    strip_.pieces.clear();
+    strip_.has_step = false;
+  }
+
+  // Evaluates from the start of an iteration; the program counter behind the loop, or -1.
+  int32_t run(int32_t start) {
+    const Instruction* const code = code_.instructions_.data();
+    const Instruction* next = code + start;
+    while (next->op != Operation::kNext || next->immediate != start) ++next;
+    by_[next->a] = 1;
+    if (!is_small(at(next->a)) || !is_small(at(next->b))) return -1;
+    count_ = std::min(kLongest, r_[next->b] - r_[next->a]);
+    for (const Instruction* i = code + start; i != next; ++i) {
+      if (jumps(*i))
+        i = code + i->immediate - 1;
+      else if (!evaluate(*i))
+        return -1;
+    }
+    if (count_ == 0) return -1;
+    strip_.count = count_;
+    return static_cast<int32_t>(next + 1 - code);
+  }
+
+ private:
+  using Operation = Code::Operation;
+  using Instruction = Code::Instruction;
+  using Strided = Strip::Strided;
+
+  Strided at(uint8_t reg) const { return {r_[reg], by_[reg]}; }
+  bool set(uint8_t reg, Strided value) {
+    r_[reg] = value.at;
+    by_[reg] = value.by;
+    return is_small(value);
+  }
+  static bool is_small(Strided value) {
+    const auto within = [](int64_t x, int64_t limit) {
+      return static_cast<uint64_t>(x) + static_cast<uint64_t>(limit) <
+             2 * static_cast<uint64_t>(limit);
+    };
+    return within(value.at, kGreatestValue) && within(value.by, kGreatestStride);
+  }
+
+  // The strip is no longer than `gap`, which is not negative, stays so.
+  void while_not_negative(Strided gap) {
+    if (gap.by < 0) count_ = std::min(count_, gap.at / -gap.by + 1);
+  }
+  // Whether a < b, and as long as it stays so.
+  bool less(Strided a, Strided b) {
+    if (!is_small(a) || !is_small(b)) {
+      count_ = 0;
+      return a.at < b.at;
+    }
+    const Strided gap{b.at - a.at, b.by - a.by};
+    if (gap.at > 0)
+      while_not_negative({gap.at - 1, gap.by});
+    else
+      while_not_negative({-gap.at, -gap.by});
+    return gap.at > 0;
+  }
+  bool equal(Strided a, Strided b) {
+    if (a.at != b.at) {
+      less(a, b);
+      less(b, a);
+    } else if (a.by != b.by) {
+      count_ = std::min<int64_t>(count_, 1);
+    }
+    return a.at == b.at;
+  }
+
+  bool jumps(const Instruction& i) {
+    switch (i.op) {
+      case Operation::kJump: return true;
+      case Operation::kJumpIfFalse:
+        if (by_[i.a] != 0) count_ = 0;  // no truth value
+        return !r_[i.a];
+      case Operation::kJumpIfNotLess: return !less(at(i.a), at(i.b));
+      case Operation::kJumpIfNotLessEqual: return less(at(i.b), at(i.a));
+      case Operation::kJumpIfNotEqual: return !equal(at(i.a), at(i.b));
+      case Operation::kJumpIfEqual: return equal(at(i.a), at(i.b));
+      default: return false;
+    }
+  }
+
+  // False where the strip cannot hold this.
+  bool evaluate(const Instruction& i) {
+    switch (i.op) {
+      case Operation::kJumpIfFalse:
+      case Operation::kJumpIfNotLess:
+      case Operation::kJumpIfNotLessEqual:
+      case Operation::kJumpIfNotEqual:
+      case Operation::kJumpIfEqual:
+      case Operation::kStepEnd:
+      case Operation::kMessageEnd: return true;
+      case Operation::kMove: return set(i.target, at(i.a));
+      case Operation::kElement: return element(i.target, tables_[i.immediate], at(i.a));
+      case Operation::kLocate: return search(i.target, tables_[i.immediate], at(i.a));
+      case Operation::kStep: return step(i);
+      case Operation::kMessage: return message(i);
+      case Operation::kBlockMessage: return message(i) && piece(code_.pieces_[i.immediate]);
+      case Operation::kPiece: return piece(code_.pieces_[i.immediate]);
+      default: return Operation::kAdd <= i.op && i.op <= Operation::kLessEqual && combine(i);
+    }
+  }
+
+  // An operator of two values, in the order of Operation up to kLessEqual.
+  bool combine(const Instruction& i) {
+    const Strided a = at(i.a), b = at(i.b);
+    if (!is_small(a) || !is_small(b)) return false;
+    switch (i.op) {
+      case Operation::kAdd: return set(i.target, {a.at + b.at, a.by + b.by});
+      case Operation::kSubtract: return set(i.target, {a.at - b.at, a.by - b.by});
+      case Operation::kMultiply: return multiply(i.target, a, b);
+      case Operation::kMinimum: return set(i.target, minimum(a, b));
+      case Operation::kMaximum: {
+        const Strided negative = minimum({-a.at, -a.by}, {-b.at, -b.by});
+        return set(i.target, {-negative.at, -negative.by});
+      }
+      case Operation::kWrap: return wrap(i.target, a, b);
+      case Operation::kEqual: return set(i.target, {equal(a, b), 0});
+      case Operation::kNotEqual: return set(i.target, {!equal(a, b), 0});
+      case Operation::kLess: return set(i.target, {less(a, b), 0});
+      case Operation::kLessEqual: return set(i.target, {!less(b, a), 0});
+      default: return a.by == 0 && b.by == 0 && constant(i);
+    }
+  }
+
+  bool constant(const Instruction& i) {
+    by_[i.target] = 0;
+    if (i.op == Operation::kXor) {
+      r_[i.target] = r_[i.a] ^ r_[i.b];
+      return true;
+    }
+    Undefined why = Undefined::kNone;
+    const auto op = i.op == Operation::kDivide ? Operator::kDivide : Operator::kModulo;
+    const auto result = apply_operator(op, r_[i.a], r_[i.b], &why);
+    r_[i.target] = result.value_or(0);
+    return result.has_value();
+  }
+
+  bool multiply(uint8_t target, Strided a, Strided b) {
+    if (a.by != 0) std::swap(a, b);
+    int64_t at = 0, by = 0;
+    if (a.by != 0 || __builtin_mul_overflow(a.at, b.at, &at) ||
+        __builtin_mul_overflow(a.at, b.by, &by))
+      return false;
+    return set(target, {at, by});
+  }
+
+  Strided minimum(Strided a, Strided b) {
+    if (b.at < a.at || (b.at == a.at && b.by < a.by)) std::swap(a, b);
+    while_not_negative({b.at - a.at, b.by - a.by});
+    return a;
+  }
+
+  bool wrap(uint8_t target, Strided x, Strided m) {
+    if (m.by != 0 || m.at <= 0 || x.at < -m.at || x.at >= 2 * m.at) return false;
+    const int64_t low = x.at < 0 ? -m.at : x.at < m.at ? 0 : m.at;
+    while_not_negative({x.at - low, x.by});
+    while_not_negative({low + m.at - 1 - x.at, -x.by});
+    return set(target, {x.at - low, x.by});
+  }
+
+  // An element of a table, while neighbours differ by the same.
+  bool element(uint8_t target, const std::vector<int64_t>& table, Strided index) {
+    const auto size = static_cast<int64_t>(table.size());
+    if (index.at < 0 || index.at >= size) return false;
+    const int64_t* entry = &table[index.at];
+    if (index.by == 0) return set(target, {*entry, 0});
+    while_not_negative(index.by < 0 ? index : Strided{size - 1 - index.at, -index.by});
+    if (count_ < 2) return set(target, {*entry, 0});
+    // A difference that does not fit comes out as one that is too great for set().
+    const auto difference = [&] {
+      return static_cast<int64_t>(static_cast<uint64_t>(entry[index.by]) -
+                                  static_cast<uint64_t>(*entry));
+    };
+    const int64_t by = difference();
+    int64_t same = 2;
+    for (entry += index.by; same < count_ && difference() == by; entry += index.by) ++same;
+    count_ = same;
+    return set(target, {table[index.at], by});
+  }
+
+  // A search: while it finds the same, or each time a neighbour.
+  bool search(uint8_t target, const std::vector<int64_t>& table, Strided x) {
+    const auto size = static_cast<int64_t>(table.size());
+    const int64_t found = locate(table, x.at);
+    const auto holds = [&](int64_t index, int64_t value) {
+      return 0 <= index && index + 1 < size && table[index] <= value && value < table[index + 1];
+    };
+    if (x.by == 0 || count_ < 2) return set(target, {found, 0});
+    const int64_t by = x.by < 0 ? -1 : 1;
+    if (holds(found + by, x.at + x.by)) {
+      int64_t same = 2;
+      while (same < count_ && holds(found + same * by, x.at + same * x.by)) ++same;
+      count_ = std::min(count_, same);
+      return set(target, {found, by});
+    }
+    if (!holds(found, x.at + x.by)) {
+      count_ = std::min<int64_t>(count_, 1);
+      return set(target, {found, 0});
+    }
+    while_not_negative(x.by < 0 ? Strided{x.at - table[found], x.by}
+                                : Strided{table[found + 1] - 1 - x.at, -x.by});
+    return set(target, {found, 0});
+  }
+
+  bool step(const Instruction& i) {
+    if (strip_.has_step) return false;
+    strip_.has_step = true;
+    strip_.key = at(i.a);
+    strip_.has_after = i.b != Code::kNoRegister;
+    strip_.after = strip_.has_after ? at(i.b) : Strided{kNoAfter, 0};
+    return true;
+  }
+
+  bool message(const Instruction& i) {
+    strip_.messages.push_back(
+        {Code::head(i.b, r_[i.a]), at(i.a), static_cast<int32_t>(strip_.pieces.size()), 0});
+    return true;
+  }
+
+  bool piece(const Code::PieceRegisters& p) {
+    ++strip_.messages.back().pieces;
+    strip_.pieces.push_back({p.buffer, p.ranged, at(p.block), p.ranged ? at(p.low) : Strided{},
+                             p.ranged ? at(p.high) : Strided{}});
+    return true;
+  }
+
+  const Code& code_;
+  const std::vector<std::vector<int64_t>>& tables_;
+  int64_t* const r_;
+  std::array<int64_t, 256> by_;  // by register
+  Strip& strip_;
+  int64_t count_ = 0;
+};
+
+bool Code::strip(const Binding& binding, Walker& walker, int64_t* registers, Strip& strip) const {
+  StripEvaluator evaluator(*this, binding, registers, strip);
+  const int32_t start = walker.program_counter;
+  const int32_t behind = evaluator.run(start);
+  if (behind < 0) return false;
+  const Instruction& next = instructions_[behind - 1];
+  registers[next.a] += strip.count;
+  strip.more = registers[next.a] < registers[next.b];
+  if (!strip.more) walker.program_counter = behind;
+  if (strip.has_step) {
+    walker.key = strip.key.last(strip.count);
+    walker.has_after = strip.has_after;
+    walker.after = strip.has_after ? strip.after.last(strip.count) : kNoAfter;
+  }
+  return true;
+}
+
+}  // namespace quadrille

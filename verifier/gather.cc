@@ -1,0 +1,397 @@
+// The checker of large allgathers: one rank after another, with strips of steps at a time.
+//
+// Every message is required to bring bytes of a block to their own place in the same block. Then a
+// rank's part can be judged alone: that its keys increase, that it sends what has arrived in a step
+// that is over by then, that nothing arrives twice or is empty, and that all is there in the end. That
+// the messages of both ends agree is asked of every pair of ranks: their lists must be the same,
+// keys included. Since both ends of a message have one key and keys strictly increase at a rank,
+// induction over keys gives progress without any buffering, and that a block holds what it should.
+// What does not fit this form is left to execute().
+//
+// Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
+#include <fmt/format.h>
+
+#include "schedule/walk.h"
+#include "verifier/check.h"
+#include "verifier/holdings.h"
+#include "verifier/key_history.h"
+#include "verifier/shipments.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using Strided = Strip::Strided;
+
+class GatherChecker {
+ public:
+  GatherChecker(const Program& program, const Job& job, const Call& call, const Binding& binding)
+      : program_(program),
+        binding_(binding),
+        code_(*Code::compile(program)),
+        ranks_(binding.place.ranks),
+        knows_counts_(uses_counts(program)),
+        lengths_(call.counts.empty() ? std::vector<int64_t>(ranks_, 1) : call.counts[0]),
+        registers_(code_.registers()),
+        holdings_(ranks_),
+        pairs_(ranks_, lengths_) {
+    for (const int64_t size : job.groups[0].sizes())
+      node_of_.insert(node_of_.end(), size, static_cast<int32_t>(ports_.size())),
+          ports_.emplace_back();
+  }
+
+  std::optional<Report> run() {
+    for (rank_ = 0; rank_ < ranks_ && !stopped(); ++rank_) {
+      walk();
+      if (!stopped()) finish_rank();
+    }
+    if (!stopped()) report_.violation = pairs_.settle_rest();
+    if (unclear_) return std::nullopt;
+    report_.steps = keys_.size();
+    if (sequential_) report_.safe_window = 1;
+    report_.any_counts = true;
+    if (program_.port.kind != PortKind::kNone)
+      report_.port = !overlapping_ && program_.port.per == PortScope::kRank
+                         ? PortVerdict::kEveryTiming
+                         : PortVerdict::kLockStep;
+    return report_;
+  }
+
+  // The walk's sink: a plain step is a strip of one.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    message(head);
+    piece({buffer, block, false, 0, 0});
+  }
+  void message(const MessageHead& head) {
+    step_.messages.push_back({head, {head.peer, 0}, static_cast<int32_t>(step_.pieces.size()), 0});
+  }
+  void piece(const PieceValue& p) {
+    ++step_.messages.back().pieces;
+    step_.pieces.push_back({p.buffer, p.ranged, {p.block, 0}, {p.low, 0}, {p.high, 0}});
+  }
+  void message_end() {}
+  void reduce(Side, const PieceValue&, const PieceValue&) { unclear_ = true; }
+  // The one copy that is known here brings a rank's own block to its place, before all else.
+  void copy(const PieceValue& from, const PieceValue& to) {
+    if (!outside_ || from.buffer != Buffer::kSend || from.ranged || from.block != 0 ||
+        to.buffer != Buffer::kReceive || to.ranged || to.block != rank_ || has_own_) {
+      unclear_ = true;
+      return;
+    }
+    has_own_ = true;
+    if (lengths_[rank_] > 0) holdings_.arrive(rank_, {{INT64_MIN, 0}, {0, 0}, lengths_[rank_], 1});
+  }
+
+ private:
+  // What the ranks of a node have sent to and received from others: by one of them each, as far as
+  // this checker goes.
+  struct NodePort {
+    int64_t sender = -1, receiver = -1;
+  };
+
+  static constexpr int64_t kMostSingles = 8, kSingles = 64;
+
+  bool stopped() const { return unclear_ || report_.violation.has_value(); }
+
+  void fail(Property property, std::optional<int64_t> key, std::vector<int64_t> ranks,
+            std::string detail) {
+    if (stopped()) return;
+    report_.violation = Violation{property, key, {}, std::move(detail)};
+    for (const int64_t rank : ranks) report_.violation->processes.push_back({0, rank});
+  }
+
+  void walk() {
+    holdings_.clear();
+    history_.clear();
+    has_own_ = false;
+    last_key_.reset();
+    epoch_ = INT64_MIN;
+    Walker walker;
+    code_.start(binding_, rank_, walker, registers_.data());
+    int64_t plain = 0;  // iterations to be walked before a strip is tried
+    for (bool open = false;;) {
+      const Pause pause = code_.run<PauseAtLoops>(binding_, walker, registers_.data(), *this);
+      outside_ = pause == Pause::kOutside;
+      if (open && pause != Pause::kUndefined) take(step_);
+      open = pause == Pause::kStep;
+      if (stopped()) return;
+      switch (pause) {
+        case Pause::kStep: begin_step(walker); break;
+        case Pause::kOutside: epoch_ = last_key_.value_or(INT64_MIN); break;
+        case Pause::kLoop:
+          if (--plain <= 0) plain = take_strips(walker);
+          break;
+        case Pause::kEnd: return;
+        case Pause::kUndefined:
+          return fail(Property::kDefined, last_key_, {rank_},
+                      fmt::format("rank {} meets {}", rank_, describe(walker.why)));
+        default: unclear_ = true; return;
+      }
+    }
+  }
+
+  void begin_step(const Walker& walker) {
+    step_.count = 1;
+    step_.has_step = true;
+    step_.has_after = walker.has_after;
+    step_.key = {walker.key, 0};
+    step_.after = {walker.after, 0};
+    step_.messages.clear();
+    step_.pieces.clear();
+  }
+
+  // Strips as long as some are of several steps; how many iterations to walk before the next try.
+  int64_t take_strips(Walker& walker) {
+    int64_t singles = 0;
+    for (strip_.more = true; strip_.more && singles < kMostSingles && !stopped();) {
+      if (!code_.strip(binding_, walker, registers_.data(), strip_)) return kSingles;
+      singles = strip_.count == 1 ? singles + 1 : 0;
+      if (strip_.has_step) take(strip_);
+    }
+    return singles < kMostSingles ? 1 : kSingles;
+  }
+
+  // Messages to one rank, each of a piece of one length, are taken together; others step by step.
+  static bool is_even(const Strip& steps) {
+    for (const Strip::Message& message : steps.messages)
+      if (message.peer.by != 0 || message.pieces > 1) return false;
+    for (const Strip::Piece& piece : steps.pieces)
+      if (piece.low.by != piece.high.by) return false;
+    return true;
+  }
+
+  void take_one_by_one(const Strip& steps) {
+    const auto advance = [](Strided& value, int64_t t) { value = {value.at + t * value.by, 0}; };
+    for (int64_t t = 0; t < steps.count && !stopped(); ++t) {
+      step_ = steps;
+      step_.count = 1;
+      advance(step_.key, t);
+      advance(step_.after, t);
+      for (Strip::Message& message : step_.messages) advance(message.peer, t);
+      for (Strip::Piece& piece : step_.pieces)
+        for (Strided* value : {&piece.block, &piece.low, &piece.high}) advance(*value, t);
+      take(step_);
+    }
+  }
+
+  void take(const Strip& steps) {
+    if (steps.count > 1 && !is_even(steps)) return take_one_by_one(steps);
+    if ((last_key_ && steps.key.at <= *last_key_) || (steps.count > 1 && steps.key.by < 1))
+      return fail(Property::kOrder, last_key_ ? last_key_ : steps.key.at, {rank_},
+                  fmt::format("rank {} goes on to step {}", rank_, steps.key.at));
+    last_key_ = steps.key.last(steps.count);
+    note_window(steps);
+    ask_port(steps);
+    const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
+                          epoch_};
+    // A step of the strip may send what an earlier one brings: their keys tell them apart.
+    for (const Direction direction : {Direction::kReceive, Direction::kSend})
+      for (const Strip::Message& message : steps.messages)
+        if (message.head.direction == direction && !stopped()) take(steps, message, settled);
+  }
+
+  void note_window(const Strip& steps) {
+    if (!steps.has_after) {
+      sequential_ = true;
+      return;
+    }
+    overlapping_ = true;
+    history_.add(steps.key, steps.count);
+    const int64_t window = history_.window(steps.after, steps.count);
+    if (window > 0)
+      report_.safe_window =
+          report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
+  }
+
+  // All messages of a step as the port counts them.
+  void ask_port(const Strip& steps) {
+    if (program_.port.kind == PortKind::kNone) return;
+    const bool per_node = program_.port.per == PortScope::kNode;
+    int64_t sends = 0, receives = 0;
+    const Strip::Message* first = nullptr;
+    for (const Strip::Message& message : steps.messages) {
+      if (message.peer.at < 0 || message.peer.at >= ranks_) continue;  // refused below
+      if (per_node) {
+        unclear_ |= message.pieces == 0;
+        if (node_of_[message.peer.at] == node_of_[rank_]) continue;
+        note_node(message.head.direction);
+      }
+      if (!first) first = &message;
+      const bool another =
+          program_.port.kind == PortKind::kExchange && message.peer.at != first->peer.at;
+      if (++(message.head.direction == Direction::kSend ? sends : receives) > 1 || another)
+        return fail(Property::kPort, steps.key.at, {rank_, message.peer.at},
+                    fmt::format("the message between rank {} and rank {} is one too many for the "
+                                "port of {} {}",
+                                rank_, message.peer.at, per_node ? "node" : "rank",
+                                per_node ? node_of_[rank_] : rank_));
+    }
+  }
+
+  void note_node(Direction direction) {
+    NodePort& node = ports_[node_of_[rank_]];
+    int64_t& user = direction == Direction::kSend ? node.sender : node.receiver;
+    unclear_ |= (user >= 0 && user != rank_) || program_.port.kind == PortKind::kExchange;
+    user = rank_;
+  }
+
+  // One message of every step.
+  void take(const Strip& steps, const Strip::Message& message, const Settled& settled) {
+    if (message.head.sized || message.head.remote) {
+      unclear_ = true;
+      return;
+    }
+    const int64_t peer = message.peer.at;
+    if (peer < 0 || peer >= ranks_)
+      return fail(Property::kPeer, steps.key.at, {rank_},
+                  fmt::format("rank {} names rank {} of {}", rank_, peer, ranks_));
+    if (peer == rank_)
+      return fail(Property::kSelfMessage, steps.key.at, {rank_},
+                  fmt::format("rank {} sends to itself", rank_));
+    const bool send = message.head.direction == Direction::kSend;
+    Shipments& shipments = pairs_.at(rank_, peer, message.head.direction);
+    if (!shipments.empty() && shipments.last_key() >= steps.key.at)
+      return fail(Property::kOrder, steps.key.at, {rank_, peer},
+                  fmt::format("rank {} has two messages in one direction with rank {} in a step",
+                              rank_, peer));
+    if (send) {
+      (message.pieces > 0 ? report_.messages : report_.tokens) += steps.count;
+      if (message.pieces > 0) keys_.add(steps.key, steps.count);
+    }
+    if (message.pieces == 0)
+      shipments.add({steps.key, {}, {}, Shipment::kNothing, steps.count, true});
+    for (int32_t i = 0; i < message.pieces && !stopped(); ++i)
+      take(steps, steps.pieces[message.first_piece + i], send, i == 0, settled, shipments);
+  }
+
+  void bad_block(const Strip& steps, int64_t block) {
+    fail(Property::kBlock, steps.key.at, {rank_},
+         fmt::format("rank {} names block {} of its receive buffer, which has {}", rank_, block,
+                     ranks_));
+  }
+
+  // One piece of every step.
+  void take(const Strip& steps, const Strip::Piece& piece, bool send, bool begins,
+            const Settled& settled, Shipments& shipments) {
+    Strided block = piece.block;
+    if (piece.buffer == Buffer::kSend && send && block == Strided{0, 0})
+      block = {rank_, 0};  // the same bytes, there from the start
+    else if (piece.buffer != Buffer::kReceive)
+      unclear_ = true;
+    for (const int64_t end : {block.at, block.last(steps.count)})
+      if (end < 0 || end >= ranks_) return bad_block(steps, end);
+    Shipment shipment{steps.key, block, {}, Shipment::kWhole, steps.count, begins};
+    if (piece.ranged) {
+      shipment.low = piece.low;
+      shipment.length = piece.high.at - piece.low.at;
+    }
+    shipments.add(shipment);
+    for (int64_t t = 0; t < steps.count && !stopped();)
+      t += take_tiles(steps, piece, block, send, t, settled);
+  }
+
+  // The piece of step t, and of all after it if these are of the same block; how many.
+  int64_t take_tiles(const Strip& steps, const Strip::Piece& piece, const Strided& block, bool send,
+                     int64_t t, const Settled& settled) {
+    const int64_t owner = block.at + t * block.by, key = steps.key.at + t * steps.key.by;
+    const int64_t count = block.by == 0 ? steps.count : 1;
+    Tiles tiles{{key, steps.key.by}, {}, lengths_[owner], count};
+    if (piece.ranged) {
+      tiles.low = {piece.low.at + t * piece.low.by, piece.low.by};
+      tiles.length = piece.high.at - piece.low.at;
+    }
+    const auto [low, high] = std::minmax({tiles.low.at, tiles.low.last(count)});
+    if (low < 0 || tiles.length < 0 || high + tiles.length > lengths_[owner])
+      fail(Property::kBlock, key, {rank_},
+           fmt::format("rank {} names {}..{} of block {} of its receive buffer, which is {} long",
+                       rank_, tiles.low.at, tiles.low.at + tiles.length, owner, lengths_[owner]));
+    else if (tiles.length == 0)
+      empty(owner, key);
+    else
+      send ? ask_held(owner, tiles,
+                      {{settled.after.at + t * settled.after.by, settled.after.by}, settled.epoch})
+           : arrive(owner, tiles);
+    return count;
+  }
+
+  void empty(int64_t owner, int64_t key) {
+    if (!knows_counts_) unclear_ = true;
+    fail(Property::kEmpty, key, {rank_},
+         fmt::format("rank {} has nothing of block {} in a message", rank_, owner));
+  }
+
+  void ask_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
+    switch (holdings_.ask(owner, tiles, settled)) {
+      case Holdings::Held::kSettled: return;
+      case Holdings::Held::kNo:
+        return fail(Property::kHeld, tiles.key.at, {rank_},
+                    fmt::format("rank {} uses block {} of its receive buffer, which holds nothing "
+                                "there yet",
+                                rank_, owner));
+      case Holdings::Held::kInFlight:
+        return fail(Property::kOverlap, tiles.key.at, {rank_},
+                    fmt::format("rank {} sends of block {} what an earlier step brings that may be "
+                                "in flight together with this one",
+                                rank_, owner));
+    }
+  }
+
+  void arrive(int64_t owner, const Tiles& tiles) {
+    // Whether it arrives too late for a call in place is not known here.
+    if (owner == rank_ && !has_own_) unclear_ = true;
+    switch (holdings_.arrive(owner, tiles)) {
+      case Holdings::Arrival::kNew: return;
+      case Holdings::Arrival::kUnclear: unclear_ = true; return;
+      case Holdings::Arrival::kAgain:
+        return fail(Property::kOnce, tiles.key.at, {rank_},
+                    fmt::format("rank {} gets into block {} of its receive buffer what is there "
+                                "already",
+                                rank_, owner));
+    }
+  }
+
+  void finish_rank() {
+    for (int64_t owner = 0; owner < ranks_; ++owner)
+      if (lengths_[owner] > 0 && !holdings_.whole(owner, lengths_[owner]))
+        return fail(
+            Property::kCoverage, std::nullopt, {rank_},
+            fmt::format("block {} of rank {}'s receive buffer is not filled", owner, rank_));
+    if (std::optional<Violation> violation = pairs_.settle(rank_)) report_.violation = violation;
+  }
+
+  const Program& program_;
+  const Binding& binding_;
+  const Code code_;
+  const int64_t ranks_;
+  const bool knows_counts_;
+  const std::vector<int64_t> lengths_;
+  std::vector<int32_t> node_of_;
+  std::vector<NodePort> ports_;
+
+  // The rank that is walked.
+  int64_t rank_ = 0;
+  std::vector<int64_t> registers_;
+  Strip step_, strip_;
+  Holdings holdings_;
+  KeyHistory history_;
+  std::optional<int64_t> last_key_;
+  int64_t epoch_ = INT64_MIN;  // steps up to this key are over: a copy has waited for them
+  bool has_own_ = false, outside_ = false;
+
+  Pairs pairs_;
+  KeySet keys_;
+  bool sequential_ = false, overlapping_ = false, unclear_ = false;
+  Report report_;
+};
+
+}  // namespace
+
+bool is_gather(const Program& program, const CheckOptions& options) {
+  return program.collective == Collective::kAllgather && program.groups == 1 && !options.ports;
+}
+
+std::optional<Report> check_gather(const Program& program, const Job& job, const Call& call,
+                                   const Binding& binding) {
+  return GatherChecker(program, job, call, binding).run();
+}
+
+}  // namespace quadrille::verifier
