@@ -107,11 +107,6 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
       fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least)};
 }
 
-bool has_call_parameter(const Program& program) {
-  return std::any_of(program.parameters.begin(), program.parameters.end(),
-                     [](const Parameter& parameter) { return parameter.at_call; });
-}
-
 // The parameters of the job: a number by its flag, what is given at the call by the rule of its
 // block size.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program, const Topology& topology,
@@ -124,7 +119,7 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program, const T
   for (const auto& [flag, text] : {std::pair("block-size", arguments.block_size),
                                    {"alpha", arguments.alpha},
                                    {"beta", arguments.beta}})
-    if (!text.empty() && !has_call_parameter(program)) return no_such_option(flag, algorithm);
+    if (!text.empty() && !chooses_block_size(program)) return no_such_option(flag, algorithm);
   Job job{{topology}, {}, {}};
   for (const Parameter& parameter : program.parameters) {
     job.models.emplace_back();
@@ -164,11 +159,8 @@ void add_options(CLI::App& command, GenerateArguments& arguments) {
             ->type_name("NUMBER");
   }
   command
-      .add_option(
-          "--block-size", arguments.block_size,
-          "of blocked algorithms: min, the least count that is not 0; model, the optimum of "
-          "the linear model; auto, its best with rounds counted exactly; or a number of "
-          "bytes (default auto)")
+      .add_option("--block-size", arguments.block_size,
+                  fmt::format("of blocked algorithms: {}", kBlockSizeHelp))
       ->type_name("min|BYTES|model|auto");
   command
       .add_option(
@@ -202,6 +194,11 @@ void add_node_options(CLI::App& command, GenerateArguments& arguments) {
 }
 
 }  // namespace
+
+bool chooses_block_size(const Program& program) {
+  return std::any_of(program.parameters.begin(), program.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.at_call; });
+}
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
   CLI::App* command =

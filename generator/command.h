@@ -12,6 +12,13 @@
 
 namespace quadrille {
 
+// True where the program has a parameter that is chosen at the call, a block size.
+bool chooses_block_size(const Program& program);
+inline constexpr const char* kBlockSizeHelp =
+    "min, the least count that is not 0; model, the optimum of the linear model; auto, its best "
+    "with "
+    "rounds counted exactly; or a number of bytes (default auto)";
+
 // As they were typed; empty where they were not.
 struct GenerateArguments {
   std::string collective, algorithm, nodes, slurm, hostfile, out;

@@ -35,6 +35,8 @@ int list() {
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
     for (const Number& number : algorithm.numbers)
       fmt::print("  --{} NUMBER: {}\n", number.name, number.help);
+    if (chooses_block_size(make_program(algorithm, all_choices(algorithm)[0])))
+      fmt::print("  --block-size min|BYTES|model|auto: {}\n", kBlockSizeHelp);
   }
   return 0;
 }

@@ -6,13 +6,15 @@
 // the messages of both ends agree is asked of every pair of ranks: their lists must be the same,
 // keys included. Since both ends of a message have one key and keys strictly increase at a rank,
 // induction over keys gives progress without any buffering, and that a block holds what it should.
-// What does not fit this form is left to execute().
+// What does not fit this form is left to execute(), and so is what would be wrong only in this form: a
+// program that brings bytes to another place, but overwrites them later.
 //
 // Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
 #include <fmt/format.h>
 
 #include "schedule/walk.h"
 #include "verifier/check.h"
+#include "verifier/gather_port.h"
 #include "verifier/holdings.h"
 #include "verifier/key_history.h"
 #include "verifier/shipments.h"
@@ -33,10 +35,9 @@ class GatherChecker {
         lengths_(call.counts.empty() ? std::vector<int64_t>(ranks_, 1) : call.counts[0]),
         registers_(code_.registers()),
         holdings_(ranks_),
+        port_(program, job),
         pairs_(ranks_, lengths_) {
-    for (const int64_t size : job.groups[0].sizes())
-      node_of_.insert(node_of_.end(), size, static_cast<int32_t>(ports_.size())),
-          ports_.emplace_back();
+    for (const int64_t length : lengths_) unclear_ |= length >= kGreatest;
   }
 
   std::optional<Report> run() {
@@ -44,8 +45,10 @@ class GatherChecker {
       walk();
       if (!stopped()) finish_rank();
     }
-    if (!stopped()) report_.violation = pairs_.settle_rest();
-    if (unclear_) return std::nullopt;
+    if (!stopped()) keep(pairs_.settle_rest());
+    if (unclear_ || port_.unclear() || (again_ && elsewhere_)) return std::nullopt;
+    for (const std::optional<Violation>& violation : {again_, elsewhere_})
+      if (!report_.violation) report_.violation = violation;
     report_.steps = keys_.size();
     if (sequential_) report_.safe_window = 1;
     report_.any_counts = true;
@@ -82,27 +85,35 @@ class GatherChecker {
   }
 
  private:
-  // What the ranks of a node have sent to and received from others: by one of them each, as far as
-  // this checker goes.
-  struct NodePort {
-    int64_t sender = -1, receiver = -1;
-  };
-
   static constexpr int64_t kMostSingles = 8, kSingles = 64;
+  // Keys and places beyond these are left to execute(), so that no difference overflows.
+  static constexpr int64_t kGreatest = int64_t{1} << 60;
+  static bool is_great(const Strided& value) {
+    return value.at <= -kGreatest || value.at >= kGreatest;
+  }
 
-  bool stopped() const { return unclear_ || report_.violation.has_value(); }
+  bool stopped() const { return unclear_ || port_.unclear() || report_.violation.has_value(); }
 
-  void fail(Property property, std::optional<int64_t> key, std::vector<int64_t> ranks,
+  void fail(Property property, std::optional<int64_t> key, const std::vector<int64_t>& ranks,
             std::string detail) {
-    if (stopped()) return;
-    report_.violation = Violation{property, key, {}, std::move(detail)};
-    for (const int64_t rank : ranks) report_.violation->processes.push_back({0, rank});
+    Violation violation{property, key, {}, std::move(detail)};
+    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
+    keep(std::move(violation));
+  }
+
+  // The first violation; what is one only if all bytes travel to their own places is kept apart.
+  void keep(std::optional<Violation> violation) {
+    if (stopped() || !violation) return;
+    std::optional<Violation>& into = violation->property == Property::kOnce    ? again_
+                                     : violation->property == Property::kPlace ? elsewhere_
+                                                                               : report_.violation;
+    if (!into) into = std::move(violation);
   }
 
   void walk() {
     holdings_.clear();
     history_.clear();
-    has_own_ = false;
+    has_own_ = blurred_ = false;
     last_key_.reset();
     epoch_ = INT64_MIN;
     Walker walker;
@@ -175,12 +186,16 @@ class GatherChecker {
 
   void take(const Strip& steps) {
     if (steps.count > 1 && !is_even(steps)) return take_one_by_one(steps);
+    if (is_great(steps.key) || (steps.has_after && is_great(steps.after))) {
+      unclear_ = true;
+      return;
+    }
     if ((last_key_ && steps.key.at <= *last_key_) || (steps.count > 1 && steps.key.by < 1))
       return fail(Property::kOrder, last_key_ ? last_key_ : steps.key.at, {rank_},
                   fmt::format("rank {} goes on to step {}", rank_, steps.key.at));
     last_key_ = steps.key.last(steps.count);
     note_window(steps);
-    ask_port(steps);
+    keep(port_.use(rank_, steps));
     const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
                           epoch_};
     // A step of the strip may send what an earlier one brings: their keys tell them apart.
@@ -200,38 +215,6 @@ class GatherChecker {
     if (window > 0)
       report_.safe_window =
           report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
-  }
-
-  // All messages of a step as the port counts them.
-  void ask_port(const Strip& steps) {
-    if (program_.port.kind == PortKind::kNone) return;
-    const bool per_node = program_.port.per == PortScope::kNode;
-    int64_t sends = 0, receives = 0;
-    const Strip::Message* first = nullptr;
-    for (const Strip::Message& message : steps.messages) {
-      if (message.peer.at < 0 || message.peer.at >= ranks_) continue;  // refused below
-      if (per_node) {
-        unclear_ |= message.pieces == 0;
-        if (node_of_[message.peer.at] == node_of_[rank_]) continue;
-        note_node(message.head.direction);
-      }
-      if (!first) first = &message;
-      const bool another =
-          program_.port.kind == PortKind::kExchange && message.peer.at != first->peer.at;
-      if (++(message.head.direction == Direction::kSend ? sends : receives) > 1 || another)
-        return fail(Property::kPort, steps.key.at, {rank_, message.peer.at},
-                    fmt::format("the message between rank {} and rank {} is one too many for the "
-                                "port of {} {}",
-                                rank_, message.peer.at, per_node ? "node" : "rank",
-                                per_node ? node_of_[rank_] : rank_));
-    }
-  }
-
-  void note_node(Direction direction) {
-    NodePort& node = ports_[node_of_[rank_]];
-    int64_t& user = direction == Direction::kSend ? node.sender : node.receiver;
-    unclear_ |= (user >= 0 && user != rank_) || program_.port.kind == PortKind::kExchange;
-    user = rank_;
   }
 
   // One message of every step.
@@ -273,10 +256,13 @@ class GatherChecker {
   void take(const Strip& steps, const Strip::Piece& piece, bool send, bool begins,
             const Settled& settled, Shipments& shipments) {
     Strided block = piece.block;
-    if (piece.buffer == Buffer::kSend && send && block == Strided{0, 0})
-      block = {rank_, 0};  // the same bytes, there from the start
-    else if (piece.buffer != Buffer::kReceive)
+    const bool own = send && piece.buffer == Buffer::kSend && block == Strided{0, 0};
+    if (own) block = {rank_, 0};  // the same bytes
+    if ((!own && piece.buffer != Buffer::kReceive) ||
+        (piece.ranged && (is_great(piece.low) || is_great(piece.high)))) {
       unclear_ = true;
+      return;
+    }
     for (const int64_t end : {block.at, block.last(steps.count)})
       if (end < 0 || end >= ranks_) return bad_block(steps, end);
     Shipment shipment{steps.key, block, {}, Shipment::kWhole, steps.count, begins};
@@ -306,10 +292,11 @@ class GatherChecker {
                        rank_, tiles.low.at, tiles.low.at + tiles.length, owner, lengths_[owner]));
     else if (tiles.length == 0)
       empty(owner, key);
-    else
-      send ? ask_held(owner, tiles,
-                      {{settled.after.at + t * settled.after.by, settled.after.by}, settled.epoch})
-           : arrive(owner, tiles);
+    else if (!send)
+      arrive(owner, tiles);
+    else if (piece.buffer == Buffer::kReceive && !blurred_)
+      ask_held(owner, tiles,
+               {{settled.after.at + t * settled.after.by, settled.after.by}, settled.epoch});
     return count;
   }
 
@@ -342,6 +329,7 @@ class GatherChecker {
       case Holdings::Arrival::kNew: return;
       case Holdings::Arrival::kUnclear: unclear_ = true; return;
       case Holdings::Arrival::kAgain:
+        blurred_ = true;
         return fail(Property::kOnce, tiles.key.at, {rank_},
                     fmt::format("rank {} gets into block {} of its receive buffer what is there "
                                 "already",
@@ -351,11 +339,11 @@ class GatherChecker {
 
   void finish_rank() {
     for (int64_t owner = 0; owner < ranks_; ++owner)
-      if (lengths_[owner] > 0 && !holdings_.whole(owner, lengths_[owner]))
+      if (lengths_[owner] > 0 && !blurred_ && !holdings_.whole(owner, lengths_[owner]))
         return fail(
             Property::kCoverage, std::nullopt, {rank_},
             fmt::format("block {} of rank {}'s receive buffer is not filled", owner, rank_));
-    if (std::optional<Violation> violation = pairs_.settle(rank_)) report_.violation = violation;
+    keep(pairs_.settle(rank_));
   }
 
   const Program& program_;
@@ -364,8 +352,6 @@ class GatherChecker {
   const int64_t ranks_;
   const bool knows_counts_;
   const std::vector<int64_t> lengths_;
-  std::vector<int32_t> node_of_;
-  std::vector<NodePort> ports_;
 
   // The rank that is walked.
   int64_t rank_ = 0;
@@ -376,10 +362,13 @@ class GatherChecker {
   std::optional<int64_t> last_key_;
   int64_t epoch_ = INT64_MIN;  // steps up to this key are over: a copy has waited for them
   bool has_own_ = false, outside_ = false;
+  bool blurred_ = false;  // something has arrived twice: what is held is no longer known
 
+  GatherPort port_;
   Pairs pairs_;
   KeySet keys_;
   bool sequential_ = false, overlapping_ = false, unclear_ = false;
+  std::optional<Violation> again_, elsewhere_;  // what arrives twice, or in another place
   Report report_;
 };
 

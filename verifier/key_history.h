@@ -92,7 +92,7 @@ class KeySet {
   }
 
  private:
-  static constexpr int64_t kDense = int64_t{1} << 32;  // half a GB, if they are all there
+  static constexpr int64_t kDense = int64_t{1} << 28;  // 32 MB, if they are all there
 
   void add_one(int64_t key) {
     if (key < 0 || key >= kDense) {

@@ -68,7 +68,9 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
              ? "each arrives once where it belongs, whatever its size (alltoall, alltoallv)"
              : "each arrives once where it belongs, all of one size (alltoall)");
   else
-    line("blocks", "each arrives once where it belongs");
+    line("blocks", uses_counts(program)
+                       ? "every byte arrives once where it belongs, and no empty block travels"
+                       : "each arrives once where it belongs");
   line("progress",
        "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
   line("port", port_text(program, report));

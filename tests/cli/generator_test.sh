@@ -91,7 +91,7 @@ expect 0 env -C elsewhere BUILD_WORKING_DIRECTORY="$folder/user" "$generator" sh
 [ -z "$(ls -A elsewhere)" ] || fail 'something is written where the program runs'
 
 expect 0 "$generator" list
-for word in 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
+for word in 'allgather blocked-ring-nodes' '--radix NUMBER' '--block-size min|BYTES|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
   says "$word"
 done
 

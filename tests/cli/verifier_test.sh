@@ -25,7 +25,7 @@ expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 expect 0 "$verifier" check ring.qs --counts 400,0,250,1 --parameter B=100
 says 'ring.qs: verified'
 says '  call      counts 400,0,250,1, B = 100'
-says '  blocks    each arrives once where it belongs'
+says '  blocks    every byte arrives once where it belongs, and no empty block travels'
 says '  steps     8, 24 messages'
 says '  window    at most 1 step in flight'
 expect 0 "$verifier" check ring.qs --counts 400,300,2x250 --parameter B=100

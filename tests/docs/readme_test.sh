@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the README says that commands print is what they print; times are left out.
 set -euo pipefail
-generator=$1 verifier=$2 readme=$PWD/README.md
+generator=$1 verifier=$2 readme=$PWD/README.md language=$PWD/docs/language.md
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 here=$PWD
@@ -9,7 +9,7 @@ here=$PWD
 expect() {
   while IFS= read -r line; do
     grep -qxF -- "$line" "$readme" || {
-      echo "README.md does not have the line that is printed today: $line" >&2
+      echo "$readme does not have the line that is printed today: $line" >&2
       exit 1
     }
   done
@@ -26,7 +26,21 @@ expect <said
 "$here/$verifier" prove hierarchical-factor | timeless >said
 [ "$(wc -l <said)" -ge 2 ]
 expect <said
-"$here/$generator" list | grep -oE '^alltoall [a-z-]+' | sed 's/alltoall //' | while read -r name; do
+"$here/$generator" generate allgather --algorithm blocked-ring-nodes --nodes 1,2,3 --block-size 1000 \
+  --out gather.qs >said
+expect <said
+"$here/$verifier" check gather.qs --counts 3000,0,1000,5000,2000,1000 | timeless >said
+[ "$(wc -l <said)" -ge 9 ]
+expect <said
+
+# The blocked ring of docs/language.md, as it is shown.
+readme=$language
+"$here/$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs >/dev/null
+"$here/$generator" show ring.qs | grep -v '^--' >said
+[ "$(wc -l <said)" -ge 25 ]
+expect <said
+readme=$here/README.md
+"$here/$generator" list | grep -oE '^all[a-z]+ [a-z-]+' | sed 's/.* //' | while read -r name; do
   grep -qF "| \`$name\` |" "$readme" || {
     echo "README.md does not list $name" >&2
     exit 1

@@ -133,8 +133,8 @@ TEST(GatherChecker, NamesWhatIsWrongInALargeJob) {
        "together with this one"},
       {"0 .. ranks - 1", "0 .. ranks",
        "once: rank 0 gets into block 0 of its receive buffer what is there already"},
-      {"recv[y]@0", "recv[wrap(rank - 1, ranks)]@0",
-       "once: rank 0 gets into block 299 of its receive buffer what is there already"},
+      {"recv[y]@0", "recv[wrap(rank - 1, ranks)]@0",  // told by the general checker
+       "held: rank 298 uses block 296 of its receive buffer, which holds nothing there yet"},
       {"0 .. ranks - 1", "0 .. ranks - 2",
        "coverage: block 1 of rank 0's receive buffer is not filled"},
       {"@0..m[y]", "@0..m[y] - 1",
@@ -226,6 +226,72 @@ step 5 after 3
   EXPECT_EQ(check("send recv[left]@8..12 to right\n  receive recv[wrap(rank - 2, 3)]@8..12",
                   "send recv[left]@7..12 to right\n  receive recv[wrap(rank - 2, 3)]@7..12"),
             "once");
+}
+
+// "verified", "unclear" or the property, of a small allgather with counts of 12.
+std::string gather_verdict(const std::string& body, int64_t ranks, int64_t count = 12) {
+  const Program program = parse_program("algorithm a for allgather\n" + body, "gather").value();
+  const Job job = job_of({ranks});
+  const Call call{{std::vector<int64_t>(ranks, count)}, {}, 0};
+  const Binding binding = bind(program, job, call, 0).value();
+  const auto gather = check_gather(program, job, call, binding);
+  if (!gather) return "unclear";
+  const Report general = execute(program, job, call, {binding}, {});
+  EXPECT_EQ(gather->violation.has_value(), general.violation.has_value())
+      << body << verdict(*gather) << "; general: " << verdict(general);
+  return gather->violation ? std::string(property_name(gather->violation->property)) : "verified";
+}
+
+TEST(GatherChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {
+  const std::string body =
+      "step 0\n  send send[0] to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n";
+  EXPECT_EQ(gather_verdict("copy send[0] to recv[rank]\n" + body, 2), "verified");
+  EXPECT_EQ(gather_verdict(body + "copy send[0] to recv[rank]\n", 2), "verified");
+  EXPECT_EQ(gather_verdict(body, 2), "coverage");
+  EXPECT_EQ(
+      gather_verdict("step 0\n  send recv[rank] to 1 - rank\n  receive recv[1 - rank] from 1 - "
+                     "rank\ncopy send[0] to recv[rank]\n",
+                     2),
+      "held");
+}
+
+// Rank 2 gets a block to the wrong place, sends it on from there, and gets the right one later: right
+// in the end, and therefore for the general checker to say.
+TEST(GatherChecker, LeavesOtherPlacesToTheGeneralChecker) {
+  const std::string detour =
+      "copy send[0] to recv[rank]\n"
+      "step 0\n"
+      "  if rank = 0\n    send recv[0] to 2\n"
+      "  if rank = 2\n    receive recv[1] from 0\n"
+      "step 1\n"
+      "  if rank = 2\n    send recv[1] to 1\n"
+      "  if rank = 1\n    receive recv[0] from 2\n"
+      "step 2\n"
+      "  if rank = 1\n    send recv[1] to 0\n    send recv[1] to 2\n"
+      "  if rank = 0\n    receive recv[1] from 1\n"
+      "  if rank = 2\n    receive recv[1] from 1\n"
+      "step 3\n"
+      "  if rank = 0\n    receive recv[2] from 2\n    send recv[0] to 2\n"
+      "  if rank = 1\n    receive recv[2] from 2\n"
+      "  if rank = 2\n    send recv[2] to 0\n    send recv[2] to 1\n    receive recv[0] from 0\n";
+  const Program program = parse_program("algorithm a for allgather\n" + detour, "detour").value();
+  EXPECT_FALSE(check_schedule(program, job_of({3}), {}, {})->violation);
+  EXPECT_EQ(gather_verdict(detour, 3), "unclear");
+}
+
+TEST(GatherChecker, LeavesGreatNumbersToTheGeneralChecker) {
+  const std::string exchange =
+      "  send send[0] to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n";
+  const std::string copy = "copy send[0] to recv[rank]\n";
+  for (const std::string key : {"9223372036854775807", "-9223372036854775807 - 1"})
+    EXPECT_EQ(gather_verdict(copy + "step " + key + "\n" + exchange, 2), "unclear");
+  EXPECT_EQ(gather_verdict(copy + "step 0 after 9223372036854775807\n" + exchange, 2), "unclear");
+  EXPECT_EQ(gather_verdict(copy + "step 0\n" + exchange, 2, INT64_MAX / 2), "unclear");
+  EXPECT_EQ(
+      gather_verdict(copy + "step 0\n  send send[0]@-9223372036854775807..9223372036854775807 "
+                            "to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n",
+                     2),
+      "unclear");
 }
 
 }  // namespace

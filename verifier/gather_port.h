@@ -1,0 +1,80 @@
+// The port claim of an allgather, asked rank by rank.
+#ifndef QUADRILLE_VERIFIER_GATHER_PORT_H_
+#define QUADRILLE_VERIFIER_GATHER_PORT_H_
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/walk_events.h"
+#include "verifier/verdict.h"
+
+namespace quadrille::verifier {
+
+class GatherPort {
+ public:
+  GatherPort(const Program& program, const Job& job) : port_(program.port) {
+    for (const int64_t size : job.groups[0].sizes()) {
+      node_of_.insert(node_of_.end(), size, static_cast<int32_t>(nodes_.size()));
+      nodes_.emplace_back();
+    }
+  }
+
+  // The port of a node is followed as long as one of its ranks sends to others, one receives from
+  // others, and no tokens order them.
+  bool unclear() const { return unclear_; }
+
+  // The messages of each of these steps: what is one too many.
+  std::optional<Violation> use(int64_t rank, const Strip& steps) {
+    if (port_.kind == PortKind::kNone) return std::nullopt;
+    int64_t sends = 0, receives = 0;
+    const Strip::Message* first = nullptr;
+    for (const Strip::Message& message : steps.messages) {
+      const int64_t peer = message.peer.at;
+      const bool known = 0 <= peer && peer < static_cast<int64_t>(node_of_.size());
+      if (!known || !counts(rank, message)) continue;
+      if (!first) first = &message;
+      const bool another = port_.kind == PortKind::kExchange && peer != first->peer.at;
+      if (++(message.head.direction == Direction::kSend ? sends : receives) > 1 || another)
+        return conflict(rank, peer, steps.key.at);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Node {
+    int64_t sender = -1, receiver = -1;
+  };
+
+  bool counts(int64_t rank, const Strip::Message& message) {
+    if (port_.per == PortScope::kRank) return true;
+    unclear_ |= message.pieces == 0;
+    if (node_of_[message.peer.at] == node_of_[rank]) return false;
+    Node& node = nodes_[node_of_[rank]];
+    int64_t& user = message.head.direction == Direction::kSend ? node.sender : node.receiver;
+    unclear_ |= (user >= 0 && user != rank) || port_.kind == PortKind::kExchange;
+    user = rank;
+    return true;
+  }
+
+  Violation conflict(int64_t rank, int64_t peer, int64_t key) const {
+    const bool node = port_.per == PortScope::kNode;
+    return {Property::kPort,
+            key,
+            {{0, rank}, {0, peer}},
+            fmt::format("the message between rank {} and rank {} is one too many for the port of "
+                        "{} {}",
+                        rank, peer, node ? "node" : "rank", node ? node_of_[rank] : rank)};
+  }
+
+  const Port port_;
+  std::vector<int32_t> node_of_;
+  std::vector<Node> nodes_;
+  bool unclear_ = false;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_GATHER_PORT_H_
