@@ -79,9 +79,14 @@ TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {
 
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
   const std::pair<const char*, const char*> why[] = {
+      {"beyond", "it names a range that is not in its block"},
+      {"block_too_many", "it names a block that is not there"},
+      {"downwards", "its steps are not in order"},
       {"endless", "its loops do not end in reasonable time"},
       {"foreign_copy", "it copies a foreign block"},
-      {"over_own", "it receives over this rank's own contribution"}};
+      {"over_own", "it receives over this rank's own contribution"},
+      {"over_own_once", "it receives over this rank's own contribution"},
+      {"to_itself", "it sends to, or receives from, a rank that is not there"}};
   for (const auto& [name, part] : why)
     expect_unbound(Schedule(path("broken", name)), trusted(), MPI_ERR_INTERN,
                    "the schedule is broken: " + std::string(part) + "; verify it");
