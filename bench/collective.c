@@ -1,5 +1,5 @@
-/* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW...: a collective by
- * schedules, beside the MPI library's own.
+/* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: a
+ * collective by schedules, beside the MPI library's own.
  *
  * COLLECTIVE is alltoall, allgather or allgatherv. COUNTS are bytes: of a block; for allgatherv, of
  * each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have nothing. Each repetition calls the library's collective and each
@@ -42,7 +42,7 @@ struct job {
 
 static const char usage[] =
     "usage: collective alltoall|allgather|allgatherv COUNTS REPETITIONS [OPTION...] "
-    "FILE.qs:WINDOW...; options: --layout trusted, --without-native, --unchecked";
+    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked";
 
 static void fail(const char* text) {
   fprintf(stderr, "collective: %s\n", text);
@@ -113,14 +113,16 @@ static void make_buffers(struct job* job) {
 }
 
 static void prepare(const struct job* job, struct scheduled* s, char* word) {
-  char* colon = strrchr(word, ':');
-  s->window = colon ? atoi(colon + 1) : 0;
-  if (s->window < 1) fail("a schedule is given as FILE.qs:WINDOW");
-  *colon = '\0';
+  char* colon = strstr(word, ".qs:");
+  const char* block_size = colon ? strchr(colon + 4, ':') : NULL;
+  s->window = colon ? atoi(colon + 4) : 0;
+  if (s->window < 1) fail("a schedule is given as FILE.qs:WINDOW[:BLOCK_SIZE]");
+  colon[3] = '\0';
   quadrille_load_file(word, &s->schedule);
   MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
   MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-  const quadrille_bind_options options = {sizeof options, job->layout, s->window, 0, 0};
+  const quadrille_bind_options options = {sizeof options, job->layout, s->window, 0,
+                                          block_size ? atoi(block_size + 1) : 0};
   if (quadrille_bind(s->schedule, s->comm, &options) == MPI_SUCCESS) return;
   char text[256];
   quadrille_last_error(text, sizeof text);

@@ -51,11 +51,11 @@ class Network:
         ]
 
     def sample(self, program, collective, counts, schedules, native=True, checked=True):
-        """One call of each schedule. `schedules`: files with windows."""
+        """One call of each schedule. `schedules`: files with windows and, where the file does not choose, block sizes."""
         words = [program, collective, counts, 1]
         words += [] if native else ["--without-native"]
         words += [] if checked else ["--unchecked"]
-        words += [f"{file}:{window}" for file, window in schedules]
+        words += [":".join(map(str, schedule)) for schedule in schedules]
         command = self.command(self.ranks, self.hosts, [] if checked else [SHARED], words)
         return sampling.parse_or_complain(machine.run(command, timeout=3000, cwd=self.folder).splitlines())
 

@@ -129,13 +129,14 @@ class Ring:
     def file(self, schedule):
         return self.m.generator.file("allgather", schedule[0], self.nodes, *map(str, schedule[1:]))
 
-    def seconds(self, schedules):
-        """A call's time by each: an algorithm with its options."""
+    def seconds(self, schedules, block_sizes=()):
+        """A call's time by each: an algorithm with its options. By the first one also with these block sizes."""
         sampled = self.network.sample(
             self.m.collective,
             "allgatherv",
             as_text(self.counts),
-            [(self.file(schedule), WINDOW) for schedule in schedules],
+            [(self.file(schedule), WINDOW) for schedule in schedules]
+            + [(self.file(schedules[0]), WINDOW, size) for size in block_sizes],
             native=False,
             checked=False,
         )
@@ -188,7 +189,7 @@ def automatic(m):
                 ring = Ring(m, kind, "64x1", distribution, total)
                 sizes = [size for size in SWEEP if blocks(ring.counts, size) <= MOST_BLOCKS and size < 2 * max(ring.counts)]
                 auto = ("blocked-ring", "--block-size", "auto", *ring.costs.options())
-                chosen, *swept = ring.seconds([auto, *[("blocked-ring", "--block-size", size) for size in sizes]])
+                chosen, *swept = ring.seconds([auto], sizes)
                 m.report.figure(f"{case} | auto / best of the sweep", chosen / min(swept))
                 m.report.figure(f"{case} | auto", ring.block_size(auto), "B")
                 m.report.figure(f"{case} | best of the sweep", sizes[swept.index(min(swept))], "B")

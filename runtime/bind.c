@@ -169,7 +169,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   struct quadrille_flight flight = {0};
   struct quadrille_pipeline pipeline = {0};
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!(execution ? quadrille_pipeline_open(&pipeline, window)
+  if (!(execution ? quadrille_pipeline_open(&pipeline, &binding->loaded->program, window)
                   : quadrille_flight_open(&flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   if (!quadrille_all_well(binding->comm, offer)) {

@@ -335,7 +335,9 @@ const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t 
   x->block_size = block_size;
   x->counts = calloc(ranks, sizeof *x->counts);
   x->offsets = calloc(ranks, sizeof *x->offsets);
-  if (!x->counts || !x->offsets || !quadrille_pipeline_open(&x->pipeline, window)) return no_memory;
+  if (!x->counts || !x->offsets ||
+      !quadrille_pipeline_open(&x->pipeline, &binding->loaded->program, window))
+    return no_memory;
   binding->place.counts = x->counts;
   binding->place.parameters = x->parameters;
   return quadrille_execution_prepare(binding);

@@ -4,13 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int quadrille_pipeline_open(struct quadrille_pipeline* pipeline, int window) {
+static int64_t at_once(const struct quadrille_program* program) {
+  for (int i = 0; i < program->parameter_count; i++)
+    if (program->beta_ps[i] > 0) return 0;
+  return QUADRILLE_SENT_AT_ONCE;
+}
+
+int quadrille_pipeline_open(struct quadrille_pipeline* pipeline,
+                            const struct quadrille_program* program, int window) {
   uint64_t room = 1;
   while (room < (uint64_t)window) room *= 2;
   memset(pipeline, 0, sizeof *pipeline);
   pipeline->steps = calloc(room, sizeof *pipeline->steps);
   pipeline->window = (uint64_t)window;
   pipeline->mask = room - 1;
+  pipeline->at_once = at_once(program);
   return pipeline->steps != NULL;
 }
 

@@ -63,6 +63,7 @@ struct quadrille_pipeline {
   uint64_t sent;     /* the first whose sends are not posted */
   uint64_t next;     /* that is being gathered */
   int64_t going;     /* bytes of the sends that are not over */
+  int64_t at_once;   /* how many these may be, where they are several steps' */
   int error;         /* the first MPI error, or MPI_SUCCESS */
   MPI_Comm comm;
   /* MPI_Isend or MPI_Issend */
@@ -70,10 +71,12 @@ struct quadrille_pipeline {
 };
 
 /* Messages that are sent at the same time share the wire, and all of them arrive late: no more
- * bytes than keep it busy, 10 us at 100 Gbit/s. */
+ * bytes than keep it busy, 10 us at 100 Gbit/s. A block size that is chosen by alpha and beta is the
+ * best for one message at a time. */
 enum { QUADRILLE_SENT_AT_ONCE = 1 << 17, QUADRILLE_FEW_MESSAGES = 4 };
 
-int quadrille_pipeline_open(struct quadrille_pipeline* pipeline, int window);
+int quadrille_pipeline_open(struct quadrille_pipeline* pipeline,
+                            const struct quadrille_program* program, int window);
 void quadrille_pipeline_close(struct quadrille_pipeline* pipeline);
 /* Waits until so many steps are over since it was opened. */
 void quadrille_pipeline_wait(struct quadrille_pipeline* pipeline, uint64_t steps);
@@ -173,7 +176,7 @@ static QUADRILLE_INLINE void quadrille_pipeline_release(struct quadrille_pipelin
     struct quadrille_step* step = quadrille_step_at(p, p->sent);
     if (p->received < p->sent && quadrille_step_at(p, p->received)->key <= step->after) return;
     const int64_t going = p->going + step->sent_bytes;
-    if (going > QUADRILLE_SENT_AT_ONCE && p->going > 0) return;
+    if (going > p->at_once && p->going > 0) return;
     if (step->is_plain)
       quadrille_pipeline_send(p, step);
     else

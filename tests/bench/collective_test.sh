@@ -39,13 +39,14 @@ refused() {
 
 right 4 alltoall 100 2 "$work/factor.qs:4" "$work/factor.qs:1"
 right 3 allgather 100 3 "$work/ring.qs:16"
+right 2 allgather 100 1 "$work/ring.qs:16:7" "$work/ring.qs:2:64"
 right 2 allgatherv 1x1000,2x0 2 "$work/ring.qs:16"
 right 1 allgatherv 7,0,9 1 --without-native "$work/ring.qs:16"
 grep -q '^sample 0 0\.0*e+00 [1-9]' "$work/out" || problem "without the native collective"
 grep -qE '^schedule 0 blocked-ring [0-9a-f]{32} 16$' "$work/out" || problem "its description"
 
 refused "usage" allreduce 100 2 "$work/ring.qs:16"
-refused "a schedule is given as FILE.qs:WINDOW" allgather 100 2 "$work/ring.qs"
+refused "a schedule is given as FILE.qs:WINDOW[:BLOCK_SIZE]" allgather 100 2 "$work/ring.qs"
 refused "there are fewer counts than ranks" allgatherv 7,0 1 "$work/ring.qs:16"
 refused "there are more counts than ranks" allgatherv 4x7 1 "$work/ring.qs:16"
 refused "counts that differ are for allgatherv alone" allgather 7,0,9 1 "$work/ring.qs:16"
