@@ -1,4 +1,4 @@
-// Tested through the checker of allgathers, tests/verifier/gather_test.cc.
+// Tested by tests/verifier/strides_test.cc, beside the same kept one by one.
 #include "verifier/holdings.h"
 
 #include <algorithm>

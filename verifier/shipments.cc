@@ -1,4 +1,4 @@
-// Tested through the checker of allgathers, tests/verifier/gather_test.cc.
+// Tested by tests/verifier/strides_test.cc.
 #include "verifier/shipments.h"
 
 #include <fmt/format.h>
@@ -57,9 +57,8 @@ int64_t same(const Reader& a, const Reader& b) {
 void Shipments::add(const Shipment& more) {
   if (!more.begins && more.count == 1 && !list_.empty()) {
     Shipment& last = list_.back();
-    if (last.key.by == 0 && last.key.at == more.key.at && last.length == Shipment::kWhole &&
-        more.length == Shipment::kWhole && more.block.at == last.block.at + last.count &&
-        (last.count == 1 || last.block.by == 1)) {
+    if (last.key.by == 0 && last.length == Shipment::kWhole && more.length == Shipment::kWhole &&
+        more.block.at == last.block.at + last.count && (last.count == 1 || last.block.by == 1)) {
       last.block.by = 1;
       ++last.count;
       return;

@@ -255,6 +255,18 @@ TEST(GatherChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {
       "held");
 }
 
+// A copy waits for all earlier steps, whatever the steps behind it wait for.
+TEST(GatherChecker, TakesStepsBeforeACopyForOver) {
+  const std::string first =
+      "step 0 after -1\n  send send[0] to wrap(rank + 1, 3)\n"
+      "  receive recv[wrap(rank - 1, 3)] from wrap(rank - 1, 3)\n";
+  const std::string second =
+      "step 1 after -1\n  send recv[wrap(rank - 1, 3)] to wrap(rank + 1, 3)\n"
+      "  receive recv[wrap(rank - 2, 3)] from wrap(rank - 1, 3)\n";
+  EXPECT_EQ(gather_verdict(first + "copy send[0] to recv[rank]\n" + second, 3), "verified");
+  EXPECT_EQ(gather_verdict("copy send[0] to recv[rank]\n" + first + second, 3), "overlap");
+}
+
 // Rank 2 gets a block to the wrong place, sends it on from there, and gets the right one later: right
 // in the end, and therefore for the general checker to say.
 TEST(GatherChecker, LeavesOtherPlacesToTheGeneralChecker) {

@@ -1,0 +1,218 @@
+// What the checker of allgathers keeps by strides, beside the same kept one by one: holdings,
+// shipments and keys.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/support/effort.h"
+#include "verifier/holdings.h"
+#include "verifier/key_history.h"
+#include "verifier/shipments.h"
+
+namespace quadrille::verifier {
+namespace {
+
+using Strided = Strip::Strided;
+
+constexpr int kTries = kSanitized ? 2 : 20;
+
+int64_t within(int64_t low, int64_t high) { return *rc::gen::inRange(low, high); }
+
+int64_t at(const Strided& value, int64_t t) { return value.at + t * value.by; }
+
+// The key of each byte's arrival.
+using Bytes = std::map<int64_t, int64_t>;
+
+// Tiles that begin or end where the bytes do, or anywhere.
+Tiles random_tiles(const Bytes& bytes, int64_t key) {
+  const int64_t length = within(1, 4), count = within(1, 5);
+  const int64_t by = *rc::gen::element<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
+  Tiles tiles{{key, within(0, 3)}, {within(0, 30), by}, length, count};
+  if (!bytes.empty() && within(0, 4) > 0)
+    tiles.low.at = by > 0 ? bytes.rbegin()->first + 1 : bytes.begin()->first - length;
+  return tiles;
+}
+
+void try_holdings() {
+  Holdings holdings(1);
+  Bytes bytes;
+  std::vector<Tiles> came;
+  int64_t key = 0;
+  for (int64_t arrivals = within(0, 8); arrivals > 0; --arrivals) {
+    const Tiles tiles = random_tiles(bytes, key);
+    Bytes more = bytes;
+    bool again = false;
+    for (int64_t t = 0; t < tiles.count; ++t)
+      for (int64_t i = 0; i < tiles.length; ++i)
+        again |= !more.emplace(at(tiles.low, t) + i, at(tiles.key, t)).second;
+    const bool gap = !more.empty() && static_cast<int64_t>(more.size()) !=
+                                          more.rbegin()->first - more.begin()->first + 1;
+    const Holdings::Arrival arrival = holdings.arrive(0, tiles);
+    RC_ASSERT((arrival == Holdings::Arrival::kNew) == (!again && !gap));
+    RC_ASSERT(arrival != Holdings::Arrival::kAgain || again);
+    if (arrival != Holdings::Arrival::kNew) break;
+    bytes = more;
+    came.push_back(tiles);
+    key = tiles.key.last(tiles.count) + within(0, 3);
+  }
+  for (int i = 0; i < 20; ++i) {
+    const int64_t length = within(1, 5);
+    Tiles tiles{{within(-2, key + 6), within(0, 4)},
+                {within(-2, 34), *rc::gen::element<int64_t>(int64_t{length}, -length, 0, 2)},
+                length,
+                within(1, 6)};
+    Settled settled{{within(-2, key + 6), within(-1, 4)},
+                    *rc::gen::element<int64_t>(INT64_MIN, INT64_MIN, within(-2, key + 4))};
+    if (!came.empty() && within(0, 4) > 0) {  // as they came, some steps later
+      tiles = came[within(0, static_cast<int64_t>(came.size()))];
+      tiles.low.at += *rc::gen::element<int64_t>(0, 0, 0, 1, int64_t{tiles.low.by});
+      tiles.count = std::max<int64_t>(1, tiles.count + within(-2, 3));
+      settled.after = {tiles.key.at + within(-1, 4), tiles.key.by + within(-1, 2)};
+      tiles.key = {settled.after.at + within(-1, 3), settled.after.by + within(0, 2)};
+    }
+    Holdings::Held expected = Holdings::Held::kSettled;
+    for (int64_t t = 0; t < tiles.count && expected == Holdings::Held::kSettled; ++t)
+      for (int64_t j = 0; j < tiles.length; ++j) {
+        const auto byte = bytes.find(at(tiles.low, t) + j);
+        if (byte == bytes.end() || byte->second >= at(tiles.key, t))
+          expected = Holdings::Held::kNo;
+        else if (expected != Holdings::Held::kNo &&
+                 byte->second > std::max(at(settled.after, t), settled.epoch))
+          expected = Holdings::Held::kInFlight;
+      }
+    RC_ASSERT(holdings.ask(0, tiles, settled) == expected);
+  }
+}
+
+RC_GTEST_PROP(Holdings, KnowOfEveryByteWhetherAndWhenItCame, ()) {
+  for (int i = 0; i < kTries; ++i) try_holdings();
+}
+
+std::vector<Shipped> one_by_one(const Shipment& s, const std::vector<int64_t>& lengths) {
+  std::vector<Shipped> result;
+  for (int64_t t = 0; t < s.count; ++t) {
+    const int64_t block = at(s.block, t);
+    result.push_back({at(s.key, t), block, at(s.low, t),
+                      s.length == Shipment::kWhole ? lengths[block] : s.length,
+                      t == 0 ? s.begins : s.key.by != 0});
+  }
+  return result;
+}
+
+// The same, as one shipment each or as some that follow one another with constant strides.
+Shipments in_other_cuts(const std::vector<Shipped>& all) {
+  Shipments result;
+  for (size_t i = 0; i < all.size();) {
+    Shipment next{{all[i].key, 0}, {all[i].block, 0}, {all[i].low, 0}, all[i].length, 1,
+                  all[i].begins};
+    const auto fits = [&](size_t j) {
+      return all[j].length == next.length && all[j].begins == (next.key.by != 0) &&
+             all[j].key == at(next.key, next.count) && all[j].block == at(next.block, next.count) &&
+             all[j].low == at(next.low, next.count);
+    };
+    if (i + 1 < all.size() && within(0, 3) > 0) {
+      next.key.by = all[i + 1].key - all[i].key;
+      next.block.by = all[i + 1].block - all[i].block;
+      next.low.by = all[i + 1].low - all[i].low;
+    }
+    while (i + next.count < all.size() && fits(i + next.count) && within(0, 6) > 0) ++next.count;
+    i += next.count;
+    result.add(next);
+  }
+  return result;
+}
+
+// One of them is another, or from one on they have another stride, or all are of one length.
+void change(std::vector<Shipped>& all) {
+  const auto where = static_cast<size_t>(within(0, static_cast<int64_t>(all.size())));
+  const int64_t part = within(0, 4), kind = within(0, 3);
+  for (size_t i = where; i < all.size(); ++i) {
+    int64_t* const parts[] = {&all[i].key, &all[i].block, &all[i].low, &all[i].length};
+    if (kind == 2)
+      all[i].length = all[0].length;
+    else if (kind == 1 || i == where)
+      *parts[part] += static_cast<int64_t>(i - where) + 1;
+  }
+}
+
+void try_shipments() {
+  const std::vector<int64_t> lengths = {3, 3, 5, 3, 3, 3, 7, 3, 3, 3, 3, 3};
+  Shipments sent;
+  std::vector<Shipped> all;
+  int64_t key = 0;
+  for (int64_t i = within(1, 6); i > 0; --i) {
+    const bool message = i % 2 == 1 || all.empty() || within(0, 2) == 0;
+    const Shipment next{{key, message ? within(1, 3) : 0},
+                        {within(0, 4), within(0, 2)},
+                        {within(0, 4), within(0, 3)},
+                        *rc::gen::element<int64_t>(int64_t{Shipment::kWhole}, 3, 5),
+                        within(1, 6),
+                        message};
+    sent.add(next);
+    for (const Shipped& one : one_by_one(next, lengths)) all.push_back(one);
+    key = next.key.last(next.count) + within(1, 3);
+  }
+  RC_ASSERT(!Shipments::compare(sent, in_other_cuts(all), lengths));
+
+  std::vector<Shipped> other = all;
+  change(other);
+  const auto [one, changed] = std::mismatch(all.begin(), all.end(), other.begin());
+  const auto difference = Shipments::compare(sent, in_other_cuts(other), lengths);
+  RC_ASSERT(difference.has_value() == (one != all.end()));
+  if (difference) {
+    RC_ASSERT(difference->sent == *one);
+    RC_ASSERT(difference->received == *changed);
+  }
+
+  other = all;
+  other.pop_back();
+  const auto shorter = Shipments::compare(sent, in_other_cuts(other), lengths);
+  RC_ASSERT(shorter && shorter->sent == all.back() && !shorter->received);
+}
+
+RC_GTEST_PROP(Shipments, AreTheSameHoweverTheyAreCut, ()) {
+  for (int i = 0; i < kTries; ++i) try_shipments();
+}
+
+RC_GTEST_PROP(KeyHistory, KnowsHowManyStepsMayBeInFlight, ()) {
+  KeyHistory history;
+  std::vector<int64_t> keys;
+  int64_t key = within(-5, 5);
+  for (int64_t i = within(1, 6); i > 0; --i) {
+    const Strided steps{key, within(1, 3)};
+    const int64_t count = within(1, 6);
+    const Strided after{within(-8, 8) + key - 4,
+                        *rc::gen::element<int64_t>(int64_t{steps.by}, 0, 1)};
+    int64_t least = 0;
+    for (int64_t t = 0; t < count; ++t) {
+      keys.push_back(at(steps, t));
+      const int64_t over = std::upper_bound(keys.begin(), keys.end(), at(after, t)) - keys.begin();
+      if (over == 0) continue;
+      const int64_t window = std::max<int64_t>(1, static_cast<int64_t>(keys.size()) - over);
+      least = least == 0 ? window : std::min(least, window);
+    }
+    history.add(steps, count);
+    RC_ASSERT(history.window(after, count) == least);
+    key = steps.last(count) + within(1, 3);
+  }
+}
+
+RC_GTEST_PROP(KeySet, CountsDistinctKeys, ()) {
+  KeySet set;
+  std::set<int64_t> keys;
+  for (int64_t i = within(0, 8); i > 0; --i) {
+    const Strided key{
+        *rc::gen::element<int64_t>(within(-70, 300), within(-70, 300), int64_t{1} << 40),
+        *rc::gen::element<int64_t>(1, 1, 2, 64)};
+    const int64_t count = within(1, 200);
+    set.add(key, count);
+    for (int64_t t = 0; t < count; ++t) keys.insert(at(key, t));
+  }
+  RC_ASSERT(set.size() == static_cast<int64_t>(keys.size()));
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
