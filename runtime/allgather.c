@@ -35,19 +35,22 @@ static int read_counts(struct call* call) {
   const struct quadrille_side* side = &call->receive;
   const int ranks = (int)call->binding->place.ranks;
   const int* real = call->binding->real;
-  int64_t total = 0, changed = 0;
+  int64_t total = 0, changed = 0, moved = 0;
   for (int i = 0; i < ranks; i++) {
     const struct quadrille_block block = quadrille_block_of(side, real[i]);
     int64_t bytes;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes)) return 0;
-    changed |= x->counts[i] ^ bytes;
-    x->counts[i] = bytes;
-    x->offsets[i] =
+    const int64_t offset =
         call->direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
+    changed |= x->counts[i] ^ bytes;
+    moved |= x->offsets[i] ^ offset;
+    x->counts[i] = bytes;
+    x->offsets[i] = offset;
     if (__builtin_add_overflow(total, bytes, &total)) return 0;
   }
   x->total = total;
   call->changed = changed != 0;
+  if (changed != 0 || moved != 0) quadrille_record_forget(&x->record);
   return 1;
 }
 
@@ -102,6 +105,17 @@ static int64_t contributed(const struct call* call) {
                                                                                           : bytes;
 }
 
+/* Through all steps, as in the last call where that was the same. Returns NULL or what is wrong. */
+static const char* go(struct quadrille_binding* binding) {
+  struct quadrille_execution* x = binding->execution;
+  if (x->record.is_complete) return quadrille_record_repeat(&x->record, &x->pipeline, x->base);
+  quadrille_record_begin(&x->record);
+  const char* broken = quadrille_execution_follow(binding, 1);
+  if (broken) x->record.is_open = 0;
+  quadrille_record_end(&x->record);
+  return broken;
+}
+
 /* Follows the schedule with everything in place. */
 static void follow(struct call* call) {
   struct quadrille_binding* binding = call->binding;
@@ -111,7 +125,7 @@ static void follow(struct call* call) {
   pipeline->comm = binding->comm;
   pipeline->send = binding->synchronous ? MPI_Issend : MPI_Isend;
   quadrille_pipeline_check(pipeline, place_own(call));
-  const char* broken = quadrille_execution_follow(binding, 1);
+  const char* broken = go(binding);
   if (broken) {
     quadrille_pipeline_abandon(pipeline);
     snprintf(x->broken, sizeof x->broken, "the schedule is broken: %s; verify it", broken);
@@ -137,6 +151,7 @@ static const char* prepare(struct call* call, int* error_class) {
   call->direct = quadrille_packs_as_it_lies(call->receive.type);
   if (!read_counts(call) || contributed(call) < 0) {
     x->tables_are_good = 0; /* counts are half old, half new */
+    quadrille_record_forget(&x->record);
     return "the counts are more bytes than there can be";
   }
   *error_class = MPI_ERR_NO_MEM;

@@ -45,8 +45,13 @@ static inline void begin_step(struct follower* f, int64_t key, int has_after, in
   quadrille_step_open(f->step, key, has_after ? after : INT64_MAX);
 }
 
+static inline void take_in(struct quadrille_execution* x, struct quadrille_step* step) {
+  if (x->record.is_open) quadrille_record_step(&x->record, step, x->base);
+  quadrille_pipeline_add(&x->pipeline, step);
+}
+
 static inline void end_step(struct follower* f) {
-  if (f->post && !f->error) quadrille_pipeline_add(&f->execution->pipeline, f->step);
+  if (f->post && !f->error) take_in(f->execution, f->step);
 }
 
 static inline void begin_message(struct follower* f, unsigned flags, int64_t peer) {
@@ -217,7 +222,7 @@ static int follow_courses(struct follower* f, struct quadrille_run* run) {
     if (f->error) return 1;
     quadrille_step_open(step, key, after);
     for (int i = 0; i < run->message_count; i++) add_course(x, step, &courses[i]);
-    quadrille_pipeline_add(&x->pipeline, step);
+    take_in(x, step);
     key += run->key.stride;
     after += after_stride;
   }
@@ -319,6 +324,7 @@ static const char* choose_parameters(struct quadrille_binding* binding) {
 const char* quadrille_execution_prepare(struct quadrille_binding* binding) {
   struct quadrille_execution* x = binding->execution;
   x->tables_are_good = 0;
+  quadrille_record_forget(&x->record);
   const char* error = choose_parameters(binding);
   if (!error)
     error = quadrille_tables_refill(&x->tables, &binding->loaded->program, &binding->place);
@@ -347,6 +353,7 @@ void quadrille_execution_close(struct quadrille_execution* x) {
   if (!x) return;
   quadrille_tables_destroy(&x->tables);
   quadrille_pipeline_close(&x->pipeline);
+  quadrille_record_close(&x->record);
   free(x->counts);
   free(x->offsets);
   free(x->copy);

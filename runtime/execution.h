@@ -7,7 +7,7 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTION_H_
 #define QUADRILLE_RUNTIME_EXECUTION_H_
 
-#include "runtime/pipeline.h"
+#include "runtime/record.h"
 
 struct quadrille_execution {
   struct quadrille_tables tables;
@@ -21,7 +21,8 @@ struct quadrille_execution {
   int64_t copy_room;
   int64_t last_key;
   struct quadrille_pipeline pipeline;
-  char broken[QUADRILLE_TEXT]; /* why the schedule cannot be followed; empty: it can */
+  struct quadrille_record record; /* of the last call */
+  char broken[QUADRILLE_TEXT];    /* why the schedule cannot be followed; empty: it can */
 };
 
 /* execution.c: makes and tries what does not depend on a call. Returns NULL, or what is wrong: a

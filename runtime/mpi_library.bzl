@@ -22,6 +22,8 @@ _SOURCES = [
     "pipeline.h",
     "plan.c",
     "plan.h",
+    "record.c",
+    "record.h",
     "schedule.c",
     "step.c",
     "steps.c",

@@ -91,6 +91,29 @@ TEST(Allgatherv, InPlaceGathersEveryKindOfCounts) {
   });
 }
 
+// What is like the call before is not followed again: other bytes, another buffer, other places, other
+// counts, another block size.
+TEST(Calls, AfterOneAnotherAreEachTheirOwn) {
+  with_every_schedule(MPI_COMM_WORLD, 6, [](Exchange e) {
+    const std::vector<Contributions> contributions = all_contributions(all(), 3);
+    const Shape& ints = integer_shapes()[0];
+    for (const size_t which : {2, 2, 4, 4, 2, 5}) {
+      for (unsigned same = 0; same < 2; ++same) {
+        expect_allgatherv(e, ints, ints, contributions[which]);
+        expect_allgather(e, ints, ints, 3);
+        expect_allgather({e.schedule, e.comm, e.seed + 1}, ints, ints, 3);
+      }
+      ++e.seed;
+    }
+    quadrille_bind_options options = trusted(0, 0, 0);
+    ASSERT_EQ(quadrille_bind(e.schedule, e.comm, &options), MPI_SUCCESS);
+    expect_allgather(e, ints, ints, 3);
+    expect_allgather(e, integer_shapes()[4], ints, 3);
+    expect_allgather(e, ints, integer_shapes()[4], 3);
+    expect_allgather(e, ints, ints, 3);
+  });
+}
+
 // Messages of several pieces are copied together up to a length, and described by a type beyond.
 TEST(Allgather, MovesBlocksLargerThanAnEagerMessage) {
   for (const std::string& path : schedule_paths(all(), "gather")) {
