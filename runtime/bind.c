@@ -169,7 +169,9 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   struct quadrille_flight flight = {0};
   struct quadrille_pipeline pipeline = {0};
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  if (!(execution ? quadrille_pipeline_open(&pipeline, &binding->loaded->program, window)
+  const struct quadrille_program* program =
+      options->block_size > 0 ? NULL : &binding->loaded->program;
+  if (!(execution ? quadrille_pipeline_open(&pipeline, program, window)
                   : quadrille_flight_open(&flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   if (!quadrille_all_well(binding->comm, offer)) {

@@ -45,12 +45,12 @@ static inline void begin_step(struct follower* f, int64_t key, int has_after, in
   quadrille_step_open(f->step, key, has_after ? after : INT64_MAX);
 }
 
-static inline void take_in(struct quadrille_execution* x, struct quadrille_step* step) {
+static QUADRILLE_INLINE void take_in(struct quadrille_execution* x, struct quadrille_step* step) {
   if (x->record.is_open) quadrille_record_step(&x->record, step, x->base);
   quadrille_pipeline_add(&x->pipeline, step);
 }
 
-static inline void end_step(struct follower* f) {
+static void __attribute__((noinline)) end_step(struct follower* f) {
   if (f->post && !f->error) take_in(f->execution, f->step);
 }
 
@@ -342,7 +342,8 @@ const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t 
   x->counts = calloc(ranks, sizeof *x->counts);
   x->offsets = calloc(ranks, sizeof *x->offsets);
   if (!x->counts || !x->offsets ||
-      !quadrille_pipeline_open(&x->pipeline, &binding->loaded->program, window))
+      !quadrille_pipeline_open(&x->pipeline, block_size > 0 ? NULL : &binding->loaded->program,
+                               window))
     return no_memory;
   binding->place.counts = x->counts;
   binding->place.parameters = x->parameters;

@@ -16,6 +16,7 @@ struct quadrille_execution {
   int64_t parameters[QUADRILLE_MAX_PARAMETERS];
   int64_t *counts, *offsets; /* of the blocks, by rank in the schedule: bytes, and from the base */
   int64_t total;             /* of all counts */
+  int64_t each, stride;      /* where all are the same, and lie evenly: bytes; else -1 */
   uintptr_t base;            /* of the receive buffer, or of its packed copy */
   char* copy;
   int64_t copy_room;

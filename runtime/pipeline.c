@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int64_t at_once(const struct quadrille_program* program) {
-  for (int i = 0; i < program->parameter_count; i++)
+  for (int i = 0; program && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
   return QUADRILLE_SENT_AT_ONCE;
 }

@@ -75,6 +75,7 @@ struct quadrille_pipeline {
  * best for one message at a time. */
 enum { QUADRILLE_SENT_AT_ONCE = 1 << 17, QUADRILLE_FEW_MESSAGES = 4 };
 
+/* `program`: NULL where its block size is not what calls use. */
 int quadrille_pipeline_open(struct quadrille_pipeline* pipeline,
                             const struct quadrille_program* program, int window);
 void quadrille_pipeline_close(struct quadrille_pipeline* pipeline);
