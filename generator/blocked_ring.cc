@@ -34,6 +34,15 @@ std::string block_bytes(const std::string& indent, const std::string& name,
                      indent, name, owner);
 }
 
+std::string blocks_of_round() {
+  return R"(    let x = wrap(s[rank + 1] - 1 - k, total)
+    let y = wrap(s[rank] - 1 - k, total)
+    let i = locate(s, x)
+    let j = locate(s, y)
+)" + block_bytes("    ", "x", "i") +
+         block_bytes("    ", "y", "j");
+}
+
 std::string block_rounds(const std::string& iteration) {
   return fmt::format(R"(define round(source, target, offset)
   as wrap(s[target] - 1 - (s[source] + offset div B), s[ranks])
@@ -74,13 +83,8 @@ let right = wrap(rank + 1, ranks)
 let left = wrap(rank - 1, ranks)
 if 1 < ranks
   for k in 0 .. total - 1
-    let x = wrap(s[rank + 1] - 1 - k, total)
-    let y = wrap(s[rank] - 1 - k, total)
-    let i = locate(s, x)
-    let j = locate(s, y)
-)" + block_bytes("    ", "x", "i") +
-         block_bytes("    ", "y", "j") + R"(
-    step k after k - b[rank]
+)" + blocks_of_round() +
+         R"(    step k after k - b[rank]
       if j != rank and ylow < yhigh
         receive recv[j]@ylow..yhigh from left
       if i != right and xlow < xhigh

@@ -15,6 +15,9 @@ std::string block_declarations();
 std::string block_bytes(const std::string& indent, const std::string& name,
                         const std::string& owner);
 
+// In round k: lets x and y, the blocks that go and that come, their owners i and j, and their bytes.
+std::string blocks_of_round();
+
 // What the proofs of the blocked rings share. round(source, target, offset) is the round in which a
 // byte of source's contribution arrives at target. `iteration` is how a proof goes on from k to say
 // in which iteration of the inner loops, as ", turn".

@@ -42,13 +42,8 @@ let far = rank = last ? base[locate(base, right) + 1] - 1 : right
 let total = s[ranks]
 if 1 < ranks
   for k in 0 .. total - 1
-    let x = wrap(s[rank + 1] - 1 - k, total)
-    let y = wrap(s[rank] - 1 - k, total)
-    let i = locate(s, x)
-    let j = locate(s, y)
-)" + block_bytes("    ", "x", "i") +
-         block_bytes("    ", "y", "j") + R"(
-    step k after k - b[rank]
+)" + blocks_of_round() +
+         R"(    step k after k - b[rank]
       if j != rank and ylow < yhigh
         receive recv[j]@ylow..yhigh from first <= j and j <= last ? near : left
       if max(right, min(i, far)) != i and xlow < xhigh

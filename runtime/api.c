@@ -42,13 +42,29 @@ static int call(quadrille_schedule schedule, struct quadrille_side* send,
   return quadrille_alltoall_run(schedule, send, receive, in_place, comm);
 }
 
+static struct quadrille_side equal(const void* base, MPI_Count count, MPI_Datatype type) {
+  return (struct quadrille_side){.base = (char*)base, .type = type, .uniform = 1, .count = count};
+}
+
+static struct quadrille_side counted(const void* base, const int counts[],
+                                     const int displacements[], MPI_Datatype type) {
+  return (struct quadrille_side){
+      .base = (char*)base, .type = type, .counts = counts, .displacements = displacements};
+}
+
+static struct quadrille_side counted_large(const void* base, const MPI_Count counts[],
+                                           const MPI_Aint displacements[], MPI_Datatype type) {
+  return (struct quadrille_side){.base = (char*)base,
+                                 .type = type,
+                                 .large_counts = counts,
+                                 .large_displacements = displacements};
+}
+
 int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                          MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
-  struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .uniform = 1, .count = recvcount};
+  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
+  struct quadrille_side receive = equal(recvbuf, recvcount, recvtype);
   return call(schedule, &send, &receive, comm);
 }
 
@@ -63,10 +79,8 @@ int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const 
                         const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
                         const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm) {
-  struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .counts = sendcounts, .displacements = sdispls};
-  struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = rdispls};
+  struct quadrille_side send = counted(sendbuf, sendcounts, sdispls, sendtype);
+  struct quadrille_side receive = counted(recvbuf, recvcounts, rdispls, recvtype);
   return call(schedule, &send, &receive, comm);
 }
 
@@ -74,14 +88,8 @@ int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
                           const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                           MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                           const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {.base = (char*)sendbuf,
-                                .type = sendtype,
-                                .large_counts = sendcounts,
-                                .large_displacements = sdispls};
-  struct quadrille_side receive = {.base = recvbuf,
-                                   .type = recvtype,
-                                   .large_counts = recvcounts,
-                                   .large_displacements = rdispls};
+  struct quadrille_side send = counted_large(sendbuf, sendcounts, sdispls, sendtype);
+  struct quadrille_side receive = counted_large(recvbuf, recvcounts, rdispls, recvtype);
   return call(schedule, &send, &receive, comm);
 }
 
@@ -106,10 +114,8 @@ static int gather(quadrille_schedule schedule, struct quadrille_side* send,
 int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                           MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
-  struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .uniform = 1, .count = recvcount};
+  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
+  struct quadrille_side receive = equal(recvbuf, recvcount, recvtype);
   return gather(schedule, &send, &receive, comm);
 }
 
@@ -123,19 +129,15 @@ int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf, int se
 int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
                          MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                          const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
-  struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .counts = recvcounts, .displacements = displs};
+  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
+  struct quadrille_side receive = counted(recvbuf, recvcounts, displs, recvtype);
   return gather(schedule, &send, &receive, comm);
 }
 
 int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                            MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                            const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = {
-      .base = (char*)sendbuf, .type = sendtype, .uniform = 1, .count = sendcount};
-  struct quadrille_side receive = {
-      .base = recvbuf, .type = recvtype, .large_counts = recvcounts, .large_displacements = displs};
+  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
+  struct quadrille_side receive = counted_large(recvbuf, recvcounts, displs, recvtype);
   return gather(schedule, &send, &receive, comm);
 }

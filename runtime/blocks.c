@@ -62,24 +62,9 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
 
-int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                   MPI_Comm comm) {
-  int code = side->type_size > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS;
-  while (block.count > 0 && code == MPI_SUCCESS) {
-    int64_t count = elements_at_once(side);
-    if (count > block.count) count = block.count;
-    const int64_t bytes = count * side->type_size;
-    int position = 0;
-    code = MPI_Pack(block.address, (int)count, side->type, packed, (int)bytes, &position, comm);
-    block.address += count * side->extent;
-    block.count -= count;
-    packed += bytes;
-  }
-  return code;
-}
-
-int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block,
-                     const char* packed, MPI_Comm comm) {
+/* Packs the block, or unpacks it. */
+static int convert(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                   int unpacks, MPI_Comm comm) {
   if (side->type_size == 0) return MPI_SUCCESS;
   int code = side->type_size > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS;
   while (block.count > 0 && code == MPI_SUCCESS) {
@@ -87,12 +72,25 @@ int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block b
     if (count > block.count) count = block.count;
     const int64_t bytes = count * side->type_size;
     int position = 0;
-    code = MPI_Unpack(packed, (int)bytes, &position, block.address, (int)count, side->type, comm);
+    code =
+        unpacks
+            ? MPI_Unpack(packed, (int)bytes, &position, block.address, (int)count, side->type, comm)
+            : MPI_Pack(block.address, (int)count, side->type, packed, (int)bytes, &position, comm);
     block.address += count * side->extent;
     block.count -= count;
     packed += bytes;
   }
   return code;
+}
+
+int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                   MPI_Comm comm) {
+  return convert(side, block, packed, 0, comm);
+}
+
+int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                     MPI_Comm comm) {
+  return convert(side, block, packed, 1, comm);
 }
 
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {

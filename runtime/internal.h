@@ -214,8 +214,8 @@ int quadrille_packs_as_it_lies(MPI_Datatype type);
 /* Between a block and its packed form of any length, which is count x type size bytes. */
 int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
                    MPI_Comm comm);
-int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block,
-                     const char* packed, MPI_Comm comm);
+int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                     MPI_Comm comm);
 /* A type that covers more elements than an int counts; to be freed. */
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */

@@ -36,12 +36,6 @@ keys turn
   to 2*k + turn + 1
 )";
 
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 std::string even_ranks_send_first() {
   const Algorithm* blocking = find_algorithm(Collective::kAllgather, "blocked-ring-blocking");
   return print(make_program(*blocking, {}));

@@ -69,13 +69,6 @@ keys k
   to k + 1
 )";
 
-// `text` with one thing put in the place of another.
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 // A ring with one thing changed: what fails of it, and where the checker sees it go wrong.
 struct Fate {
   std::vector<std::string> failed;
@@ -207,20 +200,6 @@ for s in 0 .. ranks
         if rank = d
           step s*ranks + d
             receive recv[s] from s
-)";
-
-const std::string kDirectProof = R"(match send 1
-  with receive 1 where s = s, d = d
-match receive 1
-  with send 1 where s = s, d = d
-cover
-  with receive 1 where s = source, d = target
-keys s
-  from s*ranks
-  to s*ranks + ranks
-keys d
-  from s*ranks + d
-  to s*ranks + d + 1
 )";
 
 TEST(Forwarding, FromEachToEachIsProven) {

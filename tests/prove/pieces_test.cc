@@ -15,12 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 const Algorithm& neighbors() {
   return *find_algorithm(Collective::kAllgather, "neighbor-exchange");
 }
@@ -91,20 +85,7 @@ for s in 0 .. ranks
               if 0 < m[s]
                 recv[s]
 )";
-  const std::string witnesses = R"(match send 1
-  with receive 1 where s = s, d = d
-match receive 1
-  with send 1 where s = s, d = d
-cover
-  with receive 1 where s = source, d = target
-keys s
-  from s*ranks
-  to s*ranks + ranks
-keys d
-  from s*ranks + d
-  to s*ranks + d + 1
-)";
-  EXPECT_THAT(prove(nowhere, witnesses).failed, ElementsAre("peer of send 1"));
+  EXPECT_THAT(prove(nowhere, kDirectProof).failed, ElementsAre("peer of send 1"));
   EXPECT_EQ(smallest_failure(nowhere), "2x1, counts 0,0: peer");
 }
 

@@ -23,10 +23,7 @@ constexpr int kHeadingLines = 4;  // of proof_text
 
 // kFactorProof with one thing in the place of another, behind the heading.
 std::string changed(const std::string& from, const std::string& to) {
-  std::string text = kFactorProof;
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return proof_text(kFactor, text.replace(at, from.size(), to));
+  return proof_text(kFactor, quadrille::changed(kFactorProof, from, to));
 }
 
 std::string preceded(const std::string& statements) {

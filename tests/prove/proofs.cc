@@ -3,6 +3,7 @@
 #include "tests/prove/proofs.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "generator/encode.h"
 #include "schedule/text.h"
@@ -51,10 +52,30 @@ keys round
   to round + 1
 )";
 
+const char* const kDirectProof = R"(match send 1
+  with receive 1 where s = s, d = d
+match receive 1
+  with send 1 where s = s, d = d
+cover
+  with receive 1 where s = source, d = target
+keys s
+  from s*ranks
+  to s*ranks + ranks
+keys d
+  from s*ranks + d
+  to s*ranks + d + 1
+)";
+
 std::string proof_text(const std::string& program, const std::string& statements) {
   const Program code = parsed(program);
   return "proof 1\n" + line_of("code", encode_code(code)) + line_of("names", encode_names(code)) +
          "\n" + statements;
+}
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
 Proving prove(const std::string& program, const std::string& statements,

@@ -25,12 +25,18 @@ std::string proof_text(const std::string& program, const std::string& statements
 Proving prove(const std::string& program, const std::string& statements,
               const verifier::ProverOptions& options = {});
 
+// `text` with one thing, which must be in it, in the place of another.
+std::string changed(std::string text, const std::string& from, const std::string& to);
+
 // On which nodes the checker refutes it, and how: "1,1: coverage"; "" where it does not.
 std::string smallest_failure(const std::string& program);
 
 // "algorithm factor for alltoall" and a proof that holds.
 extern const char* const kFactor;
 extern const char* const kFactorProof;
+
+// Of an allgather that goes through all pairs of ranks s and d, in loops of these names.
+extern const char* const kDirectProof;
 
 }  // namespace quadrille
 

@@ -19,10 +19,7 @@ struct Fate {
 // Of an algorithm with one thing changed, under its own proof.
 Fate fate(const std::string& name, const std::string& from, const std::string& to) {
   const Algorithm& algorithm = *find_algorithm(Collective::kAllgather, name);
-  std::string program = print(make_program(algorithm, {}));
-  const size_t at = program.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  program.replace(at, from.size(), to);
+  const std::string program = changed(print(make_program(algorithm, {})), from, to);
   const Proving proving = prove(program, algorithm.proof({}));
   EXPECT_EQ(proving.error, "");
   return {proving.failed, smallest_failure(program)};

@@ -41,7 +41,7 @@ void Planner::defined() {
     asked.push_back(place);
     View view{{}, {}, true};
     for (const PathElement& element : place.path)
-      if (element.kind == PathElement::Kind::kLoop) view.unknowns.push_back(loop_name(element));
+      if (element.kind == PathElement::Kind::kLoop) view.unknowns.push_back(element.name);
     const Uses facts = uses(statement, with_loop_names(view));
     add(fmt::format("defined {}", asked.size()), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, place.path, facts);
@@ -49,18 +49,6 @@ void Planner::defined() {
            negated(q, place.expression, instance));
     });
   }
-}
-
-std::string Planner::loop_name(const PathElement& element) const {
-  for (const LoopSite& loop : anatomy_.loops)
-    if (loop.low == element.low && loop.high == element.high && loop.variable == element.variable)
-      return loop.name;
-  for (const Site& site : anatomy_.sites)
-    for (const PathElement& e : site.path)
-      if (e.kind == element.kind && e.variable == element.variable && e.low == element.low &&
-          e.high == element.high)
-        return site.variables[e.variable];
-  return "unknown";
 }
 
 View Planner::with_loop_names(View view) const {

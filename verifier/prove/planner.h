@@ -94,7 +94,6 @@ class Planner {
   // All that a program must do, but for `defined` and `keys`.
   void works();
   void defined();
-  std::string loop_name(const PathElement& element) const;
   // The names known in the innermost of the loops that a view is inside of.
   View with_loop_names(View view) const;
 

@@ -49,7 +49,8 @@ class Anatomist {
       if (table.kind != TableKind::kMap) continue;
       anatomy_.places.push_back({{}, table.first});
       anatomy_.places.push_back(
-          {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0}}, table.second});
+          {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0, table.index.text}},
+           table.second});
     }
     for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
   }
@@ -112,7 +113,8 @@ class Anatomist {
     if (step >= 0) return unsupported("a loop inside a step");
     const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
     const int variable_number = static_cast<int>(variables_.size());
-    const Path inside = extended(path, {PathElement::Kind::kLoop, {}, low, high, variable_number});
+    const Path inside =
+        extended(path, {PathElement::Kind::kLoop, {}, low, high, variable_number, loop.name.text});
     const Names names = names_;
     declare(loop.name.text, variable(variable_number));
     variables_.push_back(loop.name.text);
@@ -188,7 +190,8 @@ class Anatomist {
     declare(loop.name.text, variable(number));
     variables_.push_back(loop.name.text);
     site.inner_loops.push_back(inner_loops_++);
-    pieces(loop.body, extended(path, {PathElement::Kind::kLoop, {}, low, high, number}), site);
+    pieces(loop.body,
+           extended(path, {PathElement::Kind::kLoop, {}, low, high, number, loop.name.text}), site);
     variables_.pop_back();
     scope_.pop_back();
     names_ = names;

@@ -18,9 +18,10 @@ namespace quadrille::verifier {
 struct PathElement {
   enum class Kind { kCondition, kNegation, kLoop };
   Kind kind;
-  Expression condition;  // kCondition, kNegation
-  Expression low, high;  // kLoop: low <= variable < high
-  int variable = 0;      // kLoop: its number
+  Expression condition;   // kCondition, kNegation
+  Expression low, high;   // kLoop: low <= variable < high
+  int variable = 0;       // kLoop: its number
+  std::string name = {};  // kLoop: as the program calls it
 };
 using Path = std::vector<PathElement>;
 
