@@ -9,6 +9,7 @@ namespace quadrille {
 Algorithm factor();               // factor.cc
 Algorithm factor_even();          // factor_even.cc
 Algorithm xor_exchange();         // xor.cc
+Algorithm tuna();                 // tuna.cc
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc
 

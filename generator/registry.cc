@@ -18,6 +18,7 @@ const std::vector<Algorithm>& algorithms() {
   static const std::vector<Algorithm> kAlgorithms = {factor(),
                                                      factor_even(),
                                                      xor_exchange(),
+                                                     tuna(),
                                                      hierarchical_factor(),
                                                      hierarchical_circle(),
                                                      linear_ring(),

@@ -19,7 +19,7 @@ expect 0 generate hierarchical-factor --hostfile hosts --out c.qs
 cmp a.qs c.qs || fail 'a host file gives another file'
 expect 0 generate hierarchical-factor --nodes 4x8 --self-loops drop --intra exchange --pacing token --out c.qs
 says 'hierarchical-factor+drop+exchange+token for alltoall on nodes 4x8 (32 ranks)'
-for algorithm in factor factor-even xor hierarchical-factor hierarchical-circle; do
+for algorithm in factor factor-even xor tuna hierarchical-factor hierarchical-circle; do
   expect 0 generate $algorithm --nodes 4x4 --out c.qs
   expect 0 "$verifier" check c.qs
 done
@@ -67,6 +67,20 @@ expect 0 "$generator" show ring.qs
 says '-- radix = 9'
 expect 0 "$generator" emit ring.qs --out made
 grep -qF 'generate allgather --algorithm bruck --radix 9 --nodes 9' made/ring.h || fail 'no radix'
+
+expect 0 generate tuna --nodes 512x32 --radix 8 --out tuna.qs
+[ "$(wc -c <tuna.qs)" -le 307 ] || fail "tuna on 16,384 ranks: $(wc -c <tuna.qs) bytes"
+expect 0 generate tuna --nodes 9 --radix 3 --out tuna.qs
+expect 0 "$verifier" check tuna.qs
+says 'tuna.qs: verified'
+says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
+says '  steps     4, 36 messages'
+expect 0 "$generator" show tuna.qs
+says '-- radix = 3'
+expect 0 "$generator" show tuna.qs --format steps
+[ "$(grep -cE '^ +[1236] \|' .out)" -eq 4 ] || fail 'not steps 1, 2, 3 and 6'
+expect 0 "$generator" emit tuna.qs --out made
+grep -qF 'generate alltoall --algorithm tuna --radix 3 --nodes 9' made/tuna.h || fail 'no radix'
 
 # Pictures of a call.
 expect 0 allgather blocked-ring --nodes 4 --out ring.qs
@@ -188,7 +202,10 @@ done
 for radix in 1 0 -2 10 x 2.5; do
   refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
     allgather bruck --nodes 9 --radix $radix --out x.qs
+  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
+    generate tuna --nodes 9 --radix $radix --out x.qs
 done
+refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \
   allgather neighbor-exchange --nodes 5 --out x.qs
 

@@ -38,8 +38,10 @@ Happenings of_walk(const Program& program, const Job& job, const Call& call) {
       else if (event.starts_with("step "))
         key = std::stoll(event.substr(5));
       else if (event.starts_with("send "))
-        open = {key.value(), rank, std::stoll(event.substr(5)), true};
-      else if ((event.starts_with("send[") || event.starts_with("recv[")) && open)
+        open = {key.value(), rank, std::stoll(event.substr(event.rfind(' '))), true};
+      else if ((event.starts_with("send[") || event.starts_with("recv[") ||
+                event.starts_with("temp[")) &&
+               open)
         std::get<3>(*open) = false;
       else if (event.starts_with("copy ") && key)
         result.insert({*key, rank, rank, false});

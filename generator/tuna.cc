@@ -1,0 +1,76 @@
+// TuNA, all-to-all of tunable radix (Fan et al. 2024, algorithm 1).
+//
+// Idea: a block for the rank i below has i to go. Written with the radix, i is a sum of hops
+// z*radix^x, one for each digit x of i that is not 0. In round (x, z) every rank sends to the rank
+// z*radix^x below it all blocks it has whose digit x is z. The first hop of a block (digits below x
+// are 0: i = f) is from the send buffer; after its last (no digits above x: q = 0) it has arrived;
+// between hops it lies in the temporary buffer. The rounds of a digit touch different blocks, so
+// all of them may be in flight together. A step has its distance for a key.
+//
+// Cost: as many messages a rank as there are distances of one hop, K, and every block travels as
+// often as its distance has digits other than 0. Radix 2 sends the fewest messages, radix p every
+// block straight. Precondition: 2 <= radix, and radix <= p where p > 2.
+//
+// Temporary buffer: every i has a slot of its own, but for those of one hop, which need none: the
+// number of such before it. The table of the distances of one hop, ascending, tells how many
+// of 1 .. i there are: locate(hop, i) + 1. Together p - (K + 1) slots. (The paper has a closed form
+// with ceil(log_radix i), which is right for radix 2 only.)
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices&) {
+  return R"(
+algorithm tuna for alltoall
+port one+one per rank
+parameter radix
+table pow = powers(radix, ranks)
+table hop[k in 0 .. (length(pow) - 1)*(radix - 1)] = (k mod (radix - 1) + 1)*pow[k div (radix - 1)]
+require 2 <= radix and radix <= max(2, ranks)
+temporary ranks - 2 - locate(hop, ranks - 1) blocks
+
+copy send[rank] to recv[rank]
+for x in 0 .. length(pow) - 1
+  let w = pow[x]
+  let up = pow[x + 1]
+  for z in 1 .. radix
+    let h = z*w
+    if h < ranks
+      step h after w - 1
+        send sized to wrap(rank - h, ranks)
+          for q in 0 .. (ranks - 1 - h) div up + 1
+            let f = q*up + h
+            for i in f .. min(f + w, ranks)
+              if i = f
+                send[wrap(rank - i, ranks)]
+              else
+                temp[i - 2 - locate(hop, i)]
+        receive sized from wrap(rank + h, ranks)
+          for q in 0 .. (ranks - 1 - h) div up + 1
+            let f = q*up + h
+            for i in f .. min(f + w, ranks)
+              if q = 0
+                recv[wrap(rank + i, ranks)]
+              else
+                temp[i - 2 - locate(hop, i)]
+)";
+}
+
+}  // namespace
+
+Algorithm tuna() {
+  return {"tuna",
+          Collective::kAlltoall,
+          "blocks hop digit by digit of their distance: few messages for small blocks",
+          "Fan et al. 2024, algorithm 1",
+          "a radix of 2 to p",
+          {},
+          program,
+          nullptr,
+          {{"radix", 2, 2, true,
+            "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
+            "block straight where it belongs"}}};
+}
+
+}  // namespace quadrille
