@@ -20,10 +20,11 @@ const char* quadrille_unserved(const struct quadrille_program* program) {
   if ((!alltoall && program->collective != QUADRILLE_ALLGATHER) || program->groups != 1)
     return "this library runs all-to-all and allgather schedules on intracommunicators; the "
            "schedule is for another collective";
-  if (alltoall && (program->has_lanes || program->has_ranges || program->has_sized ||
-                   program->has_temporaries || program->has_several_pieces))
-    return "this library runs all-to-all schedules in which every block travels directly; the "
-           "schedule forwards blocks";
+  if (alltoall && (program->has_lanes || program->has_ranges))
+    return "this library runs all-to-all schedules without lanes, of whole blocks; the schedule "
+           "has "
+           "lanes or ranges of blocks";
+  if (alltoall) return NULL;
   if (program->has_lanes || program->has_sized || program->has_temporaries)
     return "this library runs allgather schedules without lanes, sized messages and temporary "
            "blocks; the schedule has some";

@@ -195,6 +195,7 @@ static void copied(struct quadrille_alltoall_call* call) {
     struct quadrille_side side = copier.side;
     side.base = aside;
     side.uniform = 0;
+    side.unit = side.extent;
     side.counts = NULL;
     side.large_counts = counts;
     side.large_displacements = displacements;

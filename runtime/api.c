@@ -8,7 +8,7 @@
 static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
   *error_class = MPI_ERR_TYPE;
   if (side->type == MPI_DATATYPE_NULL) return "a datatype is MPI_DATATYPE_NULL";
-  if (quadrille_side_describe(side) != MPI_SUCCESS) return "a datatype is not valid";
+  if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
   *error_class = MPI_ERR_COUNT;
   if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
   *error_class = MPI_ERR_ARG;

@@ -11,6 +11,14 @@
 
 #include "runtime/agree.h"
 #include "runtime/execution.h"
+#include "runtime/traffic.h"
+
+static const char no_memory[] = "out of memory";
+
+static void destroy_traffic(struct quadrille_traffic* traffic) {
+  if (traffic) quadrille_traffic_close(traffic);
+  free(traffic);
+}
 
 static void destroy(struct quadrille_binding* binding) {
   pthread_mutex_lock(&quadrille_global.lock);
@@ -21,6 +29,9 @@ static void destroy(struct quadrille_binding* binding) {
   quadrille_flight_close(&binding->flight);
   quadrille_plan_destroy(&binding->plan);
   quadrille_execution_close(binding->execution);
+  destroy_traffic(binding->traffic);
+  if (binding->route) quadrille_route_destroy(binding->route);
+  free(binding->route);
   if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
   quadrille_release(binding->loaded);
   free(binding->real);
@@ -99,14 +110,38 @@ static void refuse_broken(struct quadrille_offer* offer, const char* error) {
   quadrille_refuse_for(offer, MPI_ERR_INTERN, strcmp(error, "out of memory") == 0 ? error : text);
 }
 
-/* Tables live while the plan is made from them. */
-static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
+/* Whether every block of an all-to-all travels in a message of its own, from rank to rank. */
+static int is_direct(const struct quadrille_program* program) {
+  return !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
+}
+
+/* NULL where memory ran out. */
+static struct quadrille_traffic* make_traffic(struct quadrille_binding* binding, int window) {
+  struct quadrille_traffic* traffic = calloc(1, sizeof *traffic);
+  if (!traffic || quadrille_traffic_open(traffic, binding, binding->route, window)) return traffic;
+  destroy_traffic(traffic);
+  return NULL;
+}
+
+static const char* make_route(struct quadrille_binding* binding,
+                              const struct quadrille_tables* tables) {
+  binding->route = calloc(1, sizeof *binding->route);
+  return binding->route ? quadrille_route_make(binding->route, binding, tables) : no_memory;
+}
+
+/* A plan, or a route. Tables live while it is made from them. */
+static void make_plan(struct quadrille_binding* binding, int window,
+                      struct quadrille_offer* offer) {
   struct quadrille_tables tables;
+  const int direct = is_direct(&binding->loaded->program);
   const char* error = quadrille_tables_fill(&tables, &binding->loaded->program, &binding->place);
   if (error) {
     quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
-  } else if ((error = quadrille_plan_make(&binding->plan, binding, &tables)) != NULL) {
+  } else if ((error = direct ? quadrille_plan_make(&binding->plan, binding, &tables)
+                             : make_route(binding, &tables)) != NULL) {
     refuse_broken(offer, error);
+  } else if (!direct && !(binding->traffic = make_traffic(binding, window))) {
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, no_memory);
   }
   quadrille_tables_destroy(&tables);
 }
@@ -138,7 +173,7 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   if (error)
     quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
   else if (planned)
-    make_plan(binding, offer);
+    make_plan(binding, window, offer);
   else
     make_execution(binding, options->block_size, window, offer);
   quadrille_all_well(binding->comm, offer);
@@ -168,18 +203,26 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   struct quadrille_execution* execution = binding->execution;
   struct quadrille_flight flight = {0};
   struct quadrille_pipeline pipeline = {0};
+  struct quadrille_traffic* traffic = NULL;
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
   const struct quadrille_program* program =
       options->block_size > 0 ? NULL : &binding->loaded->program;
-  if (!(execution ? quadrille_pipeline_open(&pipeline, program, window)
-                  : quadrille_flight_open(&flight, window)))
+  if (!(execution          ? quadrille_pipeline_open(&pipeline, program, window)
+        : binding->traffic ? (traffic = make_traffic(binding, window)) != NULL
+                           : quadrille_flight_open(&flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
   if (!quadrille_all_well(binding->comm, offer)) {
     quadrille_pipeline_close(&pipeline);
     quadrille_flight_close(&flight);
+    destroy_traffic(traffic);
     return 0;
   }
   binding->synchronous = options->synchronous;
+  if (traffic) {
+    destroy_traffic(binding->traffic);
+    binding->traffic = traffic;
+    return 1;
+  }
   if (!execution) {
     quadrille_flight_close(&binding->flight);
     binding->flight = flight;

@@ -5,7 +5,7 @@
 
 #include "runtime/internal.h"
 
-int quadrille_side_describe(struct quadrille_side* side) {
+static int describe_type(struct quadrille_side* side) {
   MPI_Aint lower = 0, extent = 0;
   MPI_Count size = 0;
   if (side->type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
@@ -14,6 +14,31 @@ int quadrille_side_describe(struct quadrille_side* side) {
   side->extent = extent;
   side->type_size = size;
   side->stride = side->count * extent;
+  return code;
+}
+
+struct quadrille_side quadrille_side_of(const struct quadrille_side* side, int rank) {
+  struct quadrille_side own = *side;
+  if (!side->types) return own;
+  own.types = NULL;
+  own.type = side->types[rank];
+  describe_type(&own);
+  return own;
+}
+
+int quadrille_side_describe(struct quadrille_side* side, int ranks) {
+  int code = MPI_SUCCESS;
+  if (!side->types) {
+    code = describe_type(side);
+    side->unit = side->extent;
+    return code;
+  }
+  struct quadrille_side own = *side;
+  for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
+    own.type = side->types[rank];
+    if (rank == 0 || own.type != side->types[rank - 1]) code = describe_type(&own);
+  }
+  side->unit = 1;
   return code;
 }
 

@@ -17,7 +17,7 @@
 
 #define QUADRILLE_ERROR_CODES 16 /* more classes than are ever used */
 
-enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_COPY_TAG = 1 };
+enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_COPY_TAG = 1, QUADRILLE_LENGTH_TAG = 2 };
 
 /* A loaded schedule, or the reason why there is none; shared by its handle and its bindings. */
 struct quadrille_loaded {
@@ -54,7 +54,9 @@ struct quadrille_binding {
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
   struct quadrille_place place;
   int* real; /* rank in the communicator, by rank in the schedule; gone once there is a plan */
-  struct quadrille_plan plan;            /* of an all-to-all */
+  struct quadrille_plan plan;            /* of an all-to-all in which blocks travel directly */
+  struct quadrille_route* route;         /* of one that forwards blocks */
+  struct quadrille_traffic* traffic;     /* the same; see traffic.h */
   struct quadrille_execution* execution; /* of any other collective; see execution.h */
   int compares;                          /* QUADRILLE_DEBUG at all ranks: calls are compared */
   quadrille_pointer_attribute driver;    /* looked for when the binding is made */
@@ -64,7 +66,7 @@ struct quadrille_binding {
     QUADRILLE_IN_PLACE_STAGED,
     QUADRILLE_IN_PLACE_COPIED
   } in_place;
-  struct quadrille_flight flight; /* of an all-to-all */
+  struct quadrille_flight flight; /* with the plan */
 };
 
 struct quadrille_error_code {
@@ -192,7 +194,9 @@ struct quadrille_side {
   int64_t count, stride;
   const int *counts, *displacements;
   const MPI_Count* large_counts;
-  const MPI_Aint* large_displacements;
+  const MPI_Aint* large_displacements; /* as displacements, in units of so many bytes: */
+  int64_t unit;
+  const MPI_Datatype* types; /* one a block; `type` and what depends on it mean nothing; or NULL */
 };
 struct quadrille_block {
   char* address;
@@ -202,13 +206,15 @@ static inline struct quadrille_block quadrille_block_of(const struct quadrille_s
                                                         int rank) {
   if (side->uniform) return (struct quadrille_block){side->base + rank * side->stride, side->count};
   if (side->counts)
-    return (struct quadrille_block){side->base + side->displacements[rank] * side->extent,
+    return (struct quadrille_block){side->base + side->displacements[rank] * side->unit,
                                     side->counts[rank]};
-  return (struct quadrille_block){side->base + side->large_displacements[rank] * side->extent,
+  return (struct quadrille_block){side->base + side->large_displacements[rank] * side->unit,
                                   side->large_counts[rank]};
 }
-/* Reads extent and size of the type; an MPI error code. */
-int quadrille_side_describe(struct quadrille_side* side);
+/* Reads extent and size of the type, or looks at all of them; an MPI error code. */
+int quadrille_side_describe(struct quadrille_side* side, int ranks);
+/* The side with the type of that rank's block. */
+struct quadrille_side quadrille_side_of(const struct quadrille_side* side, int rank);
 /* Whether the bytes of a block in memory are those of its packed form. */
 int quadrille_packs_as_it_lies(MPI_Datatype type);
 /* Between a block and its packed form of any length, which is count x type size bytes. */

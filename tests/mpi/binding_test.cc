@@ -87,14 +87,25 @@ TEST_F(Refusal, OfDifferentSchedules) {
                  "ranks bring different schedules; load the same file everywhere");
 }
 
-TEST_F(Refusal, OfSchedulesThatForwardBlocksOrAreForAnotherCollective) {
-  quadrille_schedule forwards, other;
-  ASSERT_EQ(quadrille_load_file("tests/mpi/unserved/shape-tuna", &forwards), MPI_SUCCESS);
+TEST_F(Refusal, OfSchedulesForAnotherCollective) {
+  quadrille_schedule other;
   ASSERT_EQ(quadrille_load_file("tests/mpi/unserved/shape-broadcast_tree", &other), MPI_SUCCESS);
-  expect_refused(forwards, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "the schedule forwards blocks");
   expect_refused(other, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "for another collective");
-  quadrille_free(&forwards);
   quadrille_free(&other);
+}
+
+TEST_F(Refusal, OfSchedulesThatForwardWhatIsNotThere) {
+  const std::tuple<const char*, int, const char*> why[] = {
+      {"beyond_blocks", MPI_ERR_INTERN, "it names a block that is not there"},
+      {"beyond_temporaries", MPI_ERR_INTERN, "it names a temporary block that is not there"},
+      {"from_nowhere", MPI_ERR_INTERN, "it sends a temporary block that nothing was received in"},
+      {"from_received", MPI_ERR_INTERN, "sends from the receive buffer"},
+      {"part_of_block", MPI_ERR_UNSUPPORTED_OPERATION, "lanes or ranges of blocks"}};
+  for (const auto& [name, error_class, part] : why) {
+    const Schedule schedule("tests/mpi/misrouted/" + std::string(name) + "_" +
+                            std::to_string(all()) + ".qs");
+    expect_refused(schedule, nullptr, error_class, part);
+  }
 }
 
 TEST_F(Refusal, OfSchedulesThatWouldWalkForHours) {

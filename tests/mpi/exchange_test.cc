@@ -11,12 +11,19 @@ namespace {
 
 const int windows[] = {0, 1, 2, 3, 8, 65536};
 
+std::vector<std::string> all_paths() {
+  std::vector<std::string> paths = schedule_paths(ranks_of(MPI_COMM_WORLD));
+  for (std::string& path : schedule_paths(ranks_of(MPI_COMM_WORLD), "forward"))
+    paths.push_back(std::move(path));
+  return paths;
+}
+
 // All schedules for the world, bound as they come: window, synchronous sends, entry point and seed
 // change from one to the next.
 template <typename Body>
 void with_every_schedule(const Body& body) {
   unsigned seed = 0;
-  for (const std::string& path : schedule_paths(ranks_of(MPI_COMM_WORLD))) {
+  for (const std::string& path : all_paths()) {
     SCOPED_TRACE(path);
     const Schedule schedule(path);
     const quadrille_bind_options options = trusted(windows[seed % 6], seed % 2);
@@ -111,7 +118,7 @@ TEST(Alltoallv, InPlaceExchangesBlocksWhoseCountsDifferFromPairToPair) {
 
 // Every window beside the ones that the tests above came by.
 TEST(Alltoall, IsTheSameInEveryWindowWithAndWithoutSynchronousSends) {
-  for (const std::string& path : schedule_paths(ranks_of(MPI_COMM_WORLD))) {
+  for (const std::string& path : all_paths()) {
     const Schedule schedule(path);
     unsigned seed = 0;
     for (const int window : windows)

@@ -32,9 +32,14 @@ class Mapped {
 
 const int64_t kGigabyte = int64_t{1} << 30;
 
-TEST(Large, BlockOfMoreBytesThanAnIntCounts) {
+class LargeBlock : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(DirectAndOnARoute, LargeBlock,
+                         testing::Values("schedules/xor_2.qs", "forward/tuna_2_2.qs"));
+
+TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   const int64_t length = INT_MAX + int64_t{100};
-  const Schedule schedule(schedule_path("xor_2.qs"));
+  const Schedule schedule("tests/mpi/" + std::string(GetParam()));
   const Mapped memory(static_cast<size_t>(length + 1));
   // From rank 0 to rank 1 only. What is not written reads as zero, without taking memory.
   const MPI_Count none[2] = {0, 0}, to_one[2] = {0, length}, from_zero[2] = {length, 0};

@@ -60,21 +60,27 @@ int fail_each_allocation(const Body& body) {
   return 0;
 }
 
-// An all-to-all follows a plan, an allgather its program.
-class Memory : public testing::TestWithParam<bool> {
+// A direct all-to-all follows a plan, one that forwards a route, an allgather its program.
+enum class Kind { kDirect, kForwards, kGathers };
+
+class Memory : public testing::TestWithParam<Kind> {
  protected:
   static std::string path() {
     const int ranks = ranks_of(MPI_COMM_WORLD);
-    if (GetParam()) return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
+    if (GetParam() == Kind::kForwards)
+      return "tests/mpi/forward/tuna_" + std::to_string(ranks) + "_2.qs";
+    if (GetParam() == Kind::kGathers)
+      return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
     return schedule_path(ranks == 2 ? "hierarchical-circle_2.qs"
                                     : "hierarchical-factor_3_intra-exchange.qs");
   }
   static void expect_call(quadrille_schedule schedule, MPI_Comm comm) {
-    GetParam() ? expect_gathers(schedule, comm) : expect_works(schedule, comm);
+    GetParam() == Kind::kGathers ? expect_gathers(schedule, comm) : expect_works(schedule, comm);
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(AllToAllAndAllgather, Memory, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(All, Memory,
+                         testing::Values(Kind::kDirect, Kind::kForwards, Kind::kGathers));
 
 TEST_P(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
   const Communicator comm(MPI_COMM_WORLD, 0, own());

@@ -105,3 +105,26 @@ def written_schedules(name, folder, programs, ranks):
         cmd = " && ".join(commands),
         tools = ["//tests/cli:write_schedule"],
     )
+
+def program_schedules(name, folder, schedules):
+    """A filegroup of schedule files FOLDER/PROGRAM_NODES[_PARAMETER]....qs of programs in text form.
+
+    Args:
+      name: of the filegroup.
+      folder: where the files go.
+      schedules: lists of a program's label, the nodes, and its parameters.
+    """
+    outs, commands = [], []
+    for schedule in schedules:
+        words = [schedule[0].split("/")[-1].replace(".txt", "")] + schedule[1:]
+        outs.append("%s/%s.qs" % (folder, "_".join(words).replace(",", "-")))
+        commands.append("$(location //tests/cli:write_schedule) $(location %s) %s $(RULEDIR)/%s %s" %
+                        (schedule[0], schedule[1], outs[-1], " ".join(schedule[2:])))
+    native.genrule(
+        name = name,
+        testonly = True,
+        srcs = {schedule[0]: None for schedule in schedules}.keys(),
+        outs = outs,
+        cmd = " && ".join(commands),
+        tools = ["//tests/cli:write_schedule"],
+    )

@@ -1,0 +1,333 @@
+/* One message of a forwarding call: gathered, posted, received, put away.
+ *
+ * A block is packed when it leaves the send buffer and unpacked when it reaches the receive buffer;
+ * between them it is bytes. A long message of one block that is bytes in the user's buffer already
+ * travels straight from, or to, there. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/traffic.h"
+
+/* How a message that brings lengths goes on. */
+enum { FOLLOWS_HERE, FOLLOWS_APART };
+
+/* Before lengths of 16 bits that FOLLOWS_HERE, of 64 bits that FOLLOWS_APART. */
+enum { SHORT_WORD = 2, LONG_WORD = 8, ALIGNMENT = 16 };
+
+int64_t quadrille_parcel_head(int pieces) {
+  const int64_t bytes = LONG_WORD + LONG_WORD * (int64_t)pieces;
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* What the head says was there is kept. */
+static int make_room(struct quadrille_parcel* parcel, int64_t size) {
+  if (size <= parcel->room_size) return 1;
+  char* room = realloc(parcel->room, (size_t)size);
+  if (!room) return 0;
+  parcel->room = room;
+  parcel->room_size = size;
+  return 1;
+}
+
+static void post(struct quadrille_traffic* t, int receives, char* address, int64_t bytes, int peer,
+                 int tag, MPI_Request* request) {
+  const MPI_Comm comm = t->binding->comm;
+  MPI_Datatype type = MPI_BYTE;
+  int count = (int)bytes, code = MPI_SUCCESS;
+  if (bytes > INT_MAX) {
+    code = quadrille_large_type(bytes, MPI_BYTE, &type);
+    count = 1;
+  }
+  if (code == MPI_SUCCESS)
+    code = receives ? MPI_Irecv(address, count, type, peer, tag, comm, request)
+                    : t->post_send(address, count, type, peer, tag, comm, request);
+  if (bytes > INT_MAX && type != MPI_BYTE) MPI_Type_free(&type);
+  if (code == MPI_SUCCESS) return;
+  *request = MPI_REQUEST_NULL;
+  quadrille_traffic_check(t, code);
+}
+
+static const int32_t* pieces_of(const struct quadrille_traffic* t,
+                                const struct quadrille_route_message* m) {
+  return t->route->pieces + m->first;
+}
+
+/* Copies the block at a place behind what was gathered so far; returns where it ends. */
+static inline char* gather(struct quadrille_traffic* t, int place, char* to) {
+  const struct quadrille_stored* stored = &t->stored[place];
+  if (stored->bytes == 0) return to;
+  if (place >= t->route->ranks || t->send_lies) {
+    memcpy(to, stored->address, (size_t)stored->bytes);
+  } else {
+    const struct quadrille_side side = quadrille_side_of(t->send, place);
+    quadrille_traffic_check(
+        t, quadrille_pack(&side, quadrille_block_of(t->send, place), to, t->binding->comm));
+  }
+  return to + stored->bytes;
+}
+
+/* Whether a message is one block that can travel from where it lies. */
+static int goes_straight(const struct quadrille_traffic* t,
+                         const struct quadrille_route_message* m) {
+  return m->count == 1 && pieces_of(t, m)[0] < t->route->ranks && t->send_lies;
+}
+
+/* The same, to where it is to lie. */
+static int comes_straight(const struct quadrille_traffic* t,
+                          const struct quadrille_route_message* m) {
+  const int ranks = t->route->ranks;
+  return m->count == 1 && pieces_of(t, m)[0] < 2 * ranks && t->receive_lies;
+}
+
+/* Finds the data of an outgoing message, or gathers it behind so many bytes of the room. */
+static int find_data(struct quadrille_traffic* t, const struct quadrille_route_message* m,
+                     struct quadrille_parcel* parcel, int64_t behind) {
+  const int32_t* pieces = pieces_of(t, m);
+  if (goes_straight(t, m)) {
+    parcel->address = t->stored[pieces[0]].address;
+    return 1;
+  }
+  if (!make_room(parcel, behind + parcel->bytes)) return 0;
+  char* next = parcel->address = parcel->room + behind;
+  for (int i = 0; i < m->count; i++) next = gather(t, pieces[i], next);
+  return 1;
+}
+
+/* Lengths as they precede data of the same message; what they come to. */
+static int64_t write_short_lengths(const struct quadrille_traffic* t,
+                                   const struct quadrille_route_message* m, char* room) {
+  const int32_t* pieces = pieces_of(t, m);
+  uint16_t word = FOLLOWS_HERE;
+  int64_t total = 0;
+  memcpy(room, &word, sizeof word);
+  for (int i = 0; i < m->count; i++) {
+    const int64_t bytes = t->stored[pieces[i]].bytes;
+    word = (uint16_t)bytes;
+    memcpy(room + SHORT_WORD * (i + 1), &word, sizeof word);
+    total += bytes;
+  }
+  return total;
+}
+
+/* Of no blocks where there is no memory for them. */
+static void write_long_lengths(const struct quadrille_traffic* t,
+                               const struct quadrille_route_message* m, char* room, int none) {
+  const int32_t* pieces = pieces_of(t, m);
+  const uint16_t word = FOLLOWS_APART;
+  memset(room, 0, LONG_WORD);
+  memcpy(room, &word, sizeof word);
+  for (int i = 0; i < m->count; i++) {
+    const int64_t bytes = none ? 0 : t->stored[pieces[i]].bytes;
+    memcpy(room + LONG_WORD * (i + 1), &bytes, sizeof bytes);
+  }
+}
+
+static void send_with_lengths(struct quadrille_traffic* t, const struct quadrille_route_message* m,
+                              struct quadrille_parcel* parcel) {
+  const int64_t words = m->count == 0 ? 0 : (int64_t)m->count + 1;
+  parcel->bytes = write_short_lengths(t, m, parcel->room);
+  if (t->cargo == QUADRILLE_CARGO_BOTH && parcel->bytes <= QUADRILLE_EAGER_BYTES) {
+    char* next = parcel->room + SHORT_WORD * words;
+    for (int i = 0; i < m->count; i++) next = gather(t, pieces_of(t, m)[i], next);
+    post(t, 0, parcel->room, next - parcel->room, m->peer, t->length_tag, &parcel->request);
+    return;
+  }
+  const int apart = t->cargo == QUADRILLE_CARGO_BOTH;
+  const int none = apart && !find_data(t, m, parcel, quadrille_parcel_head(m->count));
+  if (none) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  write_long_lengths(t, m, parcel->room, none);
+  post(t, 0, parcel->room, LONG_WORD * words, m->peer, t->length_tag, &parcel->request);
+  if (apart && !none)
+    post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->data);
+}
+
+static void reset(struct quadrille_parcel* parcel) {
+  parcel->request = parcel->data = MPI_REQUEST_NULL;
+  parcel->address = NULL;
+  parcel->bytes = 0;
+}
+
+void quadrille_parcel_send(struct quadrille_traffic* t, int message) {
+  const struct quadrille_route_message* m = &t->route->sends.all[message];
+  struct quadrille_parcel* parcel = quadrille_parcel_at(&t->outgoing, message);
+  reset(parcel);
+  if (t->cargo != QUADRILLE_CARGO_BLOCKS) return send_with_lengths(t, m, parcel);
+  const int32_t* pieces = pieces_of(t, m);
+  for (int i = 0; i < m->count; i++) parcel->bytes += t->stored[pieces[i]].bytes;
+  if (parcel->bytes == 0 && m->count > 0) return;
+  if (!find_data(t, m, parcel, 0)) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->request);
+}
+
+/* Posts the receive of data that comes in a message of its own. */
+static void expect_data(struct quadrille_traffic* t, const struct quadrille_route_message* m,
+                        struct quadrille_parcel* parcel, int64_t behind, MPI_Request* request) {
+  int64_t bytes = parcel->bytes;
+  if (comes_straight(t, m) && t->stored[pieces_of(t, m)[0]].bytes == bytes) {
+    parcel->address = t->stored[pieces_of(t, m)[0]].address;
+  } else if (make_room(parcel, behind + bytes)) {
+    parcel->address = parcel->room + behind;
+  } else {
+    quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+    bytes = 0; /* received as too long, so that its sender need not wait */
+  }
+  post(t, 1, parcel->address, bytes, m->peer, t->data_tag, request);
+}
+
+void quadrille_parcel_receive(struct quadrille_traffic* t, int message) {
+  const struct quadrille_route_message* m = &t->route->receives.all[message];
+  struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
+  reset(parcel);
+  if (t->cargo != QUADRILLE_CARGO_BLOCKS)
+    return post(t, 1, parcel->room, parcel->room_size < INT_MAX ? parcel->room_size : INT_MAX,
+                m->peer, t->length_tag, &parcel->request);
+  for (int i = m->first; i < m->first + m->count; i++) parcel->bytes += t->lengths[i];
+  if (parcel->bytes == 0 && m->count > 0) return;
+  expect_data(t, m, parcel, 0, &parcel->request);
+}
+
+/* The length of a piece that arrives. */
+static inline int64_t length_of(const struct quadrille_traffic* t, const char* room, int first,
+                                int i) {
+  uint16_t word;
+  int64_t bytes;
+  if (t->cargo == QUADRILLE_CARGO_BLOCKS) return t->lengths[first + i];
+  memcpy(&word, room, sizeof word);
+  if (word == FOLLOWS_APART) {
+    memcpy(&bytes, room + LONG_WORD * (i + 1), sizeof bytes);
+    return bytes;
+  }
+  memcpy(&word, room + SHORT_WORD * (i + 1), sizeof word);
+  return word;
+}
+
+/* What the lengths come to; -1 where they are none that this library wrote. */
+static int64_t add_lengths(const struct quadrille_traffic* t,
+                           const struct quadrille_route_message* m, const char* room,
+                           uint16_t word) {
+  int64_t total = 0;
+  for (int i = 0; i < m->count; i++) {
+    const int64_t bytes = length_of(t, room, m->first, i);
+    if (bytes < 0 || __builtin_add_overflow(total, bytes, &total)) return -1;
+  }
+  const int known =
+      word == FOLLOWS_APART || (word == FOLLOWS_HERE && total <= QUADRILLE_EAGER_BYTES);
+  return known ? total : -1;
+}
+
+/* Reads the beginning of a message that has arrived, and awaits its data. */
+static void read_head(struct quadrille_traffic* t, int message, int code) {
+  const struct quadrille_route_message* m = &t->route->receives.all[message];
+  struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
+  uint16_t word;
+  memcpy(&word, parcel->room, sizeof word);
+  if (code == MPI_SUCCESS && m->count > 0) {
+    parcel->bytes = add_lengths(t, m, parcel->room, word);
+    if (parcel->bytes < 0) code = MPI_ERR_INTERN;
+  }
+  if (code != MPI_SUCCESS || m->count == 0) return quadrille_traffic_check(t, code);
+  parcel->address = parcel->room + SHORT_WORD * ((int64_t)m->count + 1);
+  if (word == FOLLOWS_APART && t->cargo == QUADRILLE_CARGO_BOTH && parcel->bytes > 0)
+    expect_data(t, m, parcel, quadrille_parcel_head(m->count), &parcel->data);
+}
+
+/* While a long message is awaited, the data of others that have begun to arrive can be on its way:
+ * in the order of the messages, which is the one in which they were sent. */
+static void look_ahead(struct quadrille_traffic* t) {
+  const int posted = t->posted > 0 ? t->route->steps[t->posted - 1].receives_end : 0;
+  for (int begun = 1; t->headed < posted; t->headed++) {
+    struct quadrille_parcel* next = quadrille_parcel_at(&t->incoming, t->headed);
+    const int code = MPI_Test(&next->request, &begun, MPI_STATUS_IGNORE);
+    if (!begun && code == MPI_SUCCESS) return;
+    read_head(t, t->headed, code);
+  }
+}
+
+static int wait_for(MPI_Request* request) {
+  return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void note_mismatch(struct quadrille_traffic* t, int source, int64_t sent, int64_t expected) {
+  if (t->mismatch.source < 0) t->mismatch = (struct quadrille_mismatch){source, sent, expected};
+}
+
+/* Of a temporary block: no more than is needed. */
+static int make_slot_room(struct quadrille_traffic* t, int place, int64_t bytes) {
+  int64_t* room = &t->slot_rooms[place - 2 * t->route->ranks];
+  struct quadrille_stored* stored = &t->stored[place];
+  if (bytes <= *room) return 1;
+  free(stored->address);
+  stored->address = malloc((size_t)bytes);
+  *room = stored->address ? bytes : 0;
+  return stored->address != NULL;
+}
+
+/* Puts a block of so many bytes to its place. */
+static inline void put(struct quadrille_traffic* t, int place, char* from, int64_t bytes) {
+  struct quadrille_stored* stored = &t->stored[place];
+  const int ranks = t->route->ranks, is_temporary = place >= 2 * ranks;
+  if (is_temporary) {
+    if (!make_slot_room(t, place, bytes)) {
+      quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+      bytes = 0;
+    }
+    stored->bytes = bytes;
+  } else if (bytes != stored->bytes) {
+    return note_mismatch(t, place - ranks, bytes, stored->bytes);
+  }
+  if (bytes == 0 || t->cargo == QUADRILLE_CARGO_LENGTHS || from == stored->address) return;
+  if (is_temporary || t->receive_lies) {
+    memcpy(stored->address, from, (size_t)bytes);
+    return;
+  }
+  const struct quadrille_side side = quadrille_side_of(t->receive, place - ranks);
+  quadrille_traffic_check(t, quadrille_unpack(&side, quadrille_block_of(t->receive, place - ranks),
+                                              from, t->binding->comm));
+}
+
+/* What did not arrive is not sent on. */
+static void lose(struct quadrille_traffic* t, const struct quadrille_route_message* m) {
+  const int32_t* pieces = pieces_of(t, m);
+  for (int i = 0; i < m->count; i++)
+    if (pieces[i] >= 2 * t->route->ranks) t->stored[pieces[i]].bytes = 0;
+}
+
+void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
+  const struct quadrille_route_message* m = &t->route->receives.all[message];
+  struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
+  if (t->cargo != QUADRILLE_CARGO_BLOCKS)
+    for (; t->headed <= message; t->headed++)
+      read_head(t, t->headed, wait_for(&quadrille_parcel_at(&t->incoming, t->headed)->request));
+  if (parcel->data != MPI_REQUEST_NULL) look_ahead(t);
+  int code = wait_for(&parcel->request);
+  if (code == MPI_SUCCESS) code = wait_for(&parcel->data);
+  quadrille_traffic_check(t, code);
+  if (m->count == 0) return;
+  if (code != MPI_SUCCESS || (!parcel->address && parcel->bytes != 0)) return lose(t, m);
+  const int32_t* pieces = pieces_of(t, m);
+  char* next = parcel->address;
+  for (int i = 0; i < m->count; i++) {
+    const int64_t bytes = length_of(t, parcel->room, m->first, i);
+    if (t->cargo == QUADRILLE_CARGO_LENGTHS && t->lengths) t->lengths[m->first + i] = bytes;
+    put(t, pieces[i], next, bytes);
+    if (t->cargo != QUADRILLE_CARGO_LENGTHS) next += bytes;
+  }
+}
+
+void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
+  struct quadrille_parcel* parcel = quadrille_parcel_at(&t->outgoing, message);
+  quadrille_traffic_check(t, wait_for(&parcel->request));
+  quadrille_traffic_check(t, wait_for(&parcel->data));
+}
+
+void quadrille_parcel_copy(struct quadrille_traffic* t, int from, int to) {
+  const int ranks = t->route->ranks;
+  const struct quadrille_stored* source = &t->stored[from];
+  if (from >= ranks || t->send_lies) return put(t, to, source->address, source->bytes);
+  char* packed = malloc((size_t)source->bytes + 1);
+  if (!packed) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  gather(t, from, packed);
+  put(t, to, packed, source->bytes);
+  free(packed);
+}

@@ -1,0 +1,118 @@
+/* A call on its route: what has been posted, what has arrived, and the memory for it.
+ *
+ * Blocks travel as the bytes of their packed forms. Receives are posted as soon as the window has
+ * room for their step, into memory of their own; a step's blocks are put where they belong once all
+ * of it, and of all steps before it, has arrived, and its own sends have been copied out. So nothing
+ * is overwritten that is still to be read, a block that the same step sends and receives included.
+ *
+ * Where lengths are not known, a message begins with them: a word that says how it goes on, then one
+ * length a piece. Up to QUADRILLE_EAGER_BYTES of data follow in the same message, so a step of small
+ * blocks is one message; what is longer follows in a second one on a tag of its own. */
+#ifndef QUADRILLE_RUNTIME_TRAFFIC_H_
+#define QUADRILLE_RUNTIME_TRAFFIC_H_
+
+#include "runtime/internal.h"
+#include "runtime/route.h"
+
+/* The same at all ranks. */
+enum { QUADRILLE_EAGER_BYTES = 1 << 14 };
+
+/* What travels: lengths and blocks; lengths alone; blocks of which all lengths are known. */
+enum quadrille_cargo { QUADRILLE_CARGO_BOTH, QUADRILLE_CARGO_LENGTHS, QUADRILLE_CARGO_BLOCKS };
+
+/* Packed, where it is of a temporary block or of a side that packs as it lies. */
+struct quadrille_stored {
+  char* address;
+  int64_t bytes;
+};
+
+/* A message under way. */
+struct quadrille_parcel {
+  MPI_Request request, data; /* of the message, and of data that follows in another */
+  char* room;                /* the lengths, then the data */
+  int64_t room_size;
+  char* address; /* of the data: in the room, or where its one block lies; NULL: there is none */
+  int64_t bytes; /* of the data */
+};
+
+/* Messages by number, modulo a power of two. */
+struct quadrille_parcels {
+  struct quadrille_parcel* all;
+  uint32_t mask;
+};
+
+/* A block that is not as long as its receiver says. */
+struct quadrille_mismatch {
+  int source; /* rank in the communicator; -1: there is none */
+  int64_t sent, expected;
+};
+
+struct quadrille_traffic {
+  const struct quadrille_route* route;
+  struct quadrille_binding* binding;
+  enum quadrille_cargo cargo;
+  int window, length_tag, data_tag;
+  int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+  const struct quadrille_side *send, *receive;
+  int send_lies, receive_lies;     /* packed as they lie in memory */
+  struct quadrille_stored* stored; /* by place */
+  int64_t* slot_rooms;             /* of temporary blocks */
+  char* copy;                      /* of all that is sent, for calls in place */
+  int64_t copy_room;
+  int64_t* lengths; /* of the pieces that arrive, where they are kept: by piece */
+
+  struct quadrille_parcels incoming, outgoing;
+  int posted;   /* steps whose receives are posted */
+  int sent;     /* steps whose sends are posted */
+  int received; /* steps that have arrived in full */
+  int gone;     /* steps whose sends are over */
+  int headed;   /* incoming messages of which the beginning was read */
+  int copied_own;
+  int error; /* the first MPI error, or MPI_SUCCESS */
+  struct quadrille_mismatch mismatch;
+};
+
+/* Makes room for calls by that route; 0 where memory ran out, and everything is to be closed. */
+int quadrille_traffic_open(struct quadrille_traffic* traffic, struct quadrille_binding* binding,
+                           const struct quadrille_route* route, int window);
+void quadrille_traffic_close(struct quadrille_traffic* traffic);
+/* Where the blocks of a call lie, and how long they are. Returns NULL, or what is wrong, with its
+ * class. */
+const char* quadrille_traffic_load(struct quadrille_traffic* traffic,
+                                   const struct quadrille_side* send,
+                                   const struct quadrille_side* receive, int in_place,
+                                   int* error_class);
+/* Posts what need not wait. */
+void quadrille_traffic_start(struct quadrille_traffic* traffic, enum quadrille_cargo cargo);
+/* Waits until all is over. */
+void quadrille_traffic_finish(struct quadrille_traffic* traffic);
+/* What the call came to: an MPI error code, after the communicator's handler was called. */
+int quadrille_traffic_report(const struct quadrille_traffic* traffic, MPI_Comm comm);
+
+/* parcels.c: one message. */
+void quadrille_parcel_receive(struct quadrille_traffic* traffic, int message);
+void quadrille_parcel_send(struct quadrille_traffic* traffic, int message);
+/* Waits for an incoming message and puts its blocks where they belong. */
+void quadrille_parcel_land(struct quadrille_traffic* traffic, int message);
+/* Waits until an outgoing message is gone. */
+void quadrille_parcel_wait(struct quadrille_traffic* traffic, int message);
+/* Copies the block of one place to another. */
+void quadrille_parcel_copy(struct quadrille_traffic* traffic, int from, int to);
+/* Where the room of a message for so many pieces begins to hold data. */
+int64_t quadrille_parcel_head(int pieces);
+
+static inline void quadrille_traffic_check(struct quadrille_traffic* traffic, int code) {
+  if (code != MPI_SUCCESS && traffic->error == MPI_SUCCESS) traffic->error = code;
+}
+static inline struct quadrille_parcel* quadrille_parcel_at(const struct quadrille_parcels* parcels,
+                                                           int message) {
+  return &parcels->all[(uint32_t)message & parcels->mask];
+}
+
+/* forward.c: runs a whole all-to-all call by a schedule that forwards blocks. In place, `send` means
+ * nothing. Returns an MPI error code, after the handler was called. */
+int quadrille_forward_run(struct quadrille_binding* binding, const struct quadrille_side* send,
+                          const struct quadrille_side* receive, int in_place, MPI_Comm comm);
+
+#endif /* QUADRILLE_RUNTIME_TRAFFIC_H_ */

@@ -1,0 +1,137 @@
+// All-to-all schedules that forward blocks, beside what exchange_test.cc asks of every schedule: lengths
+// that do not fit together, and memory. The linker sends the runtime's allocations here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/mpi/exchange.h"
+
+namespace {
+long allocations;
+size_t counted_size;  // of which allocations are counted
+long of_that_size;
+
+void note(size_t size) {
+  ++allocations;
+  of_that_size += size == counted_size;
+}
+}  // namespace
+
+extern "C" {
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* old, size_t size);
+void* __wrap_malloc(size_t size) { return note(size), __real_malloc(size); }
+void* __wrap_calloc(size_t count, size_t size) {
+  return note(count * size), __real_calloc(count, size);
+}
+void* __wrap_realloc(void* old, size_t size) { return note(size), __real_realloc(old, size); }
+}
+
+namespace quadrille::mpi {
+namespace {
+
+int own() { return rank_in(MPI_COMM_WORLD); }
+int all() { return ranks_of(MPI_COMM_WORLD); }
+
+template <typename Body>
+void with_every_schedule(const Body& body) {
+  for (const std::string& path : schedule_paths(all(), "forward")) {
+    SCOPED_TRACE(path);
+    const Schedule schedule(path);
+    const quadrille_bind_options options = trusted();
+    ASSERT_EQ(quadrille_bind(schedule, MPI_COMM_WORLD, &options), MPI_SUCCESS);
+    body(schedule);
+  }
+}
+
+// Bytes for each rank, blocks one after the other, with a byte between them that belongs to nobody.
+struct Blocks {
+  explicit Blocks(std::vector<int> lengths, char fill) : counts(std::move(lengths)) {
+    for (const int count : counts) {
+      places.push_back(static_cast<int>(bytes.size()));
+      bytes.resize(bytes.size() + static_cast<size_t>(count), fill);
+      bytes.push_back('|');
+    }
+  }
+  std::vector<int> counts, places;
+  std::vector<char> bytes;
+};
+
+int call(quadrille_schedule schedule, const Blocks& from, Blocks& to) {
+  return quadrille_alltoallv(schedule, from.bytes.data(), from.counts.data(), from.places.data(),
+                             MPI_CHAR, to.bytes.data(), to.counts.data(), to.places.data(),
+                             MPI_CHAR, MPI_COMM_WORLD);
+}
+
+// Rank 0 expects another length than the last rank sends: it alone is told, and nobody waits.
+void expect_mismatch(quadrille_schedule schedule, int length, int expected) {
+  const Blocks from(std::vector<int>(static_cast<size_t>(all()), length), 's');
+  std::vector<int> lengths(static_cast<size_t>(all()), length);
+  if (own() == 0) lengths.back() = expected;
+  Blocks to(lengths, 'r');
+  const int code = call(schedule, from, to);
+  std::vector<char> wanted = Blocks(lengths, 's').bytes;
+  if (own() == 0) {
+    expect_error(code, MPI_ERR_TRUNCATE,
+                 "rank " + std::to_string(all() - 1) + " sends " + std::to_string(length) +
+                     " bytes to rank 0, which has room for " + std::to_string(expected));
+    std::fill(wanted.end() - 1 - expected, wanted.end() - 1, 'r');
+  } else {
+    EXPECT_EQ(code, MPI_SUCCESS);
+  }
+  EXPECT_TRUE(to.bytes == wanted);
+}
+
+TEST(Lengths, ThatAreNotWhatTheReceiverExpectsAreNamed) {
+  with_every_schedule([](quadrille_schedule schedule) {
+    for (const auto& [length, expected] :
+         {std::pair(8, 4), std::pair(8, 0), std::pair(5, 12), std::pair(70000, 69999)})
+      expect_mismatch(schedule, length, expected);
+    expect_works(schedule, MPI_COMM_WORLD);
+  });
+}
+
+TEST(Lengths, OfMoreBytesThanThereCanBeAreRefused) {
+  with_every_schedule([](quadrille_schedule schedule) {
+    const std::vector<MPI_Count> large(static_cast<size_t>(all()), INT64_MAX / 2);
+    const std::vector<MPI_Aint> places(large.size());
+    char byte = 0;
+    expect_error(
+        quadrille_alltoallv_c(schedule, &byte, large.data(), places.data(), MPI_CHAR, &byte,
+                              large.data(), places.data(), MPI_CHAR, MPI_COMM_WORLD),
+        MPI_ERR_COUNT, "more bytes than there can be");
+  });
+}
+
+// The first call finds room for its blocks: no more than one slot a block that is forwarded, each as
+// long as the longest that was in it.
+TEST(Memory, IsTakenWhenBlocksAreLongerThanBefore) {
+  with_every_schedule([](quadrille_schedule schedule) {
+    for (const int length : {4099, 30011}) {
+      const Blocks from(std::vector<int>(static_cast<size_t>(all()), length), 's');
+      Blocks to(from.counts, 'r');
+      counted_size = static_cast<size_t>(length);
+      of_that_size = 0;
+      ASSERT_EQ(call(schedule, from, to), MPI_SUCCESS);
+      quadrille_schedule_info info{};
+      info.size = sizeof info;
+      quadrille_info(schedule, &info);
+      // Radix 2: as many blocks as are no power of two away.
+      if (std::string(info.algorithm) == "tuna") {
+        EXPECT_EQ(of_that_size, all() == 3 ? 0 : 2);
+      }
+      const Blocks shorter(std::vector<int>(static_cast<size_t>(all()), length / 3), 's');
+      Blocks to_shorter(shorter.counts, 'r');
+      for (int i = 0; i < 3; ++i) {
+        allocations = 0;
+        const int code = i == 1 ? call(schedule, shorter, to_shorter) : call(schedule, from, to);
+        EXPECT_EQ(allocations, 0);
+        EXPECT_EQ(code, MPI_SUCCESS);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
