@@ -38,8 +38,17 @@ static void post(struct quadrille_alltoall_call* call, MPI_Datatype type, int re
   quadrille_flight_check(flight, code);
 }
 
+/* A message whose type is its block's own. */
+static void __attribute__((noinline))
+post_typed(struct quadrille_alltoall_call* call, const struct quadrille_side* side, int receive,
+           int peer, struct quadrille_block block, int place) {
+  const struct quadrille_side own = quadrille_side_of(side, peer);
+  quadrille_post(call, &own, receive, peer, block, place);
+}
+
 void quadrille_post(struct quadrille_alltoall_call* call, const struct quadrille_side* side,
                     int receive, int peer, struct quadrille_block block, int place) {
+  if (side->types) return post_typed(call, side, receive, peer, block, place);
   if (block.count == 0 || side->type_size == 0) return;
   if (block.count > INT_MAX) return post_large(call, side, receive, peer, block, place);
   post(call, side->type, receive, peer, block, place);
@@ -50,9 +59,10 @@ void quadrille_post_token(struct quadrille_alltoall_call* call, int receive, int
 }
 
 void quadrille_copy_own(struct quadrille_alltoall_call* call, int own) {
-  const int code =
-      quadrille_copy_block(call->binding, &call->send, quadrille_block_of(&call->send, own),
-                           &call->receive, quadrille_block_of(&call->receive, own));
+  const struct quadrille_side from = quadrille_side_of(&call->send, own);
+  const struct quadrille_side to = quadrille_side_of(&call->receive, own);
+  const int code = quadrille_copy_block(call->binding, &from, quadrille_block_of(&call->send, own),
+                                        &to, quadrille_block_of(&call->receive, own));
   quadrille_flight_check(&call->binding->flight, code);
 }
 

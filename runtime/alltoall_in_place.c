@@ -55,37 +55,41 @@ struct copier {
 };
 
 static struct copier copier_of(const struct quadrille_side* user) {
-  struct copier copier = {quadrille_is_dense(user->type), *user};
+  struct copier copier = {!user->types && quadrille_is_dense(user->type), *user};
   if (!copier.dense) {
+    copier.side.types = NULL;
     copier.side.type = MPI_PACKED;
     copier.side.type_size = copier.side.extent = 1;
   }
   return copier;
 }
 
-/* Room that a block needs aside, in bytes; -1 where MPI cannot pack so much. */
-static int64_t room_for(const struct copier* copier, const struct quadrille_side* user,
-                        struct quadrille_block block, MPI_Comm comm) {
+/* Room that a rank's block needs aside, in bytes; -1 where MPI cannot pack so much. */
+static int64_t room_for(const struct copier* copier, const struct quadrille_side* user, int rank,
+                        MPI_Comm comm) {
+  const struct quadrille_block block = quadrille_block_of(user, rank);
   if (copier->dense) return block.count * user->type_size;
+  const struct quadrille_side own = quadrille_side_of(user, rank);
   int size = 0;
-  if (block.count > INT_MAX || block.count * user->type_size > INT_MAX ||
-      MPI_Pack_size((int)block.count, user->type, comm, &size) != MPI_SUCCESS)
+  if (block.count > INT_MAX || block.count * own.type_size > INT_MAX ||
+      MPI_Pack_size((int)block.count, own.type, comm, &size) != MPI_SUCCESS)
     return -1;
   return size;
 }
 
-/* Copies a block to `aside`; the copy as a block of copier->side. */
+/* Copies a rank's block to `aside`; the copy as a block of copier->side. */
 static struct quadrille_block copy_aside(const struct copier* copier,
-                                         const struct quadrille_side* user,
-                                         struct quadrille_block block, char* aside, int64_t room,
-                                         MPI_Comm comm, int* code) {
+                                         const struct quadrille_side* user, int rank, char* aside,
+                                         int64_t room, MPI_Comm comm, int* code) {
+  const struct quadrille_block block = quadrille_block_of(user, rank);
   struct quadrille_block copy = {aside, block.count};
   if (copier->dense) {
     memcpy(aside, block.address, (size_t)room);
     return copy;
   }
   int position = 0;
-  *code = MPI_Pack(block.address, (int)block.count, user->type, aside, (int)room, &position, comm);
+  *code = MPI_Pack(block.address, (int)block.count, quadrille_side_of(user, rank).type, aside,
+                   (int)room, &position, comm);
   copy.count = position;
   return copy;
 }
@@ -100,8 +104,7 @@ static struct quadrille_block* copy_step_aside(struct quadrille_alltoall_call* c
   int64_t room = 0;
   for (int64_t i = 0; i < count; i++) {
     if (!sends(words[i])) continue;
-    const struct quadrille_block block = quadrille_block_of(user, quadrille_operand_of(words[i]));
-    const int64_t needed = room_for(copier, user, block, comm);
+    const int64_t needed = room_for(copier, user, quadrille_operand_of(words[i]), comm);
     *code = MPI_ERR_COUNT;
     if (needed < 0) return NULL;
     room += needed;
@@ -111,9 +114,9 @@ static struct quadrille_block* copy_step_aside(struct quadrille_alltoall_call* c
   char* aside = (char*)(copies + count);
   for (int64_t i = 0; i < count && copies; i++) {
     if (!sends(words[i])) continue;
-    const struct quadrille_block block = quadrille_block_of(user, quadrille_operand_of(words[i]));
-    const int64_t needed = room_for(copier, user, block, comm);
-    copies[i] = copy_aside(copier, user, block, aside, needed, comm, code);
+    const int rank = quadrille_operand_of(words[i]);
+    const int64_t needed = room_for(copier, user, rank, comm);
+    copies[i] = copy_aside(copier, user, rank, aside, needed, comm, code);
     aside += needed;
   }
   return copies;
@@ -174,8 +177,7 @@ static void copied(struct quadrille_alltoall_call* call) {
   int64_t total = 0;
   int code = displacements && counts ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    const int64_t needed =
-        room_for(&copier, &call->send, quadrille_block_of(&call->send, rank), binding->comm);
+    const int64_t needed = room_for(&copier, &call->send, rank, binding->comm);
     if (needed < 0) code = MPI_ERR_COUNT;
     total += needed;
   }
@@ -183,10 +185,9 @@ static void copied(struct quadrille_alltoall_call* call) {
   if (code == MPI_SUCCESS && !aside) code = MPI_ERR_NO_MEM;
   char* next = aside;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    const struct quadrille_block block = quadrille_block_of(&call->send, rank);
-    const int64_t room = room_for(&copier, &call->send, block, binding->comm);
+    const int64_t room = room_for(&copier, &call->send, rank, binding->comm);
     const struct quadrille_block copy =
-        copy_aside(&copier, &call->send, block, next, room, binding->comm, &code);
+        copy_aside(&copier, &call->send, rank, next, room, binding->comm, &code);
     counts[rank] = copy.count;
     displacements[rank] = copier.side.extent == 0 ? 0 : (next - aside) / copier.side.extent;
     next += room;

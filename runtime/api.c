@@ -7,7 +7,8 @@
 /* What can be said of one side's arguments without communication. */
 static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
   *error_class = MPI_ERR_TYPE;
-  if (side->type == MPI_DATATYPE_NULL) return "a datatype is MPI_DATATYPE_NULL";
+  if (side->type == MPI_DATATYPE_NULL)
+    return "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
   if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
   *error_class = MPI_ERR_COUNT;
   if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
@@ -81,6 +82,34 @@ int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const 
                         MPI_Comm comm) {
   struct quadrille_side send = counted(sendbuf, sendcounts, sdispls, sendtype);
   struct quadrille_side receive = counted(recvbuf, recvcounts, rdispls, recvtype);
+  return call(schedule, &send, &receive, comm);
+}
+
+/* Displacements are bytes. */
+static struct quadrille_side typed(struct quadrille_side side, const MPI_Datatype types[]) {
+  side.type = types ? MPI_BYTE : MPI_DATATYPE_NULL;
+  side.types = types;
+  return side;
+}
+
+int quadrille_alltoallw(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
+                        const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                        const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                        MPI_Comm comm) {
+  struct quadrille_side send = typed(counted(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes);
+  struct quadrille_side receive = typed(counted(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes);
+  return call(schedule, &send, &receive, comm);
+}
+
+int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
+                          const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                          const MPI_Datatype sendtypes[], void* recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  struct quadrille_side send =
+      typed(counted_large(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes);
+  struct quadrille_side receive =
+      typed(counted_large(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes);
   return call(schedule, &send, &receive, comm);
 }
 

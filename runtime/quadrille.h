@@ -79,9 +79,17 @@ typedef struct {
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
 
-/* MPI_Alltoall and MPI_Alltoallv by the schedule, which is bound first where it is not: any
- * datatypes, zero counts, MPI_IN_PLACE. The _c forms take counts and displacements of more than an
- * int. */
+/* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw by the schedule, which is bound first where it is
+ * not: any datatypes, zero counts, MPI_IN_PLACE. The _c forms take counts and displacements of more
+ * than an int.
+ *
+ * A schedule that forwards blocks packs each once, at its source, and unpacks it once, at its target.
+ * It keeps what is on its way in memory of its own: for each temporary block of the schedule as much
+ * as the longest that was in it, and for each message in flight as much as it was long. That memory
+ * grows with the calls and goes with the communicator.
+ *
+ * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives, and change nothing
+ * outside its blocks. */
 QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
@@ -97,6 +105,16 @@ QUADRILLE_API int quadrille_alltoallv_c(quadrille_schedule schedule, const void*
                                         MPI_Datatype sendtype, void* recvbuf,
                                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                         MPI_Datatype recvtype, MPI_Comm comm);
+QUADRILLE_API int quadrille_alltoallw(quadrille_schedule schedule, const void* sendbuf,
+                                      const int sendcounts[], const int sdispls[],
+                                      const MPI_Datatype sendtypes[], void* recvbuf,
+                                      const int recvcounts[], const int rdispls[],
+                                      const MPI_Datatype recvtypes[], MPI_Comm comm);
+QUADRILLE_API int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
+                                        const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                        const MPI_Datatype sendtypes[], void* recvbuf,
+                                        const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                        const MPI_Datatype recvtypes[], MPI_Comm comm);
 
 /* MPI_Allgather and MPI_Allgatherv by the schedule, as above. Data travels as the bytes of its
  * packed form; a receive type whose memory is anything else costs a copy of the receive buffer. All

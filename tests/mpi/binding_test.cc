@@ -190,6 +190,16 @@ TEST_F(Refusal, OfArgumentsOfACall) {
   refused(quadrille_alltoallv(good_, from, counts, places, MPI_INT, to, counts, nullptr, MPI_INT,
                               comm_),
           MPI_ERR_ARG, "the displacements are NULL");
+  std::vector<MPI_Datatype> types(static_cast<size_t>(all()), MPI_INT);
+  const auto typed = [&](const MPI_Datatype* send, const MPI_Datatype* receive) {
+    return quadrille_alltoallw(good_, from, counts, places, send, to, counts, places, receive,
+                               comm_);
+  };
+  refused(typed(nullptr, types.data()), MPI_ERR_TYPE, "the datatypes are NULL");
+  refused(typed(types.data(), nullptr), MPI_ERR_TYPE, "the datatypes are NULL");
+  std::vector<MPI_Datatype> one_missing = types;
+  one_missing.back() = MPI_DATATYPE_NULL;
+  refused(typed(types.data(), one_missing.data()), MPI_ERR_TYPE, "a datatype is not valid");
   counts[all() - 1] = -3;
   refused(
       quadrille_alltoallv(good_, from, counts, places, MPI_INT, to, places, places, MPI_INT, comm_),

@@ -59,6 +59,12 @@ class Buffer {
     ADD_FAILURE() << what << ": byte " << wrong - bytes_.begin() - origin_
                   << " of the buffer is wrong";
   }
+  // Its bytes among others', and the place of its first element there.
+  void append_to(Bytes& others) const { others.insert(others.end(), bytes_.begin(), bytes_.end()); }
+  void take_from(const Bytes& others, size_t start) {
+    std::copy_n(others.begin() + static_cast<ptrdiff_t>(start), bytes_.size(), bytes_.begin());
+  }
+  ptrdiff_t first_element() const { return origin_ + displacements_[0] * shape_.extent; }
   bool operator==(const Buffer& other) const { return bytes_ == other.bytes_; }
   uint8_t& raw(size_t i) { return bytes_.at(i); }
 

@@ -71,6 +71,57 @@ void expect_call_in_place(const Exchange& e, const std::string& what, const Shap
   buffer.expect_equal(expected, describe(e, what));
 }
 
+// Blocks of a shape each, one after the other in memory.
+class Separate {
+ public:
+  void add(const Shape& shape, int64_t units) {
+    blocks_.emplace_back(shape, std::vector<int64_t>{units * shape.per_unit},
+                         std::vector<int64_t>{static_cast<int64_t>(blocks_.size() % 2)});
+    types.push_back(shape.type);
+    side.counts.push_back(units * shape.per_unit);
+    starts_.push_back(bytes_.size());
+    side.displacements.push_back(static_cast<int64_t>(bytes_.size()) +
+                                 blocks_.back().first_element());
+    blocks_.back().append_to(bytes_);
+  }
+  template <typename Byte>
+  void fill(const Byte& byte) {
+    bytes_.clear();
+    for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
+      blocks_[static_cast<size_t>(b)].fill([&](int, int64_t k) { return byte(b, k); });
+      blocks_[static_cast<size_t>(b)].append_to(bytes_);
+    }
+  }
+  void* address() { return bytes_.data(); }
+  void expect_equal(const Separate& expected, const std::string& what) {
+    for (size_t b = 0; b < blocks_.size(); ++b) {
+      blocks_[b].take_from(bytes_, starts_[b]);
+      blocks_[b].expect_equal(expected.blocks_[b], what + ", block " + std::to_string(b));
+    }
+  }
+  Side side;  // displacements in bytes
+  std::vector<MPI_Datatype> types;
+
+ private:
+  std::vector<Buffer> blocks_;
+  std::vector<size_t> starts_;
+  Bytes bytes_;
+};
+
+int call_alltoallw(const Exchange& e, const void* from, const Separate* send, void* to,
+                   const Separate& receive) {
+  const Side none, &out = send ? send->side : none, &in = receive.side;
+  const MPI_Datatype* types = send ? send->types.data() : nullptr;
+  if (e.entry == Entry::kInt)
+    return quadrille_alltoallw(
+        e.schedule, from, as<int>(out.counts).data(), as<int>(out.displacements).data(), types, to,
+        as<int>(in.counts).data(), as<int>(in.displacements).data(), receive.types.data(), e.comm);
+  return quadrille_alltoallw_c(e.schedule, from, as<MPI_Count>(out.counts).data(),
+                               as<MPI_Aint>(out.displacements).data(), types, to,
+                               as<MPI_Count>(in.counts).data(),
+                               as<MPI_Aint>(in.displacements).data(), receive.types.data(), e.comm);
+}
+
 }  // namespace
 
 void expect_alltoall(const Exchange& e, const Shape& send, const Shape& receive, int units) {
@@ -113,6 +164,42 @@ void expect_alltoallv_in_place(const Exchange& e, const Shape& shape, const Coun
                          return call_alltoallv(e, MPI_IN_PLACE, {}, MPI_DATATYPE_NULL, buffer, side,
                                                shape.type);
                        });
+}
+
+void expect_alltoallw(const Exchange& e, const std::vector<Shape>& shapes, const Counts& counts) {
+  const int ranks = ranks_of(e.comm), own = rank_in(e.comm);
+  const auto shape = [&](int a, int b) -> const Shape& {
+    return shapes[(static_cast<size_t>(3 * a + b) + e.seed) % shapes.size()];
+  };
+  Separate from, to;
+  for (int r = 0; r < ranks; ++r) {
+    from.add(shape(own, r), counts.units(own, r));
+    to.add(shape(r, own + 2), counts.units(r, own));
+  }
+  from.fill([&](int block, int64_t k) { return data_byte(e.seed, own, block, k); });
+  Separate expected = to;
+  const Separate sent = from;
+  expected.fill([&](int block, int64_t k) { return data_byte(e.seed, block, own, k); });
+  const std::string what = describe(e, "alltoallw, " + counts.name);
+  EXPECT_EQ(call_alltoallw(e, from.address(), &from, to.address(), to), MPI_SUCCESS) << what;
+  to.expect_equal(expected, what);
+  from.expect_equal(sent, what + " (send buffer)");
+}
+
+void expect_alltoallw_in_place(const Exchange& e, const std::vector<Shape>& shapes,
+                               const Counts& counts) {
+  const int own = rank_in(e.comm);
+  Separate buffer;
+  for (int r = 0; r < ranks_of(e.comm); ++r)
+    buffer.add(shapes[(static_cast<size_t>(own + 2 * r) + e.seed) % shapes.size()],
+               counts.units(own, r));
+  Separate expected = buffer;
+  buffer.fill([&](int block, int64_t k) { return data_byte(e.seed, own, block, k); });
+  expected.fill([&](int block, int64_t k) { return data_byte(e.seed, block, own, k); });
+  const std::string what = describe(e, "alltoallw in place, " + counts.name);
+  EXPECT_EQ(call_alltoallw(e, MPI_IN_PLACE, nullptr, buffer.address(), buffer), MPI_SUCCESS)
+      << what;
+  buffer.expect_equal(expected, what);
 }
 
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed) {

@@ -48,6 +48,13 @@ void expect_alltoall_in_place(const Exchange& exchange, const Shape& shape, int 
 // `counts` are symmetric.
 void expect_alltoallv_in_place(const Exchange& exchange, const Shape& shape, const Counts& counts);
 
+// Every block of a shape of its own, within the family of `shapes`.
+void expect_alltoallw(const Exchange& exchange, const std::vector<Shape>& shapes,
+                      const Counts& counts);
+// `counts` are symmetric.
+void expect_alltoallw_in_place(const Exchange& exchange, const std::vector<Shape>& shapes,
+                               const Counts& counts);
+
 // A quick one, where types do not matter.
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed = 0);
 

@@ -116,6 +116,27 @@ TEST(Alltoallv, InPlaceExchangesBlocksWhoseCountsDifferFromPairToPair) {
   });
 }
 
+TEST(Alltoallw, MovesBlocksOfAShapeEach) {
+  with_every_schedule([](Exchange e) {
+    const std::vector<Counts> counts = all_counts(ranks_of(MPI_COMM_WORLD), e.seed);
+    for (const size_t which : {0, 1, 5, 6}) {
+      expect_alltoallw(e, integer_shapes(), counts[which]);
+      expect_alltoallw(e, mixed_shapes(), counts[which]);
+      // All of them bytes as they lie.
+      expect_alltoallw(e, {integer_shapes()[0], integer_shapes()[1]}, counts[which]);
+      ++e.seed;
+    }
+  });
+}
+
+TEST(Alltoallw, InPlaceExchangesBlocksOfAShapeEach) {
+  with_every_schedule([](Exchange e) {
+    const auto symmetric = [&](int s, int t) { return (s + t + static_cast<int>(e.seed)) % 4; };
+    for (int i = 0; i < 3; ++i, ++e.seed)
+      expect_alltoallw_in_place(e, integer_shapes(), {"symmetric", symmetric});
+  });
+}
+
 // Every window beside the ones that the tests above came by.
 TEST(Alltoall, IsTheSameInEveryWindowWithAndWithoutSynchronousSends) {
   for (const std::string& path : all_paths()) {

@@ -35,7 +35,7 @@ const int64_t kGigabyte = int64_t{1} << 30;
 class LargeBlock : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(DirectAndOnARoute, LargeBlock,
-                         testing::Values("schedules/xor_2.qs", "forward/tuna_2_2.qs"));
+                         testing::Values("schedules/xor_2.qs", "forward/tuna_2_radix-2.qs"));
 
 TEST_P(LargeBlock, OfMoreBytesThanAnIntCounts) {
   const int64_t length = INT_MAX + int64_t{100};

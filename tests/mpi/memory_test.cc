@@ -68,7 +68,7 @@ class Memory : public testing::TestWithParam<Kind> {
   static std::string path() {
     const int ranks = ranks_of(MPI_COMM_WORLD);
     if (GetParam() == Kind::kForwards)
-      return "tests/mpi/forward/tuna_" + std::to_string(ranks) + "_2.qs";
+      return "tests/mpi/forward/tuna_" + std::to_string(ranks) + "_radix-2.qs";
     if (GetParam() == Kind::kGathers)
       return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
     return schedule_path(ranks == 2 ? "hierarchical-circle_2.qs"
