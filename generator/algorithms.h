@@ -12,6 +12,8 @@ Algorithm xor_exchange();         // xor.cc
 Algorithm tuna();                 // tuna.cc
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc
+Algorithm tuna_coalesced();       // tuna_nodes.cc
+Algorithm tuna_staggered();       // tuna_nodes.cc
 
 Algorithm linear_ring();            // linear_ring.cc
 Algorithm blocked_ring();           // blocked_ring.cc

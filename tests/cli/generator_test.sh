@@ -82,6 +82,34 @@ expect 0 "$generator" show tuna.qs --format steps
 expect 0 "$generator" emit tuna.qs --out made
 grep -qF 'generate alltoall --algorithm tuna --radix 3 --nodes 9' made/tuna.h || fail 'no radix'
 
+# Nodes of any sizes, shown in every form and made again by what the emitted files say.
+for algorithm in tuna-coalesced tuna-staggered; do
+  for nodes in 1 7 1,1,1,1 4x8 1,2,3 8,8,4,12; do
+    expect 0 generate $algorithm --nodes $nodes --radix 2 --block_count 3 --out tuna.qs
+    expect 0 "$verifier" check tuna.qs
+    says 'tuna.qs: verified'
+    says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
+  done
+  expect 0 generate $algorithm --nodes 8,8,4,12 --radix 4 --out tuna.qs
+  says "tuna.qs: $algorithm for alltoall on nodes 4,2x8,12 (32 ranks)"
+  for format in text steps svg; do
+    expect 0 "$generator" show tuna.qs --format $format
+    says "$algorithm"
+  done
+  expect 0 "$generator" show tuna.qs
+  says '-- radix = 4'
+  says '-- block_count = 64'
+  expect 0 "$generator" emit tuna.qs --out made
+  grep -qF "generate alltoall --algorithm $algorithm --radix 4 --nodes 4,2x8,12" made/tuna.h ||
+    fail 'no radix'
+  expect 0 generate $algorithm --nodes 8,8,4,12 --block_count 5 --out tuna.qs
+  expect 0 "$generator" emit tuna.qs --out made
+  grep -qF "generate alltoall --algorithm $algorithm --block_count 5 --nodes 4,2x8,12" made/tuna.h ||
+    fail 'no block_count'
+done
+expect 0 generate tuna-coalesced --nodes 512x32 --radix 8 --out tuna.qs
+[ "$(wc -c <tuna.qs)" -le 512 ] || fail "coalesced on 512x32: $(wc -c <tuna.qs) bytes"
+
 # Pictures of a call.
 expect 0 allgather blocked-ring --nodes 4 --out ring.qs
 expect 0 "$generator" show ring.qs --format steps
@@ -204,7 +232,16 @@ for radix in 1 0 -2 10 x 2.5; do
     allgather bruck --nodes 9 --radix $radix --out x.qs
   refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
     generate tuna --nodes 9 --radix $radix --out x.qs
+  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
+    generate tuna-coalesced --nodes 2,3,4 --radix $radix --out x.qs
 done
+for count in 0 -1 x 1.5 99999999999999999999; do
+  for algorithm in tuna-coalesced tuna-staggered; do
+    refuses "--block_count: '$count' is not a number of at least 1" \
+      generate $algorithm --nodes 2,3,4 --block_count $count --out x.qs
+  done
+done
+refuses '--block_count: tuna has no such option' generate tuna --nodes 9 --block_count 2 --out x.qs
 refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \
   allgather neighbor-exchange --nodes 5 --out x.qs

@@ -1,5 +1,6 @@
-// Numbers of the file are tried out up to the number of ranks; what a call gives takes few values,
-// since the tests that are about calls make their own.
+// Numbers of the file that are at most the number of ranks are tried out up to it, of others the
+// least and the initial one; what a call gives takes few values, since the tests that are about
+// calls make their own.
 #include "tests/support/variants.h"
 
 #include <fmt/format.h>
@@ -36,16 +37,21 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
     const auto number =
         std::find_if(variant.algorithm->numbers.begin(), variant.algorithm->numbers.end(),
                      [&](const Number& n) { return n.name == parameter.name.text; });
+    std::vector<int64_t> values = {kRuleNone};
+    if (number != variant.algorithm->numbers.end()) {
+      values = {number->least};
+      if (number->at_most_ranks)
+        while (values.back() < ranks) values.push_back(values.back() + 1);
+      else
+        values.push_back(number->initial);
+    }
     std::vector<Job> longer;
-    for (const Job& job : jobs) {
-      const bool rule = number == variant.algorithm->numbers.end();
-      for (int64_t value = rule ? kRuleNone : number->least;
-           value <= (rule ? kRuleNone : std::max(number->least, ranks)); ++value) {
+    for (const Job& job : jobs)
+      for (const int64_t value : values) {
         longer.push_back(job);
         longer.back().parameters.push_back(value);
         longer.back().models.emplace_back();
       }
-    }
     jobs = std::move(longer);
   }
   std::erase_if(jobs, [&](const Job& job) {

@@ -27,7 +27,8 @@ std::vector<Variant> variants_of(Collective collective);
 // all-to-all; radices, block sizes and a few kinds of counts where the program has such.
 std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
-// The jobs of these alone: every value of the variant's numbers that is different at so few ranks.
+// The jobs of these alone: every value of the variant's numbers up to so many ranks, or, where they may
+// be greater, the least and the initial one.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
 
 // One case: what a call adds where the program asks for it.

@@ -1,0 +1,160 @@
+// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV; the paper's nodes
+// have one size).
+//
+// Idea: the ranks of a node first exchange among themselves, with TuNA (tuna.cc), until each has what
+// all of them have for the ranks that it serves; then it sends to those.
+//
+// Coverage: on a node of q ranks from `home` on, rank home + j serves every d with (d - home) mod q =
+// j. So each node has one server for each rank; a rank of the node is served by itself. A block from
+// s to d goes from s to d's server on the node of s, in the first stage, and, where that is another
+// rank than d, which is when d is on another node, from there to d in the second. No rank of a node
+// serves more than one rank more than another; where all nodes have q ranks, rank j of each node
+// serves rank j of all. A rank of a small node serves several of a large one; a rank of a large node
+// serves none of some small ones.
+//
+// First stage. A block whose server is i below its source, round the node, hops z*radix^x where z is
+// digit x of i. All that its source has for that server goes with it: the d with d mod q = `low`, one
+// in each window of q ranks. No key is shared by two nodes' messages, so that rounds need not be the
+// same on nodes of different sizes; a node with fewer ranks than the radix sends straight. The rounds
+// of a digit touch different i, and may all be in flight together.
+//
+// Second stage. In round m a node sends to the m-th node after it and receives from the m-th before
+// it, so at any time different nodes are sent to. Coalesced: each server sends one message with the
+// blocks of all its node's ranks, so a rank receives one message a node. Staggered: one message a
+// block. Rounds are in batches of block_count nodes, staggered ones in batches of block_count
+// messages. Receivers know the lengths, as all is for themselves.
+//
+// Cost, on a node of q ranks: what tuna costs on q ranks, each message with at most ceil(p/q) times
+// the blocks; then at most ceil(p/q) messages to send and one from each other node, of q blocks each,
+// staggered q times as many of one. Precondition: 2 <= radix, and radix <= p where p > 2.
+//
+// Temporary buffer: slot t*q + i, for the block in window t that comes from i above; after the first
+// stage it stays there, staged for the second. So no slot is needed twice, and there are q*ceil(p/q):
+// p where all nodes have q ranks, never more than p - 1 + the largest node.
+#include <fmt/format.h>
+
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+constexpr const char* kFirstStage = R"(
+parameter radix
+parameter block_count
+table size = nodes
+table base = prefix(size)
+table pow = powers(radix, ranks)
+require 2 <= radix and radix <= max(2, ranks)
+require 1 <= block_count
+temporary ranks - 1 + size[length(size) - 1] blocks
+
+let a = locate(base, rank)
+let mine = size[a]
+let home = base[a]
+let l = rank - home
+copy send[rank] to recv[rank]
+for x in 0 .. length(pow) - 1
+  let w = pow[x]
+  let up = pow[x + 1]
+  for z in 1 .. radix
+    let h = z*w
+    if h < mine
+      step h after w - 1
+        send sized to home + wrap(l - h, mine)
+          for q in 0 .. (mine - 1) div up + 1
+            let f = q*up + h
+            let low = (rank - f) mod mine
+            for i in f .. min(f + w, mine)
+              for t in 0 .. (ranks - 1 - low) div mine + 1
+                if i = f
+                  send[t*mine + low]
+                else
+                  temp[t*mine + i]
+        receive sized from home + wrap(l + h, mine)
+          for q in 0 .. (mine - 1) div up + 1
+            let f = q*up + h
+            let low = (rank - q*up) mod mine
+            for i in f .. min(f + w, mine)
+              for t in 0 .. (ranks - 1 - low) div mine + 1
+                if t*mine + low = rank
+                  recv[home + wrap(l + i, mine)]
+                else
+                  temp[t*mine + i]
+for m in 1 .. length(size)
+  let b = wrap(a + m, length(size))
+  let c = wrap(a - m, length(size))
+)";
+
+std::string coalesced(const Choices&) {
+  return std::string("algorithm tuna-coalesced for alltoall") + kFirstStage + R"(
+  step ranks + m after ranks + (m - 1) div block_count*block_count
+    receive from base[c] + (rank - base[c]) mod size[c]
+      for s in base[c] .. base[c + 1]
+        recv[s]
+    for d in base[b] .. base[b + 1]
+      if (d - rank) mod mine = 0
+        send to d
+          for s in 0 .. mine
+            if s = l
+              send[d]
+            else
+              temp[d - d mod mine + wrap(s - l, mine)]
+)";
+}
+
+// In its step number s, a round has the blocks of every node's rank s; no step is empty.
+std::string staggered(const Choices&) {
+  return std::string("algorithm tuna-staggered for alltoall") + kFirstStage + R"(
+  let first = base[b] + (rank - base[b]) mod mine
+  let targets = (base[b + 1] - 1 - first) div mine + 1
+  for s in 0 .. max(0 < targets ? mine : 0, size[c])
+    let number = (m - 1)*size[length(size) - 1] + s
+    step ranks + 1 + number after ranks + number div block_count*block_count
+      if s < size[c]
+        receive recv[base[c] + s] from base[c] + (rank - base[c]) mod size[c]
+      if s < mine
+        for k in 0 .. targets
+          let d = first + k*mine
+          if s = l
+            send send[d] to d
+          else
+            send temp[d - d mod mine + wrap(s - l, mine)] to d
+)";
+}
+
+std::vector<Number> numbers() {
+  return {
+      {"radix", 2, 2, true,
+       "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
+       "block straight where it belongs"},
+      {"block_count", 64, 1, false,
+       "how many nodes a rank sends to at a time (tuna-coalesced), or blocks (tuna-staggered)"}};
+}
+
+}  // namespace
+
+Algorithm tuna_coalesced() {
+  return {"tuna-coalesced",
+          Collective::kAlltoall,
+          "nodes of any sizes: tuna inside nodes, then one message a node and rank",
+          "Fan et al. 2024, section IV",
+          "a radix of 2 to p",
+          {},
+          coalesced,
+          nullptr,
+          numbers()};
+}
+
+Algorithm tuna_staggered() {
+  return {"tuna-staggered",
+          Collective::kAlltoall,
+          "nodes of any sizes: tuna inside nodes, then one message a block",
+          "Fan et al. 2024, section IV",
+          "a radix of 2 to p",
+          {},
+          staggered,
+          nullptr,
+          numbers()};
+}
+
+}  // namespace quadrille

@@ -1,0 +1,270 @@
+// TuNA on nodes of any sizes: right by the checker, exhaustively on few ranks and at random on more;
+// and what its comment says of messages, servers, batches and the temporary buffer.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "generator/encode.h"
+#include "tests/support/effort.h"
+#include "tests/support/plain_walk.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+#include "verifier/check.h"
+
+namespace quadrille::verifier {
+namespace {
+
+const Program& program_of(bool staggered) {
+  static const std::array<Program, 2> kPrograms = {
+      make_program(*find_algorithm(Collective::kAlltoall, "tuna-coalesced"), {}),
+      make_program(*find_algorithm(Collective::kAlltoall, "tuna-staggered"), {})};
+  return kPrograms[staggered];
+}
+
+Job job(const std::vector<int64_t>& sizes, int64_t radix, int64_t block_count) {
+  return {{topology_of(sizes)}, {radix, block_count}, {}};
+}
+
+// How many hops there are on a node, which is how many messages a rank sends there.
+int64_t hops(int64_t ranks, int64_t radix) {
+  int64_t count = 0;
+  for (int64_t power = 1; power < ranks; power *= radix)
+    for (int64_t digit = 1; digit < radix && digit * power < ranks; ++digit) ++count;
+  return count;
+}
+
+int64_t messages(const Topology& topology, int64_t radix, bool staggered) {
+  int64_t count = 0;
+  for (const int64_t size : topology.sizes())
+    count += size * hops(size, radix) +
+             size * (staggered ? topology.ranks() - size : topology.nodes() - 1);
+  return count;
+}
+
+std::string fault(bool staggered, const Job& job) {
+  const Program& program = program_of(staggered);
+  const Result<Binding> binding = bind(program, job, {}, 0);
+  if (!binding.ok()) return binding.error().message;
+  const Report report = execute(program, job, {}, {*binding}, {});
+  if (report.violation)
+    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  if (!report.any_counts) return "needs equal blocks";
+  if (report.messages != messages(job.groups[0], job.parameters[0], staggered)) return "messages";
+  return "";
+}
+
+// Node sizes in ascending order, which is the order of a file.
+std::vector<std::vector<int64_t>> all_topologies(int64_t most_ranks) {
+  std::vector<std::vector<int64_t>> result;
+  for (std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
+    if (std::is_sorted(sizes.begin(), sizes.end())) result.push_back(std::move(sizes));
+  return result;
+}
+
+TEST(TunaOnNodes, IsRightOnAllNodesOfAtMostNineRanksWithEveryRadix) {
+  int number = 0;
+  for (const std::vector<int64_t>& sizes : all_topologies(9)) {
+    const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix)
+      for (const int64_t block_count : {1, 2, 3, 64}) {
+        if (++number % kThinning != 0) continue;
+        for (const bool staggered : {false, true})
+          ASSERT_EQ(fault(staggered, job(sizes, radix, block_count)), "")
+              << topology_of(sizes).text() << ", radix " << radix << ", block_count " << block_count
+              << (staggered ? ", staggered" : "");
+      }
+  }
+}
+
+struct Message {
+  int64_t key, source, target;
+};
+
+// What the steps of all ranks do; keys of `ranks` and more are of the second stage.
+struct Steps {
+  struct Step {
+    int64_t key, after;
+    int64_t messages = 0;
+  };
+  std::vector<std::vector<Step>> steps;  // by rank
+  std::vector<Message> sends;
+  std::vector<int64_t> slots;  // by rank: one more than the highest
+
+  void start(int64_t rank) {
+    rank_ = rank;
+    steps.emplace_back();
+    slots.push_back(0);
+  }
+  void step(int64_t key, std::optional<int64_t> after) {
+    steps.back().push_back({key, after.value()});
+  }
+  void step_end() {}
+  void message(const MessageHead& head) {
+    ++steps.back().back().messages;
+    if (head.direction == Direction::kSend)
+      sends.push_back({steps.back().back().key, rank_, head.peer});
+  }
+  void piece(const PieceValue& piece) {
+    if (piece.buffer == Buffer::kTemporary) slots.back() = std::max(slots.back(), piece.block + 1);
+  }
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&, bool) {}
+  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
+  void lanes(int64_t) {}
+  void lane() {}
+  void lanes_end() {}
+
+ private:
+  int64_t rank_ = 0;
+};
+
+Steps steps_of(bool staggered, const Job& job) {
+  const Program& program = program_of(staggered);
+  const Binding binding = bind(program, job, {}, 0).value();
+  Steps result;
+  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+    result.start(rank);
+    EXPECT_EQ(PlainWalk(program, binding, rank, result).run(), WalkEnd::kEnd);
+  }
+  return result;
+}
+
+// The node of each rank.
+std::vector<size_t> nodes_of_ranks(const Topology& topology) {
+  std::vector<size_t> nodes;
+  const std::vector<int64_t> sizes = topology.sizes();
+  for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
+  return nodes;
+}
+
+// What the second stage is to be like; empty where it is.
+std::string second_stage_fault(const Job& job, const Steps& all) {
+  const int64_t ranks = job.groups[0].ranks();
+  const std::vector<int64_t> sizes = job.groups[0].sizes();
+  const std::vector<size_t> node = nodes_of_ranks(job.groups[0]);
+  std::map<std::pair<int64_t, size_t>, std::set<size_t>> sources;  // of a node, in a step
+  std::map<std::pair<size_t, int64_t>, std::set<int64_t>> servers;
+  std::vector<std::set<int64_t>> served(ranks);
+  for (const Message& message : all.sends) {
+    if (node[message.source] == node[message.target]) {
+      if (message.key >= ranks) return "a message inside a node in the second stage";
+      continue;
+    }
+    if (message.key < ranks) return "a message between nodes in the first stage";
+    sources[{message.key, node[message.target]}].insert(node[message.source]);
+    servers[{node[message.source], message.target}].insert(message.source);
+    served[message.source].insert(message.target);
+  }
+  for (const auto& [at, from] : sources)
+    if (from.size() != 1) return "two nodes send to one at a time";
+  for (const auto& [pair, those] : servers)
+    if (those.size() != 1) return "two servers";
+  // The ranks of a node serve equally many, themselves included, or one more.
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    const int64_t size = sizes[node[rank]], least = ranks / size;
+    const auto count = static_cast<int64_t>(served[rank].size()) + 1;
+    if (count < least || count > least + (ranks % size != 0)) return "serves unevenly";
+  }
+  return "";
+}
+
+std::string batch_fault(bool staggered, const Job& job, const Steps& all) {
+  const int64_t ranks = job.groups[0].ranks(), block_count = job.parameters[1];
+  const int64_t first = ranks + 1;  // the least key of the second stage
+  for (const std::vector<Steps::Step>& steps : all.steps) {
+    int64_t earlier = 0;
+    for (const Steps::Step& step : steps) {
+      if (step.messages == 0) return "an empty step";
+      if (step.key < first) {
+        if (!staggered && step.messages != 2) return "not one send and one receive";
+        earlier = step.key;
+        continue;
+      }
+      if (step.after < earlier) return "does not wait for the first stage";
+      if (step.after != first - 1 + (step.key - first) / block_count * block_count)
+        return "not a batch";
+    }
+  }
+  return "";
+}
+
+std::string slot_fault(const Job& job, const Steps& all) {
+  const int64_t ranks = job.groups[0].ranks();
+  const std::vector<int64_t> sizes = job.groups[0].sizes();
+  const std::vector<size_t> node = nodes_of_ranks(job.groups[0]);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    const int64_t size = sizes[node[rank]];
+    if (all.slots[rank] > (ranks + size - 1) / size * size) return "too many slots";
+  }
+  return "";
+}
+
+std::string shape_fault(bool staggered, const Job& job) {
+  const Steps all = steps_of(staggered, job);
+  std::string fault = second_stage_fault(job, all);
+  if (fault.empty()) fault = batch_fault(staggered, job, all);
+  return fault.empty() ? slot_fault(job, all) : fault;
+}
+
+TEST(TunaOnNodes, ServesEvenlyInBatchesFromOneNodeToOneNodeWithinItsSlots) {
+  int number = 0;
+  for (const std::vector<int64_t>& sizes : all_topologies(8))
+    for (const int64_t radix : {2, 3})
+      for (const int64_t block_count : {1, 2, 64})
+        for (const bool staggered : {false, true}) {
+          const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+          if (radix > std::max<int64_t>(2, ranks) || ++number % kThinning != 0) continue;
+          ASSERT_EQ(shape_fault(staggered, job(sizes, radix, block_count)), "")
+              << topology_of(sizes).text() << ", radix " << radix << ", block_count " << block_count
+              << (staggered ? ", staggered" : "");
+        }
+}
+
+TEST(TunaOnNodes, IsRightOnRandomNodes) {
+  EXPECT_TRUE(rc::check("verified, and of the shape that is said", [] {
+    const auto nodes = *rc::gen::inRange<int64_t>(1, 11);
+    const auto sizes =
+        *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, 17));
+    const int64_t ranks = topology_of(sizes).ranks();
+    const auto radix = *rc::gen::inRange<int64_t>(2, std::max<int64_t>(2, ranks) + 1);
+    const auto block_count = *rc::gen::inRange<int64_t>(1, 20);
+    const bool staggered = *rc::gen::arbitrary<bool>();
+    const Job random = job(sizes, radix, block_count);
+    RC_ASSERT(fault(staggered, random) == "");
+    RC_ASSERT(shape_fault(staggered, random) == "");
+  }));
+}
+
+TEST(TunaOnNodes, NeedsAllTheSlotsThatItAsksFor) {
+  for (const bool staggered : {false, true}) {
+    Program program = program_of(staggered);
+    program.temporary_blocks = apply(Operator::kSubtract, {program.temporary_blocks, constant(1)});
+    const Job small = job({1, 4}, 2, 1);
+    const Binding binding = bind(program, small, {}, 0).value();
+    const Report report = execute(program, small, {}, {binding}, {});
+    ASSERT_TRUE(report.violation);
+    EXPECT_EQ(report.violation->property, Property::kBlock) << report.violation->detail;
+  }
+}
+
+TEST(TunaOnNodes, ExchangesBetweenRanksOfOneIndexWhereAllNodesHaveOneSize) {
+  int between_nodes = 0;
+  for (const Message& message : steps_of(false, job({4, 4, 4}, 2, 64)).sends) {
+    if (message.source / 4 == message.target / 4) continue;
+    EXPECT_EQ(message.source % 4, message.target % 4);
+    ++between_nodes;
+  }
+  EXPECT_EQ(between_nodes, 12 * 2);
+}
+
+TEST(TunaOnNodes, TakesHalfAKilobyteForSixteenThousandRanks) {
+  const Job large{{parse_nodes("512x32").value()}, {8, 64}, {}};
+  EXPECT_LE(encode(program_of(false), large).size(), 512u);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier
