@@ -1,6 +1,6 @@
-// What the prover takes for granted, held against every job of at most 8 ranks (6 where sanitized)
-// and a few larger ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by name,
-// with every argument; exclusive or with every two ranks.
+// What the prover takes for granted, held against every job of at most 8 ranks and a few larger
+// ones: facts about tables as they are instantiated, with every value of their unknowns; axioms by
+// name, with every argument; exclusive or with every two ranks.
 #include "verifier/prove/axioms.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@
 #include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
-#include "tests/support/effort.h"
 #include "tests/support/topologies.h"
 #include "verifier/prove/bitvector.h"
 #include "verifier/prove/logic.h"
@@ -21,7 +20,7 @@ namespace quadrille::verifier {
 namespace {
 
 constexpr int64_t kSizes = 0, kBases = 1, kDone = 2, kTwos = 3;
-constexpr int64_t kMostRanks = kSanitized ? 6 : 8;
+constexpr int64_t kMostRanks = 8;
 
 Program with_tables(const std::string& more = "") {
   return parse_program(R"(algorithm tables for alltoall
@@ -269,7 +268,7 @@ TEST(CallTableFacts, HoldForEveryCall) {
   for (const int64_t ranks : {1, 2, 3}) {
     // Of 0, 1 and 2; on three ranks of 0 and 2, to save time.
     const std::vector<int64_t> values =
-        ranks < 3 && !kSanitized ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2};
+        ranks < 3 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2};
     const int64_t base = static_cast<int64_t>(values.size());
     for (int64_t code = 0; code < std::pow(base, ranks); ++code) {
       std::vector<int64_t> counts;
