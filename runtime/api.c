@@ -3,6 +3,10 @@
 
 #include "runtime/alltoall.h"
 #include "runtime/execution.h"
+#include "runtime/traffic.h"
+
+static const char* const misplaced =
+    "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
 
 /* What can be said of one side's arguments without communication. */
 static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
@@ -29,10 +33,7 @@ static int call(quadrille_schedule schedule, struct quadrille_side* send,
   if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
     return quadrille_bind(schedule, comm, NULL);
   MPI_Comm_size(comm, &ranks);
-  if (receive->base == MPI_IN_PLACE)
-    return quadrille_error(
-        comm, MPI_ERR_BUFFER,
-        "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer");
+  if (receive->base == MPI_IN_PLACE) return quadrille_error(comm, MPI_ERR_BUFFER, "%s", misplaced);
   const int in_place = send->base == MPI_IN_PLACE;
   const char* wrong = check_side(receive, ranks, &error_class);
   if (!wrong && in_place)
@@ -122,6 +123,53 @@ int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
   return call(schedule, &send, &receive, comm);
 }
 
+/* All ranks come to an agreement, so nothing is refused before it. */
+static int make_persistent(quadrille_schedule schedule, struct quadrille_side* send,
+                           struct quadrille_side* receive, MPI_Comm comm,
+                           quadrille_request* request) {
+  int ranks = 0, error_class = MPI_SUCCESS;
+  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
+    return quadrille_bind(schedule, comm, NULL);
+  MPI_Comm_size(comm, &ranks);
+  const int in_place = send->base == MPI_IN_PLACE;
+  const char* wrong = check_side(receive, ranks, &error_class);
+  if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
+  if (receive->base == MPI_IN_PLACE) {
+    error_class = MPI_ERR_BUFFER;
+    wrong = misplaced;
+  }
+  if (!request) {
+    error_class = MPI_ERR_ARG;
+    wrong = "the place for the request is NULL";
+  } else {
+    *request = QUADRILLE_REQUEST_NULL;
+  }
+  return quadrille_persistent_make(schedule, send, receive, in_place, comm, error_class, wrong,
+                                   request);
+}
+
+int quadrille_alltoallv_init(quadrille_schedule schedule, const void* sendbuf,
+                             const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int rdispls[],
+                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                             quadrille_request* request) {
+  (void)info;
+  struct quadrille_side send = counted(sendbuf, sendcounts, sdispls, sendtype);
+  struct quadrille_side receive = counted(recvbuf, recvcounts, rdispls, recvtype);
+  return make_persistent(schedule, &send, &receive, comm, request);
+}
+
+int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
+                               const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                               MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                               const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                               MPI_Info info, quadrille_request* request) {
+  (void)info;
+  struct quadrille_side send = counted_large(sendbuf, sendcounts, sdispls, sendtype);
+  struct quadrille_side receive = counted_large(recvbuf, recvcounts, rdispls, recvtype);
+  return make_persistent(schedule, &send, &receive, comm, request);
+}
+
 /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the
  * call. */
 static int gather(quadrille_schedule schedule, struct quadrille_side* send,
@@ -135,7 +183,7 @@ static int gather(quadrille_schedule schedule, struct quadrille_side* send,
   if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
   if (receive->base == MPI_IN_PLACE) {
     error_class = MPI_ERR_BUFFER;
-    wrong = "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
+    wrong = misplaced;
   }
   return quadrille_allgather_run(schedule, send, receive, in_place, comm, error_class, wrong);
 }

@@ -20,7 +20,10 @@ static void destroy_traffic(struct quadrille_traffic* traffic) {
   free(traffic);
 }
 
+/* Where persistent calls are left, the last of them does it. */
 static void destroy(struct quadrille_binding* binding) {
+  binding->is_alone = 1;
+  if (binding->persistent > 0) return;
   pthread_mutex_lock(&quadrille_global.lock);
   if (binding->earlier) binding->earlier->later = binding->later;
   if (binding->later) binding->later->earlier = binding->earlier;
@@ -36,6 +39,11 @@ static void destroy(struct quadrille_binding* binding) {
   quadrille_release(binding->loaded);
   free(binding->real);
   free(binding);
+}
+
+void quadrille_leave_binding(struct quadrille_binding* binding) {
+  if (__atomic_sub_fetch(&binding->persistent, 1, __ATOMIC_RELAXED) == 0 && binding->is_alone)
+    destroy(binding);
 }
 
 /* The communicator goes: so do its bindings. */
@@ -118,7 +126,9 @@ static int is_direct(const struct quadrille_program* program) {
 /* NULL where memory ran out. */
 static struct quadrille_traffic* make_traffic(struct quadrille_binding* binding, int window) {
   struct quadrille_traffic* traffic = calloc(1, sizeof *traffic);
-  if (!traffic || quadrille_traffic_open(traffic, binding, binding->route, window)) return traffic;
+  if (!traffic ||
+      quadrille_traffic_open(traffic, binding, binding->route, window, QUADRILLE_EAGER_BYTES))
+    return traffic;
   destroy_traffic(traffic);
   return NULL;
 }
@@ -165,6 +175,7 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   binding->place.ranks = ranks;
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
   const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
+  binding->window = window;
   const int planned = binding->loaded->program.collective == QUADRILLE_ALLTOALL;
   if (!binding->real || (planned && !quadrille_flight_open(&binding->flight, window)))
     quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
@@ -218,6 +229,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
     return 0;
   }
   binding->synchronous = options->synchronous;
+  binding->window = window;
   if (traffic) {
     destroy_traffic(binding->traffic);
     binding->traffic = traffic;

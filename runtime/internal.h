@@ -17,7 +17,8 @@
 
 #define QUADRILLE_ERROR_CODES 16 /* more classes than are ever used */
 
-enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_COPY_TAG = 1, QUADRILLE_LENGTH_TAG = 2 };
+/* Persistent calls have further ones of their own. */
+enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_COPY_TAG = 1, QUADRILLE_LENGTH_TAG = 2, QUADRILLE_TAGS };
 
 /* A loaded schedule, or the reason why there is none; shared by its handle and its bindings. */
 struct quadrille_loaded {
@@ -67,7 +68,12 @@ struct quadrille_binding {
     QUADRILLE_IN_PLACE_COPIED
   } in_place;
   struct quadrille_flight flight; /* with the plan */
+  int window;
+  int persistent_calls;     /* made so far: the same at all ranks */
+  int persistent, is_alone; /* persistent calls there are; its communicator is gone */
 };
+
+struct quadrille_persistent; /* persistent.c */
 
 struct quadrille_error_code {
   int error_class, code;
@@ -78,6 +84,8 @@ struct quadrille_global {
   struct quadrille_slot* slots;
   uint32_t slot_count;
   struct quadrille_binding* bindings;
+  struct quadrille_persistent* persistent;
+  quadrille_request last_request;
   int has_keyvals, binding_keyval, finalizer_keyval;
   struct quadrille_error_code codes[QUADRILLE_ERROR_CODES];
   int code_count;
@@ -113,6 +121,9 @@ int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_
  * collective. Returns an MPI error code, after the handler was called. */
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                            struct quadrille_binding** binding);
+
+/* Gives a binding's reference back: a persistent call is gone. */
+void quadrille_leave_binding(struct quadrille_binding* binding);
 
 /* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
  * `failure`. */

@@ -20,6 +20,7 @@ _SOURCES = [
     "internal.h",
     "layout.c",
     "parcels.c",
+    "persistent.c",
     "pipeline.c",
     "pipeline.h",
     "plan.c",

@@ -60,9 +60,9 @@ static inline char* gather(struct quadrille_traffic* t, int place, char* to) {
   if (place >= t->route->ranks || t->send_lies) {
     memcpy(to, stored->address, (size_t)stored->bytes);
   } else {
-    const struct quadrille_side side = quadrille_side_of(t->send, place);
-    quadrille_traffic_check(
-        t, quadrille_pack(&side, quadrille_block_of(t->send, place), to, t->binding->comm));
+    const struct quadrille_side side = quadrille_side_of(&t->send, place);
+    const struct quadrille_block block = {stored->address, stored->bytes / side.type_size};
+    quadrille_traffic_check(t, quadrille_pack(&side, block, to, t->binding->comm));
   }
   return to + stored->bytes;
 }
@@ -123,6 +123,11 @@ static void write_long_lengths(const struct quadrille_traffic* t,
   }
 }
 
+/* Room for the data of calls to come; false where memory ran out. */
+static int reserve(struct quadrille_parcel* parcel, int is_straight) {
+  return is_straight || make_room(parcel, parcel->bytes);
+}
+
 static void send_with_lengths(struct quadrille_traffic* t, const struct quadrille_route_message* m,
                               struct quadrille_parcel* parcel) {
   const int64_t words = m->count == 0 ? 0 : (int64_t)m->count + 1;
@@ -134,6 +139,7 @@ static void send_with_lengths(struct quadrille_traffic* t, const struct quadrill
     return;
   }
   const int apart = t->cargo == QUADRILLE_CARGO_BOTH;
+  if (!apart && !reserve(parcel, goes_straight(t, m))) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
   const int none = apart && !find_data(t, m, parcel, quadrille_parcel_head(m->count));
   if (none) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
   write_long_lengths(t, m, parcel->room, none);
@@ -281,9 +287,9 @@ static inline void put(struct quadrille_traffic* t, int place, char* from, int64
     memcpy(stored->address, from, (size_t)bytes);
     return;
   }
-  const struct quadrille_side side = quadrille_side_of(t->receive, place - ranks);
-  quadrille_traffic_check(t, quadrille_unpack(&side, quadrille_block_of(t->receive, place - ranks),
-                                              from, t->binding->comm));
+  const struct quadrille_side side = quadrille_side_of(&t->receive, place - ranks);
+  const struct quadrille_block block = {stored->address, bytes / side.type_size};
+  quadrille_traffic_check(t, quadrille_unpack(&side, block, from, t->binding->comm));
 }
 
 /* What did not arrive is not sent on. */
@@ -313,6 +319,8 @@ void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
     put(t, pieces[i], next, bytes);
     if (t->cargo != QUADRILLE_CARGO_LENGTHS) next += bytes;
   }
+  if (t->cargo == QUADRILLE_CARGO_LENGTHS && !reserve(parcel, comes_straight(t, m)))
+    quadrille_traffic_check(t, MPI_ERR_NO_MEM);
 }
 
 void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
@@ -322,12 +330,25 @@ void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
 }
 
 void quadrille_parcel_copy(struct quadrille_traffic* t, int from, int to) {
-  const int ranks = t->route->ranks;
   const struct quadrille_stored* source = &t->stored[from];
-  if (from >= ranks || t->send_lies) return put(t, to, source->address, source->bytes);
-  char* packed = malloc((size_t)source->bytes + 1);
-  if (!packed) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  gather(t, from, packed);
-  put(t, to, packed, source->bytes);
-  free(packed);
+  if (from >= 2 * t->route->ranks || t->send_lies)
+    return put(t, to, source->address, source->bytes);
+  const int64_t bytes = make_slot_room(t, to, source->bytes) ? source->bytes : 0;
+  t->stored[to].bytes = bytes;
+  if (bytes < source->bytes) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  if (t->cargo != QUADRILLE_CARGO_LENGTHS) gather(t, from, t->stored[to].address);
+}
+
+void quadrille_parcel_copy_own(struct quadrille_traffic* t, int own) {
+  const struct quadrille_stored *source = &t->stored[own],
+                                *target = &t->stored[t->route->ranks + own];
+  const int lies = t->send_lies && t->receive_lies;
+  if (lies || source->bytes != target->bytes || source->bytes == 0)
+    return put(t, t->route->ranks + own, source->address, source->bytes);
+  if (t->cargo == QUADRILLE_CARGO_LENGTHS) return;
+  const struct quadrille_side from = quadrille_side_of(&t->send, own);
+  const struct quadrille_side to = quadrille_side_of(&t->receive, own);
+  const struct quadrille_block sent = {source->address, source->bytes / from.type_size};
+  const struct quadrille_block received = {target->address, target->bytes / to.type_size};
+  quadrille_traffic_check(t, quadrille_copy_block(t->binding, &from, sent, &to, received));
 }

@@ -116,6 +116,38 @@ QUADRILLE_API int quadrille_alltoallw_c(quadrille_schedule schedule, const void*
                                         const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                         const MPI_Datatype recvtypes[], MPI_Comm comm);
 
+/* A persistent call: an index that is never used again. */
+typedef uint64_t quadrille_request;
+#define QUADRILLE_REQUEST_NULL ((quadrille_request)0)
+
+/* MPI_Alltoallv_init by the schedule, and what MPI_Start, MPI_Wait and MPI_Request_free do to it.
+ * Making the call is collective, exchanges all lengths and takes all memory; a start and the wait
+ * after it exchange blocks alone. Calls may be in flight together, also with others on the
+ * communicator, and outlive it until they are freed. Datatypes, counts and displacements may be
+ * freed once the call is made. `info` is not looked at.
+ *
+ * Between start and wait the buffers are the library's. A rank that has started goes on while it
+ * waits: no rank may need another's answer between its own start and wait.
+ *
+ * Errors: of making the call, the same class at all ranks, MPI_ERR_TRUNCATE where lengths do not fit
+ * together; MPI_ERR_REQUEST for a request that is null or was freed, for starting a call in flight,
+ * waiting for one that was not started, and freeing one in flight, all of which change nothing. */
+QUADRILLE_API int quadrille_alltoallv_init(quadrille_schedule schedule, const void* sendbuf,
+                                           const int sendcounts[], const int sdispls[],
+                                           MPI_Datatype sendtype, void* recvbuf,
+                                           const int recvcounts[], const int rdispls[],
+                                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                           quadrille_request* request);
+QUADRILLE_API int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
+                                             const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                             quadrille_request* request);
+QUADRILLE_API int quadrille_start(quadrille_request request);
+QUADRILLE_API int quadrille_wait(quadrille_request request);
+QUADRILLE_API int quadrille_free_request(quadrille_request* request);
+
 /* MPI_Allgather and MPI_Allgatherv by the schedule, as above. Data travels as the bytes of its
  * packed form; a receive type whose memory is anything else costs a copy of the receive buffer. All
  * ranks give the same counts: with QUADRILLE_DEBUG=1 at all of them, each call compares that, and

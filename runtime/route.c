@@ -23,7 +23,6 @@ struct router {
   int64_t* keys; /* of the steps so far */
   int key_room;
   unsigned char* written; /* by temporary block */
-  int barrier;            /* steps that have arrived before any further one: of the last copy */
   int receives;           /* the message that is being gathered */
   const char* error;
 };
@@ -101,11 +100,11 @@ static int steps_up_to(const struct router* r, int64_t key) {
   return low;
 }
 
-/* Copies outside steps have the key of the step before them. */
+/* Copies outside steps have the key of the step before them. What follows waits for them, because
+ * steps take off in order. */
 static void note_step(struct router* r, int64_t key, int ready) {
   const int index = r->route->step_count;
-  if (!grow((void**)&r->keys, &r->key_room, index, sizeof *r->keys) ||
-      !add_step(r->route, ready > r->barrier ? ready : r->barrier))
+  if (!grow((void**)&r->keys, &r->key_room, index, sizeof *r->keys) || !add_step(r->route, ready))
     return refuse(r, no_memory);
   r->keys[index] = key;
 }
@@ -155,7 +154,8 @@ static void take_piece(struct router* r, const struct quadrille_piece* piece) {
   if (!r->error && !add_piece(r->route, r->receives, place)) refuse(r, no_memory);
 }
 
-/* Nobody else touches this rank's block to itself, so its copy need not wait for anything. */
+/* Nobody else touches this rank's block to itself, so its copy need not wait for anything. Any other
+ * copy has a temporary block at one end or both. */
 static void copy(struct router* r, const struct quadrille_event* event) {
   const struct quadrille_piece *from = &event->piece, *to = &event->second;
   const int64_t own = r->binding->place.rank;
@@ -166,14 +166,13 @@ static void copy(struct router* r, const struct quadrille_event* event) {
     return;
   }
   const int source = find_place(r, from, 0), target = find_place(r, to, 1);
+  if (source < route->ranks && target < 2 * route->ranks) refuse(r, "it copies a foreign block");
   if (r->error) return;
   const int outside = event->outside, count = route->step_count;
   if (outside) note_step(r, count > 0 ? r->keys[count - 1] : INT64_MIN, count);
   if (r->error) return;
   if (!add_copy(route, source, target)) return refuse(r, no_memory);
-  if (!outside) return;
-  end_step(route);
-  r->barrier = route->step_count;
+  if (outside) end_step(route);
 }
 
 static void take_run_message(struct router* r, const struct quadrille_run_message* m, int64_t at) {

@@ -1,6 +1,7 @@
 /* A call on its route: which step does what next. */
 #include "runtime/traffic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +49,9 @@ static void close_parcels(struct quadrille_parcels* parcels) {
 }
 
 int quadrille_traffic_open(struct quadrille_traffic* t, struct quadrille_binding* binding,
-                           const struct quadrille_route* route, int window) {
+                           const struct quadrille_route* route, int window, int64_t data) {
   const size_t places = 2 * (size_t)route->ranks + (size_t)route->temporaries;
-  const int64_t room = quadrille_parcel_head(route->most_pieces) + QUADRILLE_EAGER_BYTES;
+  const int64_t room = quadrille_parcel_head(route->most_pieces) + data;
   memset(t, 0, sizeof *t);
   t->binding = binding;
   t->route = route;
@@ -102,29 +103,34 @@ static int lies(const struct quadrille_side* side, int ranks) {
   return 1;
 }
 
-/* Copies what is to be sent aside. */
-static int copy_aside(struct quadrille_traffic* t, int64_t total) {
+/* Copies what is to be sent aside, where its room is. */
+static void copy_aside(struct quadrille_traffic* t) {
+  for (int rank = 0; rank < t->route->ranks; rank++) {
+    const struct quadrille_stored *to = &t->stored[rank], *from = to + t->route->ranks;
+    if (to->bytes == 0) continue;
+    if (t->receive_lies) {
+      memcpy(to->address, from->address, (size_t)to->bytes);
+      continue;
+    }
+    const struct quadrille_side side = quadrille_side_of(&t->receive, rank);
+    const struct quadrille_block block = {from->address, from->bytes / side.type_size};
+    quadrille_traffic_check(t, quadrille_pack(&side, block, to->address, t->binding->comm));
+  }
+}
+
+/* Room for them; false where memory ran out. */
+static int make_copy_room(struct quadrille_traffic* t, int64_t total) {
   if (total > t->copy_room) {
     free(t->copy);
     t->copy = malloc((size_t)total);
     t->copy_room = t->copy ? total : 0;
-    if (!t->copy) return MPI_ERR_NO_MEM;
   }
-  int code = MPI_SUCCESS;
   char* next = t->copy;
-  for (int rank = 0; rank < t->route->ranks && code == MPI_SUCCESS; rank++) {
-    struct quadrille_stored* stored = &t->stored[rank];
-    const struct quadrille_side side = quadrille_side_of(t->receive, rank);
-    if (stored->bytes == 0) continue;
-    if (t->receive_lies)
-      memcpy(next, stored->address, (size_t)stored->bytes);
-    else
-      code = quadrille_pack(&side, quadrille_block_of(t->receive, rank), next, t->binding->comm);
-    stored->address = next;
-    next += stored->bytes;
+  for (int rank = 0; rank < t->route->ranks; rank++) {
+    t->stored[rank].address = next;
+    next += t->stored[rank].bytes;
   }
-  t->send_lies = 1;
-  return code;
+  return total <= t->copy_room;
 }
 
 const char* quadrille_traffic_load(struct quadrille_traffic* t, const struct quadrille_side* send,
@@ -132,21 +138,17 @@ const char* quadrille_traffic_load(struct quadrille_traffic* t, const struct qua
                                    int* error_class) {
   const int ranks = t->route->ranks;
   int64_t sent, received;
-  t->send = in_place ? receive : send;
-  t->receive = receive;
+  t->send = in_place ? *receive : *send;
+  t->receive = *receive;
+  t->in_place = in_place;
   *error_class = MPI_ERR_COUNT;
-  if (!read_side(t->send, t->stored, ranks, &sent) ||
+  if (!read_side(&t->send, t->stored, ranks, &sent) ||
       !read_side(receive, t->stored + ranks, ranks, &received))
     return "the counts are more bytes than there can be";
   t->receive_lies = lies(receive, ranks);
-  t->send_lies = in_place ? t->receive_lies : lies(send, ranks);
-  t->copied_own = in_place || !t->route->copies_own;
-  if (!in_place) return NULL;
-  const int code = copy_aside(t, sent);
-  *error_class = code == MPI_ERR_NO_MEM ? code : MPI_ERR_OTHER;
-  return code == MPI_SUCCESS      ? NULL
-         : code == MPI_ERR_NO_MEM ? "out of memory"
-                                  : "MPI cannot pack a block";
+  t->send_lies = in_place || lies(send, ranks);
+  *error_class = MPI_ERR_NO_MEM;
+  return in_place && !make_copy_room(t, sent) ? "out of memory" : NULL;
 }
 
 static void post_receives(struct quadrille_traffic* t) {
@@ -201,9 +203,9 @@ static void wait_sends(struct quadrille_traffic* t) {
 
 static void copy_own(struct quadrille_traffic* t) {
   int own = 0;
-  if (t->copied_own || t->cargo == QUADRILLE_CARGO_LENGTHS) return;
+  if (t->in_place || !t->route->copies_own) return;
   MPI_Comm_rank(t->binding->comm, &own);
-  quadrille_parcel_copy(t, own, t->route->ranks + own);
+  quadrille_parcel_copy_own(t, own);
 }
 
 void quadrille_traffic_start(struct quadrille_traffic* t, enum quadrille_cargo cargo) {
@@ -212,6 +214,7 @@ void quadrille_traffic_start(struct quadrille_traffic* t, enum quadrille_cargo c
   t->posted = t->sent = t->received = t->gone = t->headed = 0;
   t->error = MPI_SUCCESS;
   t->mismatch.source = -1;
+  if (t->in_place && cargo != QUADRILLE_CARGO_LENGTHS) copy_aside(t);
   advance(t);
 }
 
@@ -229,15 +232,22 @@ void quadrille_traffic_finish(struct quadrille_traffic* t) {
   while (t->gone < steps) wait_sends(t);
 }
 
-int quadrille_traffic_report(const struct quadrille_traffic* t, MPI_Comm comm) {
+const char* quadrille_traffic_mismatch(const struct quadrille_traffic* t,
+                                       char text[QUADRILLE_TEXT]) {
   const struct quadrille_mismatch* m = &t->mismatch;
   int own = 0;
-  if (m->source >= 0) {
-    MPI_Comm_rank(t->binding->comm, &own);
-    return quadrille_error(comm, MPI_ERR_TRUNCATE,
-                           "rank %d sends %lld bytes to rank %d, which has room for %lld; counts "
-                           "and types must describe the same bytes at both ends",
-                           m->source, (long long)m->sent, own, (long long)m->expected);
-  }
+  if (m->source < 0) return NULL;
+  MPI_Comm_rank(t->binding->comm, &own);
+  snprintf(text, QUADRILLE_TEXT,
+           "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
+           "describe the same bytes at both ends",
+           m->source, (long long)m->sent, own, (long long)m->expected);
+  return text;
+}
+
+int quadrille_traffic_report(const struct quadrille_traffic* t, MPI_Comm comm) {
+  char text[QUADRILLE_TEXT];
+  if (quadrille_traffic_mismatch(t, text))
+    return quadrille_error(comm, MPI_ERR_TRUNCATE, "%s", text);
   return t->error == MPI_SUCCESS ? MPI_SUCCESS : quadrille_call_error(comm, t->error);
 }

@@ -54,11 +54,11 @@ struct quadrille_traffic {
   int window, length_tag, data_tag;
   int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-  const struct quadrille_side *send, *receive;
-  int send_lies, receive_lies;     /* packed as they lie in memory */
-  struct quadrille_stored* stored; /* by place */
-  int64_t* slot_rooms;             /* of temporary blocks */
-  char* copy;                      /* of all that is sent, for calls in place */
+  struct quadrille_side send, receive;   /* types alone: where blocks lie is stored */
+  int in_place, send_lies, receive_lies; /* lies: in memory as it is packed */
+  struct quadrille_stored* stored;       /* by place */
+  int64_t* slot_rooms;                   /* of temporary blocks */
+  char* copy;                            /* of all that is sent, for calls in place */
   int64_t copy_room;
   int64_t* lengths; /* of the pieces that arrive, where they are kept: by piece */
 
@@ -68,14 +68,14 @@ struct quadrille_traffic {
   int received; /* steps that have arrived in full */
   int gone;     /* steps whose sends are over */
   int headed;   /* incoming messages of which the beginning was read */
-  int copied_own;
-  int error; /* the first MPI error, or MPI_SUCCESS */
+  int error;    /* the first MPI error, or MPI_SUCCESS */
   struct quadrille_mismatch mismatch;
 };
 
-/* Makes room for calls by that route; 0 where memory ran out, and everything is to be closed. */
+/* Makes room for calls by that route, in messages for so much data at first; 0 where memory ran out,
+ * and everything is to be closed. */
 int quadrille_traffic_open(struct quadrille_traffic* traffic, struct quadrille_binding* binding,
-                           const struct quadrille_route* route, int window);
+                           const struct quadrille_route* route, int window, int64_t data);
 void quadrille_traffic_close(struct quadrille_traffic* traffic);
 /* Where the blocks of a call lie, and how long they are. Returns NULL, or what is wrong, with its
  * class. */
@@ -87,6 +87,9 @@ const char* quadrille_traffic_load(struct quadrille_traffic* traffic,
 void quadrille_traffic_start(struct quadrille_traffic* traffic, enum quadrille_cargo cargo);
 /* Waits until all is over. */
 void quadrille_traffic_finish(struct quadrille_traffic* traffic);
+/* What is wrong with the lengths of a call that is over; NULL: nothing. */
+const char* quadrille_traffic_mismatch(const struct quadrille_traffic* traffic,
+                                       char text[QUADRILLE_TEXT]);
 /* What the call came to: an MPI error code, after the communicator's handler was called. */
 int quadrille_traffic_report(const struct quadrille_traffic* traffic, MPI_Comm comm);
 
@@ -97,8 +100,10 @@ void quadrille_parcel_send(struct quadrille_traffic* traffic, int message);
 void quadrille_parcel_land(struct quadrille_traffic* traffic, int message);
 /* Waits until an outgoing message is gone. */
 void quadrille_parcel_wait(struct quadrille_traffic* traffic, int message);
-/* Copies the block of one place to another. */
+/* Copies the block of one place to another, one of which is temporary. */
 void quadrille_parcel_copy(struct quadrille_traffic* traffic, int from, int to);
+/* Copies this rank's block to itself. */
+void quadrille_parcel_copy_own(struct quadrille_traffic* traffic, int own);
 /* Where the room of a message for so many pieces begins to hold data. */
 int64_t quadrille_parcel_head(int pieces);
 
@@ -114,5 +119,11 @@ static inline struct quadrille_parcel* quadrille_parcel_at(const struct quadrill
  * nothing. Returns an MPI error code, after the handler was called. */
 int quadrille_forward_run(struct quadrille_binding* binding, const struct quadrille_side* send,
                           const struct quadrille_side* receive, int in_place, MPI_Comm comm);
+
+/* persistent.c: makes a persistent call, of which something may be wrong already. Collective: all
+ * ranks return the same class of error, after the handler was called. */
+int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
+                              const struct quadrille_side* receive, int in_place, MPI_Comm comm,
+                              int error_class, const char* error, quadrille_request* request);
 
 #endif /* QUADRILLE_RUNTIME_TRAFFIC_H_ */

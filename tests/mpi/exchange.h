@@ -30,7 +30,8 @@ struct Counts {
   std::function<int(int source, int target)> units;
 };
 
-enum class Entry { kInt, kLarge };  // quadrille_alltoallv or quadrille_alltoallv_c
+// quadrille_alltoallv, quadrille_alltoallv_c, or quadrille_alltoallv_init, started three times.
+enum class Entry { kInt, kLarge, kPersistent };
 
 // The calls. Everything may differ from rank to rank where MPI allows it, and all of it depends on
 // `seed`. `comm` is bound already, or binds by itself.
