@@ -22,6 +22,22 @@ LEAST = {  # native / best of ours, by library and distribution
     "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
     "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
 }
+LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of one call, of a persistent one
+    ("openmpi", "4x8", "uniform:16"): (2.8, 3.6),
+    ("openmpi", "4x8", "uniform:128"): (2.6, 3.4),
+    ("openmpi", "4x8", "uniform:512"): (2.0, 2.5),
+    ("openmpi", "4x8", "uniform:2048"): (1.3, 1.5),
+    ("openmpi", "8,8,4,12", "uniform:16"): (2.0, None),
+    ("openmpi", "8,8,4,12", "uniform:512"): (1.5, None),
+    ("openmpi", "4x8", "normal:1000:240"): (1.3, None),
+    ("openmpi", "4x8", "power:0.95:1024"): (2.0, None),
+    ("openmpi", "4x8", "uniform:65536"): (0.98, None),
+    ("mpich", "4x8", "uniform:16"): (2.4, None),
+    ("mpich", "4x8", "uniform:512"): (1.7, None),
+    ("mpich", "4x8", "uniform:2048"): (1.2, None),
+    ("mpich", "4x8", "uniform:65536"): (0.98, None),
+}
+NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)}
 MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
 BLOCK_SIZES = (8192, 16384, 32768, 65536)
 WINDOW = 16
@@ -120,6 +136,26 @@ def alltoall(m, library):
             m.best(name, library, nodes, "alltoall", size, schedules, 0.97 if library == "openmpi" else None)
 
 
+def alltoallv(m, library):
+    """Sizes that differ from pair to pair, in one call and with a persistent one."""
+    for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
+        candidates = {
+            " ".join(algorithm): (m.generator.file("alltoall", algorithm[0], nodes, *algorithm[1:]), WINDOW)
+            for algorithm in (
+                ("tuna-coalesced", "--radix", "2"),
+                ("tuna-coalesced", "--radix", "4"),
+                ("tuna-coalesced", "--radix", "8"),
+                ("tuna", "--radix", "2"),
+                ("tuna", "--radix", "8"),
+                ("hierarchical-factor",),
+            )
+        }
+        for collective, limit in zip(("alltoallv", "persistent"), limits):
+            name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
+            if of == library and m.wanted(name):
+                m.best(name, library, NODES[nodes], collective, sizes, candidates, limit)
+
+
 def rings(m):
     """The rings for an allgatherv, each with each block size."""
     return {
@@ -183,6 +219,6 @@ def small(m, library):
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder, Cluster(4, RATE):
         m = Measuring(report, options, programs, folder)
-        for part in (allgatherv, exactly, small, alltoall):
+        for part in (allgatherv, exactly, small, alltoall, alltoallv):
             for library in LIBRARIES:
                 part(m, library)

@@ -1,10 +1,13 @@
 /* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: a
  * collective by schedules, beside the MPI library's own.
  *
- * COLLECTIVE is alltoall, allgather or allgatherv. COUNTS are bytes: of a block; for allgatherv, of
- * each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have nothing. Each repetition calls the library's collective and each
- * schedule with its window in turn, each schedule next to a call of the library's of its own, which
- * comes first in every other repetition. A call takes as long as its slowest rank. Received bytes
+ * COLLECTIVE is alltoall, alltoallv, persistent, allgather or allgatherv. COUNTS are bytes: of a
+ * block; for allgatherv, of each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have
+ * nothing; for alltoallv, how they are distributed over all pairs of ranks: uniform:MOST, from 0 up;
+ * normal:MEAN:DEVIATION; power:EXPONENT:MOST, where x bytes are as likely as x to the minus EXPONENT.
+ * A persistent alltoallv is made before any time is taken; the library's own stays MPI_Alltoallv.
+ * Each repetition calls the library's collective and each schedule with its window in turn, each
+ * schedule next to a call of the library's of its own, which comes first in every other repetition. A call takes as long as its slowest rank. Received bytes
  * are compared with those that were sent.
  *
  * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each,
@@ -13,6 +16,8 @@
  *
  * Compiled for SimGrid (SIMULATED), ranks start a call at the same simulated instant, and there is
  * no call to warm up: the second costs what the first did. */
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,26 +27,30 @@
 
 enum { MAX_SCHEDULES = 64, POISON = 0xee };
 
-enum collective { ALLTOALL, ALLGATHER, ALLGATHERV, COLLECTIVES };
-static const char* const names[COLLECTIVES] = {"alltoall", "allgather", "allgatherv"};
+enum collective { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, COLLECTIVES };
+static const char* const names[COLLECTIVES] = {"alltoall", "alltoallv", "persistent", "allgather",
+                                               "allgatherv"};
 
 struct scheduled {
   quadrille_schedule schedule;
   int window;
   MPI_Comm comm;
+  quadrille_request request; /* persistent */
 };
 
 struct job {
   enum collective collective;
   int rank, ranks, repetitions, layout;
   int with_native, checked;
-  int *counts, *displacements; /* of what is received, by source */
-  size_t received;
+  int *counts, *displacements;           /* of what is received, by source */
+  int *send_counts, *send_displacements; /* by target, where blocks differ from pair to pair */
+  size_t received, sent;
   char *send, *receive, *expected;
 };
 
 static const char usage[] =
-    "usage: collective alltoall|allgather|allgatherv COUNTS REPETITIONS [OPTION...] "
+    "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv COUNTS REPETITIONS "
+    "[OPTION...] "
     "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked";
 
 static void fail(const char* text) {
@@ -90,6 +99,62 @@ static void read_counts(struct job* job, const char* text) {
   }
 }
 
+/* In [0, 1), by the pair of ranks and a salt. */
+static double random_of(int source, int target, uint64_t salt) {
+  uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
+  for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
+  return (double)(x >> 11) / 9007199254740992.0;
+}
+
+/* "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST", read once. */
+struct distribution {
+  char kind;
+  double first, second;
+};
+
+static struct distribution read_distribution(const char* text) {
+  struct distribution d = {text[0], 0, 0};
+  const int uniform = sscanf(text, "uniform:%lf", &d.first) == 1;
+  const int other = sscanf(text, "normal:%lf:%lf", &d.first, &d.second) == 2 ||
+                    sscanf(text, "power:%lf:%lf", &d.first, &d.second) == 2;
+  if (!(uniform || other) || d.first < 0 || d.second < 0 || d.first > 1 << 30 || d.second > 1 << 30)
+    fail("sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST");
+  if (d.kind == 'p' && (d.first == 1 || d.second < 1))
+    fail("a power law has an exponent other than 1 and a largest size of 1 or more");
+  return d;
+}
+
+/* How many bytes travel from one rank to another. */
+static int size_of(const struct distribution* d, int source, int target) {
+  const double u = random_of(source, target, 1), v = random_of(source, target, 2);
+  if (d->kind == 'u') return (int)(u * (d->first + 1));
+  if (d->kind == 'p') {
+    const double rest = 1 - d->first; /* of the exponent, integrated */
+    return (int)pow(1 + u * (pow(d->second, rest) - 1), 1 / rest);
+  }
+  const double x = d->first + d->second * sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
+  return x < 0 ? 0 : (int)x;
+}
+
+/* Blocks that differ from pair to pair. */
+static void read_sizes(struct job* job, const char* text) {
+  const struct distribution d = read_distribution(text);
+  int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
+  job->counts = all;
+  job->displacements = all + job->ranks;
+  job->send_counts = all + 2 * job->ranks;
+  job->send_displacements = all + 3 * job->ranks;
+  for (int r = 0; r < job->ranks; r++) {
+    job->counts[r] = size_of(&d, r, job->rank);
+    job->send_counts[r] = size_of(&d, job->rank, r);
+    job->displacements[r] = (int)job->received;
+    job->send_displacements[r] = (int)job->sent;
+    job->received += (size_t)job->counts[r];
+    job->sent += (size_t)job->send_counts[r];
+    if (job->received > 0x7fffffff || job->sent > 0x7fffffff) fail("more than 2 GiB in all");
+  }
+}
+
 /* What a rank sends to another; in an allgather the same to all: target 0. */
 static void fill(char* block, int bytes, int source, int target) {
   unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
@@ -100,14 +165,18 @@ static void fill(char* block, int bytes, int source, int target) {
 }
 
 static void make_buffers(struct job* job) {
-  const int all = job->collective == ALLTOALL;
+  const int all = job->collective <= PERSISTENT; /* all-to-all */
   const int own = job->counts[job->rank];
-  job->send = must(buffer_to_send((size_t)own * (size_t)(all ? job->ranks : 1)));
+  if (!job->send_counts) job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
+  job->send = must(buffer_to_send(job->sent));
   job->receive = must(buffer_to_receive(job->received));
   if (!job->checked) return;
   job->expected = must(malloc(job->received + 1));
-  for (int r = 0; r < (all ? job->ranks : 1); r++)
-    fill(job->send + (size_t)r * (size_t)own, own, job->rank, r);
+  for (int r = 0; r < (all ? job->ranks : 1); r++) {
+    const size_t place =
+        job->send_counts ? (size_t)job->send_displacements[r] : (size_t)r * (size_t)own;
+    fill(job->send + place, job->send_counts ? job->send_counts[r] : own, job->rank, r);
+  }
   for (int r = 0; r < job->ranks; r++)
     fill(job->expected + job->displacements[r], job->counts[r], r, all ? job->rank : 0);
 }
@@ -123,7 +192,12 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
   MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
   const quadrille_bind_options options = {sizeof options, job->layout, s->window, 0,
                                           block_size ? atoi(block_size + 1) : 0};
-  if (quadrille_bind(s->schedule, s->comm, &options) == MPI_SUCCESS) return;
+  int code = quadrille_bind(s->schedule, s->comm, &options);
+  if (code == MPI_SUCCESS && job->collective == PERSISTENT)
+    code = quadrille_alltoallv_init(
+        s->schedule, job->send, job->send_counts, job->send_displacements, MPI_BYTE, job->receive,
+        job->counts, job->displacements, MPI_BYTE, s->comm, MPI_INFO_NULL, &s->request);
+  if (code == MPI_SUCCESS) return;
   char text[256];
   quadrille_last_error(text, sizeof text);
   fail(text);
@@ -132,6 +206,10 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
 static int call_native(const struct job* job, MPI_Comm comm) {
   const int own = job->counts[job->rank];
   switch (job->collective) {
+    case ALLTOALLV:
+    case PERSISTENT:
+      return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
+                           job->receive, job->counts, job->displacements, MPI_BYTE, comm);
     case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
     case ALLGATHER:
       return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
@@ -144,6 +222,14 @@ static int call_native(const struct job* job, MPI_Comm comm) {
 static int call_ours(const struct job* job, const struct scheduled* s) {
   const int own = job->counts[job->rank];
   switch (job->collective) {
+    case ALLTOALLV:
+      return quadrille_alltoallv(s->schedule, job->send, job->send_counts, job->send_displacements,
+                                 MPI_BYTE, job->receive, job->counts, job->displacements, MPI_BYTE,
+                                 s->comm);
+    case PERSISTENT: {
+      const int code = quadrille_start(s->request);
+      return code == MPI_SUCCESS ? quadrille_wait(s->request) : code;
+    }
     case ALLTOALL:
       return quadrille_alltoall(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
                                 s->comm);
@@ -237,7 +323,10 @@ int main(int count, char** words) {
   if (job.collective == COLLECTIVES) fail(usage);
   const int first = read_options(&job, count, words, 4), given = count - first;
   if (given < 1 || given > MAX_SCHEDULES) fail(usage);
-  read_counts(&job, words[2]);
+  if (job.collective == ALLTOALLV || job.collective == PERSISTENT)
+    read_sizes(&job, words[2]);
+  else
+    read_counts(&job, words[2]);
   make_buffers(&job);
   for (int i = 0; i < given; i++) {
     prepare(&job, &schedules[i], words[first + i]);
