@@ -32,7 +32,25 @@ std::optional<int64_t> read_time(const std::string& text, int64_t unit_ps) {
 
 constexpr int64_t kNanosecond = 1000, kPicosecond = 1;
 
+std::string read(const std::string& flag, const std::string& text, int64_t unit, int64_t& into) {
+  if (text.empty()) return "";
+  const std::optional<int64_t> time = read_time(text, unit);
+  if (!time)
+    return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most {}", flag, text,
+                       unit == kNanosecond ? "1s" : "1ms");
+  into = *time;
+  return "";
+}
+
 }  // namespace
+
+std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns) {
+  return read(flag, text, kNanosecond, ns);
+}
+
+std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps) {
+  return read(flag, text, kPicosecond, ps);
+}
 
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
                                   const std::string& beta) {
@@ -46,20 +64,12 @@ Result<BlockSize> read_block_size(const std::string& size, const std::string& al
     result.rule = *rule;
   }
   const bool modelled = uses_model(result.rule);
-  const auto read = [&](const char* flag, const std::string& text, int64_t unit,
-                        int64_t& into) -> std::string {
-    if (text.empty()) return "";
-    if (!modelled)
-      return fmt::format("{}: --block-size {} does not use it; leave it out", flag, size);
-    const std::optional<int64_t> time = read_time(text, unit);
-    if (!time)
-      return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most {}", flag, text,
-                         unit == kNanosecond ? "1s" : "1ms");
-    into = *time;
-    return "";
-  };
-  std::string error = read("--alpha", alpha, kNanosecond, result.model.alpha_ns);
-  if (error.empty()) error = read("--beta", beta, kPicosecond, result.model.beta_ps);
+  std::string error;
+  for (const auto& [flag, text] : {std::pair("--alpha", alpha), {"--beta", beta}})
+    if (!text.empty() && !modelled && error.empty())
+      error = fmt::format("{}: --block-size {} does not use it; leave it out", flag, size);
+  if (error.empty()) error = read_alpha("--alpha", alpha, result.model.alpha_ns);
+  if (error.empty()) error = read_beta("--beta", beta, result.model.beta_ps);
   if (!error.empty()) return Error{error};
   if (result.rule == kRuleModel && (alpha.empty() || beta.empty()))
     return Error{

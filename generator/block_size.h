@@ -1,9 +1,10 @@
-// How a blocked algorithm's block size is chosen, as the command line says it.
+// Times, and how a blocked algorithm's block size is chosen, as the command line says it.
 #ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 #define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 
 #include <string>
 
+#include "generator/cost.h"
 #include "schedule/binding.h"
 
 namespace quadrille {
@@ -13,8 +14,10 @@ struct BlockSize {
   LinearModel model;
 };
 
-// Of a machine of our days: a message starts in 2 us, and 10 GB go through in a second.
-inline constexpr LinearModel kCommonModel = {2000, 100};
+// A time as it was typed: 30us; without a unit, nanoseconds of alpha and picoseconds of beta. Left as
+// it is where nothing was typed. The error, which names the flag, is empty where there is none.
+std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
+std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
 
 // --block-size, --alpha and --beta; empty where they were not given: auto, and its common model. The
 // rule `model` wants both. Errors name the flag.

@@ -16,6 +16,8 @@ namespace {
 
 using cli::bad_input;
 
+constexpr const char* kAuto = "auto";
+
 Result<Topology> read_topology(const GenerateArguments& arguments) {
   const int given =
       !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
@@ -117,14 +119,15 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program, const T
                      [&wanted = name](const Number& n) { return n.name == wanted; }))
       return no_such_option(name, algorithm);
   for (const auto& [flag, text] : {std::pair("block-size", arguments.block_size),
-                                   {"alpha", arguments.alpha},
-                                   {"beta", arguments.beta}})
+                                   {"alpha", arguments.machine.alpha},
+                                   {"beta", arguments.machine.beta}})
     if (!text.empty() && !chooses_block_size(program)) return no_such_option(flag, algorithm);
   Job job{{topology}, {}, {}};
   for (const Parameter& parameter : program.parameters) {
     job.models.emplace_back();
     if (parameter.at_call) {
-      const auto size = read_block_size(arguments.block_size, arguments.alpha, arguments.beta);
+      const auto size =
+          read_block_size(arguments.block_size, arguments.machine.alpha, arguments.machine.beta);
       if (!size.ok()) return size.error();
       job.parameters.push_back(size->rule);
       job.models.back() = size->model;
@@ -156,26 +159,13 @@ void add_options(CLI::App& command, GenerateArguments& arguments) {
         command
             .add_option("--" + number.name, arguments.numbers[number.name],
                         fmt::format("{} (default {})", number.help, number.initial))
-            ->type_name("NUMBER");
+            ->type_name("NUMBER|auto");
   }
   command
       .add_option("--block-size", arguments.block_size,
                   fmt::format("of blocked algorithms: {}", kBlockSizeHelp))
       ->type_name("min|BYTES|model|auto");
-  command
-      .add_option(
-          "--alpha", arguments.alpha,
-          fmt::format("what a message takes in that model: 30us; nanoseconds where there is "
-                      "no unit (default {}ns; model wants it given)",
-                      kCommonModel.alpha_ns))
-      ->type_name("TIME");
-  command
-      .add_option(
-          "--beta", arguments.beta,
-          fmt::format("what a byte takes: 40ns; picoseconds where there is no unit (default "
-                      "{}ps; model wants it given)",
-                      kCommonModel.beta_ps))
-      ->type_name("TIME");
+  add_machine(command, arguments.machine);
 }
 
 void add_node_options(CLI::App& command, GenerateArguments& arguments) {
@@ -210,7 +200,9 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
   for (const Collective collective : served_collectives())
     names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ", name_of(collective),
                          algorithm_names(collective));
-  command->add_option("--algorithm", arguments.algorithm, names)->required()->type_name("NAME");
+  command->add_option("--algorithm", arguments.algorithm, names + "; or auto, for alltoall")
+      ->required()
+      ->type_name("NAME");
   add_node_options(*command, arguments);
   command->add_option("--out", arguments.out, "the schedule file to write")
       ->required()
@@ -223,7 +215,70 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
   return command;
 }
 
-int generate(const GenerateArguments& arguments) {
+namespace {
+
+bool chooses(const GenerateArguments& arguments) {
+  return arguments.algorithm == kAuto ||
+         std::any_of(arguments.numbers.begin(), arguments.numbers.end(),
+                     [](const auto& number) { return number.second == kAuto; });
+}
+
+// The numbers that are not to be chosen: those given, and those of a given algorithm that are not auto.
+Result<Fixed> fixed_numbers(const GenerateArguments& arguments, int64_t ranks) {
+  Fixed fixed;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.collective != Collective::kAlltoall) continue;
+    if (arguments.algorithm != kAuto && arguments.algorithm != algorithm.name) continue;
+    for (const Number& number : algorithm.numbers) {
+      const std::string& text = arguments.numbers.at(number.name);
+      if (text == kAuto || (text.empty() && arguments.algorithm == kAuto)) continue;
+      const Result<int64_t> value = read_number(number, text, ranks);
+      if (!value.ok()) return value.error();
+      fixed[number.name] = *value;
+    }
+  }
+  return fixed;
+}
+
+// The same with an algorithm and numbers in place of auto.
+Result<GenerateArguments> choose(GenerateArguments arguments) {
+  if (served_collective(arguments.collective) != Collective::kAlltoall)
+    return Error{"auto is for alltoall; name an algorithm and its numbers"};
+  if (arguments.algorithm != kAuto) {
+    const Result<const Algorithm*> algorithm = find(arguments);
+    if (!algorithm.ok()) return algorithm.error();
+  }
+  for (const auto& [option, value] : arguments.choices)
+    if (arguments.algorithm == kAuto && !value.empty())
+      return Error{
+          fmt::format("--{}: give it with an algorithm's name; auto leaves options as they "
+                      "are",
+                      option)};
+  const Result<Topology> topology = read_topology(arguments);
+  if (!topology.ok()) return topology.error();
+  const Result<Workload> workload = read_workload(arguments.machine);
+  if (!workload.ok()) return workload.error();
+  const Result<Fixed> fixed = fixed_numbers(arguments, topology->ranks());
+  if (!fixed.ok()) return fixed.error();
+  const std::vector<Candidate> candidates =
+      best_candidates(*topology, workload->bytes, workload->machine,
+                      arguments.algorithm == kAuto ? "" : arguments.algorithm, *fixed);
+  if (candidates.empty())
+    return Error{
+        "--algorithm: none serves these nodes with the numbers given; `list` says what each "
+        "algorithm needs"};
+  const Candidate& best = candidates[0];
+  arguments.algorithm = best.algorithm->name;
+  for (size_t i = 0; i < best.numbers.size(); ++i)
+    arguments.numbers[best.algorithm->numbers[i].name] = std::to_string(best.numbers[i]);
+  arguments.machine = {};
+  arguments.chosen =
+      fmt::format("chosen: {}; by the model a call with blocks of {} bytes takes {:.1f} us\n",
+                  candidate_text(best), workload->bytes, static_cast<double>(best.time) / 1000);
+  return arguments;
+}
+
+int generate_as_told(const GenerateArguments& arguments) {
   const Result<const Algorithm*> algorithm = find(arguments);
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
   const Result<Choices> choices = complete(**algorithm, arguments.choices);
@@ -245,7 +300,21 @@ int generate(const GenerateArguments& arguments) {
   fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out,
              program.algorithm.text, name_of(program.collective), topology->text(),
              topology->ranks(), file.size());
+  fmt::print("{}", arguments.chosen);
   return 0;
+}
+
+}  // namespace
+
+int generate(const GenerateArguments& arguments) {
+  if (chooses(arguments)) {
+    const Result<GenerateArguments> chosen = choose(arguments);
+    return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);
+  }
+  const Result<bool> nothing = refuse_model(
+      arguments.machine, false, "nothing is chosen by it; give --algorithm auto or --radix auto");
+  if (!nothing.ok()) return bad_input("generate", nothing.error().message);
+  return generate_as_told(arguments);
 }
 
 namespace {

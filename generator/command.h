@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "generator/choose.h"
 #include "generator/registry.h"
 #include "schedule/binding.h"
 #include "verifier/decode.h"
@@ -24,7 +25,9 @@ struct GenerateArguments {
   std::string collective, algorithm, nodes, slurm, hostfile, out;
   Choices choices;                             // of every option of every algorithm
   std::map<std::string, std::string> numbers;  // of every number
-  std::string block_size, alpha, beta;
+  std::string block_size;
+  MachineArguments machine;
+  std::string chosen;  // what was found for auto, and why
 };
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);

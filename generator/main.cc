@@ -60,6 +60,8 @@ std::string job_comment(const verifier::Schedule& schedule) {
 
 struct ShowArguments {
   std::string file, format, steps, out;
+  bool explain = false;
+  MachineArguments machine;
   verifier::CallArguments call;
 };
 
@@ -102,6 +104,13 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
 Result<std::string> show_text(const ShowArguments& arguments) {
   const Result<verifier::Schedule> schedule = read_schedule(arguments.file);
   if (!schedule.ok()) return schedule.error();
+  if (arguments.explain) {
+    const Result<Workload> workload = read_workload(arguments.machine);
+    if (!workload.ok()) return workload.error();
+    return explain(*schedule, *workload);
+  }
+  const Result<bool> nothing = refuse_model(arguments.machine, true, "it is for --explain");
+  if (!nothing.ok()) return nothing.error();
   if (arguments.format == "text") return job_comment(*schedule) + print(schedule->program);
   const Result<Figure> figure = figure_of(*schedule, arguments);
   if (!figure.ok()) return figure.error();
@@ -177,6 +186,11 @@ CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {
       ->add_option("--steps", arguments.steps,
                    "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out")
       ->type_name("LOW..HIGH");
+  command->add_flag(
+      "--explain", arguments.explain,
+      "instead, what calls take by the model that auto chooses by, with this schedule "
+      "and with the best of each algorithm");
+  add_machine(*command, arguments.machine);
   verifier::add_call(*command, arguments.call);
   command->add_option("--out", arguments.out, "write there instead of to the terminal")
       ->type_name("FILE");

@@ -110,6 +110,32 @@ done
 expect 0 generate tuna-coalesced --nodes 512x32 --radix 8 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 512 ] || fail "coalesced on 512x32: $(wc -c <tuna.qs) bytes"
 
+# What auto chooses is made again by what the file says.
+expect 0 generate auto --nodes 8,8,4,12 --bytes 16 --out auto.qs
+says 'auto.qs: tuna-coalesced for alltoall on nodes 4,2x8,12 (32 ranks)'
+says 'chosen: tuna-coalesced, radix = '
+says 'a call with blocks of 16 bytes takes'
+expect 0 "$verifier" check auto.qs
+says 'auto.qs: verified'
+expect 0 "$generator" emit auto.qs --out made
+eval "expect 0 \"\$generator\" $(sed -n 's/.*bazel run \/\/generator -- \(generate.*\) --out.*/\1/p' made/auto.c) --out again.qs"
+cmp auto.qs again.qs || fail 'made again, it differs'
+expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --out auto.qs
+says 'auto.qs: factor for alltoall'
+expect 0 generate auto --nodes 8,8,4,12 --bytes 1000000 --radix 4 --out auto.qs
+says ', radix = 4, block_count = '
+expect 0 generate tuna --nodes 4x8 --bytes 1000000 --radix auto --out auto.qs
+says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes takes'
+# Where messages cost next to nothing, no block goes by another rank.
+expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --out auto.qs
+says 'auto.qs: factor for alltoall'
+expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --port rank
+says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, 500 ns and 50 ps inside'
+says 'each rank has a port of its own'
+# Rank 0 sends 5 messages of 1 us and 5 blocks of 1 us.
+says '        10.0         5        0         5        0         0  hierarchical-factor (this file)'
+[ "$(grep -c 'tuna-' .out)" -eq 2 ] || fail 'not the other algorithms'
+
 # Pictures of a call.
 expect 0 allgather blocked-ring --nodes 4 --out ring.qs
 expect 0 "$generator" show ring.qs --format steps
@@ -241,6 +267,32 @@ for count in 0 -1 x 1.5 99999999999999999999; do
       generate $algorithm --nodes 2,3,4 --block_count $count --out x.qs
   done
 done
+refuses 'give the bytes of a block, on the average, with --bytes' generate auto --nodes 4 --out x.qs
+refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain
+for bytes in 0 -1 2147483648 4k 1.5; do
+  refuses "--bytes: '$bytes' is not a number of bytes from 1 to 2147483647" \
+    generate auto --nodes 4 --bytes $bytes --out x.qs
+done
+refuses "--alpha-inside: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" \
+  generate auto --nodes 4 --bytes 4 --alpha-inside 2s --out x.qs
+refuses "--port: 'switch' is none of node, rank" \
+  generate auto --nodes 4 --bytes 4 --port switch --out x.qs
+refuses '--bytes: nothing is chosen by it; give --algorithm auto or --radix auto' \
+  generate tuna --nodes 4 --bytes 4 --out x.qs
+refuses '--beta: it is for --explain' "$generator" show a.qs --beta 4
+refuses "--pacing: give it with an algorithm's name" \
+  generate auto --nodes 4 --bytes 4 --pacing token --out x.qs
+refuses '--radix: factor has no such option' \
+  generate factor --nodes 4 --bytes 4 --radix auto --out x.qs
+refuses "--radix: '5' is not a number from 2 to 4, for 4 ranks" \
+  generate auto --nodes 4 --bytes 4 --radix 5 --out x.qs
+refuses 'auto is for alltoall; name an algorithm and its numbers' \
+  allgather auto --nodes 4 --bytes 4 --out x.qs
+refuses 'none serves these nodes with the numbers given' \
+  generate xor --nodes 3 --bytes 4 --block_count auto --out x.qs
+expect 0 allgather bruck --nodes 4 --out gather.qs
+refuses '--explain: the model is of all-to-alls on one communicator' \
+  "$generator" show gather.qs --explain --bytes 4
 refuses '--block_count: tuna has no such option' generate tuna --nodes 9 --block_count 2 --out x.qs
 refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \

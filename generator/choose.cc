@@ -1,0 +1,122 @@
+// Tested by tests/cli/generator_test.sh.
+#include "generator/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "generator/block_size.h"
+
+namespace quadrille {
+namespace {
+
+Result<int64_t> read_bytes(const std::string& text) {
+  if (text.empty()) return Error{"give the bytes of a block, on the average, with --bytes"};
+  int64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error == std::errc() && end == text.data() + text.size() && 1 <= bytes && bytes <= INT32_MAX)
+    return bytes;
+  return Error{fmt::format("--bytes: '{}' is not a number of bytes from 1 to {}", text, INT32_MAX)};
+}
+
+// With the traffic of the ranks that take longest.
+std::string row(const std::string& name, const std::vector<Traffic>& traffic,
+                const Workload& workload) {
+  const auto time = [&](const Traffic& each) {
+    return call_time(workload.machine, {each}, workload.bytes);
+  };
+  const Traffic& slowest =
+      *std::max_element(traffic.begin(), traffic.end(),
+                        [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
+  return fmt::format("{:12.1f}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
+                     static_cast<double>(time(slowest)) / 1000, slowest.between, slowest.inside,
+                     slowest.blocks_between, slowest.blocks_inside, slowest.copied, name);
+}
+
+}  // namespace
+
+void add_machine(CLI::App& command, MachineArguments& arguments) {
+  const auto add = [&](const char* flag, std::string& into, const char* type,
+                       const std::string& help) {
+    command.add_option(flag, into, help)->type_name(type);
+  };
+  const Machine common;
+  add("--bytes", arguments.bytes, "BYTES", "of a block, on the average: what auto chooses for");
+  add("--alpha", arguments.alpha, "TIME",
+      fmt::format("what a message takes, between nodes, in the models of auto and of block sizes: "
+                  "30us; nanoseconds where there is no unit (default {}ns; --block-size model "
+                  "wants it given)",
+                  common.between.alpha_ns));
+  add("--beta", arguments.beta, "TIME",
+      fmt::format("what a byte takes: 40ns; picoseconds where there is no unit (default {}ps; "
+                  "--block-size model wants it given)",
+                  common.between.beta_ps));
+  add("--alpha-inside", arguments.alpha_inside, "TIME",
+      fmt::format("what a message takes inside a node, for auto (default {}ns)",
+                  common.inside.alpha_ns));
+  add("--beta-inside", arguments.beta_inside, "TIME",
+      fmt::format("what a byte takes there, and in a copy (default {}ps)", common.inside.beta_ps));
+  add("--port", arguments.port, "node|rank",
+      "what bytes share that leave a node, for auto: the node's one port, or each rank has its own "
+      "(default node)");
+}
+
+Result<Workload> read_workload(const MachineArguments& arguments) {
+  const Result<int64_t> bytes = read_bytes(arguments.bytes);
+  if (!bytes.ok()) return bytes.error();
+  Workload workload{*bytes, {}};
+  Machine& machine = workload.machine;
+  std::string error = read_alpha("--alpha", arguments.alpha, machine.between.alpha_ns);
+  if (error.empty()) error = read_beta("--beta", arguments.beta, machine.between.beta_ps);
+  if (error.empty())
+    error = read_alpha("--alpha-inside", arguments.alpha_inside, machine.inside.alpha_ns);
+  if (error.empty())
+    error = read_beta("--beta-inside", arguments.beta_inside, machine.inside.beta_ps);
+  if (!error.empty()) return Error{error};
+  if (arguments.port == "rank") machine.port = PortScope::kRank;
+  if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
+    return Error{fmt::format("--port: '{}' is none of node, rank", arguments.port)};
+  return workload;
+}
+
+Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why) {
+  const std::pair<const char*, std::string> flags[] = {{"--bytes", arguments.bytes},
+                                                       {"--alpha-inside", arguments.alpha_inside},
+                                                       {"--beta-inside", arguments.beta_inside},
+                                                       {"--port", arguments.port},
+                                                       {"--alpha", all ? arguments.alpha : ""},
+                                                       {"--beta", all ? arguments.beta : ""}};
+  for (const auto& [flag, text] : flags)
+    if (!text.empty()) return Error{fmt::format("{}: {}", flag, why)};
+  return true;
+}
+
+Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload) {
+  if (schedule.program.collective != Collective::kAlltoall || schedule.program.groups != 1)
+    return Error{"--explain: the model is of all-to-alls on one communicator"};
+  const Result<Binding> binding = bind(schedule.program, schedule.job, {}, 0);
+  if (!binding.ok()) return binding.error();
+  const std::vector<Traffic> own = traffic(schedule.program, schedule.job, *binding);
+  const Machine& machine = workload.machine;
+  std::string text = fmt::format(
+      "blocks of {} bytes; a message takes {} ns and a byte {} ps between nodes, {} ns and {} ps "
+      "inside; a block that is copied {} ns; {}\n\n"
+      "{:>12}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
+      workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
+      machine.inside.beta_ps, kBlockNs,
+      machine.port == PortScope::kNode ? "all bytes that leave a node share its port"
+                                       : "each rank has a port of its own",
+      "time", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside", "between",
+      "inside", "copied");
+  std::string name = schedule.program.algorithm.text;
+  for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
+    name += ", " + parameter_text(schedule.program, schedule.job, i);
+  text += row(name + " (this file)", own, workload);
+  for (const Candidate& candidate :
+       best_candidates(schedule.job.groups[0], workload.bytes, machine, "", {}))
+    text += row(candidate_text(candidate), candidate.traffic, workload);
+  return text;
+}
+
+}  // namespace quadrille

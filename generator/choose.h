@@ -1,0 +1,38 @@
+// "auto" on the command line: the algorithm and the numbers that the model of generator/cost.h finds
+// best, and what it says of a schedule beside the others.
+#ifndef QUADRILLE_GENERATOR_CHOOSE_H_
+#define QUADRILLE_GENERATOR_CHOOSE_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "generator/cost.h"
+#include "verifier/decode.h"
+
+namespace quadrille {
+
+// As they were typed; empty where they were not.
+struct MachineArguments {
+  std::string bytes, alpha, beta, alpha_inside, beta_inside, port;
+};
+
+// --alpha and --beta, which have another use as well, and the others.
+void add_machine(CLI::App& command, MachineArguments& arguments);
+
+struct Workload {
+  int64_t bytes = 0;  // of a block, on the average
+  Machine machine;
+};
+
+// Errors name the flag.
+Result<Workload> read_workload(const MachineArguments& arguments);
+// An error that names the first flag that was given though nothing asks for the model, and says why;
+// --alpha and --beta only where `all`, as block sizes use them too.
+Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
+
+// A table: this schedule, then the best of each algorithm, the best first.
+Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload);
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_GENERATOR_CHOOSE_H_

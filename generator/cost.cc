@@ -1,0 +1,253 @@
+// A rank is walked once for each candidate, which takes time in proportion to the blocks that it deals
+// with; that is why few ranks stand for all. Ranks of a node do alike, and nodes between the least and
+// the largest do what is between. Tested by tests/generator/cost_test.cc.
+#include "generator/cost.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <set>
+
+#include "schedule/evaluate.h"
+#include "schedule/walk.h"
+
+namespace quadrille {
+namespace {
+
+constexpr int64_t kSampledRanks = 4;  // of a node
+
+// The sink of one rank's walk.
+class Counter {
+ public:
+  Counter(int64_t first, int64_t end) : first_(first), end_(end) {}
+
+  void step(const Walker& walker) {
+    const int64_t over = walker.has_after ? walker.after : walker.key;
+    if (!under_way_.empty() && under_way_.front().key <= over) ++result.waits;
+    for (; !under_way_.empty() && under_way_.front().key <= over; under_way_.pop_front())
+      blocks_ -= under_way_.front().blocks;
+    under_way_.push_back({walker.key, 0});
+  }
+  void block_message(const MessageHead& head, Buffer buffer, int64_t) {
+    message(head);
+    pieces_ = 1;
+    temporary_ = buffer == Buffer::kTemporary;
+    message_end();
+  }
+  void message(const MessageHead& head) {
+    head_ = head;
+    pieces_ = 0;
+    temporary_ = false;
+  }
+  void piece(const PieceValue& piece) {
+    ++pieces_;
+    temporary_ |= piece.buffer == Buffer::kTemporary;
+  }
+  void message_end() {
+    if (pieces_ > 1 || temporary_) result.copied += pieces_;
+    if (head_.direction == Direction::kReceive) return;
+    const bool inside = first_ <= head_.peer && head_.peer < end_;
+    (inside ? result.inside : result.between) += 1;
+    (inside ? result.blocks_inside : result.blocks_between) += pieces_;
+    under_way_.back().blocks += pieces_;
+    blocks_ += pieces_;
+    result.in_flight = std::max(result.in_flight, blocks_);
+  }
+  void copy(const PieceValue&, const PieceValue&) {}
+  void reduce(Side, const PieceValue&, const PieceValue&) {}
+
+  Traffic result;
+
+ private:
+  struct Sent {
+    int64_t key, blocks;
+  };
+  const int64_t first_, end_;  // the ranks of this one's node
+  MessageHead head_{};
+  int64_t pieces_ = 0;
+  bool temporary_ = false;
+  std::deque<Sent> under_way_;
+  int64_t blocks_ = 0;  // of those
+};
+
+Traffic traffic_of_rank(const Code& code, const Binding& binding, int64_t rank, int64_t first,
+                        int64_t size) {
+  Walker walker;
+  std::vector<int64_t> registers(code.registers());
+  code.start(binding, rank, walker, registers.data());
+  Counter counter(first, first + size);
+  for (;;) {
+    const Pause pause = code.run<PauseAtSteps>(binding, walker, registers.data(), counter);
+    if (pause == Pause::kEnd) return counter.result;
+    check(pause == Pause::kStep, "an all-to-all has steps only");
+    counter.step(walker);
+  }
+}
+
+void take_most(Traffic& most, const Traffic& traffic) {
+  for (int64_t Traffic::*each :
+       {&Traffic::between, &Traffic::inside, &Traffic::blocks_between, &Traffic::blocks_inside,
+        &Traffic::copied, &Traffic::in_flight, &Traffic::waits})
+    most.*each = std::max(most.*each, traffic.*each);
+}
+
+// For each number of digits the least radix that needs no more, for as many ranks as there are and for
+// as many as the largest node has.
+std::set<int64_t> radices(const Topology& topology) {
+  std::set<int64_t> result = {2};
+  for (const int64_t ranks : {topology.ranks(), topology.runs().back().size}) {
+    if (ranks > 2) result.insert(ranks);
+    for (int64_t radix = 3; radix * radix < 2 * ranks; ++radix) {
+      int64_t less = 1, all = 1;  // (radix - 1)^digits, radix^digits
+      for (; all < ranks; all *= radix) less *= radix - 1;
+      if (less < ranks) result.insert(radix);
+    }
+  }
+  return result;
+}
+
+class Search {
+ public:
+  Search(const Topology& topology, int64_t bytes, const Machine& machine, const Fixed& fixed)
+      : topology_(topology), bytes_(bytes), machine_(machine), fixed_(fixed) {}
+
+  // Nothing where the algorithm does not serve the topology, or not with the fixed numbers.
+  std::optional<Candidate> best(const Algorithm& algorithm) {
+    program_ = make_program(algorithm, all_choices(algorithm)[0]);
+    std::optional<Candidate> best;
+    for (const auto& [name, value] : fixed_)
+      if (std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
+                       [&wanted = name](const Number& number) { return number.name == wanted; }))
+        return best;
+    std::vector<std::vector<int64_t>> numbers = {{}};
+    for (const Number& number : algorithm.numbers) numbers = longer(numbers, number);
+    for (const std::vector<int64_t>& each : numbers) {
+      const std::optional<Candidate> candidate = measured(algorithm, each);
+      if (candidate && (!best || candidate->time < best->time)) best = candidate;
+    }
+    for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
+      if (!swept(algorithm.numbers[i]) && !fixed_.contains(algorithm.numbers[i].name))
+        enlarge(*best, i);
+    return best;
+  }
+
+ private:
+  static bool swept(const Number& number) { return number.at_most_ranks; }
+
+  std::vector<std::vector<int64_t>> longer(const std::vector<std::vector<int64_t>>& all,
+                                           const Number& number) const {
+    std::set<int64_t> values = {number.least};
+    if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end())
+      values = {fixed->second};
+    else if (swept(number))
+      values = radices(topology_);
+    std::vector<std::vector<int64_t>> result;
+    for (const std::vector<int64_t>& one : all)
+      for (const int64_t value : values) {
+        result.push_back(one);
+        result.back().push_back(value);
+      }
+    return result;
+  }
+
+  std::optional<Candidate> measured(const Algorithm& algorithm,
+                                    const std::vector<int64_t>& numbers) const {
+    Job job{{topology_}, {}, {}};
+    for (const Parameter& parameter : program_.parameters)
+      for (size_t i = 0; i < numbers.size(); ++i)
+        if (algorithm.numbers[i].name == parameter.name.text) job.parameters.push_back(numbers[i]);
+    const Result<Binding> binding = bind(program_, job, {}, 0);
+    if (!binding.ok()) return std::nullopt;
+    Candidate candidate{&algorithm, numbers, traffic(program_, job, *binding), 0};
+    candidate.time = call_time(machine_, candidate.traffic, bytes_);
+    return candidate;
+  }
+
+  static int64_t most(const Candidate& candidate, int64_t Traffic::*what) {
+    int64_t most = 0;
+    for (const Traffic& each : candidate.traffic) most = std::max(most, each.*what);
+    return most;
+  }
+
+  // Doubles a number of what is under way at a time as long as that saves waiting and does not put too
+  // much under way that was not there anyway.
+  void enlarge(Candidate& best, size_t number) const {
+    const int64_t enough = std::max(kInFlightBytes / bytes_, most(best, &Traffic::in_flight));
+    for (;;) {
+      std::vector<int64_t> numbers = best.numbers;
+      numbers[number] *= 2;
+      const std::optional<Candidate> larger = measured(*best.algorithm, numbers);
+      if (!larger || most(*larger, &Traffic::waits) == most(best, &Traffic::waits) ||
+          most(*larger, &Traffic::in_flight) > enough)
+        return;
+      best = *larger;
+    }
+  }
+
+  const Topology& topology_;
+  const int64_t bytes_;
+  const Machine& machine_;
+  const Fixed& fixed_;
+  Program program_;
+};
+
+}  // namespace
+
+std::vector<Traffic> traffic(const Program& program, const Job& job, const Binding& binding) {
+  const Code code = Code::compile(program).value();
+  const std::vector<int64_t> sizes = job.groups[0].sizes();
+  std::vector<Traffic> result;
+  int64_t first = 0;
+  for (size_t node = 0; node < sizes.size(); first += sizes[node++]) {
+    if (node != 0 && node != sizes.size() / 2 && node + 1 != sizes.size()) continue;
+    Traffic most;
+    most.node_ranks = sizes[node];
+    const int64_t samples = std::min(kSampledRanks, sizes[node]);
+    for (int64_t i = 0; i < samples; ++i)
+      take_most(most, traffic_of_rank(code, binding, first + i * sizes[node] / samples, first,
+                                      sizes[node]));
+    result.push_back(most);
+  }
+  return result;
+}
+
+int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, int64_t bytes) {
+  using Wide = __int128;  // picoseconds
+  Wide longest = 0;
+  for (const Traffic& each : traffic) {
+    const int64_t sharing = machine.port == PortScope::kNode ? each.node_ranks : 1;
+    const Wide messages = Wide{1000} * (Wide{each.between} * machine.between.alpha_ns +
+                                        Wide{each.inside} * machine.inside.alpha_ns);
+    const Wide copies =
+        Wide{each.copied} * (1000 * kBlockNs + Wide{bytes} * machine.inside.beta_ps);
+    const Wide local = Wide{each.blocks_inside} * bytes * machine.inside.beta_ps;
+    const Wide wire = Wide{each.blocks_between} * sharing * bytes * machine.between.beta_ps;
+    longest = std::max(longest, messages + copies + local + wire);
+  }
+  return static_cast<int64_t>(std::min<Wide>(longest / 1000, INT64_MAX));
+}
+
+std::string candidate_text(const Candidate& candidate) {
+  std::string text = candidate.algorithm->name;
+  for (size_t i = 0; i < candidate.numbers.size(); ++i)
+    text +=
+        ", " + candidate.algorithm->numbers[i].name + " = " + std::to_string(candidate.numbers[i]);
+  return text;
+}
+
+std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
+                                       const Machine& machine, const std::string& name,
+                                       const Fixed& fixed) {
+  Search search(topology, bytes, machine, fixed);
+  std::vector<Candidate> result;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.collective != Collective::kAlltoall) continue;
+    if (!name.empty() && algorithm.name != name) continue;
+    if (const std::optional<Candidate> best = search.best(algorithm)) result.push_back(*best);
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
+  return result;
+}
+
+}  // namespace quadrille

@@ -1,0 +1,149 @@
+// The model of what a call takes, and what is chosen by it: counts of programs that are known, the sum
+// by hand, and choices against a search over all numbers.
+#include "generator/cost.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+namespace {
+
+const Algorithm& algorithm(const std::string& name) {
+  return *find_algorithm(Collective::kAlltoall, name);
+}
+
+std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64_t>& sizes,
+                                std::vector<int64_t> numbers) {
+  const Program program = make_program(algorithm(name), all_choices(algorithm(name))[0]);
+  const Job job{{topology_of(sizes)}, std::move(numbers), {}};
+  return traffic(program, job, bind(program, job, {}, 0).value());
+}
+
+TEST(Traffic, IsThatOfTheProgram) {
+  // Messages between nodes and inside, blocks likewise, copied, in flight, waits.
+  EXPECT_EQ(traffic_of("factor", {8, 8, 8, 8}, {})[0], (Traffic{8, 24, 7, 24, 7, 0, 31, 0}));
+  // Three hops of half the blocks for all four nodes; 3 messages of 8 blocks; sent and received.
+  EXPECT_EQ(traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 64})[0],
+            (Traffic{8, 3, 3, 24, 48, 144, 24, 3}));
+  EXPECT_EQ(traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 1})[0],
+            (Traffic{8, 3, 3, 24, 48, 144, 16, 5}));
+  // Straight: no block but those for other nodes goes by a temporary block.
+  EXPECT_EQ(traffic_of("tuna", {3}, {3})[0], (Traffic{3, 0, 2, 0, 2, 0, 2, 0}));
+}
+
+TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
+  const std::vector<Traffic> all = traffic_of("factor", {1, 2, 3, 4, 5}, {});
+  ASSERT_EQ(all.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(all[i].node_ranks, 1 + 2 * static_cast<int64_t>(i));
+    EXPECT_EQ(all[i].between, 15 - all[i].node_ranks);
+    EXPECT_EQ(all[i].inside, all[i].node_ranks - 1);
+  }
+}
+
+TEST(CallTime, IsTheSumOfTheSlowestRank) {
+  const Traffic one{4, 3, 2, 30, 20, 10, 0, 0};
+  Machine machine{{2000, 100}, {500, 50}, PortScope::kNode};
+  // 3*2000 + 2*500, 10*(50 + 0.05*1000), 20*0.05*1000, and the node's 4*30*0.1*1000.
+  EXPECT_EQ(call_time(machine, {one}, 1000), 7000 + 1000 + 1000 + 12000);
+  EXPECT_EQ(call_time(machine, {one, {}}, 1000), 21000);
+  machine.port = PortScope::kRank;
+  EXPECT_EQ(call_time(machine, {one}, 1000), 7000 + 1000 + 1000 + 3000);
+}
+
+TEST(CallTime, IsTheGreatestNumberWhereItIsMore) {
+  const int64_t many = int64_t{1} << 40;
+  EXPECT_EQ(call_time({{kMaxCost, kMaxCost}, {kMaxCost, kMaxCost}, PortScope::kNode},
+                      {{many, many, many, many, many, many, 0, 0}}, INT32_MAX),
+            INT64_MAX);
+}
+
+// The best of an algorithm by trying all radices.
+int64_t least_time(const std::string& name, const std::vector<int64_t>& sizes, int64_t bytes,
+                   const Machine& machine) {
+  int64_t least = INT64_MAX;
+  for (int64_t radix = 2; radix <= std::max<int64_t>(2, topology_of(sizes).ranks()); ++radix) {
+    std::vector<int64_t> numbers = {radix, 1};
+    numbers.resize(algorithm(name).numbers.size());
+    least = std::min(least, call_time(machine, traffic_of(name, sizes, numbers), bytes));
+  }
+  return least;
+}
+
+TEST(Choice, IsNearTheBestOfAllRadices) {
+  EXPECT_TRUE(rc::check("within 1.1", [] {
+    const auto sizes = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(1, 6),
+                                                                 rc::gen::inRange<int64_t>(1, 12));
+    const Machine machine{
+        {*rc::gen::inRange<int64_t>(0, 50000), *rc::gen::inRange<int64_t>(0, 50000)},
+        {*rc::gen::inRange<int64_t>(0, 9000), *rc::gen::inRange<int64_t>(0, 900)},
+        *rc::gen::element(PortScope::kNode, PortScope::kRank)};
+    const int64_t bytes = int64_t{1} << *rc::gen::inRange(0, 20);
+    const auto name = *rc::gen::element<std::string>("tuna", "tuna-coalesced", "tuna-staggered");
+    const std::vector<Candidate> best =
+        best_candidates(topology_of(sizes), bytes, machine, name, {});
+    RC_ASSERT(best.size() == 1u);
+    const int64_t least = least_time(name, sizes, bytes, machine);
+    RC_ASSERT(10 * best[0].time <= 11 * least);
+    RC_ASSERT(best[0].time >= least);
+  }));
+}
+
+TEST(Choice, IsNearTheBestOfAllRadicesOnManyRanks) {
+  for (const int64_t ranks : {60, 128})
+    for (int64_t bytes = 8; bytes <= 1 << 16; bytes *= 2) {
+      const int64_t least = least_time("tuna", {ranks}, bytes, {});
+      const int64_t found = best_candidates(topology_of({ranks}), bytes, {}, "tuna", {})[0].time;
+      EXPECT_LE(10 * found, 11 * least) << ranks << " ranks, " << bytes << " bytes";
+      EXPECT_GE(found, least);
+    }
+}
+
+TEST(Choice, IsOfAGreaterRadixForLargerBlocks) {
+  for (const std::string name : {"tuna", "tuna-coalesced"}) {
+    int64_t radix = 2;
+    for (int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
+      const std::vector<Candidate> best =
+          best_candidates(topology_of({16, 16, 16, 16, 16, 16, 16, 16}), bytes, {}, name, {});
+      EXPECT_GE(best[0].numbers[0], radix) << name << ", " << bytes << " bytes";
+      radix = best[0].numbers[0];
+    }
+    EXPECT_GE(radix, 16) << name;
+  }
+}
+
+TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
+  const Topology topology = topology_of({8, 8, 4, 12});
+  EXPECT_EQ(best_candidates(topology, 16, {}, "", {})[0].algorithm->name, "tuna-coalesced");
+  EXPECT_EQ(best_candidates(topology, 1 << 20, {}, "", {})[0].algorithm->name, "factor");
+}
+
+TEST(Choice, HasNoMoreUnderWayThanItMust) {
+  const auto block_count = [](const std::vector<int64_t>& sizes, int64_t bytes) {
+    const Fixed fixed = {{"radix", 2}};
+    return best_candidates(topology_of(sizes), bytes, {}, "tuna-staggered", fixed)[0].numbers[1];
+  };
+  const std::vector<int64_t> ones(64, 1), pairs(32, 2);
+  EXPECT_EQ(block_count(ones, 16), 64);    // all 63 messages
+  EXPECT_EQ(block_count(ones, 4096), 16);  // 64 KiB
+  EXPECT_EQ(block_count(ones, 1 << 20), 1);
+  EXPECT_EQ(block_count(pairs, 16), 64);
+  EXPECT_EQ(block_count(pairs, 1 << 20), 32);  // so many travel inside nodes anyway
+}
+
+TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
+  for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {{"radix", 3}})) {
+    EXPECT_EQ(candidate.algorithm->numbers[0].name, "radix");
+    EXPECT_EQ(candidate.numbers[0], 3);
+  }
+  for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {}))
+    EXPECT_TRUE(candidate.algorithm->name != "xor" && candidate.algorithm->name != "factor-even");
+  EXPECT_TRUE(best_candidates(topology_of({3}), 64, {}, "xor", {}).empty());
+}
+
+}  // namespace
+}  // namespace quadrille
