@@ -16,6 +16,7 @@
 // of 1 .. i there are: locate(hop, i) + 1. Together p - (K + 1) slots. (The paper has a closed form
 // with ceil(log_radix i), which is right for radix 2 only.)
 #include "generator/algorithms.h"
+#include "generator/tuna_proof.h"
 
 namespace quadrille {
 namespace {
@@ -67,7 +68,7 @@ Algorithm tuna() {
           "a radix of 2 to p",
           {},
           program,
-          nullptr,
+          tuna_proof,
           {{"radix", 2, 2, true,
             "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
             "block straight where it belongs"}}};

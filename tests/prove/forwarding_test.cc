@@ -235,6 +235,10 @@ TEST(Forwarding, TablesThatCannotBeFilledOrSearchedAreRefused) {
     return prove(changed(kDirect, "copy", lines + "\ncopy"), kDirectProof);
   };
   EXPECT_THAT(with("table t[i in 0 .. ranks - 4] = i").failed, ElementsAre("length of t"));
+  const std::string searched = "\nrequire locate(t, 1) <= ranks";
+  EXPECT_THAT(with("table t[i in 0 .. ranks] = i div 2" + searched).failed, IsEmpty());
+  EXPECT_THAT(with("table t[i in 0 .. ranks] = i mod 2" + searched).failed,
+              ElementsAre("entries of t ascend"));
   EXPECT_THAT(with("table t = distinct(m)").error, HasSubstr("may not ascend"));
   EXPECT_THAT(with("require locate(m, 1) <= ranks").error, HasSubstr("may not ascend"));
 }

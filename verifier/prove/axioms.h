@@ -17,7 +17,7 @@
 // Powers T of r up to the first that is at least m (where 2 <= r is an obligation):
 //   length(T) >= 1; T[0] = 1; T[i+1] = r*T[i]; i < j -> T[i] < T[j]; m <= T[length(T) - 1], and T[i]
 //   < m for every other i
-// Of any table that is searched:
+// Of any table that is searched (that one of expressions ascends is an obligation):
 //   a = locate(T, x): -1 <= a < length(T); a >= 0 -> T[a] <= x; a + 1 < length(T) -> x < T[a+1]
 // By name:
 //   monotone(a, b, c)   a <= b and 0 <= c -> a*c <= b*c

@@ -29,6 +29,24 @@
 //             for. Its own block is copied before anything else. So by induction over keys every
 //             piece carries the bytes that it names, whatever is in flight together
 //   cover     every byte of every other rank's contribution arrives; once: in no two pieces
+// For all-to-all programs whose blocks pass through other ranks' temporary buffers each piece carries a
+// contribution, of a source for a target: send[b] of rank u that of u for b, recv[b] of rank v that of
+// b for v; of temp[b] the proof says which. Then
+//   match     also says that what is sent is what is received; message is as above
+//   piece     a contribution is of one rank for another, and a temporary block is one that there is
+//   held      each read of a temporary block has its write, in a step that is over, of the same block
+//             and contribution
+//   apart     of two reads of a temporary block the earlier is over, or in the same step, when the
+//             write of the later one comes; a send block is read once
+//   cover     every contribution arrives in its receive block; once: in no two pieces. No
+//             contribution comes back to a temporary block where it has been
+// So what is read is what was written. Of each contribution count the pieces sent from the send buffer
+// (F), read from (R) and written to (W) temporary blocks, and received into the receive buffer (T):
+// F + R = W + T by match, T = 1 by cover and once, F <= 1 by apart, and R <= W, as by apart no two reads
+// have one write. Hence F = 1 and R = W: each write has one read. Were there a write of a block between
+// a write and its read, or in the step of the former, then of the two reads one would not be apart
+// from the other's write. And where steps are in flight together, each of these has waited for the one
+// before. By induction over keys every piece carries the contribution that it is said to carry.
 // That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
 // receive is posted; so no send is ever done, and no receive posted.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_

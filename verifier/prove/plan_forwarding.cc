@@ -92,13 +92,14 @@ void Planner::held(size_t i) {
   const Site& site = anatomy_.sites[i];
   const ProofStatement* statement = find("held", site_name(site));
   const View view = view_of_site(site);
-  if (held_[i].empty() && site.block == leaf(Operator::kRank)) return;
+  if (held_[i].empty() && anatomy_.forwards && site.block == leaf(Operator::kRank)) return;
   if (held_[i].empty()) return fail_proof(fmt::format("no 'held {}'", site_name(site)));
   exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
              [this, site](Query& q, const Instance& instance) {
                append(q.hypotheses, along(q, site.path, instance));
-               q.hypotheses.push_back(
-                   !q.logic.equal(q.logic.number(*site.block, instance), instance.rank));
+               if (anatomy_.forwards)
+                 q.hypotheses.push_back(
+                     !q.logic.equal(q.logic.number(*site.block, instance), instance.rank));
              });
   for (size_t k = 0; k < held_[i].size() && error_.empty(); ++k) held_case(i, k);
 }
@@ -108,7 +109,8 @@ void Planner::held_case(size_t i, size_t k) {
   const Choice& choice = held_[i][k];
   const Site& arrived = anatomy_.sites[choice.site];
   const std::string name = "held " + site_name(site);
-  if (arrived.kind != Site::Kind::kReceive || !arrived.block || arrived.step < 0 || site.step < 0)
+  if (arrived.kind != Site::Kind::kReceive || !arrived.block || arrived.step < 0 || site.step < 0 ||
+      arrived.temporary() != site.temporary())
     return fail_proof(fmt::format("'{}' names what receives no block in a step", name));
   const View view = view_of_site(site);
   const ProofStatement* statement = find("held", site_name(site));
@@ -118,21 +120,23 @@ void Planner::held_case(size_t i, size_t k) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     append(q.hypotheses, applies(q, held_[i], k, instance));
     apply_rewrites(q, rewriting, instance);
-    const Part sent = part(q, site, instance);
-    q.hypotheses.push_back(!q.logic.equal(sent.block, instance.rank));
     const Instance before = chosen(q, choice, instance, instance.rank);
-    const Part received = part(q, arrived, before);
     std::vector<z3::expr> goals = along(q, arrived.path, before);
-    goals.push_back(q.logic.equal(received.block, sent.block));
-    goals.push_back(q.logic.less_equal(received.low, sent.low));
-    goals.push_back(q.logic.less_equal(sent.high, received.high));
-    // It has landed: the step waits for it, or for all earlier steps.
+    append(goals, anatomy_.forwards ? has_part(q, site, instance, arrived, before)
+                                    : has_contribution(q, i, instance, choice.site, before));
+    append(goals, over_before(q, arrived.step, before, site.step, instance));
     const Polynomial landed = key(q, arrived.step, before), now = key(q, site.step, instance);
-    goals.push_back(q.logic.less(landed, now));
-    if (const auto& after = anatomy_.steps[site.step].after)
-      goals.push_back(q.logic.less_equal(landed, q.logic.number(*after, instance)));
     show(q, {}, goals, q.logic.less_equal(now, landed));
   });
+}
+
+// What is sent of another's block is part of what was received.
+std::vector<z3::expr> Planner::has_part(Query& q, const Site& site, const Instance& instance,
+                                        const Site& arrived, const Instance& before) const {
+  const Part sent = part(q, site, instance), received = part(q, arrived, before);
+  q.hypotheses.push_back(!q.logic.equal(sent.block, instance.rank));
+  return {q.logic.equal(received.block, sent.block), q.logic.less_equal(received.low, sent.low),
+          q.logic.less_equal(sent.high, received.high)};
 }
 
 void Planner::arrival(size_t k) {
@@ -179,20 +183,41 @@ void Planner::arrives_once(size_t i) {
 }
 
 void Planner::table_facts() {
+  const View nowhere{{}, {}, false};
+  const Uses facts = uses(find("defined", ""), nowhere);
   for (const Table& table : program_.tables) {
     const Polynomial zero = Polynomial::constant(0), two = Polynomial::constant(2);
     if (table.kind == TableKind::kPowers)
       add("powers of " + table.name.text, [=, this](Query& q) {
-        const Polynomial radix = q.logic.number(table.first, unknowns(q, View{{}, {}, false}));
+        const Polynomial radix = q.logic.number(table.first, unknowns(q, nowhere));
         show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
       });
     if (table.kind == TableKind::kMap)
       add("length of " + table.name.text, [=, this](Query& q) {
-        const Polynomial length = q.logic.number(table.first, unknowns(q, View{{}, {}, false}));
+        const Instance instance = unknowns(q, nowhere);
+        assume(q, facts, instance);
+        const Polynomial length = q.logic.number(table.first, instance);
         show(q, {}, {q.logic.less_equal(zero, length)}, q.logic.less(length, zero));
       });
     if (table.kind == TableKind::kPrefix) summed_entries(program_.tables[table.source]);
   }
+  for (const int64_t table : anatomy_.searched) ascending_entries(program_.tables[table]);
+}
+
+// Lemmas come later: what they know of a search is known of ascending tables only.
+void Planner::ascending_entries(const Table& table) {
+  const View view{{table.index.text}, {}, false};
+  const Uses facts = uses(find("defined", ""), view);
+  add("entries of " + table.name.text + " ascend", [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
+    q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
+    q.hypotheses.push_back(q.logic.less(index + one, q.logic.number(table.first, instance)));
+    assume(q, facts, instance);
+    const Polynomial entry = q.logic.number(table.second, instance);
+    const Polynomial next = q.logic.number(table.second, Instance{instance.rank, {index + one}});
+    show(q, {}, {q.logic.less_equal(entry, next)}, q.logic.less(next, entry));
+  });
 }
 
 void Planner::summed_entries(const Table& source) {

@@ -21,22 +21,32 @@ void Planner::matches_of(size_t i) {
   const std::string name = "match " + site_name(site);
   if (site.piece == 0) peer_and_place(site, view, facts);
   if (anatomy_.forwards && site.block) piece(site, view, facts);
+  if (anatomy_.relays && site.block) contribution(i, view, facts);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
     append(q.hypotheses, along(q, site.path, instance));
   });
+  for (const Choice& choice : matches_[i])
+    if (!can_match(i, choice))
+      return fail_proof(fmt::format("{} cannot be matched with {}", site_name(site),
+                                    site_name(anatomy_.sites[choice.site])));
+  if (std::any_of(matches_[i].begin(), matches_[i].end(), [&](const Choice& choice) {
+        return site.in_body() || anatomy_.sites[choice.site].in_body();
+      }))
+    message(i, facts);
+  if (!error_.empty()) return;
   for (size_t k = 0; k < matches_[i].size(); ++k) {
-    const Site& other = anatomy_.sites[matches_[i][k].site];
-    if (other.kind == site.kind || other.kind == Site::Kind::kCopy ||
-        other.block.has_value() != site.block.has_value() || site.step < 0 || other.step < 0)
-      return fail_proof(
-          fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
-    if (site.in_body() || other.in_body()) message(i, facts);
-    if (!error_.empty()) return;
     const Uses case_facts = uses(statement, view, k);
     add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
         [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
   }
+}
+
+bool Planner::can_match(size_t i, const Choice& choice) const {
+  const Site &site = anatomy_.sites[i], &other = anatomy_.sites[choice.site];
+  return other.kind != site.kind && other.kind != Site::Kind::kCopy &&
+         other.block.has_value() == site.block.has_value() && other.sized == site.sized &&
+         site.step >= 0 && other.step >= 0;
 }
 
 void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
@@ -54,25 +64,25 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   goals.push_back(q.logic.equal(here_key, there_key));
   if (anatomy_.forwards && site.block)
     append(goals, same_part(q, part(q, site, instance), part(q, other, there)));
+  if (anatomy_.relays && site.block)
+    append(goals, same_contribution(q, carried(q, i, instance), carried(q, choice.site, there)));
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
 }
 
 // Messages of several pieces: piece by piece they match like any other. That the pieces stand in the
-// same order at both ends is seen from the witnesses: the pieces of the one are those of the other,
-// one by one, in as many loops, whose variables have the same values. What is left to show is that
-// where the message is, its receive is, or its send, even without a piece.
+// same order at both ends is seen from the witnesses: the pieces at one place of the one message are
+// those at that place of the other, in as many loops, whose variables have the same values. What is
+// left to show is that where the message is, its receive is, or its send, even without a piece.
 void Planner::message(size_t i, const Uses& facts) {
   const Site& site = anatomy_.sites[i];
   const std::string name = "match " + site_name(site);
-  if (matches_[i].size() > 1 || matches_[i][0].condition)
-    return fail_proof(
-        fmt::format("'{}': a piece of several has one witness, without an 'if'", name));
+  for (const Choice& choice : matches_[i])
+    if (!in_order(site, anatomy_.sites[choice.site], choice) || !with_its_message(i, choice))
+      return fail_proof(
+          fmt::format("'{}': the pieces of the two messages are not in one order", name));
   const Choice& choice = matches_[i][0];
   const Site& other = anatomy_.sites[choice.site];
-  if (!in_order(site, other, choice) || !with_its_message(i))
-    return fail_proof(
-        fmt::format("'{}': the pieces of the two messages are not in one order", name));
   if (site.piece > 0) return;
   const View view = view_of_site(site);
   const Path path = site.message_path(), other_path = other.message_path();
@@ -89,7 +99,7 @@ void Planner::message(size_t i, const Uses& facts) {
 
 bool Planner::in_order(const Site& site, const Site& other, const Choice& choice) {
   const size_t inner = site.variables.size() - site.outer_variables;
-  if (site.piece != other.piece || site.inner_loops != other.inner_loops ||
+  if (site.place != other.place || site.inner_loops != other.inner_loops ||
       inner != other.variables.size() - other.outer_variables)
     return false;
   for (size_t v = 0; v < inner; ++v)
@@ -101,19 +111,21 @@ bool Planner::in_order(const Site& site, const Site& other, const Choice& choice
   return true;
 }
 
-// All pieces of a message have witnesses in one message, as many as that one has.
-bool Planner::with_its_message(size_t i) const {
+// All pieces of a message have witnesses in one message, with as many places as that one has.
+bool Planner::with_its_message(size_t i, const Choice& choice) const {
   const Site& site = anatomy_.sites[i];
-  const auto pieces_of = [&](int message) {
-    return std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
-                         [=](const Site& s) { return s.message == message; });
+  const auto last_place = [&](int message) {
+    int last = 0;
+    for (const Site& s : anatomy_.sites)
+      if (s.message == message) last = std::max(last, s.place);
+    return last;
   };
-  const Choice &mine = matches_[i][0], &first = matches_[i - site.piece][0];
-  const Site& other = anatomy_.sites[mine.site];
+  const Choice& first = matches_[i - site.piece][0];
+  const Site& other = anatomy_.sites[choice.site];
   const size_t outer = other.outer_variables;
   return other.message == anatomy_.sites[first.site].message &&
-         std::equal(mine.values.begin(), mine.values.begin() + outer, first.values.begin()) &&
-         pieces_of(site.message) == pieces_of(other.message);
+         std::equal(choice.values.begin(), choice.values.begin() + outer, first.values.begin()) &&
+         last_place(site.message) == last_place(other.message);
 }
 
 void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {
@@ -123,7 +135,7 @@ void Planner::peer_and_place(const Site& site, const View& view, const Uses& fac
     const z3::expr self = q.logic.equal(peer, instance.rank);
     std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),
                                    q.logic.less(peer, q.logic.ranks()), !self};
-    if (site.block && !anatomy_.forwards)
+    if (site.block && !anatomy_.forwards && !anatomy_.relays)
       goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
     show(q, {}, goals, self);
   });

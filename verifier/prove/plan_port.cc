@@ -154,22 +154,11 @@ void Planner::one_exchange(size_t i, size_t j, int64_t base) {
       [=, this](Query& q) { compare_exchanges(q, i, j, base, both, facts); });
 }
 
-std::pair<Instance, Instance> Planner::instances(Query& q, const StepSite& one,
-                                                 const TwoSteps& both,
-                                                 const Instance& unknowns) const {
-  Instance first = unknowns;
-  first.variables.resize(one.variables.size());
-  Instance other{q.logic.number(both.second_rank, unknowns), {}};
-  for (const Expression& value : both.second)
-    other.variables.push_back(q.logic.number(value, unknowns));
-  return {first, other};
-}
-
 void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                                 const Uses& facts) const {
   const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
   const Instance all_unknowns = unknowns(q, both.view);
-  const auto [first, other] = instances(q, one, both, all_unknowns);
+  const auto [first, other] = instances(q, one.variables.size(), both, all_unknowns);
   append(q.hypotheses, along(q, one.path, first));
   assume(q, facts, all_unknowns);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };

@@ -54,7 +54,8 @@ void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const
                                const Uses& facts) const {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
   const Instance all_unknowns = unknowns(q, both.view);
-  const auto [first, other] = instances(q, anatomy_.steps[one.step], both, all_unknowns);
+  const auto [first, other] =
+      instances(q, anatomy_.steps[one.step].variables.size(), both, all_unknowns);
   assume(q, facts, all_unknowns);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
   const auto crosses = [&](const Site& site, const Instance& instance) {

@@ -39,7 +39,7 @@ Result<ProofPlan> Planner::run() {
 void Planner::works() {
   if (error_.empty()) read_witnesses();
   if (error_.empty()) matches();
-  if (error_.empty()) anatomy_.forwards ? forwarding() : covers();
+  if (error_.empty()) anatomy_.forwards ? forwarding() : anatomy_.relays ? relaying() : covers();
   if (error_.empty() && program_.in_place && !anatomy_.forwards) in_place();
   if (error_.empty()) port();
 }
@@ -162,21 +162,25 @@ std::vector<Expression> Planner::values_for(const Site& site, const Witness& wit
 void Planner::check_subjects() {
   std::set<std::string> subjects;
   for (const Site& site : anatomy_.sites) {
-    if (site.kind != Site::Kind::kCopy) subjects.insert("match " + site_name(site));
-    const bool carries = site.block.has_value();
-    if (anatomy_.forwards && carries && site.kind == Site::Kind::kSend)
-      subjects.insert("held " + site_name(site));
-    if (carries && (site.kind == Site::Kind::kReceive) == anatomy_.forwards)
-      subjects.insert("once " + site_name(site));
+    const bool send = site.kind == Site::Kind::kSend, receive = site.kind == Site::Kind::kReceive;
+    const auto has = [&](bool there, const char* kind) {
+      if (there) subjects.insert(fmt::format("{} {}", kind, site_name(site)));
+    };
+    has(site.kind != Site::Kind::kCopy, "match");
+    if (!site.block) continue;
+    has(send && (anatomy_.forwards || site.temporary()), "held");
+    has(site.temporary(), "carries");
+    has(send && anatomy_.relays, "apart");
+    has(anatomy_.relays ? !send : receive == anatomy_.forwards, "once");
   }
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof_.statements) {
     const std::string subject =
         statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
-    const bool about_program = statement.kind == "match" || statement.kind == "held" ||
-                               statement.kind == "once" || statement.kind == "keys";
-    if (about_program && subjects.count(subject) == 0)
+    static const std::set<std::string> kAboutProgram = {"match", "held", "carries",
+                                                        "apart", "once", "keys"};
+    if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
       fail_at(statement,
               fmt::format("the program has no '{}' to '{}'", statement.subject, statement.kind));
     if (!seen.insert(subject).second && statement.kind != "keys")
@@ -206,12 +210,28 @@ void Planner::read_witnesses() {
     held_.push_back(site.kind == Site::Kind::kSend
                         ? choices(find("held", site_name(site)), view_of_site(site))
                         : std::vector<Choice>{});
+    read_carries(site);
   }
   cover_ = choices(find("cover", ""), ends_view());
   if (cover_.empty()) fail_proof("no 'cover'");
   if (anatomy_.forwards) return;
   copies_ = choices(find("copies", ""), View{{}, {}, true});
   if (copies_.empty()) fail_proof("no 'copies'");
+}
+
+void Planner::read_carries(const Site& site) {
+  carries_.emplace_back();
+  if (!site.temporary()) return;
+  const ProofStatement* statement = find("carries", site_name(site));
+  if (!statement) return fail_proof(fmt::format("no 'carries {}'", site_name(site)));
+  for (const char* end : {"source", "target"})
+    for (const Line& line : statement->lines)
+      if (starts_with(line, end))
+        carries_.back().push_back(
+            take(lines_.expression(line, view_of_site(site), ProofLines::Wanted::kNumber)));
+  if (carries_.back().size() != 2 || statement->lines.size() != 2 ||
+      statement->lines[0].tokens[0].text == statement->lines[1].tokens[0].text)
+    fail_at(*statement, "it wants 'source NUMBER' and 'target NUMBER'");
 }
 
 void Planner::add(std::string name, bool theorem, std::function<void(Query&)> build) {
@@ -262,6 +282,25 @@ void Planner::exhaustive(const std::string& name, const std::vector<Choice>& lis
 
 Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
   return q.logic.number(anatomy_.steps[step].key, instance);
+}
+
+std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
+                                           int later_step, const Instance& later) const {
+  const Polynomial over = key(q, earlier_step, earlier);
+  std::vector<z3::expr> result = {q.logic.less(over, key(q, later_step, later))};
+  if (const auto& after = anatomy_.steps[later_step].after)
+    result.push_back(q.logic.less_equal(over, q.logic.number(*after, later)));
+  return result;
+}
+
+std::pair<Instance, Instance> Planner::instances(Query& q, size_t variables, const TwoSteps& both,
+                                                 const Instance& unknowns) {
+  Instance first = unknowns;
+  first.variables.resize(variables);
+  Instance other{q.logic.number(both.second_rank, unknowns), {}};
+  for (const Expression& value : both.second)
+    other.variables.push_back(q.logic.number(value, unknowns));
+  return {first, other};
 }
 
 }  // namespace quadrille::verifier

@@ -60,6 +60,7 @@ class Planner {
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
                     const View& view, const Uses& facts);
   std::vector<Choice> choices(const ProofStatement* statement, const View& view);
+  void read_carries(const Site& site);
   // The values of the site's loop variables, in order.
   std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
   void read_witnesses();
@@ -68,16 +69,30 @@ class Planner {
 
   // ---- Building queries (planner.cc)
 
+  // Two steps, or pieces, that are compared: the unknowns of the first instance, the second's own,
+  // and the second's rank.
+  struct TwoSteps {
+    View view;
+    std::vector<Expression> second;  // the variables of the second instance
+    Expression second_rank;
+  };
+
   void add(std::string name, bool theorem, std::function<void(Query&)> build);
   void add(std::string name, std::function<void(Query&)> build);
   // Fresh unknowns for a view, and what holds of every job.
   Instance unknowns(Query& q, const View& view) const;
   // The same at the end of a path, where these facts are known besides.
   Instance unknowns_at(Query& q, const View& view, const Path& path, const Uses& facts) const;
+  // Both instances among the unknowns, of which the first has so many.
+  static std::pair<Instance, Instance> instances(Query& q, size_t variables, const TwoSteps& both,
+                                                 const Instance& unknowns);
   // That some choice of a list applies.
   void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
                   const Uses& facts, std::function<void(Query&, const Instance&)> assume_more);
   Polynomial key(Query& q, int step, const Instance& instance) const;
+  // That a step of a rank is over when a later one of it starts.
+  std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
+                                    int later_step, const Instance& later) const;
 
   // ---- Lemmas, theorems and false claims (plan_lemmas.cc)
 
@@ -108,9 +123,10 @@ class Planner {
   void matches_of(size_t i);
   void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
              const Rewrites& rewriting);
+  bool can_match(size_t i, const Choice& choice) const;
   void message(size_t i, const Uses& facts);
   static bool in_order(const Site& site, const Site& other, const Choice& choice);
-  bool with_its_message(size_t i) const;
+  bool with_its_message(size_t i, const Choice& choice) const;
   // The peer is another rank, and the block is the peer's.
   void peer_and_place(const Site& site, const View& view, const Uses& facts);
 
@@ -136,15 +152,42 @@ class Planner {
   std::string own_block() const;
   // The block is a rank's, not the receiver's own, and the range is a part of it.
   void piece(const Site& site, const View& view, const Uses& facts);
-  // What is sent is the rank's own, or has arrived in a step that is complete.
+  // What is sent is the rank's own, or has arrived in a step that is over.
   void held(size_t i);
   void held_case(size_t i, size_t k);
+  std::vector<z3::expr> has_part(Query& q, const Site& site, const Instance& instance,
+                                 const Site& arrived, const Instance& before) const;
   void arrival(size_t k);
   void arrives_once(size_t i);
   // What the axioms, and the filling of tables, ask of a table's expressions.
   void table_facts();
   // Every entry of a table of expressions that is summed is at least 1.
   void summed_entries(const Table& source);
+  void ascending_entries(const Table& table);
+
+  // ---- held, apart, cover and once, where blocks pass through temporary buffers (plan_relaying.cc)
+
+  // Whose block a piece carries, and to whom.
+  struct Contribution {
+    Polynomial source, target;
+  };
+  Contribution carried(Query& q, size_t i, const Instance& instance) const;
+  std::vector<z3::expr> same_contribution(Query& q, const Contribution& a,
+                                          const Contribution& b) const;
+  // What is read from a block of the temporary buffer is what was written there.
+  std::vector<z3::expr> has_contribution(Query& q, size_t i, const Instance& instance, int arrived,
+                                         const Instance& before) const;
+  void relaying();
+  // It goes from a rank to another, and a block of the temporary buffer is one that there is.
+  void contribution(size_t i, const View& view, const Uses& facts);
+  void delivery(size_t k);
+  void delivered_once(size_t i);
+  void read_apart(size_t i, size_t j);
+  void read_apart_case(size_t i, size_t j, size_t k, const TwoSteps& both, const Uses& facts);
+  void stored_once(size_t i, size_t j);
+  // Two pieces at one rank: the names of the second end in _2.
+  static TwoSteps two_pieces(const Site& a, const Site& b);
+  z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) const;
 
   // ---- keys (plan_keys.cc)
 
@@ -186,14 +229,6 @@ class Planner {
 
   // ---- port (plan_port.cc)
 
-  // Two steps of two ranks that are compared: the unknowns of the first instance, the second's own,
-  // and the second's rank.
-  struct TwoSteps {
-    View view;
-    std::vector<Expression> second;  // the variables of the second instance
-    Expression second_rank;
-  };
-
   // A step that sends a block or token to one rank and receives one from the same.
   bool is_exchange(const StepSite& step) const;
   bool exchanges_blocks(const StepSite& step) const;
@@ -209,10 +244,6 @@ class Planner {
   void compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                          const Uses& facts) const;
   TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
-  // Both instances among the unknowns.
-  std::pair<Instance, Instance> instances(Query& q, const StepSite& one, const TwoSteps& both,
-                                          const Instance& unknowns) const;
-
   // ---- port one+one per node (plan_port_one_way.cc)
 
   // Two messages of one direction in a step go to different ranks.
@@ -233,6 +264,7 @@ class Planner {
   ProofLines lines_;
   ProofPlan plan_;
   std::vector<std::vector<Choice>> matches_, held_;  // by site
+  std::vector<std::vector<Expression>> carries_;     // by site: source and target; or nothing
   std::vector<Choice> cover_, copies_;
   std::vector<std::optional<Interval>> intervals_;  // by loop
   std::vector<const ProofStatement*> loop_statements_;

@@ -36,6 +36,8 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"refute", {"given", "show"}},
       {"match", {"with", "use", "rewrite"}},
       {"held", {"with", "use", "rewrite"}},
+      {"carries", {"source", "target"}},
+      {"apart", {"use"}},
       {"cover", {"with", "use"}},
       {"once", {"use", "rewrite"}},
       {"copies", {"with", "use"}},
@@ -143,7 +145,8 @@ class ProofReader {
         if (!statement.variables.empty()) reader.expect(",");
         statement.variables.push_back(reader.word("a variable"));
       }
-    } else if (kind == "match" || kind == "held" || kind == "once") {
+    } else if (kind == "match" || kind == "held" || kind == "once" || kind == "carries" ||
+               kind == "apart") {
       statement.subject = reader.word("send, receive or copy");
       statement.subject += " " + reader.take().text;
     } else if (kind == "keys") {

@@ -31,11 +31,21 @@
 //                                            `target` travels
 //     with send 1 where phase = ..., v = ... if CONDITION
 //                                            in an allgather: where the byte `offset` of source's
-//                                            contribution arrives at target, in a receive
+//                                            contribution arrives at target, in a receive; with
+//                                            temporary blocks: the receive in which it arrives
 //   once send 1                              hints that no block is sent by two instances; in an
-//                                            allgather `once receive 1`, of the byte `offset`
+//                                            allgather `once receive 1`, of the byte `offset`; with
+//                                            temporary blocks `once receive 1`, of what arrives,
+//                                            or is stored (two instances, as for apart)
 //   held send 1                              allgather: the receive in which what is sent has come,
-//     with receive 1 where k = k - 1         in terms of the send's names; not for recv[rank]
+//     with receive 1 where k = k - 1         in terms of the send's names; not for recv[rank]. Of
+//                                            a temporary block: where it was written
+//   carries send 1                           whose block a temporary block holds, where it is sent
+//     source NUMBER                          or received, and for whom, in terms of the site's names
+//     target NUMBER
+//   apart send 1                             hints that no block is read between a write and its
+//                                            read in send 1; of two reads that are compared, the
+//                                            names of the second, send 1, end in _2
 //   copies                                   where `rank` copies its block to itself
 //     with copy 1 where ...
 //   keys LOOP                                the keys of each iteration lie in from .. to, in

@@ -84,31 +84,47 @@ bool is_counterexample(const FalseClaim& claim, const Environment& environment) 
   return !holds(claim.show, environment, true);
 }
 
+// Of every variable every value from 0 to the number of ranks, like an odometer: "u = 1, v = 2".
+std::optional<std::string> counterexample(const FalseClaim& claim, const Binding& binding) {
+  Environment environment{binding.place, binding.parameters, binding.tables,
+                          std::vector<int64_t>(claim.variables.size(), 0)};
+  for (;;) {
+    if (is_counterexample(claim, environment)) break;
+    size_t wheel = 0;
+    while (wheel < environment.variables.size() &&
+           environment.variables[wheel] == binding.place.ranks)
+      environment.variables[wheel++] = 0;
+    if (wheel == environment.variables.size()) return std::nullopt;
+    ++environment.variables[wheel];
+  }
+  std::vector<std::string> values;
+  for (size_t i = 0; i < claim.variables.size(); ++i)
+    values.push_back(fmt::format("{} = {}", claim.variables[i], environment.variables[i]));
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+// "1,2", and where the call matters "1,2, counts 0,2,1, parameter 2".
+std::string job_text(const Job& job, const Call& call) {
+  std::string text = job.groups[0].text();
+  for (const std::vector<int64_t>& counts : call.counts)
+    text += fmt::format(", counts {}", fmt::join(counts, ","));
+  for (const int64_t parameter : job.parameters)
+    if (parameter != kRuleNone) text += fmt::format(", parameter {}", parameter);
+  for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
   std::optional<std::string> found;
   each_topology([&](const Topology& topology) {
-    const Result<Binding> binding = bind(program, Job{{topology}, {}}, {}, 0);
-    if (!binding.ok()) return false;
-    Environment environment{binding->place, binding->parameters, binding->tables,
-                            std::vector<int64_t>(claim.variables.size(), 0)};
-    // Every value of every variable from 0 to the number of ranks, like an odometer.
-    for (;;) {
-      if (is_counterexample(claim, environment)) {
-        found = fmt::format("nodes {}", topology.text());
-        for (size_t i = 0; i < claim.variables.size(); ++i)
-          *found += fmt::format("{} {} = {}", i ? "," : ":", claim.variables[i],
-                                environment.variables[i]);
-        return true;
-      }
-      size_t wheel = 0;
-      while (wheel < environment.variables.size() &&
-             environment.variables[wheel] == topology.ranks())
-        environment.variables[wheel++] = 0;
-      if (wheel == environment.variables.size()) return false;
-      ++environment.variables[wheel];
-    }
+    return each_case(program, topology, [&](const Job& job, const Call& call) {
+      const Result<Binding> binding = bind(program, job, call, 0);
+      if (binding.ok()) found = counterexample(claim, *binding);
+      if (found) *found = fmt::format("nodes {}: {}", job_text(job, call), *found);
+      return found.has_value();
+    });
   });
   return found;
 }
@@ -126,14 +142,6 @@ std::optional<FailingJob> find_failing_job(const Program& program) {
   return found;
 }
 
-std::string FailingJob::text() const {
-  std::string text = job.groups[0].text();
-  for (const std::vector<int64_t>& counts : call.counts)
-    text += fmt::format(", counts {}", fmt::join(counts, ","));
-  for (const int64_t parameter : job.parameters)
-    if (parameter != kRuleNone) text += fmt::format(", parameter {}", parameter);
-  for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);
-  return text;
-}
+std::string FailingJob::text() const { return job_text(job, call); }
 
 }  // namespace quadrille::verifier

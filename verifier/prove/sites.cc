@@ -24,7 +24,7 @@ class Anatomist {
     anatomy_.forwards = program.collective == Collective::kAllgather;
     if ((program.collective != Collective::kAlltoall && !anatomy_.forwards) || program.groups != 1)
       unsupported("only all-to-all and allgather programs of one group have a proof system so far");
-    if (program.temporary_blocks != constant(0)) unsupported("a temporary buffer");
+    if (program.temporary_blocks != constant(0)) temporary(program);
     tables(program);
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
@@ -34,6 +34,14 @@ class Anatomist {
  private:
   void unsupported(const std::string& what) {
     if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
+  }
+
+  void temporary(const Program& program) {
+    anatomy_.relays = program.collective == Collective::kAlltoall;
+    if (!anatomy_.relays) unsupported("a temporary buffer in an allgather");
+    if (program.in_place) unsupported("an in-place claim beside a temporary buffer");
+    same_everywhere(program.temporary_blocks);
+    anatomy_.places.push_back({{}, program.temporary_blocks});
   }
 
   void tables(const Program& program) {
@@ -55,11 +63,13 @@ class Anatomist {
     for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
   }
 
-  // Of what a call brings only sums are sure to ascend.
+  // Of what a call brings only sums are sure to ascend; of a table of expressions it is shown.
   void searches(const Expression& e, const Program& program) {
-    if (e.op == Operator::kLocate && (program.tables[e.value].kind == TableKind::kCounts ||
-                                      program.tables[e.value].kind == TableKind::kMap))
-      unsupported("a search of a table that may not ascend");
+    if (e.op == Operator::kLocate) {
+      const TableKind kind = program.tables[e.value].kind;
+      if (kind == TableKind::kCounts) unsupported("a search of a table that may not ascend");
+      if (kind == TableKind::kMap) anatomy_.searched.insert(e.value);
+    }
     for (const Expression& operand : e.operands) searches(operand, program);
   }
 
@@ -151,17 +161,20 @@ class Anatomist {
     const bool plain =
         message.pieces.empty() ||
         (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind));
-    if (!plain && !anatomy_.forwards) unsupported("a message of several pieces");
-    if (message.sized || message.remote) unsupported("a sized or remote message");
+    if (!plain && !anatomy_.forwards && !anatomy_.relays)
+      unsupported("a message of several pieces");
+    if (message.remote) unsupported("a remote message");
+    if (message.sized && anatomy_.forwards) unsupported("a sized message in an allgather");
     Site site =
         new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
                  path, step);
     site.peer = put_in(message.peer, path);
     site.message = messages_++;
+    site.sized = message.sized;
     site.outer_path = path.size();
     site.outer_variables = variables_.size();
     if (message.pieces.empty()) return add(std::move(site));
-    pieces_ = inner_loops_ = 0;
+    pieces_ = places_ = inner_loops_ = 0;
     pieces(message.pieces, path, site);
     if (pieces_ == 0) unsupported("a message whose body has no piece");
   }
@@ -197,10 +210,26 @@ class Anatomist {
     names_ = names;
   }
 
+  // Whether the body is one piece, whatever is chosen in it.
+  static bool is_one_piece(const Body& body) {
+    int pieces = 0;
+    for (const Statement& statement : body) {
+      if (std::holds_alternative<Let>(statement.kind)) continue;
+      const If* choice = std::get_if<If>(&statement.kind);
+      const bool one = choice ? is_one_piece(choice->then) && is_one_piece(choice->otherwise)
+                              : std::holds_alternative<Transfer>(statement.kind);
+      if (!one) return false;
+      ++pieces;
+    }
+    return pieces == 1;
+  }
+
   void pieces_in_choice(const If& choice, const Path& path, const Site& site) {
     const Expression condition = put_in(choice.condition, path);
+    const int place = places_;
     pieces(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}),
            site);
+    if (is_one_piece(choice.then) && is_one_piece(choice.otherwise)) places_ = place;
     pieces(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
            site);
   }
@@ -211,17 +240,22 @@ class Anatomist {
     site.variables = variables_;
     site.names = names_;
     site.piece = pieces_++;
+    site.place = places_++;
     piece(transferred, site.kind == Site::Kind::kSend, path, site);
     add(std::move(site));
   }
 
-  // What is sent comes from the send buffer, or, where blocks are forwarded, from the other one.
+  // What is sent comes from the send buffer, or, where blocks are forwarded, from the receive or the
+  // temporary buffer.
   void piece(const Piece& piece, bool send, const Path& path, Site& site) {
     const Buffer expected = send && !anatomy_.forwards ? Buffer::kSend : Buffer::kReceive;
-    if (piece.buffer != expected)
+    const bool relayed = anatomy_.relays && piece.buffer == Buffer::kTemporary;
+    if (relayed && !site.sized) unsupported("a temporary block in a message that is not sized");
+    if (piece.buffer != expected && !relayed)
       unsupported(anatomy_.forwards ? "a message that is not between receive buffers"
                                     : "a message that forwards a block");
     if (piece.range && !anatomy_.forwards) unsupported("a message of a part of a block");
+    site.buffer = piece.buffer;
     site.block = put_in(piece.block, path);
     if (piece.range)
       site.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
@@ -268,7 +302,7 @@ class Anatomist {
   Anatomy anatomy_;
   int64_t all_parts_ = 0;
   int messages_ = 0;
-  int pieces_ = 0, inner_loops_ = 0;  // of the message whose body is being read
+  int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of the message whose body is being read
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
   Names names_;

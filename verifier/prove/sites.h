@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,15 @@ struct Site {
   // Of the message that carries the piece: which one, the piece's place in it, and how much of path
   // and variables is the message's; the rest, loops over pieces and conditions, is the piece's.
   int message = -1, piece = 0;
+  // The piece's place in the order of the message: pieces one of which is chosen share one.
+  int place = 0;
+  Buffer buffer = Buffer::kSend;  // where the piece is read or written
+  bool sized = false;             // the message is
   size_t outer_path = 0, outer_variables = 0;
   std::vector<int> inner_loops;  // which loops of the message's body it stands in
 
   bool in_body() const { return path.size() > outer_path || piece > 0; }
+  bool temporary() const { return block && buffer == Buffer::kTemporary; }
   // Where the message is, also without this piece.
   Path message_path() const { return {path.begin(), path.begin() + outer_path}; }
   int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
@@ -92,6 +98,7 @@ struct Definition {
 
 struct Anatomy {
   bool forwards = false;  // an allgather: blocks are sent on from the receive buffer
+  bool relays = false;    // an all-to-all in which blocks are sent on from the temporary buffer
   std::vector<Site> sites;
   std::vector<StepSite> steps;
   std::vector<LoopSite> loops;
@@ -99,7 +106,8 @@ struct Anatomy {
       bodies;  // bodies[0] is the program's, bodies[1 + i] that of loops[i]
   std::vector<Place> places;
   std::map<std::string, Definition> definitions;  // by name; the first of its name
-  std::string unsupported;                        // what the prover does not know; empty
+  std::set<int64_t> searched;  // tables of expressions that the program searches: they must ascend
+  std::string unsupported;     // what the prover does not know; empty
 };
 
 Anatomy take_apart(const Program& program);
