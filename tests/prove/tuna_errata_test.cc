@@ -82,5 +82,87 @@ TEST(TunaErrata, RangesAreHalfOpen) {
   EXPECT_THAT(distances.failed, Contains("piece of send 1"));
 }
 
+// Algorithms 2 and 3 on nodes of one size, with the shortest of first stages, in which rank g of a node
+// gets all blocks of its node for ranks g of any; what follows it is theirs, as it is meant.
+std::string on_equal_nodes(const std::string& second_stage) {
+  return R"(algorithm equal-nodes for alltoall
+table size = nodes
+require ranks = size[0]*length(size)
+temporary ranks blocks
+let Q = size[0]
+let N = length(size)
+let n = rank div Q
+let g = rank mod Q
+copy send[rank] to recv[rank]
+for j in 1 .. Q
+  step j
+    send sized to n*Q + wrap(g + j, Q)
+      for m in 0 .. N
+        send[m*Q + wrap(g + j, Q)]
+    receive sized from n*Q + wrap(g - j, Q)
+      for m in 0 .. N
+        if m = n
+          recv[n*Q + wrap(g - j, Q)]
+        else
+          temp[m*Q + wrap(g - j, Q)]
+)" + second_stage;
+}
+
+const std::string kCoalesced = on_equal_nodes(R"(for i in 1 .. N
+  let nsrc = (n + i) mod N
+  let ndst = (n - i + N) mod N
+  let src = nsrc*Q + g
+  let dst = ndst*Q + g
+  step Q + i
+    receive from src
+      for s in 0 .. Q
+        recv[nsrc*Q + s]
+    send to dst
+      for s in 0 .. Q
+        if s = g
+          send[dst]
+        else
+          temp[ndst*Q + s]
+)");
+
+TEST(TunaErrata, CoalescedExchangesAreAmongNodesAndNotAmongRanksOfANode) {
+  EXPECT_EQ(smallest_failure(kCoalesced), "");
+  const std::string printed = changed(changed(kCoalesced, "(n + i) mod N", "(n + i) mod Q"),
+                                      "(n - i + N) mod N", "(n - i + Q) mod Q");
+  EXPECT_EQ(smallest_failure(printed), "2x1: self-message");
+}
+
+TEST(TunaErrata, CoalescedBlocksGoToTheRankAndNotToTheNumberOfItsNode) {
+  EXPECT_EQ(smallest_failure(changed(kCoalesced, "send to dst", "send to ndst")),
+            "2x2: self-message");
+}
+
+const std::string kStaggered = on_equal_nodes(R"(for i in 0 .. ranks
+  let gi = i div Q
+  let gr = i mod Q
+  let nsrc = (n + gi) mod N
+  let ndst = (n - gi + N) mod N
+  if 0 < gi
+    step Q + i
+      receive recv[nsrc*Q + gr] from nsrc*Q + g
+      send to ndst*Q + g
+        if gr = g
+          send[ndst*Q + g]
+        else
+          temp[ndst*Q + gr]
+)");
+
+TEST(TunaErrata, StaggeredBlocksAreCountedByTheRanksOfANodeAndNotByItsNumber) {
+  EXPECT_EQ(smallest_failure(kStaggered), "");
+  EXPECT_EQ(smallest_failure(changed(kStaggered, "i div Q", "i div n")), "1: defined");
+  EXPECT_EQ(smallest_failure(changed(kStaggered, "i mod Q", "i mod n")), "1: defined");
+}
+
+TEST(TunaErrata, StaggeredExchangesAreWithOtherNodesAndNotWithOtherRanksNumbers) {
+  const std::string printed = changed(changed(kStaggered, "(n + gi) mod N", "(g + gi) mod N"),
+                                      "(n - gi + N) mod N", "(g - gi + N) mod N");
+  EXPECT_EQ(smallest_failure(printed), "2x1: self-message");
+}
+
 }  // namespace
 }  // namespace quadrille
