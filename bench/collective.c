@@ -120,7 +120,9 @@ static struct distribution read_distribution(const char* text) {
   if (!(uniform || other) || d.first < 0 || d.second < 0 || d.first > 1 << 30 || d.second > 1 << 30)
     fail("sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST");
   if (d.kind == 'p' && (d.first == 1 || d.second < 1))
-    fail("a power law has an exponent other than 1 and a largest size of 1 or more");
+    fail(
+        "sizes are given as uniform:MOST, ...; a power law has an exponent other than 1 and a "
+        "largest size of 1 or more");
   return d;
 }
 

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 
+#include "runtime/execution.h"
 #include "runtime/traffic.h"
 
 /* A message with more elements than an int counts. */
@@ -174,6 +175,8 @@ int quadrille_alltoall_run(quadrille_schedule schedule, const struct quadrille_s
   const char* refused = quadrille_refused_buffer(call.binding, in_place ? NULL : send->base);
   if (!refused) refused = quadrille_refused_buffer(call.binding, receive->base);
   if (refused) return quadrille_error(comm, MPI_ERR_BUFFER, "%s", refused);
+  if (call.binding->compares) code = quadrille_compare_lengths(call.binding, comm, send, receive);
+  if (code != MPI_SUCCESS) return code;
   if (call.binding->traffic)
     return quadrille_forward_run(call.binding, send, receive, in_place, comm);
   call.post_send = call.binding->synchronous ? MPI_Issend : MPI_Isend;

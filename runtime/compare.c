@@ -1,6 +1,6 @@
 /* What the ranks of a call compare where QUADRILLE_DEBUG asks for it: whether all could begin, and
- * whether all have the same counts. Otherwise such a call hangs, or returns the wrong bytes, as it
- * may with MPI's own. */
+ * whether all have the same counts, of an all-to-all whether each pair has the same length. Otherwise
+ * such a call hangs, or returns the wrong bytes, as it may with MPI's own. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +75,20 @@ static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64
                          binding->real[i], (long long)least, owners[0], (long long)most, owners[1]);
 }
 
+/* Whether all ranks have come this far without an error; an MPI error code of the same class
+ * everywhere, after the handler was called. */
+static int agree(struct quadrille_binding* binding, MPI_Comm comm, int error_class,
+                 const char* error) {
+  int mine = error ? error_class : MPI_SUCCESS, worst = MPI_SUCCESS;
+  const int code = MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
+  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (error) return quadrille_error(comm, error_class, "%s", error);
+  if (worst == MPI_SUCCESS) return MPI_SUCCESS;
+  return quadrille_error(comm, worst,
+                         "another rank's arguments are wrong; its own message says "
+                         "which");
+}
+
 int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
                             const struct quadrille_side* receive, int error_class,
                             const char* error) {
@@ -88,18 +102,44 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
     error = text;
     error_class = MPI_ERR_BUFFER;
   }
-  int mine = error ? error_class : MPI_SUCCESS, worst = MPI_SUCCESS;
-  int code = MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
-  if (code != MPI_SUCCESS)
-    code = quadrille_mpi_error(comm, code);
-  else if (error)
-    code = quadrille_error(comm, error_class, "%s", error);
-  else if (worst != MPI_SUCCESS)
-    code = quadrille_error(comm, worst,
-                           "another rank's arguments are wrong; its own message says "
-                           "which");
-  else
-    code = compare(binding, comm, room, room + 2 * binding->place.ranks);
+  int code = agree(binding, comm, error_class, error);
+  if (code == MPI_SUCCESS) code = compare(binding, comm, room, room + 2 * binding->place.ranks);
   free(room);
+  return code;
+}
+
+/* In bytes; -1 where 64 bits do not hold them. */
+static int64_t length_of(const struct quadrille_side* side, int rank) {
+  int64_t bytes;
+  const struct quadrille_side own = quadrille_side_of(side, rank);
+  return __builtin_mul_overflow(quadrille_block_of(side, rank).count, own.type_size, &bytes)
+             ? -1
+             : bytes;
+}
+
+int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
+                              const struct quadrille_side* send,
+                              const struct quadrille_side* receive) {
+  const int ranks = (int)binding->place.ranks;
+  int64_t* sent = malloc(2 * (size_t)ranks * sizeof *sent);
+  int64_t* comes = sent ? sent + ranks : NULL;
+  char text[QUADRILLE_TEXT];
+  const char* error = NULL;
+  int own = 0;
+  MPI_Comm_rank(binding->comm, &own);
+  for (int rank = 0; sent && rank < ranks; rank++) sent[rank] = length_of(send, rank);
+  int code = agree(binding, comm, MPI_ERR_NO_MEM, sent ? NULL : "out of memory");
+  if (code == MPI_SUCCESS) {
+    code = MPI_Alltoall(sent, 1, MPI_INT64_T, comes, 1, MPI_INT64_T, binding->comm);
+    if (code != MPI_SUCCESS) code = quadrille_mpi_error(comm, code);
+  }
+  for (int rank = 0; code == MPI_SUCCESS && !error && rank < ranks; rank++) {
+    const int64_t room = length_of(receive, rank);
+    if (comes[rank] == room) continue;
+    quadrille_name_lengths(text, rank, comes[rank], own, room);
+    error = text;
+  }
+  if (code == MPI_SUCCESS) code = agree(binding, comm, MPI_ERR_TRUNCATE, error);
+  free(sent);
   return code;
 }

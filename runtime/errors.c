@@ -102,6 +102,14 @@ int quadrille_call_error(MPI_Comm comm, int code) {
   return quadrille_mpi_error(comm, code);
 }
 
+void quadrille_name_lengths(char text[QUADRILLE_TEXT], int source, int64_t sent, int target,
+                            int64_t room) {
+  snprintf(text, QUADRILLE_TEXT,
+           "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
+           "describe the same bytes at both ends",
+           source, (long long)sent, target, (long long)room);
+}
+
 void quadrille_last_error(char* text, size_t size) {
   if (!text || size == 0) return;
   pthread_mutex_lock(&quadrille_global.lock);

@@ -50,4 +50,9 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
                             const struct quadrille_side* receive, int error_class,
                             const char* error);
 
+/* The same of the lengths of all blocks of an all-to-all. In place, both sides are one. */
+int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
+                              const struct quadrille_side* send,
+                              const struct quadrille_side* receive);
+
 #endif /* QUADRILLE_RUNTIME_EXECUTION_H_ */

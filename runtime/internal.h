@@ -103,6 +103,9 @@ int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...)
 int quadrille_mpi_error(MPI_Comm comm, int code);
 /* The same for one that a call's messages came to. */
 int quadrille_call_error(MPI_Comm comm, int code);
+/* Says that two ranks do not mean the same by the block from the one to the other. */
+void quadrille_name_lengths(char text[QUADRILLE_TEXT], int source, int64_t sent, int target,
+                            int64_t room);
 /* Between MPI_Init and MPI_Finalize. */
 int quadrille_mpi_is_usable(void);
 /* Whether QUADRILLE_DEBUG is set. */

@@ -89,7 +89,9 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
  * grows with the calls and goes with the communicator.
  *
  * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives, and change nothing
- * outside its blocks. */
+ * outside its blocks. With QUADRILLE_DEBUG=1 at all ranks each call compares them first, and the error
+ * is one everywhere; otherwise a schedule that sends blocks straight may wait for ever where one rank
+ * alone says that a block is empty. */
 QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);

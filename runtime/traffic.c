@@ -1,7 +1,6 @@
 /* A call on its route: which step does what next. */
 #include "runtime/traffic.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,10 +237,7 @@ const char* quadrille_traffic_mismatch(const struct quadrille_traffic* t,
   int own = 0;
   if (m->source < 0) return NULL;
   MPI_Comm_rank(t->binding->comm, &own);
-  snprintf(text, QUADRILLE_TEXT,
-           "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
-           "describe the same bytes at both ends",
-           m->source, (long long)m->sent, own, (long long)m->expected);
+  quadrille_name_lengths(text, m->source, m->sent, own, m->expected);
   return text;
 }
 

@@ -8,6 +8,8 @@ work=$TEST_TMPDIR
 "$generator" generate alltoall --algorithm factor --nodes 3 --out "$work/factor.qs" >/dev/null
 "$generator" generate allgather --algorithm blocked-ring --nodes 3 --out "$work/ring.qs" >/dev/null
 
+"$generator" generate alltoall --algorithm tuna --nodes 3 --out "$work/tuna.qs" >/dev/null
+
 start() {
   start_ranks openmpi 3 60 "$collective" "$@" >"$work/out" 2>"$work/err" </dev/null
   code=$?
@@ -38,6 +40,9 @@ refused() {
 }
 
 right 4 alltoall 100 2 "$work/factor.qs:4" "$work/factor.qs:1"
+right 4 alltoallv uniform:100 2 "$work/tuna.qs:16" "$work/factor.qs:16"
+right 4 persistent normal:1000:240 2 "$work/tuna.qs:16" "$work/factor.qs:16"
+right 1 alltoallv power:0.95:1024 1 "$work/tuna.qs:16"
 right 3 allgather 100 3 "$work/ring.qs:16"
 right 2 allgather 100 1 "$work/ring.qs:16:7" "$work/ring.qs:2:64"
 right 2 allgatherv 1x1000,2x0 2 "$work/ring.qs:16"
@@ -50,6 +55,9 @@ refused "a schedule is given as FILE.qs:WINDOW[:BLOCK_SIZE]" allgather 100 2 "$w
 refused "there are fewer counts than ranks" allgatherv 7,0 1 "$work/ring.qs:16"
 refused "there are more counts than ranks" allgatherv 4x7 1 "$work/ring.qs:16"
 refused "counts that differ are for allgatherv alone" allgather 7,0,9 1 "$work/ring.qs:16"
+for sizes in 100 uniform:x uniform:-1 normal:7 power:1:100; do
+  refused "sizes are given as uniform:MOST" alltoallv $sizes 1 "$work/tuna.qs:16"
+done
 refused "a count is no number of bytes" allgatherv 3x 1 "$work/ring.qs:16"
 refused "a count is no number of bytes" allgather -1 1 "$work/ring.qs:16"
 exit $failed

@@ -113,5 +113,38 @@ TEST_F(AllgatherDebug, BlocksOfElementsThatLieApart) {
   MPI_Type_free(&spread);
 }
 
+class AlltoallDebug : public Refused {
+ protected:
+  int call(quadrille_schedule schedule) {
+    return quadrille_alltoallv(schedule, from_, sent_.data(), places_.data(), MPI_INT, to_,
+                               received_.data(), places_.data(), MPI_INT, comm_);
+  }
+  std::vector<int> sent_ = std::vector<int>(static_cast<size_t>(all()), 2), received_ = sent_,
+                   places_ = std::vector<int>(sent_.size());
+  int from_[2] = {0}, to_[2];
+};
+
+TEST_F(AlltoallDebug, NamesTheRanksWhoseLengthsDiffer) {
+  for (const std::string& path :
+       {schedule_paths(all())[0], schedule_paths(all(), "forward").back()}) {
+    SCOPED_TRACE(path);
+    const Schedule schedule(path);
+    const quadrille_bind_options options = trusted();
+    ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
+    EXPECT_EQ(call(schedule), MPI_SUCCESS);
+    // The last one would wait for ever in a schedule that sends blocks straight.
+    for (const int expected : {1, 3, 0}) {
+      if (own() == 0) received_.back() = expected;
+      expect_refusal_everywhere(call(schedule), MPI_ERR_TRUNCATE,
+                                own() == 0 ? "rank " + std::to_string(all() - 1) +
+                                                 " sends 8 bytes to rank 0, which has room for " +
+                                                 std::to_string(4 * expected)
+                                           : "another rank's arguments are wrong");
+    }
+    received_.back() = 2;
+    expect_works(schedule, comm_);
+  }
+}
+
 }  // namespace
 }  // namespace quadrille::mpi
