@@ -9,6 +9,10 @@ namespace quadrille {
 Algorithm factor();               // factor.cc
 Algorithm factor_even();          // factor_even.cc
 Algorithm xor_exchange();         // xor.cc
+Algorithm linear();               // linear.cc
+Algorithm spread_out();           // spread_out.cc
+Algorithm scattered();            // spread_out.cc
+Algorithm pairwise();             // spread_out.cc
 Algorithm tuna();                 // tuna.cc
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc

@@ -15,12 +15,25 @@ Option self_loops_option() {
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms = {
-      factor(),         factor_even(),         xor_exchange(),
-      tuna(),           hierarchical_factor(), hierarchical_circle(),
-      tuna_coalesced(), tuna_staggered(),      linear_ring(),
-      blocked_ring(),   blocked_ring_nodes(),  blocked_ring_blocking(),
-      bruck(),          recursive_doubling(),  neighbor_exchange()};
+  static const std::vector<Algorithm> kAlgorithms = {factor(),
+                                                     factor_even(),
+                                                     xor_exchange(),
+                                                     linear(),
+                                                     spread_out(),
+                                                     scattered(),
+                                                     pairwise(),
+                                                     tuna(),
+                                                     hierarchical_factor(),
+                                                     hierarchical_circle(),
+                                                     tuna_coalesced(),
+                                                     tuna_staggered(),
+                                                     linear_ring(),
+                                                     blocked_ring(),
+                                                     blocked_ring_nodes(),
+                                                     blocked_ring_blocking(),
+                                                     bruck(),
+                                                     recursive_doubling(),
+                                                     neighbor_exchange()};
   return kAlgorithms;
 }
 

@@ -19,7 +19,7 @@ expect 0 generate hierarchical-factor --hostfile hosts --out c.qs
 cmp a.qs c.qs || fail 'a host file gives another file'
 expect 0 generate hierarchical-factor --nodes 4x8 --self-loops drop --intra exchange --pacing token --out c.qs
 says 'hierarchical-factor+drop+exchange+token for alltoall on nodes 4x8 (32 ranks)'
-for algorithm in factor factor-even xor tuna hierarchical-factor hierarchical-circle; do
+for algorithm in factor factor-even xor linear spread-out scattered pairwise tuna hierarchical-factor hierarchical-circle; do
   expect 0 generate $algorithm --nodes 4x4 --out c.qs
   expect 0 "$verifier" check c.qs
 done
@@ -68,6 +68,12 @@ says '-- radix = 9'
 expect 0 "$generator" emit ring.qs --out made
 grep -qF 'generate allgather --algorithm bruck --radix 9 --nodes 9' made/ring.h || fail 'no radix'
 
+expect 0 generate scattered --nodes 9 --block_count 3 --out scattered.qs
+expect 0 "$verifier" check scattered.qs
+says 'scattered.qs: verified'
+expect 0 "$generator" emit scattered.qs --out made
+grep -qF 'generate alltoall --algorithm scattered --block_count 3 --nodes 9' made/scattered.h ||
+  fail 'no block count'
 expect 0 generate tuna --nodes 512x32 --radix 8 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 307 ] || fail "tuna on 16,384 ranks: $(wc -c <tuna.qs) bytes"
 expect 0 generate tuna --nodes 9 --radix 3 --out tuna.qs
@@ -262,9 +268,9 @@ for radix in 1 0 -2 10 x 2.5; do
     generate tuna-coalesced --nodes 2,3,4 --radix $radix --out x.qs
 done
 for count in 0 -1 x 1.5 99999999999999999999; do
-  for algorithm in tuna-coalesced tuna-staggered; do
+  for algorithm in scattered tuna-coalesced tuna-staggered; do
     refuses "--block_count: '$count' is not a number of at least 1" \
-      generate $algorithm --nodes 2,3,4 --block_count $count --out x.qs
+      generate $algorithm --nodes 2,3,4 --block_count "$count" --out x.qs
   done
 done
 refuses 'give the bytes of a block, on the average, with --bytes' generate auto --nodes 4 --out x.qs

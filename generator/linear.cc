@@ -1,0 +1,55 @@
+// Linear all-to-all: what MPI libraries call basic linear.
+//
+// Idea: every rank exchanges with all others in rank order, and nothing waits for anything. Both
+// ends of an exchange know its step by the sum of their ranks. Cost: p - 1 exchanges a rank, all in
+// flight at once; where steps keep step, 2p - 3 of them, in which many ranks idle. Precondition:
+// none.
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices&) {
+  return R"(
+algorithm linear for alltoall
+port exchange per rank
+in_place
+
+copy send[rank] to recv[rank]
+for i in 0 .. ranks
+  if i != rank
+    step rank + i after -1
+      receive recv[i] from i
+      send send[i] to i
+)";
+}
+
+std::string proof(const Choices&) {
+  return R"(match receive 1
+  with send 1 where i = rank
+match send 1
+  with receive 1 where i = rank
+cover
+  with send 1 where i = target
+copies
+  with copy 1
+keys i
+  from rank + i
+  to rank + i + 1
+)";
+}
+
+}  // namespace
+
+Algorithm linear() {
+  return {"linear",
+          Collective::kAlltoall,
+          "all exchanges at once, in rank order",
+          "Open MPI's basic linear; Fan et al. 2024, section 2",
+          "none",
+          {},
+          program,
+          proof};
+}
+
+}  // namespace quadrille

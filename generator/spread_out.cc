@@ -1,0 +1,91 @@
+// All-to-all round the ring of ranks (Kang et al. 2020 and MPICH's all-to-alls; Fan et al. 2024,
+// section 2): in round i rank u sends to u + i and receives from u - i.
+//
+// Idea: at no time do two ranks send to one, as long as rounds keep step. Three baselines differ in
+// how many rounds are in flight: spread-out, all of them; scattered, batches of block_count, of
+// which each starts when the one before is complete; pairwise, one. Cost: p - 1 messages a rank.
+// Precondition: none. (In the rounds of factor and xor both messages of a rank are with the same
+// partner.)
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const std::string& name, const std::string& declarations,
+                    const std::string& after) {
+  return "algorithm " + name + R"( for alltoall
+port one+one per rank
+)" + declarations +
+         R"(
+copy send[rank] to recv[rank]
+for i in 1 .. ranks
+  let source = wrap(rank - i, ranks)
+  let target = wrap(rank + i, ranks)
+  step i)" +
+         after + R"(
+    receive recv[source] from source
+    send send[target] to target
+)";
+}
+
+std::string spread_out_program(const Choices&) { return program("spread-out", "", " after -1"); }
+
+std::string scattered_program(const Choices&) {
+  return program("scattered", "parameter block_count\nrequire 1 <= block_count\n",
+                 " after (i - 1) div block_count*block_count");
+}
+
+std::string pairwise_program(const Choices&) { return program("pairwise", "", ""); }
+
+std::string proof(const Choices&) {
+  return R"(match receive 1
+  with send 1 where i = i
+match send 1
+  with receive 1 where i = i
+cover
+  with send 1 where i = wrap(target - source, ranks)
+copies
+  with copy 1
+keys i
+  from i
+  to i + 1
+)";
+}
+
+}  // namespace
+
+Algorithm spread_out() {
+  return {"spread-out",
+          Collective::kAlltoall,
+          "in round i, rank u sends to u + i and receives from u - i; all rounds at once",
+          "Fan et al. 2024, section 2",
+          "none",
+          {},
+          spread_out_program,
+          proof};
+}
+
+Algorithm scattered() {
+  return {"scattered",
+          Collective::kAlltoall,
+          "spread-out in batches of rounds, one batch after another",
+          "MPICH's scattered all-to-all; Fan et al. 2024, section 2",
+          "none",
+          {},
+          scattered_program,
+          proof,
+          {{"block_count", 32, 1, false, "how many rounds there are to a batch"}}};
+}
+
+Algorithm pairwise() {
+  return {"pairwise",
+          Collective::kAlltoall,
+          "spread-out with one round after another",
+          "Open MPI's and MPICH's pairwise exchange",
+          "none",
+          {},
+          pairwise_program,
+          proof};
+}
+
+}  // namespace quadrille
