@@ -3,7 +3,8 @@
 The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A transfer is
 one message of the rank, a send or a receive; an exchange is two. For some algorithms a loop written by hand stands beside
 it, which posts the same messages in the same order; the program compares them first. Binding, once a communicator, is shown
-apart. Allgathers have 64 blocks a rank.
+apart. Allgathers have 64 blocks a rank. Where blocks are forwarded, what is counted are the pieces of messages, each a block
+that is sent or received.
 """
 import tempfile
 
@@ -26,6 +27,12 @@ CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a tran
     ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), None, None),
     ("bruck 1024", "allgather", "bruck", "1024", (0, 700), None, None),
     ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 200, None),
+)
+FORWARDING = (  # algorithm, ranks in all, radix, this rank, most instructions a piece
+    ("tuna", 128, 2, 0, 160),
+    ("tuna", 128, 8, 5, 160),
+    ("tuna", 1024, 8, 700, 160),
+    ("tuna", 8, 2, 0, None),
 )
 SHARES = ((64, None), (4096, 3))  # bytes of a block, the most percent of Open MPI's own instructions
 MPIRUN = (
@@ -54,6 +61,14 @@ def one_rank(report, case, command, most, most_of_loop):
     report.figure(f"{case} | binding, once", binding, "instructions")
 
 
+def forwarding(report, case, command, most):
+    """One call and a persistent one, by the piece."""
+    for what, function in (("a piece", "counted_runtime"), ("persistent, a piece", "counted_persistent")):
+        printed, (profile,) = callgrind.count(command, function)
+        pieces = int(printed.split()[0])
+        report.figure(f"{case} | {what}", profile.own / pieces, "instructions", at_most=most, n=pieces)
+
+
 def under_open_mpi(report, generator, run, bytes, most):
     """The share of the worst of 16 ranks, over shared memory: it depends a little on how they wait for each other."""
     file = generator.file("alltoall", "hierarchical-factor", "8,4,2,2")
@@ -79,6 +94,11 @@ def measure(report, options, programs):
                 if options.only in case:
                     file = generator.file(collective, algorithm, nodes)
                     one_rank(report, case, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
+        for algorithm, size, radix, rank, most in FORWARDING:
+            case = f"{algorithm} {size} radix {radix}, rank {rank}"
+            if options.only in case:
+                file = generator.file("alltoall", algorithm, str(size), "--radix", str(radix))
+                forwarding(report, case, [instructions, file, size, rank, 1, WINDOW], most)
         for bytes, most in SHARES:
             if options.only in "under Open MPI":
                 under_open_mpi(report, generator, run, bytes, most)

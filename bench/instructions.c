@@ -1,11 +1,12 @@
 /* instructions FILE.qs NODES RANK CALLS WINDOW: calls quadrille_alltoall with blocks of 8 bytes, or
  * quadrille_allgather with contributions of 512, and the same transfers written by hand where that
  * was done for the algorithm, as one rank over an MPI that does nothing. Prints how many messages a
- * call has, and the algorithm.
+ * call has, or pieces of messages where the algorithm forwards blocks, and the algorithm.
  *
- * Run under callgrind, which collects inside counted_runtime and counted_by_hand. First it makes
- * sure that both post the same messages in the same order; exit 1 where they do not, 2 on bad
- * input. A schedule with a block size is given one of 8 bytes: 64 blocks a rank. */
+ * Run under callgrind, which collects inside counted_runtime, counted_persistent and
+ * counted_by_hand. First it makes sure that what is by hand posts the same messages in the same
+ * order; exit 1 where it does not, 2 on bad input. A schedule with a block size is given one of 8
+ * bytes: 64 blocks a rank. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,45 @@ static void __attribute__((noinline)) counted_by_hand(void (*by_hand)(const stru
   for (int i = 0; i < calls; i++) by_hand(job);
 }
 
+/* Equal blocks by a persistent call. */
+static quadrille_request make_persistent(quadrille_schedule schedule,
+                                         const struct hand_written* job) {
+  quadrille_request request;
+  int* counts = malloc(2 * (size_t)job->ranks * sizeof *counts);
+  if (!counts) exit(2);
+  for (int r = 0; r < job->ranks; r++) {
+    counts[r] = job->bytes;
+    counts[job->ranks + r] = r * job->bytes;
+  }
+  check(quadrille_alltoallv_init(schedule, job->send, counts, counts + job->ranks, MPI_BYTE,
+                                 job->receive, counts, counts + job->ranks, MPI_BYTE, job->comm,
+                                 MPI_INFO_NULL, &request));
+  free(counts);
+  return request;
+}
+
+static void call_persistent(quadrille_request request) {
+  check(quadrille_start(request));
+  check(quadrille_wait(request));
+}
+
+static void __attribute__((noinline)) counted_persistent(quadrille_request request, int calls) {
+  for (int i = 0; i < calls; i++) call_persistent(request);
+}
+
+/* The same for an algorithm that forwards blocks. A persistent call sends nothing else. */
+static void count_pieces(quadrille_schedule schedule, const struct hand_written* job, int calls,
+                         const char* algorithm) {
+  const quadrille_request request = make_persistent(schedule, job);
+  stub_start_record();
+  call_persistent(request);
+  printf("%lld %s\n", (long long)(stub_end_record().bytes / job->bytes), algorithm);
+  fflush(stdout);
+  call_runtime(schedule, job);
+  counted_runtime(schedule, job, calls);
+  counted_persistent(request, calls);
+}
+
 static void prepare(struct hand_written* job, int* sizes, int* base, int nodes, int rank) {
   qsort(sizes, (size_t)nodes, sizeof *sizes, ascending);
   for (int i = 0; i < nodes; i++) {
@@ -133,6 +173,10 @@ int main(int count, char** words) {
   const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_TRUSTED, job.window, 0,
                                           job.block_bytes};
   check(quadrille_bind(schedule, MPI_COMM_WORLD, &options));
+  if (strcmp(info.algorithm, "tuna") == 0) {
+    count_pieces(schedule, &job, calls, info.algorithm);
+    return 0;
+  }
   void (*by_hand)(const struct hand_written*) = find_by_hand(info.algorithm);
   compare(schedule, &job, by_hand, info.algorithm);
   counted_runtime(schedule, &job, calls);
