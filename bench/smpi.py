@@ -7,7 +7,7 @@ information, and baselines are schedules.
 import re
 import tempfile
 
-from bench import expected, machine, simulation
+from bench import expected, machine, simulation, smpi_tuna
 from bench.distributions import DISTRIBUTIONS, as_text
 from bench.sampling import Generator
 
@@ -200,5 +200,6 @@ def automatic(m):
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
-        for part in (regressions, messages, alltoall, allgatherv, against_the_model, automatic):
+        parts = (regressions, messages, alltoall, allgatherv, against_the_model, automatic, smpi_tuna.coalesced, smpi_tuna.radix)
+        for part in parts:
             part(m)

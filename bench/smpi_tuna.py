@@ -1,0 +1,40 @@
+"""TuNA on simulated networks: against windowed linear on many ranks, and how its radix matters."""
+WINDOW = 16
+RADICES = (2, 4, 8, 16)
+SIZES = {"uniform:16": 4, "uniform:2048": 1.8}  # of blocks, and windowed linear / coalesced, at least
+
+
+def seconds(network, m, nodes, sizes, schedules):
+    """The time of one call by each: an algorithm with its options."""
+    files = [(m.generator.file("alltoall", name, nodes, *map(str, options)), WINDOW) for name, *options in schedules]
+    sampled = network.sample(m.collective, "alltoallv", sizes, files, native=False)
+    return [one.ours[0] for one in sampled]
+
+
+def coalesced(m):
+    """256 ranks, 16 a node."""
+    nodes = "16x16"
+    for kind in ("flat", "fat-tree", "dragonfly"):
+        for sizes, at_least in SIZES.items():
+            case = f"alltoallv {sizes}, {kind} {nodes}"
+            if not m.wanted(case):
+                continue
+            candidates = [("tuna-coalesced", "--radix", radix) for radix in RADICES]
+            linear, *found = seconds(m.network(kind, nodes), m, nodes, sizes, [("linear",), *candidates])
+            m.microseconds(f"{case} | linear", linear)
+            for radix, each in zip(RADICES, found):
+                m.microseconds(f"{case} | tuna-coalesced, radix {radix}", each)
+            limit = at_least if kind == "flat" else None
+            m.report.figure(f"{case} | linear / tuna-coalesced", linear / min(found), at_least=limit)
+
+
+def radix(m):
+    """Small blocks want few messages, large ones short ways, those between something between."""
+    nodes = "128x1"
+    radices = [2**power for power in range(1, 8)]
+    for sizes in ("uniform:16", "uniform:1024", "uniform:16384"):
+        case = f"tuna {sizes}, busy {nodes}"
+        if m.wanted(case):
+            schedules = [("tuna", "--radix", each) for each in radices]
+            for each, found in zip(radices, seconds(m.network("busy", nodes), m, nodes, sizes, schedules)):
+                m.microseconds(f"{case} | radix {each}", found)
