@@ -12,10 +12,11 @@ NEEDS_CALM = True
 REPETITIONS = 5
 KIBIBYTE = 1024
 ALLGATHERS = ("linear-ring", "blocked-ring", "blocked-ring-nodes", "blocked-ring-blocking", "bruck", "recursive-doubling")
-SIZES = (  # collective, algorithm, nodes in words, nodes, most bytes
+SIZES = (  # collective, algorithm, nodes in words, nodes, most bytes, options
     ("alltoall", "hierarchical-factor", "nodes 1,2,3", "1,2,3", 0.4 * KIBIBYTE),
     ("alltoall", "hierarchical-factor", "512 nodes x 32", "512x32", 0.4 * KIBIBYTE),
     ("alltoall", "hierarchical-factor", "512 nodes of random sizes 1 to 64", random_nodes(), 0.7 * KIBIBYTE),
+    ("alltoall", "tuna", "512 nodes x 32, radix 8", "512x32", 0.3 * KIBIBYTE, "--radix", "8"),
     *(("allgather", algorithm, "512 nodes x 32", "512x32", 0.5 * KIBIBYTE) for algorithm in ALLGATHERS),
     ("allgather", "neighbor-exchange", "512 nodes x 32", "512x32", 0.5 * KIBIBYTE),
 )
@@ -35,6 +36,7 @@ CHECKS = (  # collective, algorithm, nodes, options and counts, most seconds, mo
     ("allgather", "blocked-ring", "1024x1", blocks(1024), None, 30, 2),
     ("allgather", "blocked-ring-nodes", "32x32", blocks(1024), None, 30, 2),
 )
+HOPS = ((1024, 8, 60),)  # of TuNA: ranks, radix, most ns a block and hop
 TOO_SLOW = 300  # ns a transfer: no larger schedule of an algorithm is tried
 MOST_MEMORY = 64  # MB, at 16,384 ranks
 
@@ -45,8 +47,8 @@ def build():
 
 def sizes(report, generator):
     """A file has no counts: its size is the same for every distribution."""
-    for collective, algorithm, what, nodes, most in SIZES:
-        size = os.path.getsize(generator.file(collective, algorithm, nodes))
+    for collective, algorithm, what, nodes, most, *options in SIZES:
+        size = os.path.getsize(generator.file(collective, algorithm, nodes, *options))
         report.figure(f"size | {algorithm}, {what}", size, "B", at_most=most)
 
 
@@ -77,6 +79,20 @@ def checking(report, generator, benchmark, repetitions):
             too_slow.add(algorithm)
 
 
+def hops(ranks, radix):
+    """How often blocks are sent: each as often as its distance has digits other than 0."""
+    digits = (distance // radix**digit % radix for distance in range(ranks) for digit in range(ranks.bit_length()))
+    return ranks * sum(digit != 0 for digit in digits)
+
+
+def forwarding(report, generator, benchmark, repetitions):
+    for ranks, radix, most in HOPS:
+        file = generator.file("alltoall", "tuna", f"{ranks}x1", "--radix", str(radix))
+        ((seconds, _),) = google.run(benchmark, file, repetitions=repetitions).values()
+        a_hop = [1e9 * one / hops(ranks, radix) for one in seconds]
+        google.add(report, f"check | tuna {ranks}x1, radix {radix}, a block and hop", a_hop, "ns", at_most=most)
+
+
 def memory(report, generator, verifier):
     printed = machine.run([verifier, "check", generator.file("alltoall", "hierarchical-factor", "512x32")])
     used = int(re.search(r"at most (\d+) MB", printed)[1])
@@ -91,4 +107,5 @@ def measure(report, options, programs):
         sizes(report, generator)
         generating(report, folder, generator_program, repetitions)
         checking(report, generator, benchmark, repetitions)
+        forwarding(report, generator, benchmark, repetitions)
         memory(report, generator, verifier)

@@ -53,6 +53,7 @@ struct Walker {
   int64_t key = 0;
   int64_t after = kNoAfter;
   int32_t program_counter = 0;
+  int32_t near = 0;  // where locate() found something last
   Undefined why = Undefined::kNone;
   bool has_after = false;  // where not, after is kNoAfter
 };
@@ -193,6 +194,15 @@ class Code {
     return true;
   }
 
+  // Most searches end where the one before did.
+  static int64_t locate_near(const std::vector<int64_t>& table, int64_t x, int32_t& near) {
+    const auto next = static_cast<size_t>(near) + 1;
+    if (next < table.size() && table[near] <= x && x < table[next]) return near;
+    const int64_t found = locate(table, x);
+    near = static_cast<int32_t>(std::max<int64_t>(0, found));
+    return found;
+  }
+
   PieceValue piece(int32_t index, const int64_t* registers) const {
     const PieceRegisters& p = pieces_[index];
     return {p.buffer, registers[p.block], p.ranged, p.ranged ? registers[p.low] : 0,
@@ -272,7 +282,9 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         r[i->target] = table[r[i->a]];
         break;
       }
-      case Operation::kLocate: r[i->target] = locate(tables[i->immediate], r[i->a]); break;
+      case Operation::kLocate:
+        r[i->target] = locate_near(tables[i->immediate], r[i->a], walker.near);
+        break;
       case Operation::kJump: jump(); break;
       case Operation::kJumpIfFalse:
         if (!r[i->a]) jump();

@@ -1,6 +1,8 @@
 // Binds a schedule, and chooses the executor by what the program is made of.
 #include "verifier/check.h"
 
+#include <algorithm>
+
 #include "schedule/traverse.h"
 #include "schedule/walk.h"
 
@@ -31,6 +33,24 @@ bool is_direct(const Program& program) {
   return direct;
 }
 
+bool is_forwarding(const Program& program) {
+  if (program.collective != Collective::kAlltoall || program.groups != 1 || uses_counts(program))
+    return false;
+  bool served = true;
+  Direction direction = Direction::kSend;  // of the message that the piece is in
+  for_each_statement(program.body, [&](const Statement& statement) {
+    if (const auto* message = std::get_if<Message>(&statement.kind)) direction = message->direction;
+    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
+      served &= is_whole(transfer->piece, Buffer::kTemporary) ||
+                is_whole(transfer->piece,
+                         direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive);
+    if (const auto* copy = std::get_if<Copy>(&statement.kind))
+      served &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
+    if (std::holds_alternative<Lanes>(statement.kind)) served = false;
+  });
+  return served;
+}
+
 namespace {
 
 // Where the streaming checker sees but a message without its other end at that key, the general one
@@ -41,9 +61,28 @@ bool wants_a_cycle(const Report& report, const Job& job) {
          job.groups[0].ranks() <= kFewRanks;
 }
 
-// check_gather comes to violations rank by rank; the general one finds that of the earliest step.
+// check_gather comes to violations rank by rank, check_forward to some of them early: the general one
+// finds that of the earliest step.
 bool wants_the_first(const Report& report, const Job& job) {
   return report.violation && job.groups[0].ranks() <= kFewRanks;
+}
+
+// By the executor that serves it.
+Report check_bound(const Program& program, const Job& job, const Call& call,
+                   const std::vector<Binding>& bindings, const CheckOptions& options) {
+  if (is_direct(program)) {
+    if (const auto report = check_direct(program, job, bindings[0], options))
+      if (!wants_a_cycle(*report, job)) return *report;
+  }
+  if (is_forwarding(program)) {
+    if (const auto report = check_forward(program, job, bindings[0], options))
+      if (!wants_the_first(*report, job)) return *report;
+  }
+  if (is_gather(program, options)) {
+    if (const auto report = check_gather(program, job, call, bindings[0]))
+      if (!wants_the_first(*report, job)) return *report;
+  }
+  return execute(program, job, call, bindings, options);
 }
 
 }  // namespace
@@ -58,13 +97,10 @@ Result<Report> check_schedule(const Program& program, const Job& job, const Call
   }
   const Result<Code> code = Code::compile(program);
   if (!code.ok()) return code.error();
-  if (is_direct(program))
-    if (std::optional<Report> report = check_direct(program, job, bindings[0], options))
-      if (!wants_a_cycle(*report, job)) return *std::move(report);
-  if (is_gather(program, options))
-    if (std::optional<Report> report = check_gather(program, job, call, bindings[0]))
-      if (!wants_the_first(*report, job)) return *std::move(report);
-  return execute(program, job, call, bindings, options);
+  Report report = check_bound(program, job, call, bindings, options);
+  for (const Binding& binding : bindings)
+    report.temporary_blocks = std::max(report.temporary_blocks, binding.temporary_blocks);
+  return report;
 }
 
 }  // namespace quadrille::verifier

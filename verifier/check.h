@@ -1,9 +1,9 @@
 // The exact checker: walks every rank of a decoded schedule and says whether it is right on this
 // topology.
 //
-// Three executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
+// Four executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
 // serves schedules in which every block travels once, straight from its source to its destination.
-// check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
+// check_forward does so for all-to-alls whose blocks travel by way of temporary buffers. check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
 // which bytes travel between equal places of equal blocks. execute() runs anything in the language,
 // by rendezvous, and keeps what every block holds. All stop at the first violation. They are tested
 // against each other.
@@ -36,6 +36,14 @@ bool is_direct(const Program& program);
 // Nothing where the schedule turns out to need execute().
 std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
                                    const CheckOptions& options);
+
+// True for programs that check_forward can serve: all-to-alls of one group in which whole blocks
+// travel from send and temporary buffers to temporary and receive buffers.
+bool is_forwarding(const Program& program);
+
+// Nothing where the schedule turns out to need execute().
+std::optional<Report> check_forward(const Program& program, const Job& job, const Binding& binding,
+                                    const CheckOptions& options);
 
 // True for programs that check_gather may be able to serve: allgathers of one group, asked about
 // the port that they claim.

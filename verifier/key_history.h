@@ -14,6 +14,11 @@ namespace quadrille::verifier {
 // The keys of one rank's steps, in ascending order: how many steps may be in flight.
 class KeyHistory {
  public:
+  // Keys, and what `after` names, beyond these are nothing for here: differences might overflow.
+  static constexpr int64_t kGreatest = int64_t{1} << 60;
+  static bool is_great(int64_t key) { return key <= -kGreatest || key >= kGreatest; }
+
+  int64_t size() const { return size_; }
   void clear() { runs_.clear(), size_ = 0; }
 
   void add(const Strip::Strided& key, int64_t count) {
@@ -48,12 +53,6 @@ class KeyHistory {
     return least;
   }
 
- private:
-  struct Run {
-    Strip::Strided key;
-    int64_t count, before;
-  };
-
   // How many keys are no greater.
   int64_t up_to(int64_t key) const {
     const auto above = std::upper_bound(runs_.begin(), runs_.end(), key,
@@ -63,6 +62,12 @@ class KeyHistory {
     if (run.count == 1) return run.before + 1;
     return run.before + std::min(run.count, (key - run.key.at) / run.key.by + 1);
   }
+
+ private:
+  struct Run {
+    Strip::Strided key;
+    int64_t count, before;
+  };
 
   std::vector<Run> runs_;
   int64_t size_ = 0;

@@ -86,6 +86,11 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
                      ? "any number of steps may be in flight"
                      : fmt::format("at most {} step{} in flight", report.safe_window,
                                    report.safe_window == 1 ? "" : "s"));
+  if (report.temporary_blocks > 0)
+    line("temporary",
+         fmt::format("at most {} block{} a rank: none is overwritten before it was used, or used "
+                     "before it was written",
+                     report.temporary_blocks, report.temporary_blocks == 1 ? "" : "s"));
   line("in place", report.in_place ? "each block is sent no later than it is overwritten"
                                    : "blocks to be sent are copied first");
   line("scope", scope_text(schedule, call));

@@ -67,9 +67,10 @@ struct Report {
                            // node deals with one other at most
   int64_t time =
       0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)
-  int64_t lower_bound = 0;  // of any schedule on these nodes
-  int64_t safe_window = 0;  // steps that may be in flight; 0: any number
-  bool in_place = true;     // each block is sent no later than it is overwritten
+  int64_t lower_bound = 0;       // of any schedule on these nodes
+  int64_t temporary_blocks = 0;  // that a rank's temporary buffer has, at most
+  int64_t safe_window = 0;       // steps that may be in flight; 0: any number
+  bool in_place = true;          // each block is sent no later than it is overwritten
   bool any_counts =
       false;  // no receiver needs a length that it cannot know: blocks may differ in size
   PortVerdict port = PortVerdict::kNotClaimed;

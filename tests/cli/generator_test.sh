@@ -81,6 +81,7 @@ expect 0 "$verifier" check tuna.qs
 says 'tuna.qs: verified'
 says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
 says '  steps     4, 36 messages'
+says '  temporary at most 4 blocks a rank: none is overwritten before it was used, or used before it was written'
 expect 0 "$generator" show tuna.qs
 says '-- radix = 3'
 expect 0 "$generator" show tuna.qs --format steps

@@ -56,6 +56,8 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   std::optional<Report> streamed;
   if (is_direct(mutant.program))
     streamed = check_direct(mutant.program, job, bindings[0], {});
+  else if (is_forwarding(mutant.program))
+    streamed = check_forward(mutant.program, job, bindings[0], {});
   else if (is_gather(mutant.program, {}))
     streamed = check_gather(mutant.program, job, call, bindings[0]);
   if (!streamed) return;

@@ -4,7 +4,8 @@
 namespace quadrille::verifier {
 namespace {
 
-const std::vector<std::vector<int64_t>> kTwo = {{1, 1}}, kThree = {{1, 1, 1}};
+const std::vector<std::vector<int64_t>> kTwo = {{1, 1}}, kThree = {{1, 1, 1}},
+                                        kFour = {{1, 1, 1, 1}};
 
 }  // namespace
 
@@ -182,6 +183,30 @@ std::vector<Refusal> refusals() {
        "block 0 of its temporary buffer",
        "copy send[rank] to temp[0]",
        "copy send[rank] to recv[rank]"},
+      {"slot_not_written",
+       kFour,
+       Property::kHeld,
+       0,
+       {0},
+       "block 1 of its temporary buffer, which holds nothing there yet",
+       "temp[1]\n  receive",
+       "send[wrap(rank - 3, ranks)]\n  receive"},
+      {"slot_overwritten",
+       kFour,
+       Property::kOverwrite,
+       0,
+       {0},
+       "overwrites block 0 of its temporary buffer before it was used",
+       "temp[0]\n    temp[0]",
+       "temp[0]\n    temp[1]"},
+      {"slot_beyond_the_buffer",
+       kFour,
+       Property::kBlock,
+       0,
+       {0},
+       "names block 1 of its temporary buffer, which has 1",
+       "temporary 1 blocks",
+       "temporary 2 blocks"},
       {"after_too_lax",
        kThree,
        Property::kOverlap,

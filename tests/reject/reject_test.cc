@@ -93,6 +93,20 @@ TEST(Reject, TheCheckerOfAllgathersAcceptsNoCase) {
   EXPECT_GE(refused, 5);
 }
 
+TEST(Reject, TheCheckerOfForwardingAllToAllsAcceptsNoCase) {
+  int refused = 0;
+  for (const Refusal& refusal : refusals()) {
+    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
+    if (!is_forwarding(program)) continue;
+    const Job job = job_of(refusal);
+    const Binding binding = bind(program, job, refusal.call, 0).value();
+    const auto report = check_forward(program, job, binding, {refusal.ports});
+    EXPECT_TRUE(!report || report->violation) << refusal.name;
+    refused += report && report->violation;
+  }
+  EXPECT_GE(refused, 15);
+}
+
 TEST(Reject, EveryCaseIsAcceptedOnceMended) {
   for (const Refusal& refusal : refusals()) {
     if (refusal.wrong.empty()) continue;

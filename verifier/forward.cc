@@ -1,0 +1,397 @@
+// The checker of large all-to-alls that forward blocks: all ranks in key order, a few bytes a block.
+//
+// As in direct.cc, every rank is a walker that stands before its next step, a timing wheel finds
+// those whose key is next, and each receive of a key is matched with its send; since both ends of a
+// message must have one key and keys strictly increase at a rank, induction over keys gives progress
+// without any buffering. A block is known by its source and its target. All that a key's messages
+// carry is read before anything that they bring is written.
+//
+// A slot of the temporary buffer knows what it holds and in which steps of its rank it was last
+// written and last read. That is enough: of several earlier accesses the last is the nearest, and
+// what is read twice, or brought to another's place in a receive buffer, from where nothing is sent,
+// is wrong in the end, whatever follows: two copies cannot both be used where there is one place.
+//
+// Memory: 12 bytes a slot, a bit a pair of ranks, and the messages of one key. Tested beside the
+// general checker by tests/verifier/forward_test.cc.
+#include <fmt/format.h>
+
+#include "schedule/walk.h"
+#include "verifier/arrivals.h"
+#include "verifier/bounds.h"
+#include "verifier/check.h"
+#include "verifier/key_history.h"
+#include "verifier/key_messages.h"
+#include "verifier/ledger.h"
+#include "verifier/slots.h"
+#include "verifier/wheel.h"
+
+namespace quadrille::verifier {
+namespace {
+
+// Source and target of a block fit into 32 bits.
+constexpr int64_t kMostRanks = 65535;
+
+class ForwardChecker {
+ public:
+  ForwardChecker(const Program& program, const Job& job, const Binding& binding,
+                 const CheckOptions& options)
+      : program_(program),
+        topology_(job.groups[0]),
+        binding_(binding),
+        code_(*Code::compile(program)),
+        ranks_(binding.place.ranks),
+        ledger_(program, job, options),
+        registers_(ranks_ * code_.registers()),
+        walkers_(ranks_),
+        histories_(ranks_),
+        steps_(ranks_),
+        wheel_(ranks_),
+        matching_(ranks_),
+        slots_(ranks_, binding.temporary_blocks),
+        arrivals_(ranks_) {}
+
+  std::optional<Report> run() {
+    for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) {
+      code_.start(binding_, rank, walkers_[rank], registers(rank));
+      proceed(rank);
+    }
+    while (!wheel_.empty() && !stopped()) advance();
+    if (needs_execution_) return std::nullopt;
+    if (!stopped()) finish();
+    return report_;
+  }
+
+  // The walk's sink: what the current rank does in its step, or before its first.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    message(head);
+    piece({buffer, block, false, 0, 0});
+  }
+  void message(const MessageHead& head) {
+    close_message();
+    open_ = Pieces{head.direction, head.sized, pieces_of(head.direction), 0};
+    if (static_cast<uint64_t>(head.peer) >= static_cast<uint64_t>(ranks_))
+      return fail(Property::kPeer, {current_},
+                  fmt::format("rank {} names rank {} of {}", current_, head.peer, ranks_));
+    if (head.peer == current_)
+      return fail(Property::kSelfMessage, {current_},
+                  fmt::format("rank {} sends to itself", current_));
+    const auto peer = static_cast<int32_t>(head.peer);
+    const auto number = static_cast<int64_t>(messages_.size());
+    if (head.direction == Direction::kSend)
+      matching_.add_send(current_, peer, number);
+    else
+      matching_.add_receive(peer, current_, number);
+  }
+  void piece(const PieceValue& piece) {
+    if (!is_block(piece)) return bad_block(piece);
+    open_->direction == Direction::kSend ? load(piece) : want(piece);
+  }
+  void message_end() {}
+  void reduce(Side, const PieceValue&, const PieceValue&) {
+    check(false, "an all-to-all reduces nothing");
+  }
+  void copy(const PieceValue& from, const PieceValue& to) {
+    for (const PieceValue& piece : {from, to})
+      if (!is_block(piece)) return bad_block(piece);
+    if (from.block != current_ || to.block != current_)
+      return fail(Property::kPlace, {current_},
+                  fmt::format("rank {} copies its block for rank {} to block {} of its receive "
+                              "buffer",
+                              current_, from.block, to.block));
+    arrive(current_, current_);
+    outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
+  }
+
+ private:
+  struct Pieces {
+    Direction direction;
+    bool sized;
+    size_t first, count;  // in loads_ or wants_
+  };
+  // Where a piece belongs: a block of the receive buffer, or slot -1 - it of the temporary one.
+  using Want = int32_t;
+
+  bool stopped() const { return report_.violation.has_value() || needs_execution_; }
+
+  void fail(Property property, std::vector<int64_t> ranks, std::string detail) {
+    if (stopped()) return;
+    Violation violation{property, std::nullopt, {}, std::move(detail)};
+    if (in_step_) violation.key = wheel_.now();
+    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
+    report_.violation = std::move(violation);
+  }
+
+  int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
+  size_t pieces_of(Direction direction) const {
+    return direction == Direction::kSend ? loads_.size() : wants_.size();
+  }
+  BlockName name(int64_t source, int64_t target) const {
+    return static_cast<BlockName>(source * ranks_ + target);
+  }
+
+  bool is_block(const PieceValue& piece) const {
+    const int64_t blocks = piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_;
+    return static_cast<uint64_t>(piece.block) < static_cast<uint64_t>(blocks);
+  }
+
+  void bad_block(const PieceValue& piece) {
+    static constexpr const char* kNames[] = {"send", "receive", "temporary"};
+    fail(Property::kBlock, {current_},
+         fmt::format("rank {} names block {} of its {} buffer, which has {}", current_, piece.block,
+                     kNames[static_cast<int>(piece.buffer)],
+                     piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_));
+  }
+
+  // Reads what is sent.
+  void load(const PieceValue& piece) {
+    if (piece.buffer == Buffer::kSend) {
+      if (arrivals_.has(piece.block, current_)) deny_in_place(piece.block);
+      return loads_.push_back(name(current_, piece.block));
+    }
+    BlockName held = kNoBlock;
+    if (const auto wrong = slots_.read(current_, piece.block, steps_[current_], held))
+      return bad_slot(*wrong, current_, piece.block);
+    loads_.push_back(held);
+  }
+
+  void want(const PieceValue& piece) {
+    const auto block = static_cast<int32_t>(piece.block);
+    wants_.push_back(piece.buffer == Buffer::kReceive ? block : -1 - block);
+  }
+
+  void deny_in_place(int64_t block) {
+    report_.in_place = false;
+    if (program_.in_place)
+      fail(Property::kInPlace, {current_},
+           fmt::format("rank {} reads block {} of its send buffer after block {} of its receive "
+                       "buffer was written",
+                       current_, block, block));
+  }
+
+  void close_message() {
+    if (!open_) return;
+    open_->count = pieces_of(open_->direction) - open_->first;
+    messages_.push_back(*open_);
+    open_.reset();
+  }
+
+  // Walks through the rank's step and to its next one, which is filed under its key.
+  void proceed(int64_t rank) {
+    current_ = rank;
+    Walker& walker = walkers_[rank];
+    outside_ = false;
+    Pause pause;
+    while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this)) ==
+           Pause::kOutside) {
+      outside_ = true;
+      histories_[rank].epoch = histories_[rank].keys.size();
+    }
+    close_message();
+    switch (pause) {
+      case Pause::kStep: return enter(rank);
+      case Pause::kEnd: return;
+      case Pause::kUndefined:
+        return fail(Property::kDefined, {rank},
+                    fmt::format("rank {} meets {}", rank, describe(walker.why)));
+      default: check(false, "a program that is served has no lanes");
+    }
+  }
+
+  void enter(int64_t rank) {
+    const Walker& walker = walkers_[rank];
+    History& history = histories_[rank];
+    if (history.keys.size() > 0 && walker.key <= history.last)
+      return fail(Property::kOrder, {rank},
+                  fmt::format("rank {} goes on to step {}", rank, walker.key));
+    if (KeyHistory::is_great(walker.key) ||
+        (walker.has_after && KeyHistory::is_great(walker.after)))
+      needs_execution_ = true;
+    if (stopped()) return;
+    history.keys.add({walker.key, 0}, 1);
+    history.last = walker.key;
+    if (walker.has_after) {
+      ledger_.overlapping_step();
+      note_window(history.keys.window({walker.after, 0}, 1));
+    } else {
+      sequential_ = true;
+    }
+    wheel_.add(rank, walker.key);
+  }
+
+  void note_window(int64_t window) {
+    if (window > 0)
+      report_.safe_window =
+          report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
+  }
+
+  // Everything that happens at the next key.
+  void advance() {
+    int32_t rank = wheel_.advance();
+    in_step_ = true;
+    if (rank < 0) return;
+    while (rank >= 0 && !stopped()) {
+      const int32_t next = wheel_.take(rank);
+      steps_[rank] = step_of(rank);
+      proceed(rank);
+      rank = next;
+    }
+    if (!stopped()) match();
+    if (!stopped() && ledger_.conflict()) port_conflict(*ledger_.conflict());
+    ledger_.end_key();
+    matching_.clear();
+    messages_.clear();
+    loads_.clear();
+    wants_.clear();
+  }
+
+  // The step that the rank stands before, by its number among the rank's steps.
+  Slots::Step step_of(int64_t rank) const {
+    const History& history = histories_[rank];
+    const Walker& walker = walkers_[rank];
+    const int64_t number = history.keys.size();
+    const int64_t over = walker.has_after ? history.keys.up_to(walker.after) : number;
+    return {static_cast<int32_t>(number),
+            static_cast<int32_t>(std::max<int64_t>(over, history.epoch))};
+  }
+
+  void match() {
+    matching_.sort();
+    for (const KeyMessage& receive : matching_.receives()) {
+      KeyMessage* send = matching_.find_send(receive.source, receive.target);
+      if (!send || send->matched)
+        return fail(send ? Property::kOrder : Property::kMatch, {receive.target, receive.source},
+                    fmt::format("rank {} receives from rank {}, which sends it {} in this step",
+                                receive.target, receive.source, send ? "one message" : "nothing"));
+      send->matched = true;
+      deliver(receive.source, receive.target, messages_[send->block], messages_[receive.block]);
+      if (stopped()) return;
+    }
+    for (const KeyMessage& send : matching_.sends())
+      if (!send.matched)
+        return fail(Property::kMatch, {send.source, send.target},
+                    fmt::format("rank {} sends to rank {}, which does not receive it in this step",
+                                send.source, send.target));
+  }
+
+  void deliver(int32_t source, int32_t target, const Pieces& sent, const Pieces& received) {
+    if (sent.count != received.count)
+      return fail(Property::kLength, {source, target},
+                  fmt::format("rank {} sends {} pieces, rank {} receives {}", source, sent.count,
+                              target, received.count));
+    if (sent.sized != received.sized)
+      return fail(
+          Property::kLength, {source, target},
+          fmt::format("rank {} and rank {} disagree whether lengths travel ahead", source, target));
+    for (size_t i = 0; i < sent.count && !stopped(); ++i) {
+      const BlockName block = loads_[sent.first + i];
+      if (!sent.sized) any_counts_ &= block % ranks_ == target;
+      put(target, wants_[received.first + i], block);
+    }
+    single_ &= sent.count <= 1;
+    (sent.count > 0 ? report_.messages : report_.tokens) += 1;
+    ledger_.message(source, target, sent.count > 0);
+  }
+
+  void put(int32_t rank, Want where, BlockName block) {
+    if (where < 0) {
+      if (const auto wrong = slots_.write(rank, -1 - where, steps_[rank], block))
+        bad_slot(*wrong, rank, -1 - where);
+      return;
+    }
+    if (block == name(where, rank)) return arrive(where, rank);
+    fail(
+        Property::kPlace, {rank},
+        fmt::format("rank {} gets into block {} of its receive buffer what belongs elsewhere: rank "
+                    "{}'s block for rank {}",
+                    rank, where, block / ranks_, block % ranks_));
+  }
+
+  void arrive(int64_t source, int64_t target) {
+    if (!arrivals_.add(source, target))
+      fail(Property::kOnce, {target, source},
+           fmt::format("rank {}'s block arrives again at rank {}", source, target));
+  }
+
+  void bad_slot(Property property, int64_t rank, int64_t block) {
+    const char* what = "touches {} in a step, and in an earlier one that may still be in flight";
+    if (property == Property::kHeld) what = "uses {}, which holds nothing there yet";
+    if (property == Property::kOnce) what = "uses {} again, or gets what is there already";
+    if (property == Property::kOverwrite) what = "overwrites {} before it was used";
+    fail(property, {rank},
+         fmt::format("rank {} ", rank) +
+             fmt::format(fmt::runtime(what),
+                         fmt::format("block {} of its temporary buffer", block)));
+  }
+
+  void port_conflict(const Ledger::Conflict& conflict) {
+    fail(Property::kPort, {conflict.source, conflict.target},
+         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}",
+                     conflict.source, conflict.target, ledger_.port_per_node() ? "node" : "rank",
+                     conflict.unit));
+  }
+
+  void finish() {
+    in_step_ = false;
+    if (const auto missing = arrivals_.missing())
+      return fail(
+          Property::kCoverage, {missing->second, missing->first},
+          fmt::format("rank {}'s block never arrives at rank {}", missing->first, missing->second));
+    if (const auto slot = slots_.left_over()) {
+      const int64_t rank = *slot / binding_.temporary_blocks;
+      return fail(Property::kLeftOver, {rank},
+                  fmt::format("block {} of rank {}'s temporary buffer is filled and never used",
+                              *slot % binding_.temporary_blocks, rank));
+    }
+    ledger_.finish(report_);
+    report_.timed = single_ && ledger_.has_time();
+    if (report_.timed) report_.lower_bound = alltoall_lower_bound(topology_);
+    if (sequential_) report_.safe_window = 1;
+    report_.any_counts = any_counts_;
+  }
+
+  // The steps of one rank so far.
+  struct History {
+    KeyHistory keys;
+    int64_t last = 0;   // key
+    int64_t epoch = 0;  // so many came before the last copy outside steps
+  };
+
+  const Program& program_;
+  const Topology& topology_;
+  const Binding& binding_;
+  const Code code_;
+  const int64_t ranks_;
+  Ledger ledger_;
+
+  // The walk.
+  std::vector<int64_t> registers_;
+  std::vector<Walker> walkers_;
+  std::vector<History> histories_;
+  std::vector<Slots::Step> steps_;
+  Wheel wheel_;
+  int32_t current_ = 0;
+  bool in_step_ = false;  // some key has been reached
+  bool outside_ = false;  // the current rank copies outside a step
+
+  // The current key.
+  KeyMessages matching_;  // which message, in place of which block
+  std::optional<Pieces> open_;
+  std::vector<Pieces> messages_;
+  std::vector<BlockName> loads_;
+  std::vector<Want> wants_;
+
+  Slots slots_;
+  Arrivals arrivals_;
+  bool sequential_ = false, needs_execution_ = false, single_ = true, any_counts_ = true;
+  Report report_;
+};
+
+}  // namespace
+
+std::optional<Report> check_forward(const Program& program, const Job& job, const Binding& binding,
+                                    const CheckOptions& options) {
+  if (binding.place.ranks > kMostRanks) return std::nullopt;
+  return ForwardChecker(program, job, binding, options).run();
+}
+
+}  // namespace quadrille::verifier
