@@ -34,6 +34,7 @@
 #include <fmt/format.h>
 
 #include "generator/algorithms.h"
+#include "generator/tuna_proof.h"
 
 namespace quadrille {
 namespace {
@@ -141,7 +142,7 @@ Algorithm tuna_coalesced() {
           "a radix of 2 to p",
           {},
           coalesced,
-          nullptr,
+          tuna_coalesced_proof,
           numbers()};
 }
 
@@ -153,7 +154,7 @@ Algorithm tuna_staggered() {
           "a radix of 2 to p",
           {},
           staggered,
-          nullptr,
+          tuna_staggered_proof,
           numbers()};
 }
 

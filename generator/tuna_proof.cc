@@ -1,4 +1,4 @@
-// The proof of TuNA. Of a block that has i to go, what lies below digit x is i - f with f = q*up + z*w: a
+// The proofs of TuNA. Of a block that has i to go, what lies below digit x is i - f with f = q*up + z*w: a
 // multiple of w, and of every lower power (lemmas divides, multiple, whole). So its last hop was in the
 // highest digit of i - f, and two hops of it are in order (same, below). A distance of one hop has one
 // digit (no_hop); from i to i + 1 slots go up by 1, but where i + 1 is such a distance (next), so that
@@ -8,14 +8,10 @@
 namespace quadrille {
 namespace {
 
-constexpr const char* kLemmas = R"(define digit(d)
+constexpr const char* kDigits = R"(define digit(d)
   as locate(pow, d)
 define part(d)
   as d div pow[digit(d)]
-define way(source, target)
-  as wrap(source - target, ranks)
-define slot(i)
-  as i - 2 - locate(hop, i)
 lemma quotient(a, b, g)
   given 0 < b
   given g*b <= a
@@ -78,6 +74,12 @@ lemma below(q, z, x, q2, z2, x2, i)
   use monotone(q + 1, (q2*pow[x2 + 1] + z2*pow[x2]) div pow[x + 1], pow[x + 1])
   use monotone((q2*pow[x2 + 1] + z2*pow[x2]) div pow[x + 1] + 1, q, pow[x + 1])
   use monotone((q2*pow[x2 + 1] + z2*pow[x2]) div pow[x + 1], q, pow[x + 1])
+)";
+
+constexpr const char* kSlots = R"(define way(source, target)
+  as wrap(source - target, ranks)
+define slot(i)
+  as i - 2 - locate(hop, i)
 lemma hops(k)
   given 0 <= k and k < length(hop)
   show hop[k] = (k mod (radix - 1) + 1)*pow[k div (radix - 1)] and 0 <= k div (radix - 1) and k div (radix - 1) < length(pow) - 1 and 1 <= k mod (radix - 1) + 1 and k mod (radix - 1) + 1 < radix
@@ -294,6 +296,8 @@ keys z
 
 }  // namespace
 
-std::string tuna_proof(const Choices&) { return std::string(kLemmas) + kWitnesses; }
+std::string tuna_digits() { return kDigits; }
+
+std::string tuna_proof(const Choices&) { return std::string(kDigits) + kSlots + kWitnesses; }
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// The proof of TuNA, for all ranks and every radix.
+// The proofs of TuNA, flat and on nodes, for all ranks, nodes of any sizes and every radix.
 #ifndef QUADRILLE_GENERATOR_TUNA_PROOF_H_
 #define QUADRILLE_GENERATOR_TUNA_PROOF_H_
 
@@ -9,6 +9,11 @@
 namespace quadrille {
 
 std::string tuna_proof(const Choices& choices);
+std::string tuna_coalesced_proof(const Choices& choices);
+std::string tuna_staggered_proof(const Choices& choices);
+
+// Lemmas about the digits of distances, which all have in common.
+std::string tuna_digits();
 
 }  // namespace quadrille
 

@@ -106,4 +106,12 @@ std::string smallest_failure(const std::string& program) {
   return fmt::format("{}: {}", job->text(), verifier::property_name(job->violation.property));
 }
 
+void expect_fate(const std::string& program, const std::string& statements,
+                 const std::vector<std::string>& failed, const std::string& smallest_failure) {
+  const Proving proving = prove(program, statements);
+  EXPECT_EQ(proving.error, "");
+  EXPECT_EQ(proving.failed, failed);
+  EXPECT_EQ(quadrille::smallest_failure(program), smallest_failure);
+}
+
 }  // namespace quadrille

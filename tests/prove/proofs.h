@@ -31,6 +31,10 @@ std::string changed(std::string text, const std::string& from, const std::string
 // On which nodes the checker refutes it, and how: "1,1: coverage"; "" where it does not.
 std::string smallest_failure(const std::string& program);
 
+// That these obligations of the program fail, in order, and where it goes wrong.
+void expect_fate(const std::string& program, const std::string& statements,
+                 const std::vector<std::string>& failed, const std::string& smallest_failure);
+
 // "algorithm factor for alltoall" and a proof that holds.
 extern const char* const kFactor;
 extern const char* const kFactorProof;

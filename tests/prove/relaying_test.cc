@@ -12,7 +12,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // A block for the rank i above goes by way of the next one, where all of them have one place.
 const std::string kDetour = R"(algorithm detour for alltoall
@@ -83,14 +82,6 @@ std::string late_with(const std::string& places) {
   std::string program = changed(kLate, "temporary 1 blocks", "temporary " + places + " blocks");
   for (int i = 0; i < 2; ++i) program = changed(program, "temp[0]", "temp[i - 2]");
   return program;
-}
-
-void expect_fate(const std::string& program, const std::string& proof,
-                 const std::vector<std::string>& failed, const std::string& smallest) {
-  const Proving proving = prove(program, proof);
-  EXPECT_EQ(proving.error, "");
-  EXPECT_EQ(proving.failed, failed);
-  EXPECT_EQ(smallest_failure(program), smallest);
 }
 
 // A further message of a block that has been sent, in a step behind all others.

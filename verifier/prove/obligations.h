@@ -34,6 +34,8 @@
 // b for v; of temp[b] the proof says which. Then
 //   match     also says that what is sent is what is received; message is as above
 //   piece     a contribution is of one rank for another, and a temporary block is one that there is
+//   peers     of the messages of a step, in loops or not, no two go to one rank, or come from one: with
+//             equal keys, the t-th send of a rank to another meets the t-th receive there
 //   held      each read of a temporary block has its write, in a step that is over, of the same block
 //             and contribution
 //   apart     of two reads of a temporary block the earlier is over, or in the same step, when the

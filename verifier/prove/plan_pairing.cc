@@ -102,30 +102,46 @@ bool Planner::in_order(const Site& site, const Site& other, const Choice& choice
   if (site.place != other.place || site.inner_loops != other.inner_loops ||
       inner != other.variables.size() - other.outer_variables)
     return false;
-  for (size_t v = 0; v < inner; ++v)
-    if (choice.values[other.outer_variables + v] != variable(site.outer_variables + v))
-      return false;
-  for (size_t v = 0; v < other.outer_variables; ++v)
+  const auto same_in_all_pieces = [&](const Expression& e) {
     for (size_t w = site.outer_variables; w < site.variables.size(); ++w)
-      if (mentions_variable(choice.values[v], w)) return false;
-  return true;
+      if (mentions_variable(e, w)) return false;
+    return true;
+  };
+  for (size_t v = 0; v < inner; ++v) {
+    // The variable, or it and a number that is the same for all pieces: then the order is, too.
+    const Expression own = variable(site.outer_variables + v);
+    const Expression& value = choice.values[other.outer_variables + v];
+    const bool shifted = value.op == Operator::kAdd && value.operands[1] == own &&
+                         same_in_all_pieces(value.operands[0]);
+    const bool back = value.op == Operator::kSubtract && value.operands[0] == own &&
+                      same_in_all_pieces(value.operands[1]);
+    if (value != own && !shifted && !back) return false;
+  }
+  return std::all_of(choice.values.begin(), choice.values.begin() + other.outer_variables,
+                     same_in_all_pieces);
 }
 
-// All pieces of a message have witnesses in one message, with as many places as that one has.
+// All pieces of a message have witnesses in one message, with as many places as that one has; where
+// they stand in one loop, in one iteration of it.
 bool Planner::with_its_message(size_t i, const Choice& choice) const {
   const Site& site = anatomy_.sites[i];
-  const auto last_place = [&](int message) {
-    int last = 0;
-    for (const Site& s : anatomy_.sites)
-      if (s.message == message) last = std::max(last, s.place);
-    return last;
-  };
-  const Choice& first = matches_[i - site.piece][0];
   const Site& other = anatomy_.sites[choice.site];
-  const size_t outer = other.outer_variables;
-  return other.message == anatomy_.sites[first.site].message &&
-         std::equal(choice.values.begin(), choice.values.begin() + outer, first.values.begin()) &&
-         last_place(site.message) == last_place(other.message);
+  const auto begin = choice.values.begin();
+  int last_place = 0, last_place_there = 0;
+  for (size_t j = 0; j < anatomy_.sites.size(); ++j) {
+    const Site& piece = anatomy_.sites[j];
+    if (piece.message == other.message) last_place_there = std::max(last_place_there, piece.place);
+    if (piece.message != site.message) continue;
+    last_place = std::max(last_place, piece.place);
+    const auto shared = std::mismatch(site.inner_loops.begin(), site.inner_loops.end(),
+                                      piece.inner_loops.begin(), piece.inner_loops.end());
+    const size_t same = other.outer_variables + (shared.first - site.inner_loops.begin());
+    for (const Choice& c : matches_[j])
+      if (anatomy_.sites[c.site].message != other.message || c.values.size() < same ||
+          !std::equal(begin, begin + same, c.values.begin()))
+        return false;
+  }
+  return last_place == last_place_there;
 }
 
 void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {

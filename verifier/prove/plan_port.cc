@@ -38,6 +38,13 @@ void Planner::port() {
 }
 
 void Planner::messages_of(const StepSite& step) {
+  const bool in_loop = std::any_of(step.sites.begin(), step.sites.end(), [&](int index) {
+    const Site& site = anatomy_.sites[index];
+    return site.kind != Site::Kind::kCopy && site.outer_variables > step.variables.size();
+  });
+  if (in_loop && program_.port.kind != PortKind::kNone)
+    return fail_proof("a loop of messages in a step, beside a port");
+  if (in_loop) return different_peers(step);
   if (program_.port.kind == PortKind::kSendReceive && program_.port.per == PortScope::kNode)
     return other_peers(step);
   at_most_one_each_way(step);
@@ -51,11 +58,50 @@ void Planner::at_most_one_each_way(const StepSite& step) {
     sends += site.kind == Site::Kind::kSend && site.piece == 0;
     receives += site.kind == Site::Kind::kReceive && site.piece == 0;
   }
-  if (sends > 1 || receives > 1)
+  if (sends > 1 || receives > 1) {
+    if (program_.port.kind == PortKind::kNone) return different_peers(step);
     return fail_proof("only steps with at most one message each way have a proof system so far");
+  }
   if (sends == 1 && receives == 1 && !is_exchange(step) &&
       program_.port.kind == PortKind::kExchange)
     fail_proof("a step exchanges with two different ranks, against the port");
+}
+
+void Planner::different_peers(const StepSite& step) {
+  for (const int i : step.sites)
+    for (const int j : step.sites) {
+      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+      if (i > j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
+          two.piece > 0)
+        continue;
+      // In no loop each is there once. Two iterations may go both ways of a condition.
+      const bool once_each = one.outer_variables == step.variables.size() &&
+                             two.outer_variables == step.variables.size();
+      if (once_each && (i == j || exclude_each_other(one.message_path(), two.message_path())))
+        continue;
+      different_peers(step, i, j);
+    }
+}
+
+// Two messages of one direction in one step are one message, or go to different ranks.
+void Planner::different_peers(const StepSite& step, int i, int j) {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const TwoSteps both = two_pieces(one, two, step.variables.size());
+  const Uses facts = uses(find("port", ""), both.view);
+  add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
+    const Instance all_unknowns = unknowns(q, both.view);
+    auto [first, second] = instances(q, one.variables.size(), both, all_unknowns);
+    append(q.hypotheses, along(q, one.message_path(), first));
+    assume(q, facts, all_unknowns);
+    std::vector<z3::expr> guards = along(q, two.message_path(), second);
+    guards.push_back(
+        q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second)));
+    first.variables.resize(one.outer_variables);
+    const z3::expr same = same_instance(q, i == j, first, second);
+    q.goal = z3::implies(all(q, guards), same);
+    // Two messages may be there by turns.
+    q.mutant = i == j ? z3::implies(all(q, guards), !same) : q.logic.truth(false);
+  });
 }
 
 bool Planner::is_exchange(const StepSite& step) const {

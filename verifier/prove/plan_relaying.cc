@@ -126,11 +126,11 @@ void Planner::delivered_once(size_t i) {
   });
 }
 
-Planner::TwoSteps Planner::two_pieces(const Site& a, const Site& b) {
+Planner::TwoSteps Planner::two_pieces(const Site& a, const Site& b, size_t shared) {
   TwoSteps both{view_of_site(a), {}, leaf(Operator::kRank)};
-  for (const std::string& name : b.variables) {
-    both.second.push_back(variable(both.view.unknowns.size()));
-    both.view.unknowns.push_back(name + "_2");
+  for (size_t v = 0; v < b.variables.size(); ++v) {
+    both.second.push_back(variable(v < shared ? v : both.view.unknowns.size()));
+    if (v >= shared) both.view.unknowns.push_back(b.variables[v] + "_2");
   }
   for (const auto& [name, value] : b.names)
     both.view.names[name + "_2"] = substitute(value, both.second, both.second_rank);

@@ -185,8 +185,8 @@ class Planner {
   void read_apart(size_t i, size_t j);
   void read_apart_case(size_t i, size_t j, size_t k, const TwoSteps& both, const Uses& facts);
   void stored_once(size_t i, size_t j);
-  // Two pieces at one rank: the names of the second end in _2.
-  static TwoSteps two_pieces(const Site& a, const Site& b);
+  // Two pieces at one rank, with so many variables in common: the second's others end in _2.
+  static TwoSteps two_pieces(const Site& a, const Site& b, size_t shared = 0);
   z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) const;
 
   // ---- keys (plan_keys.cc)
@@ -235,6 +235,8 @@ class Planner {
   void port();
   void messages_of(const StepSite& step);
   void at_most_one_each_way(const StepSite& step);
+  void different_peers(const StepSite& step);
+  void different_peers(const StepSite& step, int i, int j);
   // An exchange leaves its node unless the proof says otherwise; nothing else may.
   bool leaves_its_node(size_t step) const;
   std::optional<int64_t> node_table() const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "schedule/traverse.h"
 
@@ -120,7 +121,7 @@ class Anatomist {
   }
 
   void statement(const For& loop, const Path& path, int into, int step) {
-    if (step >= 0) return unsupported("a loop inside a step");
+    if (step >= 0) return messages_in_loop(loop, path, into, step);
     const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
     const int variable_number = static_cast<int>(variables_.size());
     const Path inside =
@@ -145,7 +146,8 @@ class Anatomist {
          step);
     body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
          into, step);
-    if (step >= 0 && !anatomy_.forwards) unsupported("a condition inside a step");
+    if (step >= 0 && !anatomy_.forwards && !anatomy_.relays)
+      unsupported("a condition inside a step");
   }
 
   void statement(const Step& step, const Path& path, int into, int) {
@@ -197,14 +199,24 @@ class Anatomist {
   }
 
   void pieces_in_loop(const For& loop, const Path& path, Site site) {
+    site.inner_loops.push_back(inner_loops_++);
+    in_loop(loop, path, [&](const Path& inside) { pieces(loop.body, inside, site); });
+  }
+
+  // What stands in a step has the step's key in every iteration.
+  void messages_in_loop(const For& loop, const Path& path, int into, int step) {
+    if (!anatomy_.relays) return unsupported("a loop inside a step");
+    in_loop(loop, path, [&](const Path& inside) { body(loop.body, inside, into, step); });
+  }
+
+  // A loop without steps.
+  void in_loop(const For& loop, const Path& path, const std::function<void(const Path&)>& body) {
     const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
     const int number = static_cast<int>(variables_.size());
     const Names names = names_;
     declare(loop.name.text, variable(number));
     variables_.push_back(loop.name.text);
-    site.inner_loops.push_back(inner_loops_++);
-    pieces(loop.body,
-           extended(path, {PathElement::Kind::kLoop, {}, low, high, number, loop.name.text}), site);
+    body(extended(path, {PathElement::Kind::kLoop, {}, low, high, number, loop.name.text}));
     variables_.pop_back();
     scope_.pop_back();
     names_ = names;
@@ -250,7 +262,8 @@ class Anatomist {
   void piece(const Piece& piece, bool send, const Path& path, Site& site) {
     const Buffer expected = send && !anatomy_.forwards ? Buffer::kSend : Buffer::kReceive;
     const bool relayed = anatomy_.relays && piece.buffer == Buffer::kTemporary;
-    if (relayed && !site.sized) unsupported("a temporary block in a message that is not sized");
+    if (relayed && !send && !site.sized)
+      unsupported("a temporary block in a message that is not sized");
     if (piece.buffer != expected && !relayed)
       unsupported(anatomy_.forwards ? "a message that is not between receive buffers"
                                     : "a message that forwards a block");
