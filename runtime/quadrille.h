@@ -128,8 +128,8 @@ typedef uint64_t quadrille_request;
  * communicator, and outlive it until they are freed. Datatypes, counts and displacements may be
  * freed once the call is made. `info` is not looked at.
  *
- * Between start and wait the buffers are the library's. A rank that has started goes on while it
- * waits: no rank may need another's answer between its own start and wait.
+ * Between start and wait the buffers are the library's. A call goes on while its rank waits for it:
+ * so all ranks wait in the same order, and none may depend on another between its own start and wait.
  *
  * Errors: of making the call, the same class at all ranks, MPI_ERR_TRUNCATE where lengths do not fit
  * together; MPI_ERR_REQUEST for a request that is null or was freed, for starting a call in flight,

@@ -20,8 +20,6 @@ enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64 };
 struct router {
   struct quadrille_route* route;
   const struct quadrille_binding* binding;
-  int64_t* keys; /* of the steps so far */
-  int key_room;
   unsigned char* written; /* by temporary block */
   int receives;           /* the message that is being gathered */
   const char* error;
@@ -33,7 +31,7 @@ static void refuse(struct router* r, const char* error) {
 
 /* Room for one more element of an array; false where memory ran out. */
 static int grow(void** array, int* room, int count, size_t size) {
-  if (count < *room) return 1;
+  if (*array && count < *room) return 1;
   const int wanted = *room ? 2 * *room : 16;
   void* grown = *room > INT_MAX / 4 ? NULL : realloc(*array, (size_t)wanted * size);
   if (!grown) return 0;
@@ -42,14 +40,13 @@ static int grow(void** array, int* room, int count, size_t size) {
   return 1;
 }
 
-/* The step that follows all others; NULL where memory ran out. */
-static struct quadrille_route_step* add_step(struct quadrille_route* route, int ready) {
+/* The step that follows all others; false where memory ran out. */
+static int add_step(struct quadrille_route* route, int64_t key, int ready) {
   if (!grow((void**)&route->steps, &route->step_room, route->step_count, sizeof *route->steps))
-    return NULL;
-  struct quadrille_route_step* step = &route->steps[route->step_count++];
-  *step = (struct quadrille_route_step){ready, route->receives.count, route->sends.count,
-                                        route->copy_count};
-  return step;
+    return 0;
+  route->steps[route->step_count++] = (struct quadrille_route_step){
+      key, ready, route->receives.count, route->sends.count, route->copy_count};
+  return 1;
 }
 
 /* What was added since belongs to the last step. */
@@ -79,20 +76,18 @@ static int add_piece(struct quadrille_route* route, int receives, int place) {
 }
 
 static int add_copy(struct quadrille_route* route, int from, int to) {
-  if (!grow((void**)&route->copies, &route->copy_room, route->copy_count,
-            2 * sizeof *route->copies))
+  if (!grow((void**)&route->copies, &route->copy_room, route->copy_count, sizeof *route->copies))
     return 0;
-  route->copies[2 * route->copy_count] = from;
-  route->copies[2 * route->copy_count++ + 1] = to;
+  route->copies[route->copy_count++] = (struct quadrille_route_copy){from, to};
   return 1;
 }
 
 /* How many of the steps so far have keys up to that one. */
-static int steps_up_to(const struct router* r, int64_t key) {
-  int low = 0, high = r->route->step_count;
+static int steps_up_to(const struct quadrille_route* route, int64_t key) {
+  int low = 0, high = route->step_count;
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (r->keys[middle] <= key)
+    if (route->steps[middle].key <= key)
       low = middle + 1;
     else
       high = middle;
@@ -100,19 +95,17 @@ static int steps_up_to(const struct router* r, int64_t key) {
   return low;
 }
 
-/* Copies outside steps have the key of the step before them. What follows waits for them, because
- * steps take off in order. */
-static void note_step(struct router* r, int64_t key, int ready) {
-  const int index = r->route->step_count;
-  if (!grow((void**)&r->keys, &r->key_room, index, sizeof *r->keys) || !add_step(r->route, ready))
-    return refuse(r, no_memory);
-  r->keys[index] = key;
+/* Of the last step. */
+static int64_t last_key(const struct quadrille_route* route) {
+  return route->step_count > 0 ? route->steps[route->step_count - 1].key : INT64_MIN;
 }
 
 static void begin_step(struct router* r, int64_t key, int has_after, int64_t after) {
-  const int count = r->route->step_count;
-  if (count > 0 && r->keys[count - 1] >= key) return refuse(r, "its steps are not in order");
-  note_step(r, key, has_after ? steps_up_to(r, after) : count);
+  struct quadrille_route* route = r->route;
+  if (route->step_count > 0 && last_key(route) >= key)
+    return refuse(r, "its steps are not in order");
+  if (!add_step(route, key, has_after ? steps_up_to(route, after) : route->step_count))
+    refuse(r, no_memory);
 }
 
 static void begin_message(struct router* r, unsigned flags, int64_t peer) {
@@ -168,11 +161,12 @@ static void copy(struct router* r, const struct quadrille_event* event) {
   const int source = find_place(r, from, 0), target = find_place(r, to, 1);
   if (source < route->ranks && target < 2 * route->ranks) refuse(r, "it copies a foreign block");
   if (r->error) return;
-  const int outside = event->outside, count = route->step_count;
-  if (outside) note_step(r, count > 0 ? r->keys[count - 1] : INT64_MIN, count);
-  if (r->error) return;
+  /* A step of its own, for which all steps before it are waited; as steps take off in order, what
+   * follows waits for it. */
+  if (event->outside && !add_step(route, last_key(route), route->step_count))
+    return refuse(r, no_memory);
   if (!add_copy(route, source, target)) return refuse(r, no_memory);
-  if (outside) end_step(route);
+  if (event->outside) end_step(route);
 }
 
 static void take_run_message(struct router* r, const struct quadrille_run_message* m, int64_t at) {
@@ -245,7 +239,6 @@ const char* quadrille_route_make(struct quadrille_route* route,
   do quadrille_walk_next(&walker, &event);
   while (take(&r, &walker, &event));
   free(r.written);
-  free(r.keys);
   if (r.error) quadrille_route_destroy(route);
   return r.error;
 }
@@ -255,7 +248,7 @@ static int take_word(struct quadrille_route* route, uint32_t word, int* ready) {
   const int peer = quadrille_operand_of(word), source = route->ranks + peer;
   const enum quadrille_action action = quadrille_action_of(word);
   if (action <= QUADRILLE_TAKE_OFF) {
-    if (!add_step(route, *ready)) return 0;
+    if (!add_step(route, route->step_count, *ready)) return 0;
     *ready = 0;
   }
   int added = 1;

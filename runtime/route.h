@@ -15,8 +15,13 @@ struct quadrille_route_message {
 
 /* Messages and copies are those from the end of the step before it. */
 struct quadrille_route_step {
-  int ready; /* so many steps have arrived in full when it may send */
+  int64_t key; /* of a copy outside steps: that of the step before it */
+  int ready;   /* so many steps have arrived in full when it may send */
   int receives_end, sends_end, copies_end;
+};
+
+struct quadrille_route_copy {
+  int from, to; /* places */
 };
 
 struct quadrille_route_messages {
@@ -35,7 +40,7 @@ struct quadrille_route {
   int piece_count, piece_room;
   int32_t* pieces; /* places */
   int copy_count, copy_room;
-  int32_t* copies; /* pairs of places: from, to */
+  struct quadrille_route_copy* copies;
 };
 
 struct quadrille_binding;

@@ -119,7 +119,7 @@ static void copy_aside(struct quadrille_traffic* t) {
 
 /* Room for them; false where memory ran out. */
 static int make_copy_room(struct quadrille_traffic* t, int64_t total) {
-  if (total > t->copy_room) {
+  if (total > 0 && total > t->copy_room) {
     free(t->copy);
     t->copy = malloc((size_t)total);
     t->copy_room = t->copy ? total : 0;
@@ -162,7 +162,7 @@ static void post_sends(struct quadrille_traffic* t) {
   const struct quadrille_route_step* step = &route->steps[t->sent];
   for (int i = first_send(route, t->sent); i < step->sends_end; i++) quadrille_parcel_send(t, i);
   for (int i = first_copy(route, t->sent); i < step->copies_end; i++)
-    quadrille_parcel_copy(t, route->copies[2 * i], route->copies[2 * i + 1]);
+    quadrille_parcel_copy(t, route->copies[i].from, route->copies[i].to);
   t->sent++;
 }
 

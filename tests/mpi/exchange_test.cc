@@ -81,6 +81,9 @@ TEST(Alltoall, OfNothingTouchesNothing) {
 TEST(Alltoall, MovesBlocksLargerThanAnEagerMessage) {
   with_every_schedule([](const Exchange& e) {
     expect_alltoall(e, integer_shapes()[0], integer_shapes()[6], 3000);
+    // One, two and three blocks that just fit in a message with their lengths, or do not.
+    for (const int units : {682, 683, 1024, 1025, 2048, 2049})
+      expect_alltoall(e, integer_shapes()[0], integer_shapes()[1], units);
   });
 }
 

@@ -4,29 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/mpi/allocations.h"
 #include "tests/mpi/exchange.h"
-
-namespace {
-long allocations;
-size_t counted_size;  // of which allocations are counted
-long of_that_size;
-
-void note(size_t size) {
-  ++allocations;
-  of_that_size += size == counted_size;
-}
-}  // namespace
-
-extern "C" {
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* old, size_t size);
-void* __wrap_malloc(size_t size) { return note(size), __real_malloc(size); }
-void* __wrap_calloc(size_t count, size_t size) {
-  return note(count * size), __real_calloc(count, size);
-}
-void* __wrap_realloc(void* old, size_t size) { return note(size), __real_realloc(old, size); }
-}
 
 namespace quadrille::mpi {
 namespace {
@@ -111,24 +90,24 @@ TEST(Memory, IsTakenWhenBlocksAreLongerThanBefore) {
     for (const int length : {4099, 30011}) {
       const Blocks from(std::vector<int>(static_cast<size_t>(all()), length), 's');
       Blocks to(from.counts, 'r');
-      counted_size = static_cast<size_t>(length);
-      of_that_size = 0;
+      allocations.size = static_cast<size_t>(length);
+      allocations.of_size = 0;
       ASSERT_EQ(call(schedule, from, to), MPI_SUCCESS);
       quadrille_schedule_info info{};
       info.size = sizeof info;
       quadrille_info(schedule, &info);
       const std::string algorithm = info.algorithm;
       if (algorithm == "tuna") {  // P - (K + 1), for each of the radices
-        EXPECT_EQ(of_that_size, all() == 3 ? 0 : 2);
+        EXPECT_EQ(allocations.of_size, all() == 3 ? 0 : 2);
       } else if (algorithm.find("tuna-") == 0) {  // p - 1 + the largest node, of 1,2 or 1,2,3
-        EXPECT_LE(of_that_size, all() == 3 ? 4 : 8);
+        EXPECT_LE(allocations.of_size, all() == 3 ? 4 : 8);
       }
       const Blocks shorter(std::vector<int>(static_cast<size_t>(all()), length / 3), 's');
       Blocks to_shorter(shorter.counts, 'r');
       for (int i = 0; i < 3; ++i) {
-        allocations = 0;
+        allocations.count = 0;
         const int code = i == 1 ? call(schedule, shorter, to_shorter) : call(schedule, from, to);
-        EXPECT_EQ(allocations, 0);
+        EXPECT_EQ(allocations.count, 0);
         EXPECT_EQ(code, MPI_SUCCESS);
       }
     }

@@ -3,26 +3,8 @@
 // before still works. The linker sends the runtime's allocations here; MPI's are its own.
 #include <gtest/gtest.h>
 
+#include "tests/mpi/allocations.h"
 #include "tests/mpi/gather.h"
-
-namespace {
-long allocations, failing;  // the allocation that fails, from 1; 0: none
-
-bool fails() { return ++allocations == failing; }
-}  // namespace
-
-extern "C" {
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* old, size_t size);
-void* __wrap_malloc(size_t size) { return fails() ? nullptr : __real_malloc(size); }
-void* __wrap_calloc(size_t count, size_t size) {
-  return fails() ? nullptr : __real_calloc(count, size);
-}
-void* __wrap_realloc(void* old, size_t size) {
-  return fails() ? nullptr : __real_realloc(old, size);
-}
-}
 
 namespace quadrille::mpi {
 namespace {
@@ -37,11 +19,11 @@ int fail_each_allocation(const Body& body) {
   const int victim = ranks_of(MPI_COMM_WORLD) - 1;
   for (long n = 1; n < 1000; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));
-    allocations = 0;
-    failing = own() == victim ? n : 0;
+    allocations.count = 0;
+    allocations.failing = own() == victim ? n : 0;
     const int code = body();
-    failing = 0;
-    int reached = allocations >= n;
+    allocations.failing = 0;
+    int reached = allocations.count >= n;
     MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
     if (!reached) {
       EXPECT_EQ(code, MPI_SUCCESS);

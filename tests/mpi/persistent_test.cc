@@ -4,21 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "tests/mpi/allocations.h"
 #include "tests/mpi/exchange.h"
 #include "tests/mpi/refused.h"
-
-namespace {
-long allocations;
-}
-
-extern "C" {
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* old, size_t size);
-void* __wrap_malloc(size_t size) { return ++allocations, __real_malloc(size); }
-void* __wrap_calloc(size_t count, size_t size) { return ++allocations, __real_calloc(count, size); }
-void* __wrap_realloc(void* old, size_t size) { return ++allocations, __real_realloc(old, size); }
-}
 
 namespace quadrille::mpi {
 namespace {
@@ -114,10 +102,10 @@ TEST(Persistent, StartsTakeNoMemory) {
     for (const int units : {3, 9000}) {
       Call call(schedule, comm, units);
       for (int round = 0; round < 3; ++round) {
-        allocations = 0;
+        allocations.count = 0;
         call.start(round);
         EXPECT_EQ(quadrille_wait(call.request()), MPI_SUCCESS);
-        EXPECT_EQ(allocations, 0);
+        EXPECT_EQ(allocations.count, 0);
       }
       call.start(7);
       call.wait();

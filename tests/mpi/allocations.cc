@@ -1,0 +1,33 @@
+#include "tests/mpi/allocations.h"
+
+namespace quadrille::mpi {
+
+Allocations allocations;
+
+namespace {
+
+bool fails(size_t size) {
+  allocations.of_size += size == allocations.size;
+  return ++allocations.count == allocations.failing;
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
+
+// The linker chooses these names.
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void* __real_malloc(size_t size);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* old, size_t size);
+void* __wrap_malloc(size_t size) {
+  return quadrille::mpi::fails(size) ? nullptr : __real_malloc(size);
+}
+void* __wrap_calloc(size_t count, size_t size) {
+  return quadrille::mpi::fails(count * size) ? nullptr : __real_calloc(count, size);
+}
+void* __wrap_realloc(void* old, size_t size) {
+  return quadrille::mpi::fails(size) ? nullptr : __real_realloc(old, size);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+}
