@@ -24,8 +24,8 @@ CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a tran
     ("blocked-ring 1024", "allgather", "blocked-ring", "1024", (0, 700), 200, None),
     ("blocked-ring-nodes 32x32", "allgather", "blocked-ring-nodes", "32x32", (0, 700), 200, None),
     ("blocked-ring-blocking 1024", "allgather", "blocked-ring-blocking", "1024", (0, 700), 200, None),
-    ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), None, None),
-    ("bruck 1024", "allgather", "bruck", "1024", (0, 700), None, None),
+    ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), 200, None),
+    ("bruck 1024", "allgather", "bruck", "1024", (0, 700), 200, None),
     ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 200, None),
 )
 FORWARDING = (  # algorithm, ranks in all, radix, this rank, most instructions a piece

@@ -13,7 +13,7 @@ enum { KEPT_COPY = 1 << 24 }; /* a larger packed copy is given back after the ca
 
 struct call {
   struct quadrille_binding* binding;
-  struct quadrille_side send, receive; /* in place, `send` means nothing */
+  const struct quadrille_side *send, *receive; /* in place, `send` means nothing */
   int in_place, direct;                /* direct: the receive buffer is what its packed form is */
   int changed;                         /* counts are not those of the last call */
 };
@@ -21,19 +21,19 @@ struct call {
 /* This rank's part before the call. */
 static struct quadrille_block own_block(const struct call* call) {
   if (call->in_place)
-    return quadrille_block_of(&call->receive, call->binding->real[call->binding->place.rank]);
-  return (struct quadrille_block){call->send.base, call->send.count};
+    return quadrille_block_of(call->receive, call->binding->real[call->binding->place.rank]);
+  return (struct quadrille_block){call->send->base, call->send->count};
 }
 
 static const struct quadrille_side* own_side(const struct call* call) {
-  return call->in_place ? &call->receive : &call->send;
+  return call->in_place ? call->receive : call->send;
 }
 
 /* Lengths and places of all blocks, where they are not those of the last call. False where 64 bits
  * do not hold them. */
 static int read_counts(struct call* call) {
   struct quadrille_execution* x = call->binding->execution;
-  const struct quadrille_side* side = &call->receive;
+  const struct quadrille_side* side = call->receive;
   int64_t each = -1;
   if (!side->uniform || !call->direct ||
       __builtin_mul_overflow(side->count, side->type_size, &each))
@@ -65,7 +65,7 @@ static int read_counts(struct call* call) {
 /* Where blocks lie while they travel. False where memory ran out. */
 static int find_base(struct call* call) {
   struct quadrille_execution* x = call->binding->execution;
-  x->base = (uintptr_t)call->receive.base;
+  x->base = (uintptr_t)call->receive->base;
   if (call->direct) return 1;
   if (x->copy_room < x->total) {
     free(x->copy);
@@ -101,7 +101,7 @@ static int unpack_all(const struct call* call) {
   int code = MPI_SUCCESS;
   for (int64_t i = 0; i < binding->place.ranks && code == MPI_SUCCESS; i++)
     if (!call->in_place || i != binding->place.rank)
-      code = quadrille_unpack(&call->receive, quadrille_block_of(&call->receive, binding->real[i]),
+      code = quadrille_unpack(call->receive, quadrille_block_of(call->receive, binding->real[i]),
                               packed(call, i), binding->comm);
   return code;
 }
@@ -117,10 +117,10 @@ static int64_t contributed(const struct call* call) {
 static const char* go(struct quadrille_binding* binding) {
   struct quadrille_execution* x = binding->execution;
   if (x->record.is_complete) return quadrille_record_repeat(&x->record, &x->pipeline, x->base);
-  quadrille_record_begin(&x->record);
+  quadrille_record_begin(&x->record, x->base);
   const char* broken = quadrille_execution_follow(binding, 1);
   if (broken) x->record.is_open = 0;
-  quadrille_record_end(&x->record);
+  quadrille_record_end(&x->record, x->pipeline.window);
   return broken;
 }
 
@@ -151,12 +151,12 @@ static void follow(struct call* call) {
 static const char* prepare(struct call* call, int* error_class) {
   struct quadrille_execution* x = call->binding->execution;
   const char* error =
-      quadrille_refused_buffer(call->binding, call->in_place ? NULL : call->send.base);
-  if (!error) error = quadrille_refused_buffer(call->binding, call->receive.base);
+      quadrille_refused_buffer(call->binding, call->in_place ? NULL : call->send->base);
+  if (!error) error = quadrille_refused_buffer(call->binding, call->receive->base);
   *error_class = MPI_ERR_BUFFER;
   if (error) return error;
   *error_class = MPI_ERR_COUNT;
-  call->direct = quadrille_packs_as_it_lies(call->receive.type);
+  call->direct = quadrille_packs_as_it_lies(call->receive->type);
   if (!read_counts(call) || contributed(call) < 0) {
     x->tables_are_good = 0; /* counts are half old, half new */
     quadrille_record_forget(&x->record);
@@ -195,23 +195,21 @@ static int report(struct call* call, MPI_Comm comm) {
 static int compare(struct call* call, MPI_Comm comm, int error_class, const char* error) {
   char text[QUADRILLE_TEXT];
   if (!error && (error = mismatch(call, text)) != NULL) error_class = MPI_ERR_COUNT;
-  return quadrille_compare_calls(call->binding, comm, &call->receive, error_class, error);
+  return quadrille_compare_calls(call->binding, comm, call->receive, error_class, error);
 }
 
-int quadrille_allgather_run(quadrille_schedule schedule, const struct quadrille_side* send,
+int quadrille_allgather_run(struct quadrille_binding* binding, const struct quadrille_side* send,
                             const struct quadrille_side* receive, int in_place, MPI_Comm comm,
                             int error_class, const char* error) {
-  struct call call = {.send = *send, .receive = *receive, .in_place = in_place};
-  int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLGATHER, &call.binding);
-  if (code != MPI_SUCCESS) return code;
-  struct quadrille_execution* x = call.binding->execution;
+  struct call call = {binding, send, receive, .in_place = in_place};
+  const struct quadrille_execution* x = binding->execution;
   if (x->broken[0]) {
     error = x->broken;
     error_class = MPI_ERR_INTERN;
   }
   if (!error) error = prepare(&call, &error_class);
-  if (call.binding->compares) {
-    code = compare(&call, comm, error_class, error);
+  if (binding->compares) {
+    const int code = compare(&call, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   } else if (error) {
     return quadrille_error(comm, error_class, "%s", error);

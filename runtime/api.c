@@ -174,18 +174,18 @@ int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
  * call. */
 static int gather(quadrille_schedule schedule, struct quadrille_side* send,
                   struct quadrille_side* receive, MPI_Comm comm) {
-  int ranks = 0, error_class = MPI_SUCCESS;
-  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
-    return quadrille_bind(schedule, comm, NULL);
-  MPI_Comm_size(comm, &ranks);
+  struct quadrille_binding* binding;
+  int error_class = MPI_SUCCESS;
+  const int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLGATHER, &binding);
+  if (code != MPI_SUCCESS) return code;
   const int in_place = send->base == MPI_IN_PLACE;
-  const char* wrong = check_side(receive, ranks, &error_class);
-  if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
+  const char* wrong = check_side(receive, (int)binding->place.ranks, &error_class);
+  if (!wrong && !in_place) wrong = check_side(send, 0, &error_class);
   if (receive->base == MPI_IN_PLACE) {
     error_class = MPI_ERR_BUFFER;
     wrong = misplaced;
   }
-  return quadrille_allgather_run(schedule, send, receive, in_place, comm, error_class, wrong);
+  return quadrille_allgather_run(binding, send, receive, in_place, comm, error_class, wrong);
 }
 
 int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,

@@ -28,6 +28,7 @@ static void destroy(struct quadrille_binding* binding) {
   if (binding->earlier) binding->earlier->later = binding->later;
   if (binding->later) binding->later->earlier = binding->earlier;
   if (quadrille_global.bindings == binding) quadrille_global.bindings = binding->later;
+  quadrille_forget(binding);
   pthread_mutex_unlock(&quadrille_global.lock);
   quadrille_flight_close(&binding->flight);
   quadrille_plan_destroy(&binding->plan);
@@ -61,6 +62,9 @@ static int delete_bindings(MPI_Comm comm, int keyval, void* attribute, void* ext
  * communicators of bindings to communicators that nobody freed go now. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
+  pthread_mutex_lock(&quadrille_global.lock);
+  quadrille_forget(NULL);
+  pthread_mutex_unlock(&quadrille_global.lock);
   for (struct quadrille_binding* binding = quadrille_global.bindings; binding;
        binding = binding->later)
     if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
@@ -242,6 +246,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   }
   quadrille_pipeline_close(&execution->pipeline);
   execution->pipeline = pipeline;
+  quadrille_record_forget(&execution->record);
   execution->tables_are_good &= execution->block_size == options->block_size;
   execution->block_size = options->block_size;
   return 1;
@@ -377,7 +382,12 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm,
 
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                            struct quadrille_binding** binding) {
-  int code = check_communicator(comm);
-  if (code == MPI_SUCCESS) code = find_or_bind(schedule, comm, binding);
-  return code == MPI_SUCCESS ? check_collective(*binding, collective, comm) : code;
+  *binding = quadrille_recent(schedule, comm);
+  if (!*binding) {
+    int code = check_communicator(comm);
+    if (code == MPI_SUCCESS) code = find_or_bind(schedule, comm, binding);
+    if (code != MPI_SUCCESS) return code;
+    quadrille_remember(schedule, comm, *binding);
+  }
+  return check_collective(*binding, collective, comm);
 }

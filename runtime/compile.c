@@ -86,18 +86,40 @@ static void declare(struct quadrille_compiler* c, int reg) {
   c->variables[c->variable_count++] = reg;
 }
 
-/* A loop without loops, copies and lanes in it, whose iterations are steps or pieces, may go on in
- * runs. */
+/* Whether that register holds the same number in every call; if so, writes it. */
+static int holds_constant(const struct quadrille_compiler* c, int reg, int64_t* value) {
+  const int i = QUADRILLE_REGISTERS - 1 - reg;
+  if (i >= c->program->invariant_count ||
+      c->program->invariants[i].expression != QUADRILLE_CONSTANT)
+    return 0;
+  *value = c->program->invariants[i].value;
+  return 1;
+}
+
+/* Whether a loop has the same few iterations always; `start`: the instructions that set its index. */
+static int is_short(const struct quadrille_compiler* c, int32_t start, int32_t length, int bound) {
+  const struct quadrille_instruction* set = &c->program->instructions[start];
+  int64_t first, end, iterations;
+  return !c->in.error && length == 1 && set->operation == QUADRILLE_DO_MOVE &&
+         holds_constant(c, set->a, &first) && holds_constant(c, bound, &end) &&
+         !__builtin_sub_overflow(end, first, &iterations) && iterations <= QUADRILLE_RUN_STEPS;
+}
+
+/* A loop without copies and lanes in it, and without loops but short ones, whose iterations are
+ * steps or pieces, may go on in runs. */
 static void loop(struct quadrille_compiler* c, int depth) {
   const int saved = c->next_register, obstacles = c->obstacles;
   const int index = quadrille_take_register(c);
+  const int32_t before = c->program->instruction_count;
   quadrille_compile_into(c, index, QUADRILLE_INTEGER);
+  const int32_t length = c->program->instruction_count - before;
   const int bound = quadrille_compile_operand(c, QUADRILLE_INTEGER);
+  const int few = is_short(c, before, length, bound);
   const quadrille_jumps exit = quadrille_emit(c, QUADRILLE_DO_UNLESS_LESS, 0, index, bound, -1);
   declare(c, index);
   const int32_t start = quadrille_emit(c, QUADRILLE_DO_RUN, 0, index, bound, -1);
   body(c, depth);
-  const int runs = c->obstacles == obstacles && (!c->in_step || c->in_message);
+  const int runs = !few && c->obstacles == obstacles && (!c->in_step || c->in_message);
   quadrille_emit(c, QUADRILLE_DO_NEXT, 0, index, bound, runs ? start : start + 1);
   if (!c->in.error) {
     struct quadrille_instruction* run = &c->program->instructions[start];
@@ -106,7 +128,7 @@ static void loop(struct quadrille_compiler* c, int depth) {
     if (!runs) run->operation = QUADRILLE_DO_JUMP;
   }
   quadrille_land(c, exit);
-  c->obstacles++;
+  if (!few) c->obstacles++;
   c->variable_count--;
   c->next_register = saved;
 }

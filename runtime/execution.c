@@ -1,4 +1,4 @@
-/* Following a program's walk, and what comes before it: parameters, tables.
+/* Following a program's walk.
  *
  * This rank's contribution lies in its block of the receive buffer before the walk begins
  * (allgather.c), and the send buffer's one block is that block: so the copy of the one to the other
@@ -9,12 +9,6 @@
  * with empty contributions, which is a call that every schedule must serve, so that what is broken
  * for all counts is found where all ranks still can agree on it. */
 #include "runtime/execution.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "runtime/block_size.h"
 
 static const char no_memory[] = "out of memory";
 
@@ -46,7 +40,7 @@ static inline void begin_step(struct follower* f, int64_t key, int has_after, in
 }
 
 static QUADRILLE_INLINE void take_in(struct quadrille_execution* x, struct quadrille_step* step) {
-  if (x->record.is_open) quadrille_record_step(&x->record, step, x->base);
+  if (x->record.is_open) quadrille_record_step(&x->record, step);
   quadrille_pipeline_add(&x->pipeline, step);
 }
 
@@ -205,28 +199,80 @@ static QUADRILLE_INLINE void add_course(const struct quadrille_execution* x,
   message->bytes = bytes;
 }
 
+/* Whether the steps of a run are in order, after the key `last`, as all keys of an iteration grow by
+ * the same. */
+static int are_in_order(const struct quadrille_run* run, int64_t last) {
+  const struct quadrille_value first = run->steps[0].key;
+  for (int i = 0; i < run->step_count; i++) {
+    const struct quadrille_value key = run->steps[i].key;
+    if (key.value <= last || key.stride != first.stride) return 0;
+    last = key.value;
+  }
+  return last < first.value + first.stride;
+}
+
+/* Leaves those steps of a run that have messages; returns how many. */
+static int steps_with_messages(struct quadrille_run* run) {
+  int count = 0;
+  for (int i = 0; i < run->step_count; i++) {
+    struct quadrille_run_step step = run->steps[i];
+    if (!step.has_after) step.after = (struct quadrille_value){INT64_MAX, 0};
+    if (step.message_count > 0) run->steps[count++] = step;
+  }
+  return count;
+}
+
+/* The step at this iteration, and on to the next. False where memory ran out. */
+static QUADRILLE_INLINE int follow_course(struct quadrille_execution* x,
+                                          struct quadrille_run_step* s, struct course* courses) {
+  struct quadrille_step* step = quadrille_pipeline_step(&x->pipeline);
+  if (!step) return 0;
+  quadrille_step_open(step, s->key.value, s->after.value);
+  add_course(x, step, courses);
+  for (int i = 1; i < s->message_count; i++) add_course(x, step, &courses[i]);
+  take_in(x, step);
+  s->key.value += s->key.stride;
+  s->after.value += s->after.stride;
+  return 1;
+}
+
 /* The steps of a run. False where something is not there, or not even. */
 static int follow_courses(struct follower* f, struct quadrille_run* run) {
   struct quadrille_execution* x = f->execution;
   struct course courses[QUADRILLE_RUN_MESSAGES];
-  if (run->key.value <= x->last_key || run->key.stride < 1) return 0;
+  if (!are_in_order(run, x->last_key)) return 0;
   for (int i = 0; i < run->message_count; i++)
     if (!set_course(f->binding, &run->messages[i], run->count, &courses[i])) return 0;
-  x->last_key = last_of(run->key, run->count);
+  x->last_key = last_of(run->steps[run->step_count - 1].key, run->count);
   if (!f->post) return 1;
-  int64_t key = run->key.value, after = run->has_after ? run->after.value : INT64_MAX;
-  const int64_t after_stride = run->after.stride;
+  const int steps = steps_with_messages(run);
   for (int64_t left = run->count; left > 0; left--) {
-    struct quadrille_step* step = quadrille_pipeline_step(&x->pipeline);
-    if (!step) f->error = no_memory;
-    if (f->error) return 1;
-    quadrille_step_open(step, key, after);
-    for (int i = 0; i < run->message_count; i++) add_course(x, step, &courses[i]);
-    take_in(x, step);
-    key += run->key.stride;
-    after += after_stride;
+    struct course* course = courses;
+    struct quadrille_run_step* s = run->steps;
+    for (int i = steps; i > 0; i--, course += s++->message_count)
+      if (!follow_course(x, s, course)) {
+        f->error = no_memory;
+        return 1;
+      }
   }
   return 1;
+}
+
+/* The step of a run at this iteration, and on to the next. */
+static void follow_run_step(struct follower* f, struct quadrille_run_step* step,
+                            struct quadrille_run_message* m) {
+  if (f->error) return;
+  begin_step(f, step->key.value, step->has_after, step->after.value);
+  for (const struct quadrille_run_message* end = m + step->message_count; m < end; m++) {
+    const struct quadrille_piece piece = take_piece(m);
+    begin_message(f, m->flags, m->peer.value);
+    if (!m->is_token) add_piece(f, &piece);
+    end_message(f);
+    m->peer.value += m->peer.stride;
+  }
+  end_step(f);
+  step->key.value += step->key.stride;
+  step->after.value += step->after.stride;
 }
 
 /* The steps of a run, one by one. */
@@ -235,18 +281,11 @@ static void follow_run(struct follower* f, struct quadrille_run* run) {
     return refuse(f, "its loops do not end in reasonable time");
   if (follow_courses(f, run)) return;
   for (int64_t left = run->count; left > 0 && !f->error; left--) {
-    begin_step(f, run->key.value, run->has_after, run->after.value);
-    for (int i = 0; i < run->message_count; i++) {
-      struct quadrille_run_message* m = &run->messages[i];
-      const struct quadrille_piece piece = take_piece(m);
-      begin_message(f, m->flags, m->peer.value);
-      if (!m->is_token) add_piece(f, &piece);
-      end_message(f);
-      m->peer.value += m->peer.stride;
+    struct quadrille_run_message* m = run->messages;
+    for (int i = 0; i < run->step_count; i++) {
+      follow_run_step(f, &run->steps[i], m);
+      m += run->steps[i].message_count;
     }
-    end_step(f);
-    run->key.value += run->key.stride;
-    run->after.value += run->after.stride;
   }
 }
 
@@ -304,59 +343,4 @@ const char* quadrille_execution_follow(struct quadrille_binding* binding, int po
   do quadrille_walk_next(&f.walker, &event);
   while (follow_event(&f, &event));
   return f.error;
-}
-
-static const char* choose_parameters(struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_execution* x = binding->execution;
-  for (int i = 0; i < program->parameter_count; i++) {
-    x->parameters[i] = program->parameters[i];
-    if (!program->at_call[i]) continue;
-    const int64_t rule = x->block_size > 0 ? x->block_size : program->parameters[i];
-    x->parameters[i] = quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i],
-                                            x->counts, binding->place.ranks);
-    if (x->parameters[i] == 0)
-      return "the schedule does not say how its block size is chosen; bind with block_size";
-  }
-  return NULL;
-}
-
-const char* quadrille_execution_prepare(struct quadrille_binding* binding) {
-  struct quadrille_execution* x = binding->execution;
-  x->tables_are_good = 0;
-  quadrille_record_forget(&x->record);
-  const char* error = choose_parameters(binding);
-  if (!error)
-    error = quadrille_tables_refill(&x->tables, &binding->loaded->program, &binding->place);
-  x->tables_are_good = !error;
-  return error;
-}
-
-const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t block_size,
-                                     int window) {
-  struct quadrille_execution* x = calloc(1, sizeof *x);
-  if (!x) return no_memory;
-  const size_t ranks = (size_t)binding->place.ranks;
-  binding->execution = x;
-  x->block_size = block_size;
-  x->counts = calloc(ranks, sizeof *x->counts);
-  x->offsets = calloc(ranks, sizeof *x->offsets);
-  if (!x->counts || !x->offsets ||
-      !quadrille_pipeline_open(&x->pipeline, block_size > 0 ? NULL : &binding->loaded->program,
-                               window))
-    return no_memory;
-  binding->place.counts = x->counts;
-  binding->place.parameters = x->parameters;
-  return quadrille_execution_prepare(binding);
-}
-
-void quadrille_execution_close(struct quadrille_execution* x) {
-  if (!x) return;
-  quadrille_tables_destroy(&x->tables);
-  quadrille_pipeline_close(&x->pipeline);
-  quadrille_record_close(&x->record);
-  free(x->counts);
-  free(x->offsets);
-  free(x->copy);
-  free(x);
 }

@@ -26,20 +26,20 @@ struct quadrille_execution {
   char broken[QUADRILLE_TEXT];    /* why the schedule cannot be followed; empty: it can */
 };
 
-/* execution.c: makes and tries what does not depend on a call. Returns NULL, or what is wrong: a
+/* prepare.c: makes and tries what does not depend on a call. Returns NULL, or what is wrong: a
  * static string. */
 const char* quadrille_execution_open(struct quadrille_binding* binding, int64_t block_size,
                                      int window);
 void quadrille_execution_close(struct quadrille_execution* execution);
 /* Chooses parameters and fills tables, after counts changed. */
 const char* quadrille_execution_prepare(struct quadrille_binding* binding);
-/* Follows the walk of this rank, up to what is in flight at its end. Returns NULL or what is wrong
+/* execution.c: follows the walk of this rank, up to what is in flight at its end. Returns NULL or what is wrong
  * with the schedule. `post`: post messages; else only try. */
 const char* quadrille_execution_follow(struct quadrille_binding* binding, int post);
 
 /* allgather.c: runs a whole call, in which `error` may be wrong already. Returns an MPI error code,
  * after the handler was called. */
-int quadrille_allgather_run(quadrille_schedule schedule, const struct quadrille_side* send,
+int quadrille_allgather_run(struct quadrille_binding* binding, const struct quadrille_side* send,
                             const struct quadrille_side* receive, int in_place, MPI_Comm comm,
                             int error_class, const char* error);
 

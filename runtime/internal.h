@@ -30,7 +30,10 @@ struct quadrille_loaded {
 
 struct quadrille_slot {
   uint32_t generation;
-  struct quadrille_loaded* loaded; /* NULL: free */
+  struct quadrille_loaded* loaded;  /* NULL: free */
+  struct quadrille_binding* recent; /* what the handle was last found to be bound to, and where;
+                                       NULL: not known */
+  MPI_Comm recent_comm;
 };
 
 /* Requests of the steps in flight: a ring of steps, each with room for `width` requests. */
@@ -119,6 +122,13 @@ void quadrille_release(struct quadrille_loaded* loaded);
 /* Writes the schedule's hash and returns 1; 0 where its load failed, -1 where the handle is null or
  * stale. */
 int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_HASH_LENGTH]);
+/* The binding that the handle was last found to have, where that was on this communicator; else
+ * NULL. As long as there is a binding, its communicator and MPI are there. */
+struct quadrille_binding* quadrille_recent(quadrille_schedule schedule, MPI_Comm comm);
+void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
+                        struct quadrille_binding* binding);
+/* A binding, or with NULL any, is not to be found so any more; the lock is held. */
+void quadrille_forget(const struct quadrille_binding* binding);
 
 /* bind.c: the binding of a schedule to a communicator, made where there is none, for a call of that
  * collective. Returns an MPI error code, after the handler was called. */
@@ -178,8 +188,9 @@ struct quadrille_step_message {
 struct quadrille_steps {
   struct quadrille_walker walker;
   struct quadrille_event
-      event;        /* the run that is being taken apart, or the copy that comes first */
-  int64_t run_done; /* how many of the run's steps are over; -1 outside a run */
+      event;                   /* the run that is being taken apart, or the copy that comes first */
+  int64_t run_done;            /* how many of the run's iterations are over; -1 outside a run */
+  int run_steps, run_messages; /* of this iteration, that are over */
   /* the current step */
   int64_t key, after;
   int has_after, in_step;

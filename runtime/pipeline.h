@@ -91,17 +91,31 @@ int quadrille_step_open_room(struct quadrille_step* step);
 int quadrille_step_grow(struct quadrille_direction* direction);
 int quadrille_step_segment(struct quadrille_step* step, struct quadrille_message* message,
                            char* address, int64_t bytes);
+/* Fills a message that has begun with the segments that one of another step has. */
+int quadrille_step_take_segments(struct quadrille_step* step, struct quadrille_message* message,
+                                 const struct quadrille_step* other,
+                                 const struct quadrille_message* from);
 
-/* transfer.c: the messages of a step that is not plain: posts them in one direction, and puts away
- * what has arrived. */
+/* transfer.c: messages `first` to `end` of a step that is not plain: posts them, and puts them away
+ * when they have arrived. */
 void quadrille_transfer_begin(struct quadrille_step* step);
-void quadrille_transfer_post(struct quadrille_pipeline* pipeline, struct quadrille_step* step,
-                             int receives);
-void quadrille_transfer_land(const struct quadrille_step* step);
+void quadrille_transfer_receive(struct quadrille_pipeline* pipeline,
+                                const struct quadrille_step* step, int first, int end);
+void quadrille_transfer_send(struct quadrille_pipeline* pipeline, const struct quadrille_step* step,
+                             int first, int end);
+void quadrille_transfer_land(const struct quadrille_step* step, int first, int end);
 
 /* Notes the first error. */
 static inline void quadrille_pipeline_check(struct quadrille_pipeline* pipeline, int code) {
   if (code != MPI_SUCCESS && pipeline->error == MPI_SUCCESS) pipeline->error = code;
+}
+
+/* What posting a message came to. */
+static inline void quadrille_pipeline_posted(struct quadrille_pipeline* pipeline,
+                                             MPI_Request* request, int code) {
+  if (code == MPI_SUCCESS) return;
+  *request = MPI_REQUEST_NULL;
+  quadrille_pipeline_check(pipeline, code);
 }
 
 /* Where `after` is no earlier step, it waits for all of them. */
@@ -140,34 +154,48 @@ static inline int quadrille_step_piece(struct quadrille_step* step,
   return 1;
 }
 
+/* A message like one of another step, for which there is room. */
+static QUADRILLE_INLINE int quadrille_step_take(struct quadrille_step* step,
+                                                struct quadrille_direction* direction,
+                                                const struct quadrille_step* other,
+                                                const struct quadrille_message* from) {
+  struct quadrille_message* message = quadrille_step_message(step, direction, from->peer);
+  if (from->count > 0) return quadrille_step_take_segments(step, message, other, from);
+  message->address = from->address;
+  message->bytes = from->bytes;
+  if (from->bytes > INT_MAX) step->is_plain = 0;
+  return 1;
+}
+
 static inline struct quadrille_step* quadrille_step_at(const struct quadrille_pipeline* p,
                                                        uint64_t number) {
   return &p->steps[number & p->mask];
 }
 
-static inline void quadrille_pipeline_receive(struct quadrille_pipeline* p,
-                                              struct quadrille_step* step) {
+/* Posts messages `first` to `end` of the step. */
+static QUADRILLE_INLINE void quadrille_pipeline_receive(struct quadrille_pipeline* p,
+                                                        struct quadrille_step* step, int first,
+                                                        int end) {
   const struct quadrille_direction* d = &step->receives;
-  for (int i = 0; i < d->count; i++) {
+  if (!step->is_plain) return quadrille_transfer_receive(p, step, first, end);
+  for (int i = first; i < end; i++) {
     const struct quadrille_message* m = &d->messages[i];
-    const int code = MPI_Irecv(m->address, (int)m->bytes, MPI_BYTE, m->peer, QUADRILLE_DATA_TAG,
-                               p->comm, &d->requests[i]);
-    if (code == MPI_SUCCESS) continue;
-    d->requests[i] = MPI_REQUEST_NULL;
-    quadrille_pipeline_check(p, code);
+    quadrille_pipeline_posted(p, &d->requests[i],
+                              MPI_Irecv(m->address, (int)m->bytes, MPI_BYTE, m->peer,
+                                        QUADRILLE_DATA_TAG, p->comm, &d->requests[i]));
   }
 }
 
-static inline void quadrille_pipeline_send(struct quadrille_pipeline* p,
-                                           struct quadrille_step* step) {
+static QUADRILLE_INLINE void quadrille_pipeline_send(struct quadrille_pipeline* p,
+                                                     struct quadrille_step* step, int first,
+                                                     int end) {
   const struct quadrille_direction* d = &step->sends;
-  for (int i = 0; i < d->count; i++) {
+  if (!step->is_plain) return quadrille_transfer_send(p, step, first, end);
+  for (int i = first; i < end; i++) {
     const struct quadrille_message* m = &d->messages[i];
-    const int code = p->send(m->address, (int)m->bytes, MPI_BYTE, m->peer, QUADRILLE_DATA_TAG,
-                             p->comm, &d->requests[i]);
-    if (code == MPI_SUCCESS) continue;
-    d->requests[i] = MPI_REQUEST_NULL;
-    quadrille_pipeline_check(p, code);
+    quadrille_pipeline_posted(p, &d->requests[i],
+                              p->send(m->address, (int)m->bytes, MPI_BYTE, m->peer,
+                                      QUADRILLE_DATA_TAG, p->comm, &d->requests[i]));
   }
 }
 
@@ -178,10 +206,7 @@ static QUADRILLE_INLINE void quadrille_pipeline_release(struct quadrille_pipelin
     if (p->received < p->sent && quadrille_step_at(p, p->received)->key <= step->after) return;
     const int64_t going = p->going + step->sent_bytes;
     if (going > p->at_once && p->going > 0) return;
-    if (step->is_plain)
-      quadrille_pipeline_send(p, step);
-    else
-      quadrille_transfer_post(p, step, 0);
+    quadrille_pipeline_send(p, step, 0, step->sends.count);
     p->going = going;
     if (step->sends.count == 0 && p->gone == p->sent) p->gone++;
     p->sent++;
@@ -192,15 +217,15 @@ static QUADRILLE_INLINE void quadrille_pipeline_release(struct quadrille_pipelin
 static inline void quadrille_pipeline_land(struct quadrille_pipeline* p) {
   do {
     struct quadrille_step* step = quadrille_step_at(p, p->received++);
-    if (!step->is_plain) quadrille_transfer_land(step);
+    if (!step->is_plain) quadrille_transfer_land(step, 0, step->receives.count);
   } while (p->received < p->next && quadrille_step_at(p, p->received)->receives.count == 0);
 }
 
 /* Room for the next step, and in it for a few messages; waits where the window is full. NULL where
  * memory ran out. */
 static inline struct quadrille_step* quadrille_pipeline_step(struct quadrille_pipeline* p) {
-  if (p->next == p->received + p->window || p->next == p->gone + p->window)
-    quadrille_pipeline_wait(p, p->next - p->window + 1);
+  const uint64_t leaving = p->next - p->window; /* must be over; no step's number at first */
+  if (p->received == leaving || p->gone == leaving) quadrille_pipeline_wait(p, leaving + 1);
   struct quadrille_step* step = quadrille_step_at(p, p->next);
   if (step->receives.room == 0 && !quadrille_step_open_room(step)) return NULL;
   return step;
@@ -210,12 +235,8 @@ static inline struct quadrille_step* quadrille_pipeline_step(struct quadrille_pi
 static QUADRILLE_INLINE void quadrille_pipeline_add(struct quadrille_pipeline* p,
                                                     struct quadrille_step* step) {
   if (step->receives.count + step->sends.count == 0) return;
-  if (step->is_plain) {
-    quadrille_pipeline_receive(p, step);
-  } else {
-    quadrille_transfer_begin(step);
-    quadrille_transfer_post(p, step, 1);
-  }
+  if (!step->is_plain) quadrille_transfer_begin(step);
+  quadrille_pipeline_receive(p, step, 0, step->receives.count);
   if (p->received == p->next++ && step->receives.count == 0) quadrille_pipeline_land(p);
   quadrille_pipeline_release(p);
 }

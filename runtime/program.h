@@ -22,7 +22,8 @@ extern "C" {
 #define QUADRILLE_REGISTERS 256
 #define QUADRILLE_LOCATES 16     /* of which the walk remembers the last result */
 #define QUADRILLE_RUNS 16        /* loops of which the walk remembers whether they make runs */
-#define QUADRILLE_RUN_MESSAGES 4 /* the most that a run has in an iteration */
+#define QUADRILLE_RUN_STEPS 2    /* the most that a run has in an iteration, */
+#define QUADRILLE_RUN_MESSAGES 4 /* and the most messages of all of them */
 
 enum quadrille_operation {
   QUADRILLE_DO_ADD,
@@ -191,7 +192,7 @@ enum quadrille_event_kind {
   QUADRILLE_EVENT_LANES, /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
   QUADRILLE_EVENT_LANE,
   QUADRILLE_EVENT_LANES_END,
-  QUADRILLE_EVENT_RUN,       /* run: so many steps */
+  QUADRILLE_EVENT_RUN,       /* run: so many times its steps */
   QUADRILLE_EVENT_PIECE_RUN, /* run: so many times the pieces of its messages, of the message that
                                 has begun */
   QUADRILLE_EVENT_END,
@@ -214,11 +215,16 @@ struct quadrille_run_message {
   struct quadrille_value peer, block, low, high;
 };
 
+struct quadrille_run_step {
+  int has_after, message_count; /* messages follow those of the step before */
+  struct quadrille_value key, after;
+};
+
 /* Iterations of a loop that are alike but for values that change evenly. */
 struct quadrille_run {
   int64_t count; /* of the iterations, at least 2 */
-  int has_after, message_count;
-  struct quadrille_value key, after;
+  int step_count, message_count;
+  struct quadrille_run_step steps[QUADRILLE_RUN_STEPS];
   struct quadrille_run_message messages[QUADRILLE_RUN_MESSAGES];
 };
 

@@ -175,19 +175,27 @@ static void take_run_message(struct router* r, const struct quadrille_run_messag
   take_piece(r, &piece);
 }
 
+static void take_run_step(struct router* r, const struct quadrille_run_step* step,
+                          const struct quadrille_run_message* messages, int64_t at) {
+  if (r->error) return;
+  begin_step(r, step->key.value + at * step->key.stride, step->has_after,
+             step->after.value + at * step->after.stride);
+  for (int i = 0; i < step->message_count; i++) {
+    const struct quadrille_run_message* m = &messages[i];
+    begin_message(r, m->flags, m->peer.value + at * m->peer.stride);
+    if (!m->is_token) take_run_message(r, m, at);
+  }
+  if (!r->error) end_step(r->route);
+}
+
 static void take_steps(struct router* r, struct quadrille_walker* walker,
                        const struct quadrille_run* run) {
   if ((walker->iterations -= run->count) < 0)
     return refuse(r, "its loops do not end in reasonable time");
   for (int64_t at = 0; at < run->count && !r->error; at++) {
-    begin_step(r, run->key.value + at * run->key.stride, run->has_after,
-               run->after.value + at * run->after.stride);
-    for (int i = 0; i < run->message_count; i++) {
-      const struct quadrille_run_message* m = &run->messages[i];
-      begin_message(r, m->flags, m->peer.value + at * m->peer.stride);
-      if (!m->is_token) take_run_message(r, m, at);
-    }
-    if (!r->error) end_step(r->route);
+    const struct quadrille_run_message* messages = run->messages;
+    for (int i = 0; i < run->step_count; messages += run->steps[i++].message_count)
+      take_run_step(r, &run->steps[i], messages, at);
   }
 }
 

@@ -150,6 +150,32 @@ int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_
   return found;
 }
 
+struct quadrille_binding* quadrille_recent(quadrille_schedule schedule, MPI_Comm comm) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  const struct quadrille_slot* slot = slot_of(schedule);
+  struct quadrille_binding* binding = slot && slot->recent_comm == comm ? slot->recent : NULL;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  return binding;
+}
+
+void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
+                        struct quadrille_binding* binding) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  struct quadrille_slot* slot = slot_of(schedule);
+  if (slot) {
+    slot->recent = binding;
+    slot->recent_comm = comm;
+  }
+  pthread_mutex_unlock(&quadrille_global.lock);
+}
+
+void quadrille_forget(const struct quadrille_binding* binding) {
+  for (uint32_t i = 0; i < quadrille_global.slot_count; i++) {
+    struct quadrille_slot* slot = &quadrille_global.slots[i];
+    if (!binding || slot->recent == binding) slot->recent = NULL;
+  }
+}
+
 void quadrille_release(struct quadrille_loaded* loaded) {
   if (!loaded) return;
   pthread_mutex_lock(&quadrille_global.lock);
@@ -167,6 +193,7 @@ int quadrille_free(quadrille_schedule* schedule) {
   struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
   if (slot) {
     slot->loaded = NULL;
+    slot->recent = NULL;
     slot->generation++;
   }
   pthread_mutex_unlock(&quadrille_global.lock);

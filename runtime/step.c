@@ -65,3 +65,12 @@ int quadrille_step_segment(struct quadrille_step* step, struct quadrille_message
   last->bytes += bytes;
   return 1;
 }
+
+int quadrille_step_take_segments(struct quadrille_step* step, struct quadrille_message* message,
+                                 const struct quadrille_step* other,
+                                 const struct quadrille_message* from) {
+  const struct quadrille_segment* segment = &other->segments[from->first];
+  for (int i = 0; i < from->count; i++, segment++)
+    if (!quadrille_step_piece(step, message, segment->address, segment->bytes)) return 0;
+  return 1;
+}

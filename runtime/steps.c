@@ -36,18 +36,22 @@ static int64_t value_at(struct quadrille_value value, int64_t iteration) {
 /* The next step of the run. */
 static enum quadrille_steps_result run_step(struct quadrille_steps* steps) {
   const struct quadrille_run* run = &steps->event.run;
-  const int64_t at = steps->run_done++;
-  steps->key = value_at(run->key, at);
-  steps->has_after = run->has_after;
-  steps->after = run->has_after ? value_at(run->after, at) : 0;
-  for (int i = 0; i < run->message_count; i++) {
-    const struct quadrille_run_message* m = &run->messages[i];
+  const struct quadrille_run_step* step = &run->steps[steps->run_steps];
+  const int64_t at = steps->run_done;
+  steps->key = value_at(step->key, at);
+  steps->has_after = step->has_after;
+  steps->after = step->has_after ? value_at(step->after, at) : 0;
+  for (int i = 0; i < step->message_count; i++) {
+    const struct quadrille_run_message* m = &run->messages[steps->run_messages++];
     if (!add_message(steps, (struct quadrille_step_message){
                                 m->flags, m->is_token, m->buffer, value_at(m->peer, at),
                                 m->is_token ? 0 : value_at(m->block, at)}))
       return QUADRILLE_STEPS_NO_MEMORY;
   }
-  if (steps->run_done == run->count) steps->run_done = -1;
+  if (++steps->run_steps == run->step_count) {
+    steps->run_steps = steps->run_messages = 0;
+    if (++steps->run_done == run->count) steps->run_done = -1;
+  }
   return QUADRILLE_STEPS_STEP;
 }
 

@@ -66,56 +66,65 @@ static int make_type(const struct quadrille_segment* segments, int count, MPI_Da
   return code;
 }
 
-/* Whether a message is bytes at its address, as many as an int counts. */
-static int is_plain(const struct quadrille_message* message) {
-  return message->bytes <= INT_MAX && (message->address || message->bytes == 0);
+/* Posts a message that no datatype describes. */
+static inline int post_bytes(const struct quadrille_pipeline* p, int receives,
+                             const struct quadrille_message* m, MPI_Request* request) {
+  const int tag = QUADRILLE_DATA_TAG;
+  return receives ? MPI_Irecv(m->address, (int)m->bytes, MPI_BYTE, m->peer, tag, p->comm, request)
+                  : p->send(m->address, (int)m->bytes, MPI_BYTE, m->peer, tag, p->comm, request);
 }
 
-static int post(const struct quadrille_pipeline* p, const struct quadrille_step* step, int receives,
-                const struct quadrille_message* message, MPI_Request* request) {
-  const struct quadrille_segment whole = {message->address, message->bytes};
-  const int tag = QUADRILLE_DATA_TAG, peer = message->peer;
-  MPI_Datatype type = MPI_BYTE;
-  char* address = message->address;
-  int code = MPI_SUCCESS, count = (int)message->bytes;
-  if (!is_plain(message)) {
-    code = address ? make_type(&whole, 1, &type)
-                   : make_type(&step->segments[message->first], message->count, &type);
-    address = MPI_BOTTOM;
-    count = 1;
-  }
+static int post_typed(const struct quadrille_pipeline* p, const struct quadrille_step* step,
+                      int receives, const struct quadrille_message* m, MPI_Request* request) {
+  const struct quadrille_segment whole = {m->address, m->bytes};
+  const int tag = QUADRILLE_DATA_TAG;
+  MPI_Datatype type;
+  int code = m->address ? make_type(&whole, 1, &type)
+                        : make_type(&step->segments[m->first], m->count, &type);
   if (code != MPI_SUCCESS) return code;
-  code = receives ? MPI_Irecv(address, count, type, peer, tag, p->comm, request)
-                  : p->send(address, count, type, peer, tag, p->comm, request);
-  if (type != MPI_BYTE) MPI_Type_free(&type);
+  code = receives ? MPI_Irecv(MPI_BOTTOM, 1, type, m->peer, tag, p->comm, request)
+                  : p->send(MPI_BOTTOM, 1, type, m->peer, tag, p->comm, request);
+  MPI_Type_free(&type);
   return code;
 }
 
-/* Between a message's segments and its copy. */
-static void copy(const struct quadrille_step* step, const struct quadrille_message* message,
-                 int receives) {
+static inline int post(const struct quadrille_pipeline* p, const struct quadrille_step* step,
+                       int receives, const struct quadrille_message* m, MPI_Request* request) {
+  const int is_typed = m->bytes > INT_MAX || (!m->address && m->bytes > 0);
+  return is_typed ? post_typed(p, step, receives, m, request) : post_bytes(p, receives, m, request);
+}
+
+/* Between a message's segments and its copy, where it has one. */
+static inline void copy(const struct quadrille_step* step, const struct quadrille_message* message,
+                        int receives) {
+  if (message->count == 0 || !message->address) return;
+  const struct quadrille_segment* segment = &step->segments[message->first];
   char* copied = message->address;
-  for (int i = message->first; copied && i < message->first + message->count; i++) {
-    const struct quadrille_segment* segment = &step->segments[i];
+  for (int left = message->count; left > 0; left--, segment++) {
     memcpy(receives ? segment->address : copied, receives ? copied : segment->address,
            (size_t)segment->bytes);
     copied += segment->bytes;
   }
 }
 
-void quadrille_transfer_post(struct quadrille_pipeline* pipeline, struct quadrille_step* step,
-                             int receives) {
-  const struct quadrille_direction* direction = receives ? &step->receives : &step->sends;
-  for (int i = 0; i < direction->count; i++) {
-    if (!receives) copy(step, &direction->messages[i], 0);
-    const int code =
-        post(pipeline, step, receives, &direction->messages[i], &direction->requests[i]);
-    if (code == MPI_SUCCESS) continue;
-    direction->requests[i] = MPI_REQUEST_NULL;
-    quadrille_pipeline_check(pipeline, code);
+void quadrille_transfer_receive(struct quadrille_pipeline* pipeline,
+                                const struct quadrille_step* step, int first, int end) {
+  const struct quadrille_direction* d = &step->receives;
+  for (int i = first; i < end; i++)
+    quadrille_pipeline_posted(pipeline, &d->requests[i],
+                              post(pipeline, step, 1, &d->messages[i], &d->requests[i]));
+}
+
+void quadrille_transfer_send(struct quadrille_pipeline* pipeline, const struct quadrille_step* step,
+                             int first, int end) {
+  const struct quadrille_direction* d = &step->sends;
+  for (int i = first; i < end; i++) {
+    copy(step, &d->messages[i], 0);
+    quadrille_pipeline_posted(pipeline, &d->requests[i],
+                              post(pipeline, step, 0, &d->messages[i], &d->requests[i]));
   }
 }
 
-void quadrille_transfer_land(const struct quadrille_step* step) {
-  for (int i = 0; i < step->receives.count; i++) copy(step, &step->receives.messages[i], 1);
+void quadrille_transfer_land(const struct quadrille_step* step, int first, int end) {
+  for (int i = first; i < end; i++) copy(step, &step->receives.messages[i], 1);
 }

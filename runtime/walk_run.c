@@ -11,7 +11,6 @@
 
 #include "runtime/walk.h"
 
-enum { NOT_IN_STEP, IN_STEP, AFTER_STEP };
 enum { ENTRIES_AHEAD = 256 };
 
 static const int64_t most_value = (int64_t)1 << 61, most_stride = (int64_t)1 << 30;
@@ -21,7 +20,6 @@ static const struct quadrille_value none = {0, 0};
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: not a run */
-  int step;
   struct quadrille_run* run;
 };
 
@@ -167,11 +165,12 @@ static struct quadrille_value value_of(const struct attempt* a, int reg) {
 }
 
 static void begin_step(struct attempt* a, const struct quadrille_instruction* i) {
-  if (a->step != NOT_IN_STEP) a->count = 0;
-  a->step = IN_STEP;
-  a->run->key = value_of(a, i->a);
-  a->run->has_after = i->target;
-  a->run->after = i->target ? value_of(a, i->b) : none;
+  if (a->run->step_count == QUADRILLE_RUN_STEPS) {
+    a->count = 0;
+    return;
+  }
+  a->run->steps[a->run->step_count++] = (struct quadrille_run_step){
+      i->target, 0, value_of(a, i->a), i->target ? value_of(a, i->b) : none};
 }
 
 static struct quadrille_run_message* add_message(struct attempt* a) {
@@ -179,6 +178,7 @@ static struct quadrille_run_message* add_message(struct attempt* a) {
     a->count = 0;
     a->run->message_count--;
   }
+  if (a->run->step_count > 0) a->run->steps[a->run->step_count - 1].message_count++;
   return &a->run->messages[a->run->message_count++];
 }
 
@@ -233,6 +233,9 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
     case QUADRILLE_DO_ELEMENT: element(a, i, walker); break;
     case QUADRILLE_DO_LOCATE: locate(a, i, walker); break;
     case QUADRILLE_DO_JUMP: return target;
+    case QUADRILLE_DO_NEXT: /* of a loop inside, with the same few iterations each time */
+      if (s[i->a] != 0 || s[i->b] != 0) return NULL;
+      return ++a->values[i->a] < v[i->b] ? target : i + 1;
     case QUADRILLE_DO_UNLESS: return v[i->a] ? i + 1 : target;
     case QUADRILLE_DO_UNLESS_EQUAL:
     case QUADRILLE_DO_UNLESS_NOT_EQUAL:
@@ -241,7 +244,7 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
       return compare(a, i, i->operation - QUADRILLE_DO_UNLESS_EQUAL + QUADRILLE_DO_EQUAL) ? i + 1
                                                                                           : target;
     case QUADRILLE_DO_STEP: begin_step(a, i); break;
-    case QUADRILLE_DO_STEP_END: a->step = AFTER_STEP; break;
+    case QUADRILLE_DO_STEP_END: break;
     case QUADRILLE_DO_PIECE_MESSAGE: add_whole_message(a, i, pieces); break;
     case QUADRILLE_DO_MESSAGE: /* several pieces come one by one, from the plain walk */
       add_whole_message(a, i, pieces);
@@ -263,14 +266,14 @@ int64_t quadrille_walk_run(struct quadrille_walker* walker, const struct quadril
   /* Less than 2^64, as the loop runs on; what values are is checked as they are set. */
   const uint64_t left = (uint64_t)a.values[i->b] - (uint64_t)a.values[i->a];
   a.count = left < (uint64_t)most_stride ? (int64_t)left : most_stride;
-  a.run->message_count = 0;
+  a.run->step_count = a.run->message_count = 0;
   for (i++; i && i != end;) {
     if (a.count < 2) return 0;
     i = walk(&a, walker, i);
   }
   if (!i || a.count < 2) return 0;
   a.run->count = a.count;
-  event->kind = a.step != NOT_IN_STEP      ? QUADRILLE_EVENT_RUN
+  event->kind = a.run->step_count > 0      ? QUADRILLE_EVENT_RUN
                 : a.run->message_count > 0 ? QUADRILLE_EVENT_PIECE_RUN
                                            : QUADRILLE_EVENT_END; /* nothing happens */
   return a.count;

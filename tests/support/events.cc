@@ -72,14 +72,17 @@ std::string run_piece_text(const quadrille_run_message& m, int64_t at) {
 
 void tell_run(const quadrille_run& run, Events& events) {
   for (int64_t i = 0; i < run.count; ++i) {
-    events.push_back(
-        step_text(value_at(run.key, i), run.has_after, run.has_after ? value_at(run.after, i) : 0));
-    for (const quadrille_run_message& m : std::span(run.messages, run.message_count)) {
-      events.push_back(head_text(m.flags, value_at(m.peer, i)));
-      if (!m.is_token) events.push_back(run_piece_text(m, i));
-      events.push_back("message end");
+    const quadrille_run_message* m = run.messages;
+    for (const quadrille_run_step& step : std::span(run.steps, run.step_count)) {
+      events.push_back(step_text(value_at(step.key, i), step.has_after,
+                                 step.has_after ? value_at(step.after, i) : 0));
+      for (const auto* end = m + step.message_count; m != end; ++m) {
+        events.push_back(head_text(m->flags, value_at(m->peer, i)));
+        if (!m->is_token) events.push_back(run_piece_text(*m, i));
+        events.push_back("message end");
+      }
+      events.push_back("step end");
     }
-    events.push_back("step end");
   }
 }
 
