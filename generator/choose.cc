@@ -58,8 +58,8 @@ void add_machine(CLI::App& command, MachineArguments& arguments) {
   add("--beta-inside", arguments.beta_inside, "TIME",
       fmt::format("what a byte takes there, and in a copy (default {}ps)", common.inside.beta_ps));
   add("--port", arguments.port, "node|rank",
-      "what bytes share that leave a node, for auto: the node's one port, or each rank has its own "
-      "(default node)");
+      "for auto: the ranks of a node share its port and its memory, or each has its own (default "
+      "node)");
 }
 
 Result<Workload> read_workload(const MachineArguments& arguments) {
@@ -105,7 +105,7 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
       "{:>12}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
       workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
       machine.inside.beta_ps, kBlockNs,
-      machine.port == PortScope::kNode ? "all bytes that leave a node share its port"
+      machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
       "time", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside", "between",
       "inside", "copied");

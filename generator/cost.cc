@@ -220,9 +220,10 @@ int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, i
                                         Wide{each.inside} * machine.inside.alpha_ns);
     const Wide copies =
         Wide{each.copied} * (1000 * kBlockNs + Wide{bytes} * machine.inside.beta_ps);
-    const Wide local = Wide{each.blocks_inside} * bytes * machine.inside.beta_ps;
-    const Wide wire = Wide{each.blocks_between} * sharing * bytes * machine.between.beta_ps;
-    longest = std::max(longest, messages + copies + local + wire);
+    const Wide sent = Wide{sharing} * bytes *
+                      (Wide{each.blocks_between} * machine.between.beta_ps +
+                       Wide{each.blocks_inside} * machine.inside.beta_ps);
+    longest = std::max(longest, messages + copies + sent);
   }
   return static_cast<int64_t>(std::min<Wide>(longest / 1000, INT64_MAX));
 }

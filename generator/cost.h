@@ -1,9 +1,10 @@
 // What a call of an all-to-all takes by a linear model of the machine, and the algorithm and numbers
 // that take least. The model reads programs by walking them, so it knows nothing of any algorithm.
 //
-// A rank's time is the sum over the messages that it sends, alpha each, and over the blocks that it
-// copies into messages or out of them; bytes that leave a node add to it, all through one port (or,
-// with a port a rank, each rank's through its own). The time of a call is that of the slowest rank.
+// A rank's time is the sum over the messages that it sends, alpha each, over the blocks that it copies
+// into messages or out of them, and over the bytes that all ranks of its node send: through one port
+// where they leave the node, through its memory where they do not. (With a port a rank, over its own.)
+// The time of a call is that of the slowest rank.
 // Integers only: one machine and one block size give one choice.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
@@ -23,7 +24,7 @@ inline constexpr LinearModel kCommonModel = {2000, 100};
 struct Machine {
   LinearModel between = kCommonModel;  // nodes
   LinearModel inside = {500, 50};      // a node; a copy takes as long as the byte of a message
-  PortScope port = PortScope::kNode;   // what all bytes share that leave a node
+  PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 // What it takes to put a block into a message or take it out, beside its bytes.

@@ -48,9 +48,9 @@ TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
 TEST(CallTime, IsTheSumOfTheSlowestRank) {
   const Traffic one{4, 3, 2, 30, 20, 10, 0, 0};
   Machine machine{{2000, 100}, {500, 50}, PortScope::kNode};
-  // 3*2000 + 2*500, 10*(50 + 0.05*1000), 20*0.05*1000, and the node's 4*30*0.1*1000.
-  EXPECT_EQ(call_time(machine, {one}, 1000), 7000 + 1000 + 1000 + 12000);
-  EXPECT_EQ(call_time(machine, {one, {}}, 1000), 21000);
+  // 3*2000 + 2*500, 10*(50 + 0.05*1000), and the node's 4*20*0.05*1000 and 4*30*0.1*1000.
+  EXPECT_EQ(call_time(machine, {one}, 1000), 7000 + 1000 + 4000 + 12000);
+  EXPECT_EQ(call_time(machine, {one, {}}, 1000), 24000);
   machine.port = PortScope::kRank;
   EXPECT_EQ(call_time(machine, {one}, 1000), 7000 + 1000 + 1000 + 3000);
 }
