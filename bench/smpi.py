@@ -14,6 +14,7 @@ from bench.sampling import Generator
 NEEDS_CALM = False
 TABLE = "tests/simulation/expected.txt"
 WINDOW = 16
+MANY = 1 << 16  # a window that limits nothing
 KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
 SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # block sizes: which one is the best
@@ -80,6 +81,47 @@ def alltoall(m):
             m.microseconds(f"{case} | SimGrid's own", sampled[0].native[0])
             for name, one in zip(algorithms, sampled):
                 m.microseconds(f"{case} | {name}", one.ours[0])
+
+
+def chosen(m):
+    """What `--algorithm auto` chooses with the network's costs, over the best of the algorithms and many radices."""
+    for kind, at_most in (("linear", 1.1), ("flat", None)):
+        chosen_on(m, kind, at_most)
+
+
+def chosen_on(m, kind, at_most):
+    between, inside = (Costs(m, m.network(kind, nodes)).options() for nodes in ("2x1", "2"))
+    flags = [*between, *(word + "-inside" if word.startswith("--") else word for word in inside)]
+    flags += ["--gap", f"{1e9 * gap(m, kind):.0f}ns", "--copy", "0ns"]  # no time passes in computation
+    cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
+    found = []
+    for nodes, size in cases:
+        case = f"alltoall auto, {kind} {nodes}, {size} B"
+        if not m.wanted(case):
+            continue
+        network = m.network(kind, nodes)
+        schedules = [("auto", "--bytes", size, *flags), ("factor",), ("spread-out",), ("hierarchical-factor",)]
+        for algorithm, most in (
+            ("tuna", network.ranks),
+            ("tuna-coalesced", max(network.sizes)),
+            ("tuna-staggered", max(network.sizes)),
+        ):
+            radices = {2, most} | {radix for radix in (3, 4, 6, 8, 12, 16, 24) if radix < most}
+            schedules += [(algorithm, "--radix", radix) for radix in sorted(radices) if radix >= 2]
+        files = [(m.generator.file("alltoall", words[0], nodes, *map(str, words[1:])), MANY) for words in schedules]
+        ours, *swept = [one.ours[0] for one in network.sample(m.collective, "alltoall", size, files, native=False)]
+        best = swept.index(min(swept))
+        m.report.figure(f"{case} | auto / best of the sweep ({' '.join(map(str, schedules[1 + best]))})", ours / swept[best])
+        found.append(ours / swept[best])
+    worst(m, f"alltoall auto, {kind} | auto / best of the sweep, the worst", found, len(cases), at_most)
+
+
+def gap(m, kind):
+    """Seconds from a message to the next, of those of a byte to every other node at once."""
+    network = m.network(kind, "32x1")
+    file = m.generator.file("alltoall", "spread-out", "32x1")
+    (all_at_once,) = network.sample(m.collective, "alltoall", 1, [(file, MANY)], native=False)
+    return (all_at_once.ours[0] - Costs(m, network).line()[0]) / (network.ranks - 1)
 
 
 def allgatherv(m):
@@ -200,6 +242,7 @@ def automatic(m):
 def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
-        parts = (regressions, messages, alltoall, allgatherv, against_the_model, automatic, smpi_tuna.coalesced, smpi_tuna.radix)
+        parts = [regressions, messages, alltoall, chosen, allgatherv, against_the_model, automatic]
+        parts += [smpi_tuna.coalesced, smpi_tuna.radix]
         for part in parts:
             part(m)

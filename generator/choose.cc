@@ -29,9 +29,10 @@ std::string row(const std::string& name, const std::vector<Traffic>& traffic,
   const Traffic& slowest =
       *std::max_element(traffic.begin(), traffic.end(),
                         [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
-  return fmt::format("{:12.1f}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
-                     static_cast<double>(time(slowest)) / 1000, slowest.between, slowest.inside,
-                     slowest.blocks_between, slowest.blocks_inside, slowest.copied, name);
+  return fmt::format("{:12.1f}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
+                     static_cast<double>(time(slowest)) / 1000, slowest.rounds_between,
+                     slowest.rounds_inside, slowest.between, slowest.inside, slowest.blocks_between,
+                     slowest.blocks_inside, slowest.copied, name);
 }
 
 }  // namespace
@@ -57,6 +58,14 @@ void add_machine(CLI::App& command, MachineArguments& arguments) {
                   common.inside.alpha_ns));
   add("--beta-inside", arguments.beta_inside, "TIME",
       fmt::format("what a byte takes there, and in a copy (default {}ps)", common.inside.beta_ps));
+  add("--gap", arguments.gap, "TIME",
+      fmt::format("what a port takes from a message to the next, for auto (default {}ns)",
+                  common.gap_ns));
+  add("--copy", arguments.copy, "TIME",
+      fmt::format(
+          "what it takes, beside its bytes, to put a block into a message or to take it out, "
+          "for auto (default {}ns)",
+          common.copy_ns));
   add("--port", arguments.port, "node|rank",
       "for auto: the ranks of a node share its port and its memory, or each has its own (default "
       "node)");
@@ -73,6 +82,8 @@ Result<Workload> read_workload(const MachineArguments& arguments) {
     error = read_alpha("--alpha-inside", arguments.alpha_inside, machine.inside.alpha_ns);
   if (error.empty())
     error = read_beta("--beta-inside", arguments.beta_inside, machine.inside.beta_ps);
+  if (error.empty()) error = read_alpha("--gap", arguments.gap, machine.gap_ns);
+  if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy_ns);
   if (!error.empty()) return Error{error};
   if (arguments.port == "rank") machine.port = PortScope::kRank;
   if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
@@ -84,6 +95,8 @@ Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std
   const std::pair<const char*, std::string> flags[] = {{"--bytes", arguments.bytes},
                                                        {"--alpha-inside", arguments.alpha_inside},
                                                        {"--beta-inside", arguments.beta_inside},
+                                                       {"--gap", arguments.gap},
+                                                       {"--copy", arguments.copy},
                                                        {"--port", arguments.port},
                                                        {"--alpha", all ? arguments.alpha : ""},
                                                        {"--beta", all ? arguments.beta : ""}};
@@ -101,14 +114,15 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   const Machine& machine = workload.machine;
   std::string text = fmt::format(
       "blocks of {} bytes; a message takes {} ns and a byte {} ps between nodes, {} ns and {} ps "
-      "inside; a block that is copied {} ns; {}\n\n"
-      "{:>12}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
+      "inside, the next one {} ns; a block that is copied {} ns; {}\n\n"
+      "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n"
+      "{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
       workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
-      machine.inside.beta_ps, kBlockNs,
+      machine.inside.beta_ps, machine.gap_ns, machine.copy_ns,
       machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
-      "time", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside", "between",
-      "inside", "copied");
+      "time", "rounds", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside",
+      "between", "inside", "between", "inside", "copied");
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     name += ", " + parameter_text(schedule.program, schedule.job, i);

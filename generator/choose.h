@@ -13,7 +13,7 @@ namespace quadrille {
 
 // As they were typed; empty where they were not.
 struct MachineArguments {
-  std::string bytes, alpha, beta, alpha_inside, beta_inside, port;
+  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, copy, port;
 };
 
 // --alpha and --beta, which have another use as well, and the others.

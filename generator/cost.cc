@@ -14,7 +14,8 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kSampledRanks = 4;  // of a node
+constexpr int64_t kSampledRanks = 4;           // of a node
+constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
 
 // The sink of one rank's walk.
 class Counter {
@@ -23,7 +24,7 @@ class Counter {
 
   void step(const Walker& walker) {
     const int64_t over = walker.has_after ? walker.after : walker.key;
-    if (!under_way_.empty() && under_way_.front().key <= over) ++result.waits;
+    if (under_way_.empty() || under_way_.front().key <= over) end_round();
     for (; !under_way_.empty() && under_way_.front().key <= over; under_way_.pop_front())
       blocks_ -= under_way_.front().blocks;
     under_way_.push_back({walker.key, 0});
@@ -48,10 +49,16 @@ class Counter {
     if (head_.direction == Direction::kReceive) return;
     const bool inside = first_ <= head_.peer && head_.peer < end_;
     (inside ? result.inside : result.between) += 1;
+    round_ = std::max(round_, inside ? Round::kInside : Round::kBetween);
     (inside ? result.blocks_inside : result.blocks_between) += pieces_;
     under_way_.back().blocks += pieces_;
     blocks_ += pieces_;
     result.in_flight = std::max(result.in_flight, blocks_);
+  }
+  void end_round() {
+    if (round_ == Round::kBetween) ++result.rounds_between;
+    if (round_ == Round::kInside) ++result.rounds_inside;
+    round_ = Round::kEmpty;
   }
   void copy(const PieceValue&, const PieceValue&) {}
   void reduce(Side, const PieceValue&, const PieceValue&) {}
@@ -62,8 +69,10 @@ class Counter {
   struct Sent {
     int64_t key, blocks;
   };
-  const int64_t first_, end_;  // the ranks of this one's node
+  enum class Round : uint8_t { kEmpty, kInside, kBetween };  // where it sends
+  const int64_t first_, end_;                                // the ranks of this one's node
   MessageHead head_{};
+  Round round_ = Round::kEmpty;
   int64_t pieces_ = 0;
   bool temporary_ = false;
   std::deque<Sent> under_way_;
@@ -78,7 +87,10 @@ Traffic traffic_of_rank(const Code& code, const Binding& binding, int64_t rank, 
   Counter counter(first, first + size);
   for (;;) {
     const Pause pause = code.run<PauseAtSteps>(binding, walker, registers.data(), counter);
-    if (pause == Pause::kEnd) return counter.result;
+    if (pause == Pause::kEnd) {
+      counter.end_round();
+      return counter.result;
+    }
     check(pause == Pause::kStep, "an all-to-all has steps only");
     counter.step(walker);
   }
@@ -87,7 +99,7 @@ Traffic traffic_of_rank(const Code& code, const Binding& binding, int64_t rank, 
 void take_most(Traffic& most, const Traffic& traffic) {
   for (int64_t Traffic::*each :
        {&Traffic::between, &Traffic::inside, &Traffic::blocks_between, &Traffic::blocks_inside,
-        &Traffic::copied, &Traffic::in_flight, &Traffic::waits})
+        &Traffic::copied, &Traffic::in_flight, &Traffic::rounds_between, &Traffic::rounds_inside})
     most.*each = std::max(most.*each, traffic.*each);
 }
 
@@ -127,7 +139,7 @@ class Search {
     }
     for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
       if (!swept(algorithm.numbers[i]) && !fixed_.contains(algorithm.numbers[i].name))
-        enlarge(*best, i);
+        choose_last(*best, i);
     return best;
   }
 
@@ -136,7 +148,7 @@ class Search {
 
   std::vector<std::vector<int64_t>> longer(const std::vector<std::vector<int64_t>>& all,
                                            const Number& number) const {
-    std::set<int64_t> values = {number.least};
+    std::set<int64_t> values = {kAllAtOnce};
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end())
       values = {fixed->second};
     else if (swept(number))
@@ -163,22 +175,29 @@ class Search {
     return candidate;
   }
 
-  static int64_t most(const Candidate& candidate, int64_t Traffic::*what) {
+  template <typename What>
+  static int64_t most(const Candidate& candidate, const What& what) {
     int64_t most = 0;
-    for (const Traffic& each : candidate.traffic) most = std::max(most, each.*what);
+    for (const Traffic& each : candidate.traffic) most = std::max(most, what(each));
     return most;
   }
+  static int64_t in_flight(const Traffic& traffic) { return traffic.in_flight; }
+  static int64_t rounds(const Traffic& traffic) {
+    return traffic.rounds_between + traffic.rounds_inside;
+  }
 
-  // Doubles a number of what is under way at a time as long as that saves waiting and does not put too
+  // Doubles a number of what is under way at a time as long as that saves rounds and does not put too
   // much under way that was not there anyway.
-  void enlarge(Candidate& best, size_t number) const {
-    const int64_t enough = std::max(kInFlightBytes / bytes_, most(best, &Traffic::in_flight));
+  void choose_last(Candidate& best, size_t number) const {
+    best.numbers[number] = best.algorithm->numbers[number].least;
+    best = *measured(*best.algorithm, best.numbers);
+    const int64_t enough = std::max(kInFlightBytes / bytes_, most(best, in_flight));
     for (;;) {
       std::vector<int64_t> numbers = best.numbers;
       numbers[number] *= 2;
       const std::optional<Candidate> larger = measured(*best.algorithm, numbers);
-      if (!larger || most(*larger, &Traffic::waits) == most(best, &Traffic::waits) ||
-          most(*larger, &Traffic::in_flight) > enough)
+      if (!larger || most(*larger, rounds) == most(best, rounds) ||
+          most(*larger, in_flight) > enough)
         return;
       best = *larger;
     }
@@ -216,14 +235,14 @@ int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, i
   Wide longest = 0;
   for (const Traffic& each : traffic) {
     const int64_t sharing = machine.port == PortScope::kNode ? each.node_ranks : 1;
-    const Wide messages = Wide{1000} * (Wide{each.between} * machine.between.alpha_ns +
-                                        Wide{each.inside} * machine.inside.alpha_ns);
+    const Wide rounds = Wide{1000} * (Wide{each.rounds_between} * machine.between.alpha_ns +
+                                      Wide{each.rounds_inside} * machine.inside.alpha_ns);
     const Wide copies =
-        Wide{each.copied} * (1000 * kBlockNs + Wide{bytes} * machine.inside.beta_ps);
-    const Wide sent = Wide{sharing} * bytes *
-                      (Wide{each.blocks_between} * machine.between.beta_ps +
-                       Wide{each.blocks_inside} * machine.inside.beta_ps);
-    longest = std::max(longest, messages + copies + sent);
+        Wide{each.copied} * (Wide{1000} * machine.copy_ns + Wide{bytes} * machine.inside.beta_ps);
+    const Wide sent = Wide{1000} * (each.between + each.inside) * machine.gap_ns +
+                      Wide{bytes} * (Wide{each.blocks_between} * machine.between.beta_ps +
+                                     Wide{each.blocks_inside} * machine.inside.beta_ps);
+    longest = std::max(longest, rounds + copies + sharing * sent);
   }
   return static_cast<int64_t>(std::min<Wide>(longest / 1000, INT64_MAX));
 }

@@ -1,10 +1,11 @@
 // What a call of an all-to-all takes by a linear model of the machine, and the algorithm and numbers
 // that take least. The model reads programs by walking them, so it knows nothing of any algorithm.
 //
-// A rank's time is the sum over the messages that it sends, alpha each, over the blocks that it copies
-// into messages or out of them, and over the bytes that all ranks of its node send: through one port
-// where they leave the node, through its memory where they do not. (With a port a rank, over its own.)
-// The time of a call is that of the slowest rank.
+// The steps of a rank are rounds: those of a round do not wait for each other, but for all before. Its
+// time is alpha for each round, between nodes where a message of the round is; what it takes to copy
+// blocks into messages and out of them; and for all that the ranks of its node send, which share its
+// port and its memory, the gap for each message and beta for each byte (with a port a rank, for what it
+// sends itself). The time of a call is that of the slowest rank.
 // Integers only: one machine and one block size give one choice.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
@@ -24,12 +25,11 @@ inline constexpr LinearModel kCommonModel = {2000, 100};
 struct Machine {
   LinearModel between = kCommonModel;  // nodes
   LinearModel inside = {500, 50};      // a node; a copy takes as long as the byte of a message
+  int64_t gap_ns = 50;                 // from a message to the next
+  int64_t copy_ns = 50;                // of a block into a message or out of it, beside its bytes
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
   friend bool operator==(const Machine&, const Machine&) = default;
 };
-// What it takes to put a block into a message or take it out, beside its bytes.
-inline constexpr int64_t kBlockNs = 50;
-
 // What a rank does in a call, of those that were looked at the one on its node that does most, in each
 // respect.
 struct Traffic {
@@ -38,7 +38,7 @@ struct Traffic {
   int64_t blocks_between = 0, blocks_inside = 0;  // that they carry
   int64_t copied = 0;     // blocks into messages and out of them; a block that travels alone is not
   int64_t in_flight = 0;  // blocks sent at most by steps that do not wait for each other
-  int64_t waits = 0;      // steps that wait for earlier ones
+  int64_t rounds_between = 0, rounds_inside = 0;
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
@@ -65,9 +65,9 @@ using Fixed = std::map<std::string, int64_t>;
 
 // The best of each algorithm for alltoall that serves this topology and has those numbers, the best
 // first; of equals the one that the registry has first, with the least numbers. Only `name` where that
-// is not empty. block_count is no matter of time here: it is a power of two, the least with which no
-// rank need wait less often, but not so great that a rank has more than kInFlightBytes under way where
-// it would have less with another.
+// is not empty. block_count is chosen last: a power of two, the least with which there are no fewer
+// rounds, but not so great that a rank has more than kInFlightBytes under way where it would have less
+// with another.
 std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
                                        const Machine& machine, const std::string& name,
                                        const Fixed& fixed);

@@ -128,7 +128,7 @@ std::vector<Number> numbers() {
       {"radix", 2, 2, true,
        "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
        "block straight where it belongs"},
-      {"block_count", 64, 1, false,
+      {"block_count", 32, 1, false,
        "how many nodes a rank sends to at a time (tuna-coalesced), or blocks (tuna-staggered)"}};
 }
 

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* For quadrille_load_memory(quadrille_alltoall_tuna_1_2_3, sizeof quadrille_alltoall_tuna_1_2_3, &schedule). */
-extern const unsigned char quadrille_alltoall_tuna_1_2_3[514];
+extern const unsigned char quadrille_alltoall_tuna_1_2_3[513];
 
 #ifdef __cplusplus
 }

@@ -105,7 +105,7 @@ for algorithm in tuna-coalesced tuna-staggered; do
   done
   expect 0 "$generator" show tuna.qs
   says '-- radix = 4'
-  says '-- block_count = 64'
+  says '-- block_count = 32'
   expect 0 "$generator" emit tuna.qs --out made
   grep -qF "generate alltoall --algorithm $algorithm --radix 4 --nodes 4,2x8,12" made/tuna.h ||
     fail 'no radix'
@@ -134,13 +134,13 @@ says ', radix = 4, block_count = '
 expect 0 generate tuna --nodes 4x8 --bytes 1000000 --radix auto --out auto.qs
 says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes takes'
 # Where messages cost next to nothing, no block goes by another rank.
-expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --out auto.qs
+expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
 says 'auto.qs: factor for alltoall'
-expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --port rank
-says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, 500 ns and 50 ps inside'
+expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --copy 40ns --port rank
+says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, 500 ns and 50 ps inside, the next one 0 ns; a block that is copied 40 ns'
 says 'each rank has a port of its own'
-# Rank 0 sends 5 messages of 1 us and 5 blocks of 1 us.
-says '        10.0         5        0         5        0         0  hierarchical-factor (this file)'
+# Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
+says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'
 [ "$(grep -c 'tuna-' .out)" -eq 2 ] || fail 'not the other algorithms'
 
 # Pictures of a call.

@@ -262,7 +262,7 @@ TEST(TunaOnNodes, ExchangesBetweenRanksOfOneIndexWhereAllNodesHaveOneSize) {
 }
 
 TEST(TunaOnNodes, TakesHalfAKilobyteForSixteenThousandRanks) {
-  const Job large{{parse_nodes("512x32").value()}, {8, 64}, {}};
+  const Job large{{parse_nodes("512x32").value()}, {8, 32}, {}};
   EXPECT_LE(encode(program_of(false), large).size(), 512u);
 }
 
