@@ -88,10 +88,11 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
  * as the longest that was in it, and for each message in flight as much as it was long. That memory
  * grows with the calls and goes with the communicator.
  *
- * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives, and change nothing
- * outside its blocks. With QUADRILLE_DEBUG=1 at all ranks each call compares them first, and the error
- * is one everywhere; otherwise a schedule that sends blocks straight may wait for ever where one rank
- * alone says that a block is empty. */
+ * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; a schedule that
+ * forwards blocks then changes nothing outside them. One that sends them straight leaves that to MPI:
+ * it may wait for ever where one rank alone says that a block is empty, and Open MPI 4.1 may write
+ * beyond a block that is too short. With QUADRILLE_DEBUG=1 at all ranks each call compares lengths
+ * first, and the error is one everywhere; persistent calls always do, when they are made. */
 QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);

@@ -92,5 +92,64 @@ TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
   expect_call(schedule, comm);
 }
 
+std::string relay() {
+  return "tests/mpi/forward/relay_" + std::to_string(ranks_of(MPI_COMM_WORLD)) + ".qs";
+}
+
+TEST(PersistentMemory, ThatRunsOutWhileACallIsMadeIsOneErrorEverywhere) {
+  const std::string direct = schedule_paths(ranks_of(MPI_COMM_WORLD))[0];
+  for (const std::string& path : {direct, relay()}) {
+    const Schedule schedule(path);
+    const Communicator comm(MPI_COMM_WORLD, 0, own());
+    const quadrille_bind_options options = trusted();
+    ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+    const size_t ranks = static_cast<size_t>(ranks_of(comm));
+    std::vector<int> counts(ranks, 20000), places;
+    for (size_t r = 0; r < ranks; ++r) places.push_back(static_cast<int>(r) * 20000);
+    std::vector<char> from(ranks * 20000), to(from.size());
+    const int tried = fail_each_allocation([&] {
+      quadrille_request request;
+      const int code = quadrille_alltoallv_init(schedule, from.data(), counts.data(), places.data(),
+                                                MPI_CHAR, to.data(), counts.data(), places.data(),
+                                                MPI_CHAR, comm, MPI_INFO_NULL, &request);
+      if (code == MPI_SUCCESS) quadrille_free_request(&request);
+      return code;
+    });
+    EXPECT_GT(tried, 5);
+    expect_works(schedule, comm);
+  }
+}
+
+// The others are served as far as that goes, and nobody waits.
+TEST(ForwardingMemory, ThatRunsOutInACallIsAnErrorWhereItDoes) {
+  const int victim = ranks_of(MPI_COMM_WORLD) - 1;
+  const Shape& ints = integer_shapes()[0];
+  std::vector<int> from(static_cast<size_t>(5000 * (victim + 1))), to(from.size());
+  int reached = 1;
+  for (long n = 1; reached; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    const Schedule schedule(relay());
+    const Communicator comm(MPI_COMM_WORLD, 0, own());
+    const quadrille_bind_options options = trusted();
+    ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+    allocations.count = 0;
+    allocations.failing = own() == victim ? n : 0;
+    const int code =
+        quadrille_alltoall(schedule, from.data(), 5000, MPI_INT, to.data(), 5000, MPI_INT, comm);
+    allocations.failing = 0;
+    reached = allocations.count >= n;
+    MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    if (!reached) {
+      EXPECT_EQ(code, MPI_SUCCESS);
+      EXPECT_GT(n, 2);
+    } else if (own() == victim) {
+      EXPECT_EQ(quadrille_error_class(code), MPI_ERR_NO_MEM);
+    } else if (code != MPI_SUCCESS) {
+      EXPECT_EQ(quadrille_error_class(code), MPI_ERR_TRUNCATE);
+    }
+    expect_alltoall({schedule, comm}, ints, ints, 5000);
+  }
+}
+
 }  // namespace
 }  // namespace quadrille::mpi
