@@ -13,6 +13,7 @@ Algorithm linear();               // linear.cc
 Algorithm spread_out();           // spread_out.cc
 Algorithm scattered();            // spread_out.cc
 Algorithm pairwise();             // spread_out.cc
+Algorithm bruck_alltoall();       // bruck_alltoall.cc
 Algorithm tuna();                 // tuna.cc
 Algorithm hierarchical_factor();  // hierarchical.cc
 Algorithm hierarchical_circle();  // hierarchical.cc

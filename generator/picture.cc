@@ -115,8 +115,13 @@ class Walk {
       code_.start(binding_, rank, walker, registers.data());
       Pause pause;
       gatherer.enter(rank, std::nullopt);
-      while ((pause = code_.run<PauseAtSteps>(binding_, walker, registers.data(), gatherer)) ==
-             Pause::kStep) {
+      while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers.data(), gatherer)) ==
+                 Pause::kStep ||
+             pause == Pause::kOutside) {
+        if (pause == Pause::kOutside) {  // copies there stand in no row
+          gatherer.enter(rank, std::nullopt);
+          continue;
+        }
         const bool wanted = (!low || *low <= walker.key) && (!high || walker.key < *high);
         gatherer.enter(rank, wanted ? std::optional(walker.key) : std::nullopt);
         if (wanted) head(*gatherer.row(), walker.key, registers);

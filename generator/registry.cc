@@ -22,6 +22,7 @@ const std::vector<Algorithm>& algorithms() {
                                                      spread_out(),
                                                      scattered(),
                                                      pairwise(),
+                                                     bruck_alltoall(),
                                                      tuna(),
                                                      hierarchical_factor(),
                                                      hierarchical_circle(),

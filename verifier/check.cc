@@ -45,7 +45,8 @@ bool is_forwarding(const Program& program) {
                 is_whole(transfer->piece,
                          direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive);
     if (const auto* copy = std::get_if<Copy>(&statement.kind))
-      served &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
+      served &= (is_whole(copy->from, Buffer::kSend) || is_whole(copy->from, Buffer::kTemporary)) &&
+                (is_whole(copy->to, Buffer::kReceive) || is_whole(copy->to, Buffer::kTemporary));
     if (std::holds_alternative<Lanes>(statement.kind)) served = false;
   });
   return served;

@@ -19,10 +19,10 @@
 #include "verifier/arrivals.h"
 #include "verifier/bounds.h"
 #include "verifier/check.h"
-#include "verifier/key_history.h"
 #include "verifier/key_messages.h"
 #include "verifier/ledger.h"
 #include "verifier/slots.h"
+#include "verifier/step_numbers.h"
 #include "verifier/wheel.h"
 
 namespace quadrille::verifier {
@@ -43,7 +43,7 @@ class ForwardChecker {
         ledger_(program, job, options),
         registers_(ranks_ * code_.registers()),
         walkers_(ranks_),
-        histories_(ranks_),
+        numbers_(ranks_),
         steps_(ranks_),
         wheel_(ranks_),
         matching_(ranks_),
@@ -55,6 +55,7 @@ class ForwardChecker {
       code_.start(binding_, rank, walkers_[rank], registers(rank));
       proceed(rank);
     }
+    run_copies();
     while (!wheel_.empty() && !stopped()) advance();
     if (needs_execution_) return std::nullopt;
     if (!stopped()) finish();
@@ -84,7 +85,10 @@ class ForwardChecker {
   }
   void piece(const PieceValue& piece) {
     if (!is_block(piece)) return bad_block(piece);
-    open_->direction == Direction::kSend ? load(piece) : want(piece);
+    if (open_->direction == Direction::kReceive)
+      wants_.push_back(place_of(piece));
+    else if (const std::optional<BlockName> block = read(piece))
+      loads_.push_back(*block);
   }
   void message_end() {}
   void reduce(Side, const PieceValue&, const PieceValue&) {
@@ -93,13 +97,14 @@ class ForwardChecker {
   void copy(const PieceValue& from, const PieceValue& to) {
     for (const PieceValue& piece : {from, to})
       if (!is_block(piece)) return bad_block(piece);
-    if (from.block != current_ || to.block != current_)
-      return fail(Property::kPlace, {current_},
-                  fmt::format("rank {} copies its block for rank {} to block {} of its receive "
-                              "buffer",
-                              current_, from.block, to.block));
-    arrive(current_, current_);
+    if (outside_) {
+      steps_[current_] = numbers_[current_].copy();
+    } else if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary) {
+      needs_execution_ = true;  // read before what the step brings, written after
+      return;
+    }
     outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
+    if (const std::optional<BlockName> block = read(from)) put(current_, place_of(to), *block);
   }
 
  private:
@@ -142,21 +147,22 @@ class ForwardChecker {
                      piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_));
   }
 
-  // Reads what is sent.
-  void load(const PieceValue& piece) {
+  std::optional<BlockName> read(const PieceValue& piece) {
     if (piece.buffer == Buffer::kSend) {
-      if (arrivals_.has(piece.block, current_)) deny_in_place(piece.block);
-      return loads_.push_back(name(current_, piece.block));
+      if (piece.block != current_ && arrivals_.has(piece.block, current_))
+        deny_in_place(piece.block);
+      return name(current_, piece.block);
     }
     BlockName held = kNoBlock;
-    if (const auto wrong = slots_.read(current_, piece.block, steps_[current_], held))
-      return bad_slot(*wrong, current_, piece.block);
-    loads_.push_back(held);
+    const auto wrong = slots_.read(current_, piece.block, steps_[current_], held);
+    if (!wrong) return held;
+    bad_slot(*wrong, current_, piece.block);
+    return std::nullopt;
   }
 
-  void want(const PieceValue& piece) {
+  static Want place_of(const PieceValue& piece) {
     const auto block = static_cast<int32_t>(piece.block);
-    wants_.push_back(piece.buffer == Buffer::kReceive ? block : -1 - block);
+    return piece.buffer == Buffer::kReceive ? block : -1 - block;
   }
 
   void deny_in_place(int64_t block) {
@@ -175,20 +181,18 @@ class ForwardChecker {
     open_.reset();
   }
 
-  // Walks through the rank's step and to its next one, which is filed under its key.
+  // Walks through the rank's step and to its next one, which is filed under its key, or to a copy,
+  // which waits for what the step brings.
   void proceed(int64_t rank) {
     current_ = rank;
     Walker& walker = walkers_[rank];
-    outside_ = false;
     Pause pause;
-    while ((pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this)) ==
-           Pause::kOutside) {
-      outside_ = true;
-      histories_[rank].epoch = histories_[rank].keys.size();
-    }
+    do pause = code_.run<PauseAtOutside>(binding_, walker, registers(rank), *this);
+    while (pause == Pause::kOutside && outside_ && !stopped());
     close_message();
     switch (pause) {
       case Pause::kStep: return enter(rank);
+      case Pause::kOutside: return copying_.push_back(rank);
       case Pause::kEnd: return;
       case Pause::kUndefined:
         return fail(Property::kDefined, {rank},
@@ -197,21 +201,28 @@ class ForwardChecker {
     }
   }
 
+  // The copies that ranks have come to, and on to their next steps.
+  void run_copies() {
+    outside_ = true;
+    for (const int32_t rank : copying_)
+      if (!stopped()) proceed(rank);
+    copying_.clear();
+    outside_ = false;
+  }
+
   void enter(int64_t rank) {
     const Walker& walker = walkers_[rank];
-    History& history = histories_[rank];
-    if (history.keys.size() > 0 && walker.key <= history.last)
+    if (!numbers_[rank].increases(walker.key))
       return fail(Property::kOrder, {rank},
                   fmt::format("rank {} goes on to step {}", rank, walker.key));
     if (KeyHistory::is_great(walker.key) ||
         (walker.has_after && KeyHistory::is_great(walker.after)))
       needs_execution_ = true;
     if (stopped()) return;
-    history.keys.add({walker.key, 0}, 1);
-    history.last = walker.key;
+    numbers_[rank].enter(walker.key);
     if (walker.has_after) {
       ledger_.overlapping_step();
-      note_window(history.keys.window({walker.after, 0}, 1));
+      note_window(numbers_[rank].window(walker));
     } else {
       sequential_ = true;
     }
@@ -231,7 +242,7 @@ class ForwardChecker {
     if (rank < 0) return;
     while (rank >= 0 && !stopped()) {
       const int32_t next = wheel_.take(rank);
-      steps_[rank] = step_of(rank);
+      steps_[rank] = numbers_[rank].step(walkers_[rank]);
       proceed(rank);
       rank = next;
     }
@@ -242,16 +253,7 @@ class ForwardChecker {
     messages_.clear();
     loads_.clear();
     wants_.clear();
-  }
-
-  // The step that the rank stands before, by its number among the rank's steps.
-  Slots::Step step_of(int64_t rank) const {
-    const History& history = histories_[rank];
-    const Walker& walker = walkers_[rank];
-    const int64_t number = history.keys.size();
-    const int64_t over = walker.has_after ? history.keys.up_to(walker.after) : number;
-    return {static_cast<int32_t>(number),
-            static_cast<int32_t>(std::max<int64_t>(over, history.epoch))};
+    run_copies();
   }
 
   void match() {
@@ -349,13 +351,6 @@ class ForwardChecker {
     report_.any_counts = any_counts_;
   }
 
-  // The steps of one rank so far.
-  struct History {
-    KeyHistory keys;
-    int64_t last = 0;   // key
-    int64_t epoch = 0;  // so many came before the last copy outside steps
-  };
-
   const Program& program_;
   const Topology& topology_;
   const Binding& binding_;
@@ -366,12 +361,13 @@ class ForwardChecker {
   // The walk.
   std::vector<int64_t> registers_;
   std::vector<Walker> walkers_;
-  std::vector<History> histories_;
-  std::vector<Slots::Step> steps_;
+  std::vector<StepNumbers> numbers_;  // by rank
+  std::vector<Slots::Step> steps_;    // that ranks are in, or copies
   Wheel wheel_;
   int32_t current_ = 0;
-  bool in_step_ = false;  // some key has been reached
-  bool outside_ = false;  // the current rank copies outside a step
+  bool in_step_ = false;          // some key has been reached
+  std::vector<int32_t> copying_;  // ranks that have come to a copy outside steps
+  bool outside_ = false;          // they go on
 
   // The current key.
   KeyMessages matching_;  // which message, in place of which block

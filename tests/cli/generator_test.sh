@@ -19,7 +19,7 @@ expect 0 generate hierarchical-factor --hostfile hosts --out c.qs
 cmp a.qs c.qs || fail 'a host file gives another file'
 expect 0 generate hierarchical-factor --nodes 4x8 --self-loops drop --intra exchange --pacing token --out c.qs
 says 'hierarchical-factor+drop+exchange+token for alltoall on nodes 4x8 (32 ranks)'
-for algorithm in factor factor-even xor linear spread-out scattered pairwise tuna hierarchical-factor hierarchical-circle; do
+for algorithm in factor factor-even xor linear spread-out scattered pairwise bruck tuna hierarchical-factor hierarchical-circle; do
   expect 0 generate $algorithm --nodes 4x4 --out c.qs
   expect 0 "$verifier" check c.qs
 done
@@ -263,8 +263,10 @@ done
 for radix in 1 0 -2 10 x 2.5; do
   refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
     allgather bruck --nodes 9 --radix $radix --out x.qs
-  refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
-    generate tuna --nodes 9 --radix $radix --out x.qs
+  for algorithm in bruck tuna; do
+    refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
+      generate $algorithm --nodes 9 --radix $radix --out x.qs
+  done
   refuses "--radix: '$radix' is not a number from 2 to 9, for 9 ranks" \
     generate tuna-coalesced --nodes 2,3,4 --radix $radix --out x.qs
 done

@@ -27,7 +27,8 @@ void write_all(const std::filesystem::path& folder) {
                         variant.algorithm->name == "blocked-ring-nodes";
     const std::vector<int64_t> sizes =
         uneven ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 2, 2, 2};
-    write(folder / variant.name, encode(variant.program, jobs_on(variant, sizes)[0]));
+    write(folder / (std::string(name_of(variant.program.collective)) + "-" + variant.name),
+          encode(variant.program, jobs_on(variant, sizes)[0]));
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));

@@ -37,7 +37,7 @@ TEST(Registry, NamesEveryProgramDifferently) {
       const Program program = make_program(algorithm, choices);
       EXPECT_EQ(program.algorithm.text, full_name(algorithm, choices));
       EXPECT_EQ(program.collective, algorithm.collective);
-      names.insert(program.algorithm.text);
+      names.insert(std::string(name_of(algorithm.collective)) + program.algorithm.text);
       ++programs;
     }
   EXPECT_EQ(names.size(), programs);

@@ -25,7 +25,7 @@ const std::vector<Variant>& alltoalls() {
 }
 
 // In these, blocks travel by way of other ranks.
-bool forwards(const std::string& name) { return name.starts_with("tuna"); }
+bool forwards(const std::string& name) { return name.starts_with("tuna") || name == "bruck"; }
 
 // The distances z*radix^x below the number of ranks, 1 <= z < radix: the rounds of TuNA.
 int64_t one_hop_distances(int64_t ranks, int64_t radix) {
@@ -44,7 +44,7 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
   if (name == "factor-even+drop" || name == "xor+drop") return ranks - 1;
   if (name == "spread-out" || name == "scattered" || name == "pairwise") return ranks - 1;
   if (name == "linear") return std::max<int64_t>(0, 2 * ranks - 3);  // sums of two ranks
-  if (name == "tuna") return one_hop_distances(ranks, job.parameters[0]);
+  if (name == "tuna" || name == "bruck") return one_hop_distances(ranks, job.parameters[0]);
   if (name.starts_with("hierarchical-factor") && name.find("drop") == std::string::npos &&
       name.find("exchange") == std::string::npos)
     return topology.runs().back().size * ranks;  // theorem 1
@@ -54,7 +54,7 @@ std::optional<int64_t> closed_form(const std::string& name, const Job& job) {
 std::optional<int64_t> messages_of(const std::string& name, const Job& job) {
   const int64_t ranks = job.groups[0].ranks();
   if (!forwards(name)) return ranks * (ranks - 1);
-  if (name == "tuna") return ranks * one_hop_distances(ranks, job.parameters[0]);
+  if (name == "tuna" || name == "bruck") return ranks * one_hop_distances(ranks, job.parameters[0]);
   return std::nullopt;
 }
 

@@ -204,7 +204,9 @@ TEST(ForwardChecker, NamesWhatIsWrongInALargeJob) {
       {copy.c_str(), "copy send[rank] to recv[rank]\ncopy send[rank] to recv[rank]\n",
        "once: rank 0's block arrives again at rank 0"},
       {copy.c_str(), "copy send[0] to recv[0]\n",
-       "place: rank 1 copies its block for rank 0 to block 0 of its receive buffer"},
+       "place: rank 1 gets into block 0 of its receive buffer what belongs elsewhere: rank 1's "
+       "block "
+       "for rank 0"},
       {copy.c_str(), early.c_str(), "overwrite: rank 0 overwrites block 0 of its temporary buffer"},
       {copy.c_str(), empty.c_str(),
        "held: rank 299 uses block 0 of its temporary buffer, which holds nothing there yet"},
@@ -291,6 +293,30 @@ TEST(ForwardChecker, TakesStepsBeforeACopyForOver) {
       "  receive recv[1 - rank] from 1 - rank\n";
   EXPECT_EQ(forward_verdict(slot + first + copy + back, 2), "verified");
   EXPECT_EQ(forward_verdict(slot + copy + first + back, 2), "overlap");
+}
+
+// Into a slot and out of it, before, between and behind steps.
+TEST(ForwardChecker, FollowsBlocksThroughCopies) {
+  const std::string in =
+      "temporary 2 blocks\ncopy send[rank] to recv[rank]\n"
+      "copy send[1 - rank] to temp[0]\n";
+  const std::string step =
+      "step 0 after -1\n  send temp[0] to 1 - rank\n"
+      "  receive temp[0] from 1 - rank\n";
+  const std::string out = "copy temp[0] to recv[1 - rank]\n";
+  EXPECT_EQ(forward_verdict(in + step + out, 2), "verified");
+  EXPECT_EQ(forward_verdict(in + "copy temp[0] to temp[1]\ncopy temp[1] to temp[0]\n" + step, 2),
+            "once");  // the slot holds it still
+  EXPECT_EQ(
+      forward_verdict(in + step + "copy temp[0] to temp[1]\ncopy temp[1] to recv[1 - rank]\n", 2),
+      "verified");
+  EXPECT_EQ(forward_verdict(in + step + "copy temp[0] to temp[1]\n", 2), "coverage");
+  EXPECT_EQ(forward_verdict(in + step + out + out, 2), "once");
+  EXPECT_EQ(forward_verdict(in + out + step, 2), "place");
+  EXPECT_EQ(forward_verdict(in + "copy send[rank] to temp[0]\n" + step + out, 2), "overwrite");
+  EXPECT_EQ(forward_verdict(in + "copy temp[1] to temp[0]\n" + step + out, 2), "held");
+  EXPECT_EQ(forward_verdict(in + step + "step 1 after 1\n  copy temp[0] to recv[1 - rank]\n", 2),
+            "unclear");
 }
 
 TEST(ForwardChecker, LeavesGreatNumbersToTheGeneralChecker) {

@@ -1,0 +1,68 @@
+// Bruck's all-to-all with any radix (Bruck et al. 1997, section 3: index).
+//
+// Idea: as in tuna.cc a block for the rank i below hops z*radix^x for each digit z of i; a round
+// exchanges the blocks with one digit. But here all blocks are brought to the temporary buffer first,
+// in the order of their distances, stay there until the last round, each at its own place, and are
+// brought to the receive buffer in the end: the rotations of the original. It is the baseline that MPI
+// libraries have for small blocks; tuna sends the same messages, with fewer copies and slots. Bruck
+// asks for blocks of one size; here lengths travel with the blocks, so that it serves any.
+//
+// Cost: the messages of tuna, and two copies a block. Precondition: 2 <= radix, and radix <= p where
+// p > 2.
+#include "generator/algorithms.h"
+
+namespace quadrille {
+namespace {
+
+// What is sent in a round, and what comes in its place.
+constexpr const char* kBlocks = R"(
+          for q in 0 .. (ranks - 1 - h) div up + 1
+            for i in q*up + h .. min(q*up + h + w, ranks)
+              temp[i - 1]
+)";
+
+std::string program(const Choices&) {
+  return R"(
+algorithm bruck for alltoall
+port one+one per rank
+parameter radix
+table pow = powers(radix, ranks)
+require 2 <= radix and radix <= max(2, ranks)
+temporary ranks - 1 blocks
+
+copy send[rank] to recv[rank]
+for i in 1 .. ranks
+  copy send[wrap(rank - i, ranks)] to temp[i - 1]
+for x in 0 .. length(pow) - 1
+  let w = pow[x]
+  let up = pow[x + 1]
+  for z in 1 .. radix
+    let h = z*w
+    if h < ranks
+      step h after w - 1
+        send sized to wrap(rank - h, ranks))" +
+         std::string(kBlocks) + R"(
+        receive sized from wrap(rank + h, ranks))" +
+         kBlocks + R"(
+for i in 1 .. ranks
+  copy temp[i - 1] to recv[wrap(rank + i, ranks)]
+)";
+}
+
+}  // namespace
+
+Algorithm bruck_alltoall() {
+  return {"bruck",
+          Collective::kAlltoall,
+          "the messages of tuna, with all blocks rotated into a buffer first and out of it last",
+          "Bruck et al. 1997, section 3",
+          "a radix of 2 to p",
+          {},
+          program,
+          nullptr,
+          {{"radix", 2, 2, true,
+            "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
+            "block straight"}}};
+}
+
+}  // namespace quadrille
