@@ -52,6 +52,20 @@ for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1
     "$verifier" check ring.qs --counts "$counts"
 done
 
+# Numbers that the file brings and the program does not take.
+numbered() { # ALGORITHM NAME VALUE REQUIREMENT
+  "$generator" generate alltoall --algorithm "$1" --nodes 6 --out numbered.qs >/dev/null
+  "$generator" show numbered.qs >numbered.txt
+  "$write_schedule" numbered.txt 6 numbered.qs "$3"
+  refuses "$1 requires $4, which does not hold for 6 ranks and $2 = $3" "$verifier" check numbered.qs
+}
+for radix in 1 0 -3 7; do
+  numbered tuna radix $radix '2 <= radix and radix <= max(2, ranks)'
+done
+for count in 0 -1; do
+  numbered scattered block_count $count '1 <= block_count'
+done
+
 # A program that nobody has proven.
 "$generator" show a.qs | sed 's/for phase in 0 \.\. /for phase in 0 .. 0 + /' >other.txt
 "$write_schedule" other.txt 1,2,3 other.qs
