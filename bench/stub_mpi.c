@@ -70,6 +70,13 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
+/* Nothing is there before it is waited for: what comes back may not have been sent yet. */
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  (void)request, (void)status;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   (void)status;
   *index = 0;
