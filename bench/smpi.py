@@ -92,7 +92,7 @@ def chosen(m):
 def chosen_on(m, kind, at_most):
     between, inside = (Costs(m, m.network(kind, nodes)).options() for nodes in ("2x1", "2"))
     flags = [*between, *(word + "-inside" if word.startswith("--") else word for word in inside)]
-    flags += ["--gap", f"{1e9 * gap(m, kind):.0f}ns", "--copy", "0ns"]  # no time passes in computation
+    flags += ["--copy", "0ns"]  # no time passes in computation
     cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
     found = []
     for nodes, size in cases:
@@ -100,7 +100,8 @@ def chosen_on(m, kind, at_most):
         if not m.wanted(case):
             continue
         network = m.network(kind, nodes)
-        schedules = [("auto", "--bytes", size, *flags), ("factor",), ("spread-out",), ("hierarchical-factor",)]
+        auto = ("auto", "--bytes", size, *flags, "--gap", f"{1e9 * gap(m, kind, size):.0f}ns")
+        schedules = [auto, ("factor",), ("spread-out",), ("hierarchical-factor",)]
         for algorithm, most in (
             ("tuna", network.ranks),
             ("tuna-coalesced", max(network.sizes)),
@@ -116,12 +117,13 @@ def chosen_on(m, kind, at_most):
     worst(m, f"alltoall auto, {kind} | auto / best of the sweep, the worst", found, len(cases), at_most)
 
 
-def gap(m, kind):
-    """Seconds from a message to the next, of those of a byte to every other node at once."""
+def gap(m, kind, size):
+    """Seconds from a message of so many bytes to the next, beside its bytes, of those to every other node at once."""
     network = m.network(kind, "32x1")
+    alpha, beta = Costs(m, network).line()
     file = m.generator.file("alltoall", "spread-out", "32x1")
-    (all_at_once,) = network.sample(m.collective, "alltoall", 1, [(file, MANY)], native=False)
-    return (all_at_once.ours[0] - Costs(m, network).line()[0]) / (network.ranks - 1)
+    (all_at_once,) = network.sample(m.collective, "alltoall", size, [(file, MANY)], native=False)
+    return max(0, (all_at_once.ours[0] - alpha) / (network.ranks - 1) - beta * size)
 
 
 def allgatherv(m):
