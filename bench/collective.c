@@ -25,7 +25,7 @@
 
 #include "runtime/quadrille.h"
 
-enum { MAX_SCHEDULES = 64, POISON = 0xee };
+enum { MAX_SCHEDULES = 128, POISON = 0xee };
 
 enum collective { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, COLLECTIVES };
 static const char* const names[COLLECTIVES] = {"alltoall", "alltoallv", "persistent", "allgather",
