@@ -45,6 +45,13 @@ static double complex element(int row, int column) {
   return sin(1 + 3 * row + column * column) + I * cos(2 * row * column + row);
 }
 
+/* Fills n rows of the matrix, from row `first` on. */
+static void fill(double complex* rows, int first, int n, int width) {
+  for (int row = 0; row < n; row++)
+    for (int column = 0; column < width; column++)
+      rows[(size_t)row * (size_t)width + (size_t)column] = element(first + row, column);
+}
+
 /* Transforms n rows of `length` elements each, in place. */
 static void transform(double complex* rows, int n, int length) {
   if (n == 0 || length == 0) return;
@@ -88,9 +95,7 @@ static int wrong_of(const double complex* found, int height, int width,
                     const struct spread* columns) {
   double complex* matrix = memory((size_t)height * (size_t)width, sizeof *matrix);
   fftw_plan plan = fftw_plan_dft_2d(height, width, matrix, matrix, FFTW_FORWARD, FFTW_ESTIMATE);
-  for (int row = 0; row < height; row++)
-    for (int column = 0; column < width; column++)
-      matrix[row * width + column] = element(row, column);
+  fill(matrix, 0, height, width);
   fftw_execute(plan);
   fftw_destroy_plan(plan);
   int wrong = 0;
@@ -106,9 +111,7 @@ static int try_matrix(int height, int width) {
   const int mine = share(&rows, rank), theirs = share(&columns, rank);
   double complex* by_rows = memory((size_t)mine * (size_t)width, sizeof *by_rows);
   double complex* by_columns = memory((size_t)theirs * (size_t)height, sizeof *by_columns);
-  for (int row = 0; row < mine; row++)
-    for (int column = 0; column < width; column++)
-      by_rows[row * width + column] = element(rows.first[rank] + row, column);
+  fill(by_rows, rows.first[rank], mine, width);
   transform(by_rows, mine, width);
   transpose(by_rows, by_columns, &rows, &columns);
   transform(by_columns, theirs, height);

@@ -1,0 +1,26 @@
+"""An application that links an emitted schedule, for each MPI library, and its tests."""
+
+def mpi_example(name, sentence, deps):
+    """NAME and NAME_mpich: a program of six ranks; NAME_openmpi_test and NAME_mpich_test.
+
+    Args:
+      name: of the program; NAME.c is its source.
+      sentence: what it says on six ranks.
+      deps: beside the runtime.
+    """
+    for mpi in ["openmpi", "mpich"]:
+        program = name if mpi == "openmpi" else name + "_" + mpi
+        native.cc_binary(
+            name = program,
+            srcs = [name + ".c"],
+            copts = ["-std=c11"],
+            visibility = ["//visibility:public"],
+            deps = deps + ["//runtime:" + mpi],
+        )
+        native.sh_test(
+            name = "%s_%s_test" % (name, mpi),
+            size = "small",
+            srcs = ["//examples:example_test.sh"],
+            args = [mpi, "$(location %s)" % program, "'%s'" % sentence],
+            data = [program, "//tests/mpi:mpirun.sh"],
+        )
