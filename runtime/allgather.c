@@ -14,8 +14,8 @@ enum { KEPT_COPY = 1 << 24 }; /* a larger packed copy is given back after the ca
 struct call {
   struct quadrille_binding* binding;
   const struct quadrille_side *send, *receive; /* in place, `send` means nothing */
-  int in_place, direct;                /* direct: the receive buffer is what its packed form is */
-  int changed;                         /* counts are not those of the last call */
+  int in_place, direct; /* direct: the receive buffer is what its packed form is */
+  int changed;          /* counts are not those of the last call */
 };
 
 /* This rank's part before the call. */

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-
 #include "generator/registry.h"
 #include "tests/schedule/random_expressions.h"
 #include "tests/support/programs.h"
