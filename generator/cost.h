@@ -6,7 +6,7 @@
 // blocks into messages and out of them; and for all that the ranks of its node send, which share its
 // port and its memory, the gap for each message and beta for each byte (with a port a rank, for what it
 // sends itself). The time of a call is that of the slowest rank.
-// Integers only: one machine and one block size give one choice.
+// Integers only: one machine and one block size give one choice. runtime/calibrate.c measures a machine.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
 

@@ -138,6 +138,9 @@ int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int colle
 /* Gives a binding's reference back: a persistent call is gone. */
 void quadrille_leave_binding(struct quadrille_binding* binding);
 
+/* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
+ * the caller is `rank`; an MPI error code. */
+int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
 /* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
  * `failure`. */
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,

@@ -17,8 +17,7 @@ static int by_size(const void* left, const void* right) {
   return a->lowest < b->lowest ? -1 : a->lowest > b->lowest;
 }
 
-/* The lowest rank of each rank's node, gathered at all ranks. */
-static int gather_nodes(MPI_Comm comm, int rank, int* node_of) {
+int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
   MPI_Comm node;
   int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   if (code != MPI_SUCCESS) return code;
@@ -140,7 +139,7 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   MPI_Allreduce(&whole, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!everybody)
     error = "out of memory";
-  else if (gather_nodes(binding->comm, own, whole ? node_of : &one_rank) != MPI_SUCCESS)
+  else if (quadrille_gather_nodes(binding->comm, own, whole ? node_of : &one_rank) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   else
     error = number_ranks(binding, node_of, nodes, index_of, failure);

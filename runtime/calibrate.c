@@ -1,0 +1,269 @@
+/* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto` and
+ * prints what it is told: --alpha, --beta, --alpha-inside, --beta-inside, --gap, --copy and --port.
+ *
+ * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
+ * ranks of the two nodes with most send at once, each to one of the other node; then all ranks of the
+ * node with most. Whether they share a port shows beside what a few ranks take alone. Exit codes: 0
+ * done, 2 bad input, or ranks of which nothing can be measured. */
+#include "runtime/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/internal.h"
+
+static const char usage[] =
+    "usage: mpirun -n RANKS calibrate [options]\n"
+    "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"
+    "Start it on two nodes or more, with as many ranks on each as your program has.\n"
+    "  --seconds N       measure for about so long (default 3)\n"
+    "  --messages LIST   instead, what one message takes from the first rank to the last while as\n"
+    "                    long a one comes back: lines `message BYTES SECONDS`, for 0,4096,65536\n";
+
+struct arguments {
+  double seconds;
+  const char* messages;
+};
+
+static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
+enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
+
+/* The next length of the list, and where the list goes on; -1 where there is none. */
+static long next_length(const char** list) {
+  char* end = NULL;
+  const long bytes = strtol(*list, &end, 10);
+  if (**list < '0' || **list > '9' || bytes > MOST_MESSAGE) return -1;
+  if (*end != '\0' && (*end != ',' || end[1] == '\0')) return -1;
+  *list = *end ? end + 1 : end;
+  return bytes;
+}
+
+static int is_list(const char* list) {
+  do {
+    if (next_length(&list) < 0) return 0;
+  } while (*list);
+  return 1;
+}
+
+static int read_seconds(const char* text, double* seconds) {
+  char* end = NULL;
+  *seconds = strtod(text, &end);
+  return *text && !*end && *seconds >= 0 && *seconds <= MOST_SECONDS;
+}
+
+/* Says what is wrong with the words; false then. */
+static int parse(int count, char** words, struct arguments* a) {
+  *a = (struct arguments){.seconds = 3};
+  for (int i = 1; i < count; i += 2) {
+    const char* value = i + 1 < count ? words[i + 1] : "";
+    if (strcmp(words[i], "--seconds") == 0) {
+      if (read_seconds(value, &a->seconds)) continue;
+      fprintf(stderr, "calibrate: --seconds wants a number from 0 to %d\n", MOST_SECONDS);
+    } else if (strcmp(words[i], "--messages") == 0) {
+      a->messages = value;
+      if (is_list(value)) continue;
+      fprintf(stderr, "calibrate: --messages wants numbers from 0 to %d, as in 0,4096\n",
+              MOST_MESSAGE);
+    } else {
+      fprintf(stderr, "calibrate: '%s' is not known\n%s", words[i], usage);
+    }
+    return 0;
+  }
+  return 1;
+}
+
+/* The ranks, node by node. */
+struct nodes {
+  int rank, ranks;
+  int* node_of;      /* a node is told by its lowest rank */
+  int local;         /* number of this rank on its node */
+  int first, second; /* nodes of most ranks; second is -1 where there is one node alone */
+  int first_size, second_size;
+};
+
+static int size_of(const struct nodes* n, int node) {
+  int size = 0;
+  for (int r = 0; r < n->ranks; r++) size += n->node_of[r] == node;
+  return size;
+}
+
+static void find_nodes(struct nodes* n) {
+  MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
+  n->node_of = malloc((size_t)n->ranks * sizeof *n->node_of);
+  if (!n->node_of) quadrille_calibration_fails("out of memory");
+  quadrille_gather_nodes(MPI_COMM_WORLD, n->rank, n->node_of);
+  n->first = n->second = -1;
+  for (int r = 0; r < n->rank; r++) n->local += n->node_of[r] == n->node_of[n->rank];
+  for (int r = 0; r < n->ranks; r++) {
+    if (n->node_of[r] != r) continue;
+    const int size = size_of(n, r);
+    if (size > n->first_size) {
+      n->second = n->first;
+      n->second_size = n->first_size;
+      n->first = r;
+      n->first_size = size;
+    } else if (size > n->second_size) {
+      n->second = r;
+      n->second_size = size;
+    }
+  }
+}
+
+/* So many ranks of both nodes, each with one of the other. */
+static struct quadrille_team between(const struct nodes* n, int senders) {
+  struct quadrille_team team = {0};
+  const int node = n->node_of[n->rank], member = node == n->first || node == n->second;
+  MPI_Comm_split(MPI_COMM_WORLD, member && n->local < senders ? 0 : MPI_UNDEFINED,
+                 2 * n->local + (node == n->second), &team.comm);
+  if (team.comm != MPI_COMM_NULL) {
+    MPI_Comm_rank(team.comm, &team.to);
+    team.from = team.to ^= 1;
+  }
+  return team;
+}
+
+/* So many ranks of the first node, each to the next. */
+static struct quadrille_team inside(const struct nodes* n, int senders) {
+  struct quadrille_team team = {0};
+  const int member = n->node_of[n->rank] == n->first && n->local < senders;
+  MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->local, &team.comm);
+  if (team.comm != MPI_COMM_NULL) {
+    int rank = 0;
+    MPI_Comm_rank(team.comm, &rank);
+    team.to = (rank + 1) % senders;
+    team.from = (rank + senders - 1) % senders;
+  }
+  return team;
+}
+
+static void disband(struct quadrille_team* team) {
+  if (team->comm != MPI_COMM_NULL) MPI_Comm_free(&team->comm);
+}
+
+/* Each load of it for so many seconds. False where the longest messages take no longer than short
+ * ones: that is noise. */
+static int measure(struct quadrille_team team, double seconds, struct quadrille_round* round) {
+  *round = quadrille_measure_round(&team, seconds);
+  disband(&team);
+  return round->at_zero > 0 && round->per_byte > kLeastPerByte;
+}
+
+/* Whether the ranks of a node share its port: of `times` the senders, a byte then takes so many times
+ * as long, and otherwise the same. The nearer of both. */
+static int shares_port(struct quadrille_round many, struct quadrille_round few, double times) {
+  return many.per_byte >= sqrt(times) * few.per_byte;
+}
+
+/* What the flags say, in seconds. */
+struct values {
+  double alpha, beta, alpha_inside, beta_inside, gap, copy;
+  int shares; /* the port */
+};
+
+/* From what all ranks take, `pairs` between nodes and `own` inside. */
+static struct values values_of(struct quadrille_round outer, int pairs,
+                               struct quadrille_round inner, int own, int shares) {
+  const int sharing_outer = shares && pairs > 0 ? pairs : 1, sharing_inner = shares ? own : 1;
+  struct values v = {.shares = shares};
+  v.gap = pairs > 0 ? outer.per_message / sharing_outer : inner.per_message / sharing_inner;
+  v.alpha = outer.at_zero - sharing_outer * v.gap;
+  v.beta = outer.per_byte / sharing_outer;
+  v.alpha_inside = inner.at_zero - sharing_inner * v.gap;
+  v.beta_inside = inner.per_byte / sharing_inner;
+  return v;
+}
+
+/* False where times told nothing. The same at all ranks. */
+static int calibrate(const struct nodes* n, double seconds, struct values* v) {
+  const int pairs = n->second_size, own = n->first_size;
+  const int rounds = (pairs > 0) + (own > 1) + (pairs > 1 || own > 2);
+  struct quadrille_round outer = {0}, inner = {0}, few = {0};
+  int told = 1, shares = 1;
+  seconds /= QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY;
+  if (pairs > 0) told &= measure(between(n, pairs), seconds, &outer);
+  if (own > 1) told &= measure(inside(n, own), seconds, &inner);
+  if (pairs > 1) {
+    told &= measure(between(n, 1), seconds, &few);
+    shares = shares_port(outer, few, pairs);
+  } else if (own > 2) {
+    told &= measure(inside(n, 2), seconds, &few);
+    shares = shares_port(inner, few, own / 2.0);
+  }
+  *v = values_of(outer, pairs, inner, own, shares);
+  v->copy = quadrille_measure_copy(seconds);
+  return told;
+}
+
+static long long whole(double value, double unit) { return value > 0 ? llround(value / unit) : 0; }
+
+static void print(const struct nodes* n, const struct values* v) {
+  const double ns = 1e-9, ps = 1e-12;
+  if (n->second_size > 0)
+    printf("--alpha %lldns --beta %lldps ", whole(v->alpha, ns), whole(v->beta, ps));
+  else
+    fprintf(
+        stderr,
+        "calibrate: all ranks are on one node, so what messages take between nodes could not be "
+        "measured: no --alpha, no --beta\n");
+  if (n->first_size > 1)
+    printf("--alpha-inside %lldns --beta-inside %lldps ", whole(v->alpha_inside, ns),
+           whole(v->beta_inside, ps));
+  else
+    fprintf(
+        stderr,
+        "calibrate: no node has two ranks, so what messages take inside could not be measured: no "
+        "--alpha-inside, no --beta-inside\n");
+  printf("--gap %lldns --copy %lldns --port %s\n", whole(v->gap, ns), whole(v->copy, ns),
+         v->shares ? "node" : "rank");
+}
+
+/* One line for each length: what a message takes between the first rank and the last. */
+static void print_messages(const struct nodes* n, const struct arguments* a) {
+  struct quadrille_team ends = {.to = n->rank == 0, .from = n->rank == 0};
+  const int member = n->rank == 0 || n->rank == n->ranks - 1;
+  MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &ends.comm);
+  for (const char* rest = a->messages; *rest;) {
+    const long bytes = next_length(&rest);
+    const double time = quadrille_measure_message(&ends, (int)bytes, a->seconds / 10);
+    if (n->rank == 0) printf("message %ld %.12e\n", bytes, time);
+  }
+  disband(&ends);
+}
+
+/* The program's exit code. */
+static int run(const struct arguments* a) {
+  struct nodes n = {0};
+  struct values v = {0};
+  const char* problem = NULL;
+  find_nodes(&n);
+  if (n.ranks < 2)
+    problem =
+        "one rank has none to send to; start two or more with mpirun, best on two nodes or more";
+  else if (a->messages)
+    print_messages(&n, a);
+  else if (!calibrate(&n, a->seconds, &v))
+    problem =
+        "times were too unsteady: long messages took no longer than short ones; measure while the "
+        "machine has nothing else to do, with a core for each rank, or for longer, with --seconds";
+  else if (n.rank == 0)
+    print(&n, &v);
+  if (problem && n.rank == 0) fprintf(stderr, "calibrate: %s\n", problem);
+  free(n.node_of);
+  return problem ? 2 : 0;
+}
+
+int main(int argc, char** argv) {
+  struct arguments a;
+  if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+    printf("%s", usage);
+    return 0;
+  }
+  if (!parse(argc, argv, &a)) return 2;
+  MPI_Init(&argc, &argv);
+  const int code = run(&a);
+  MPI_Finalize();
+  return code;
+}

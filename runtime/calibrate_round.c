@@ -1,0 +1,142 @@
+/* Times of rounds, and the lines through them.
+ *
+ * The ranks of a team stay in step by themselves: none can begin a round before its neighbours have
+ * ended the last. A time is the median of many, so that what else the machine does leaves few traces;
+ * of a team it is the slowest rank's. Lengths and numbers of messages grow in powers of 4, and lines
+ * are fitted to relative errors, so that short messages tell as much as long ones. */
+#include "runtime/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SIZES = 8, SMALLEST = 16, NUMBERS = 4, LEAST_TIMES = 5, MOST_TIMES = 1 << 20 };
+static const double kSeen = 20e-6; /* seconds: to the least precise clock, more than one tick */
+
+void quadrille_calibration_fails(const char* sentence) {
+  fprintf(stderr, "calibrate: %s\n", sentence);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
+static void* must(void* memory) {
+  if (!memory) quadrille_calibration_fails("out of memory");
+  return memory;
+}
+
+static int by_value(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return a < b ? -1 : a > b;
+}
+
+static double seconds_of(void (*work)(void*), void* with, int times) {
+  const double start = MPI_Wtime();
+  for (int i = 0; i < times; i++) work(with);
+  return (MPI_Wtime() - start) / times;
+}
+
+double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
+  work(with); /* connections are made */
+  double once = seconds_of(work, with, 3);
+  MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
+  const int batch = once < kSeen ? (int)(kSeen / fmax(once, 1e-9)) + 1 : 1;
+  const double wanted = seconds / fmax(once * batch, kSeen);
+  const int count = wanted < LEAST_TIMES  ? LEAST_TIMES
+                    : wanted > MOST_TIMES ? MOST_TIMES
+                                          : (int)wanted;
+  double* times = must(malloc((size_t)count * sizeof *times));
+  for (int i = 0; i < count; i++) times[i] = seconds_of(work, with, batch);
+  qsort(times, (size_t)count, sizeof *times, by_value);
+  const double median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+  free(times);
+  return median;
+}
+
+struct quadrille_line quadrille_line_through(const double* x, const double* times, int points) {
+  double one = 0, first = 0, second = 0, time = 0, moment = 0; /* of x, weighted by 1 / time^2 */
+  for (int i = 0; i < points; i++) {
+    const double weight = 1 / (times[i] * times[i]);
+    one += weight;
+    first += weight * x[i];
+    second += weight * x[i] * x[i];
+    time += weight * times[i];
+    moment += weight * times[i] * x[i];
+  }
+  const double slope = (one * moment - first * time) / (one * second - first * first);
+  if (slope < 0) return (struct quadrille_line){time / one, 0};
+  const double at_zero = (time - slope * first) / one;
+  if (at_zero < 0) return (struct quadrille_line){0, moment / second};
+  return (struct quadrille_line){at_zero, slope};
+}
+
+/* A round of a team. */
+struct load {
+  const struct quadrille_team* team;
+  int messages, bytes;
+  char* buffer;
+  MPI_Request* requests;
+};
+
+static void exchange(void* with) {
+  const struct load* load = with;
+  const struct quadrille_team* team = load->team;
+  const size_t bytes = (size_t)load->bytes, messages = (size_t)load->messages;
+  for (size_t i = 0; i < messages; i++)
+    MPI_Irecv(load->buffer + i * bytes, load->bytes, MPI_BYTE, team->from, 0, team->comm,
+              &load->requests[i]);
+  for (size_t i = 0; i < messages; i++)
+    MPI_Isend(load->buffer + (messages + i) * bytes, load->bytes, MPI_BYTE, team->to, 0, team->comm,
+              &load->requests[messages + i]);
+  MPI_Waitall(2 * load->messages, load->requests, MPI_STATUSES_IGNORE);
+}
+
+/* The slowest rank's time, at the ranks of the team; 0 at all others. */
+static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
+  if (team->comm == MPI_COMM_NULL) return 0;
+  struct load load = {team, messages, bytes, NULL, NULL};
+  load.buffer = must(calloc(2 * (size_t)messages * (size_t)bytes + 1, 1));
+  load.requests = must(calloc(2 * (size_t)messages, sizeof *load.requests));
+  double time = quadrille_median_time(exchange, &load, team->comm, seconds);
+  MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, team->comm);
+  free(load.buffer);
+  free(load.requests);
+  return time;
+}
+
+/* Tells all ranks what some know, which is above 0. Those who wait leave their core to others. */
+static void share(double* values, int count) {
+  const struct timespec nap = {0, 200000};
+  MPI_Request measured;
+  int done = 0;
+  MPI_Ibarrier(MPI_COMM_WORLD, &measured);
+  for (;;) {
+    MPI_Test(&measured, &done, MPI_STATUS_IGNORE);
+    if (done) break;
+    nanosleep(&nap, NULL);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds) {
+  double time = time_of(team, 1, bytes, seconds);
+  share(&time, 1);
+  return time;
+}
+
+struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, double seconds) {
+  double sizes[SIZES], numbers[NUMBERS], times[SIZES + NUMBERS];
+  for (int i = 0; i < SIZES; i++) {
+    sizes[i] = SMALLEST << 2 * i;
+    times[i] = time_of(team, 1, SMALLEST << 2 * i, seconds);
+  }
+  for (int i = 0; i < NUMBERS; i++) {
+    numbers[i] = 1 << 2 * i;
+    times[SIZES + i] = time_of(team, 1 << 2 * i, SMALLEST, seconds);
+  }
+  share(times, SIZES + NUMBERS);
+  const struct quadrille_line by_size = quadrille_line_through(sizes, times, SIZES);
+  const struct quadrille_line by_number = quadrille_line_through(numbers, times + SIZES, NUMBERS);
+  return (struct quadrille_round){
+      by_size.at_zero, fmax(0, by_number.slope - SMALLEST * by_size.slope), by_size.slope};
+}

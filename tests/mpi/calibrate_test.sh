@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# calibrate_test.sh MPI CALIBRATE GENERATOR: //runtime:calibrate under mpirun. The generator takes what it
+# prints as it stands. Whether that is right is tested where it is known: tests/simulation/calibrate_test.py.
+set -u
+. "$(dirname "$0")/mpirun.sh"
+mpi=$1 calibrate=$2 generator=$3
+failed=0
+out=$TEST_TMPDIR/out err=$TEST_TMPDIR/err said=$TEST_TMPDIR/said file=$TEST_TMPDIR/auto.qs
+
+problem() {
+  echo "FAILED: $*: exit code $code"
+  cat "$out" "$err" "$said"
+  failed=1
+}
+
+# start RANKS RANKS_A_NODE ARGUMENTS...: leaves the exit code in $code, the texts in $out and $err.
+start() {
+  local ranks=$1
+  export RANKS_A_NODE=$2
+  shift 2
+  : >"$said"
+  start_ranks "$mpi" "$ranks" 60 "$calibrate" "$@" >"$out" 2>"$err" </dev/null
+  code=$?
+}
+
+unsteady='times were too unsteady: long messages took no longer than short ones; measure while'
+# measures NAMES SENTENCE RANKS RANKS_A_NODE: one line with these flags, and the sentence alone.
+measures() {
+  local names=$1 sentence=$2 pattern=
+  shift 2
+  # Other tests may have the cores for a while: then it says so, and may try again.
+  for try in 1 2 3 4 5; do
+    start "$@" --seconds 0.2
+    [ $code -eq 2 ] && grep -qF "calibrate: $unsteady" "$err" && [ ! -s "$out" ] || break
+  done
+  for name in $names; do pattern+="--$name [0-9]+[np]s "; done
+  [ $code -eq 0 ] && [ "$(wc -l <"$out")" -eq 1 ] && grep -qxE -- "$pattern--port (node|rank)" "$out" &&
+    [ "$(grep '^calibrate: ' "$err")" = "$sentence" ] || problem "calibrate on $*"
+}
+
+value() { sed -nE "s/.*--$1 ([0-9]+).*/\1/p" "$out"; }
+
+# The generator chooses by the flags, and says by which.
+accepted() {
+  "$generator" generate alltoall --algorithm auto --nodes 2,2 --bytes 64 $(cat "$out") --out "$file" \
+    >"$said" 2>&1 && grep -q '^chosen: ' "$said" &&
+    "$generator" show "$file" --explain --bytes 64 $(cat "$out") >"$said" 2>&1 || problem 'the generator'
+}
+explains() { grep -qF "$1" "$said" || problem "--explain does not say: $1"; }
+
+# A message takes time, and more than one of its bytes.
+dearer() {
+  [ "$(value "beta$1")" -gt 0 ] &&
+    [ $((1000 * ($(value "alpha$1") + $(value gap)))) -gt "$(value "beta$1")" ] ||
+    problem "alpha$1 and beta$1 out of order"
+}
+
+all='alpha beta alpha-inside beta-inside gap copy'
+measures "$all" '' 4 2
+dearer ''
+dearer -inside
+accepted
+explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes, $(value alpha-inside) ns and $(value beta-inside) ps inside, the next one $(value gap) ns; a block that is copied $(value copy) ns; "
+case $(cat "$out") in
+  *node) explains 'the ranks of a node share its port and its memory' ;;
+  *rank) explains 'each rank has a port of its own' ;;
+esac
+measures 'alpha-inside beta-inside gap copy' 'calibrate: all ranks are on one node, so what messages take between nodes could not be measured: no --alpha, no --beta' 3 3
+dearer -inside
+accepted
+explains " $(value alpha-inside) ns and $(value beta-inside) ps inside"
+measures 'alpha beta gap copy' 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside' 2 1
+dearer ''
+accepted
+explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"
+
+# Single messages: of no bytes and of many.
+start 3 1 --messages 0,1000000 --seconds 0
+[ $code -eq 0 ] && awk '$1 != "message" || $2 != (NR == 1 ? 0 : 1000000) || !($3 > 0 && $3 > last) {exit 1}
+  {last = $3} END {exit NR != 2}' "$out" || problem 'calibrate --messages'
+
+STEADY_CLOCK=1 start 2 2 --seconds 0
+[ $code -eq 2 ] && [ ! -s "$out" ] && [ "$(grep -cF "calibrate: $unsteady" "$err")" -eq 1 ] ||
+  problem 'calibrate by a clock that tells nothing'
+
+start 1 1
+[ $code -eq 2 ] && [ ! -s "$out" ] && [ "$(grep '^calibrate: ' "$err")" = \
+  'calibrate: one rank has none to send to; start two or more with mpirun, best on two nodes or more' ] ||
+  problem 'calibrate on one rank'
+
+# What one process can tell, it tells before MPI starts.
+refused() {
+  local sentence=$1
+  shift
+  "$calibrate" "$@" >"$out" 2>"$err"
+  code=$?
+  [ $code -eq 2 ] && grep -qxF "$sentence" "$err" && [ ! -s "$out" ] || problem "calibrate $*"
+}
+for seconds in '' x -1 3601 1s nan; do
+  refused 'calibrate: --seconds wants a number from 0 to 3600' --seconds "$seconds"
+done
+refused 'calibrate: --seconds wants a number from 0 to 3600' --seconds
+for messages in '' -4 4,,5 4, ,4 4k 99999999999; do
+  refused 'calibrate: --messages wants numbers from 0 to 1073741824, as in 0,4096' --messages "$messages"
+done
+refused "calibrate: '--second' is not known" --second 1
+"$calibrate" --help | grep -q '^usage: ' || problem 'calibrate --help'
+exit $failed

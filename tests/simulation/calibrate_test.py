@@ -1,0 +1,62 @@
+"""calibrate_test.py PROGRAM: //runtime:calibrate finds what a simulated machine is made of (bench/networks.py): 2 us between
+nodes, 0.8 ns a byte through the one port of a node, and on the network busy a microsecond a message at each rank."""
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+from bench import machine, simulation
+
+PROGRAM = os.path.abspath(sys.argv[1])
+
+
+class Calibrate(unittest.TestCase):
+    def measure(self, kind, nodes):
+        """The values by their flags, in nanoseconds and picoseconds; the port's as it is."""
+        with tempfile.TemporaryDirectory() as folder:
+            network = simulation.Network(kind, nodes, folder)
+            command = network.command(network.ranks, network.hosts, [], [PROGRAM, "--seconds", "0"])
+            printed = machine.run(command, timeout=100, cwd=folder)
+        self.assertEqual(printed.count("\n"), 1, printed)
+        found = re.findall(r"--([a-z-]+) (\w+)", printed)
+        return {flag: value if flag == "port" else int(re.sub("[np]s$", "", value)) for flag, value in found}
+
+    def near(self, found, expected, within):
+        self.assertLess(abs(found - expected), within * expected, f"{found}, not {expected}")
+
+    def test_one_rank_a_node(self):
+        found = self.measure("linear", "2x1")
+        self.near(found["alpha"], 2013, 0.01)
+        self.near(found["beta"], 800, 0.01)
+        self.assertLess(found["gap"], 20)
+        self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "port"])
+
+    def test_ranks_share_the_port_of_their_node(self):
+        found = self.measure("busy", "2x4")
+        self.assertEqual(found["port"], "node")
+        self.near(found["alpha"], 2013, 0.05)
+        self.near(found["beta"], 800, 0.01)
+        self.near(4 * found["gap"], 1000, 0.06)
+        self.near(4 * found["beta-inside"], 100, 0.01)
+        self.near(found["alpha-inside"] + 4 * found["gap"], 1200, 0.01)
+        self.assertLess(found["copy"], 3)
+
+    def test_each_rank_has_its_own_memory_on_one_node(self):
+        found = self.measure("busy", "4")
+        self.assertEqual(found["port"], "rank")
+        self.near(found["alpha-inside"], 200, 0.05)
+        self.near(found["beta-inside"], 100, 0.01)
+        self.near(found["gap"], 1000, 0.01)
+        self.assertEqual(list(found), ["alpha-inside", "beta-inside", "gap", "copy", "port"])
+
+    def test_the_nodes_with_most_ranks_are_measured(self):
+        """Pairs get out of step, and each has more of the port while another waits."""
+        found = self.measure("busy", "1,3,3")
+        self.assertEqual(found["port"], "node")
+        self.near(found["beta"], 800, 0.04)
+        self.near(3 * found["gap"], 1000, 0.06)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
