@@ -41,6 +41,7 @@ NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)}
 MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
 BLOCK_SIZES = (8192, 16384, 32768, 65536)
 WINDOW = 16
+ALLTOALLV_WINDOW = 32
 UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpirun"))
 
 
@@ -140,7 +141,7 @@ def alltoallv(m, library):
     """Sizes that differ from pair to pair, in one call and with a persistent one."""
     for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
         candidates = {
-            " ".join(algorithm): (m.generator.file("alltoall", algorithm[0], nodes, *algorithm[1:]), WINDOW)
+            " ".join(algorithm): (m.generator.file("alltoall", algorithm[0], nodes, *algorithm[1:]), ALLTOALLV_WINDOW)
             for algorithm in (
                 ("tuna-coalesced", "--radix", "2"),
                 ("tuna-coalesced", "--radix", "4"),
@@ -148,6 +149,8 @@ def alltoallv(m, library):
                 ("tuna", "--radix", "2"),
                 ("tuna", "--radix", "8"),
                 ("hierarchical-factor",),
+                ("hierarchical-overlapped", "--early", "1"),
+                ("hierarchical-overlapped", "--early", "2"),
             )
         }
         for collective, limit in zip(("alltoallv", "persistent"), limits):

@@ -6,19 +6,20 @@
 
 namespace quadrille {
 
-Algorithm factor();               // factor.cc
-Algorithm factor_even();          // factor_even.cc
-Algorithm xor_exchange();         // xor.cc
-Algorithm linear();               // linear.cc
-Algorithm spread_out();           // spread_out.cc
-Algorithm scattered();            // spread_out.cc
-Algorithm pairwise();             // spread_out.cc
-Algorithm bruck_alltoall();       // bruck_alltoall.cc
-Algorithm tuna();                 // tuna.cc
-Algorithm hierarchical_factor();  // hierarchical.cc
-Algorithm hierarchical_circle();  // hierarchical.cc
-Algorithm tuna_coalesced();       // tuna_nodes.cc
-Algorithm tuna_staggered();       // tuna_nodes.cc
+Algorithm factor();                   // factor.cc
+Algorithm factor_even();              // factor_even.cc
+Algorithm xor_exchange();             // xor.cc
+Algorithm linear();                   // linear.cc
+Algorithm spread_out();               // spread_out.cc
+Algorithm scattered();                // spread_out.cc
+Algorithm pairwise();                 // spread_out.cc
+Algorithm bruck_alltoall();           // bruck_alltoall.cc
+Algorithm tuna();                     // tuna.cc
+Algorithm hierarchical_factor();      // hierarchical.cc
+Algorithm hierarchical_circle();      // hierarchical.cc
+Algorithm tuna_coalesced();           // tuna_nodes.cc
+Algorithm tuna_staggered();           // tuna_nodes.cc
+Algorithm hierarchical_overlapped();  // hierarchical_overlapped.cc
 
 Algorithm linear_ring();            // linear_ring.cc
 Algorithm blocked_ring();           // blocked_ring.cc

@@ -138,7 +138,8 @@ class Search {
       if (candidate && (!best || candidate->time < best->time)) best = candidate;
     }
     for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
-      if (!swept(algorithm.numbers[i]) && !fixed_.contains(algorithm.numbers[i].name))
+      if (algorithm.numbers[i].to_choose && !swept(algorithm.numbers[i]) &&
+          !fixed_.contains(algorithm.numbers[i].name))
         choose_last(*best, i);
     return best;
   }
@@ -151,6 +152,8 @@ class Search {
     std::set<int64_t> values = {kAllAtOnce};
     if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end())
       values = {fixed->second};
+    else if (!number.to_choose)
+      values = {number.initial};
     else if (swept(number))
       values = radices(topology_);
     std::vector<std::vector<int64_t>> result;

@@ -3,6 +3,8 @@
 // step in which r receives what i has gathered, its own block among it (lemmas meet, met).
 #include "generator/recursive_doubling_proof.h"
 
+#include "generator/lemmas.h"
+
 namespace quadrille {
 namespace {
 
@@ -14,15 +16,6 @@ define sibling(r, x)
   as group_of(r, x) mod 2 = 0 ? group_of(r, x)*pow[x] + pow[x] : group_of(r, x)*pow[x] - pow[x]
 define level(i, r)
   as locate(pow, i xor r)
-lemma quotient(a, b, g)
-  given 0 < b
-  given g*b <= a
-  given a < g*b + b
-  show a div b = g and (a div b)*b = g*b
-  use monotone(a div b + 1, g, b)
-  use monotone(g + 1, a div b, b)
-  use monotone(a div b, g, b)
-  use monotone(g, a div b, b)
 lemma halves(a, b)
   given 0 < b
   given 0 <= a
@@ -179,6 +172,8 @@ keys x
 
 }  // namespace
 
-std::string recursive_doubling_proof(const Choices&) { return std::string(kLemmas) + kWitnesses; }
+std::string recursive_doubling_proof(const Choices&) {
+  return std::string(kQuotientLemma) + kLemmas + kWitnesses;
+}
 
 }  // namespace quadrille

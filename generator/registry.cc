@@ -28,6 +28,7 @@ const std::vector<Algorithm>& algorithms() {
                                                      hierarchical_circle(),
                                                      tuna_coalesced(),
                                                      tuna_staggered(),
+                                                     hierarchical_overlapped(),
                                                      linear_ring(),
                                                      blocked_ring(),
                                                      blocked_ring_nodes(),

@@ -28,6 +28,7 @@ struct Number {
   int64_t least;
   bool at_most_ranks;  // no more than there are ranks, unless it is the initial one
   std::string help;
+  bool to_choose = true;  // auto looks for the best, or leaves it at the initial value
 };
 
 // The chosen value of each option, by name.

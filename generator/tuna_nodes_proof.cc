@@ -4,6 +4,7 @@
 // inside, in_slots). In the second a rank serves d where d - rank is a multiple of mine.
 #include <fmt/format.h>
 
+#include "generator/lemmas.h"
 #include "generator/tuna_proof.h"
 
 namespace quadrille {
@@ -21,12 +22,6 @@ lemma own(u, y, t, m)
   show y = 0
   use monotone(t - (u - y) div m, 0, m)
   use monotone(1, t - (u - y) div m, m)
-lemma pair(t, y, t2, y2, m)
-  given 0 <= y and y < m and 0 <= y2 and y2 < m
-  given t*m + y = t2*m + y2
-  show t = t2 and y = y2
-  use monotone(t + 1, t2, m)
-  use monotone(t2 + 1, t, m)
 lemma residue(u, y, y2, m)
   given 0 <= y and y < m and 0 <= y2 and y2 < m
   given (u - y) mod m = (u - y2) mod m
@@ -285,12 +280,13 @@ std::string second_stage(const char* row, const char* other_row, const char* lat
 }  // namespace
 
 std::string tuna_coalesced_proof(const Choices&) {
-  return tuna_digits() + kLemmas + kFirstStage + kCoalesced +
+  return tuna_digits() + kPairLemma + kLemmas + kFirstStage + kCoalesced +
          second_stage("", "", kLateCoalesced, "") + kCoalescedKeys;
 }
 
 std::string tuna_staggered_proof(const Choices&) {
-  return tuna_digits() + kLemmas + kFirstStage + fmt::format(kStaggered, fmt::arg("row", kRow)) +
+  return tuna_digits() + kPairLemma + kLemmas + kFirstStage +
+         fmt::format(kStaggered, fmt::arg("row", kRow)) +
          second_stage(kRow, kOtherRow, kLateStaggered, " - base[locate(base, source)]") +
          kStaggeredKeys;
 }

@@ -5,6 +5,8 @@
 // two blocks that are stored have two slots (own_slot), all of which there are (stored).
 #include "generator/tuna_proof.h"
 
+#include "generator/lemmas.h"
+
 namespace quadrille {
 namespace {
 
@@ -12,15 +14,6 @@ constexpr const char* kDigits = R"(define digit(d)
   as locate(pow, d)
 define part(d)
   as d div pow[digit(d)]
-lemma quotient(a, b, g)
-  given 0 < b
-  given g*b <= a
-  given a < g*b + b
-  show a div b = g and (a div b)*b = g*b
-  use monotone(a div b + 1, g, b)
-  use monotone(g + 1, a div b, b)
-  use monotone(a div b, g, b)
-  use monotone(g, a div b, b)
 lemma digits(d)
   given 0 < d and d < ranks
   show 0 <= digit(d) and digit(d) < length(pow) - 1 and 1 <= part(d) and part(d) < radix and part(d)*pow[digit(d)] <= d and d < part(d)*pow[digit(d)] + pow[digit(d)]
@@ -296,8 +289,8 @@ keys z
 
 }  // namespace
 
-std::string tuna_digits() { return kDigits; }
+std::string tuna_digits() { return std::string(kQuotientLemma) + kDigits; }
 
-std::string tuna_proof(const Choices&) { return std::string(kDigits) + kSlots + kWitnesses; }
+std::string tuna_proof(const Choices&) { return tuna_digits() + kSlots + kWitnesses; }
 
 }  // namespace quadrille

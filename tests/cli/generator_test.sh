@@ -117,6 +117,18 @@ done
 expect 0 generate tuna-coalesced --nodes 512x32 --radix 8 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 512 ] || fail "coalesced on 512x32: $(wc -c <tuna.qs) bytes"
 
+expect 0 generate hierarchical-overlapped --nodes 8,8,4,12 --early 2 --out tuna.qs
+says 'tuna.qs: hierarchical-overlapped for alltoall on nodes 4,2x8,12 (32 ranks)'
+expect 0 "$verifier" check tuna.qs
+says 'tuna.qs: verified'
+says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
+says '  scope     this code is alltoall.hierarchical-overlapped, proven for all sizes and values of early'
+expect 0 "$generator" emit tuna.qs --out made
+grep -qF 'generate alltoall --algorithm hierarchical-overlapped --early 2 --nodes 4,2x8,12' made/tuna.h || fail 'no early'
+expect 0 generate hierarchical-overlapped --nodes 512x32 --early auto --bytes 1000 --out tuna.qs
+says 'chosen: hierarchical-overlapped, early = 1;'
+[ "$(wc -c <tuna.qs)" -le 768 ] || fail "overlapped on 512x32: $(wc -c <tuna.qs) bytes"
+
 # What auto chooses is made again by what the file says.
 expect 0 generate auto --nodes 8,8,4,12 --bytes 16 --out auto.qs
 says 'auto.qs: tuna-coalesced for alltoall on nodes 4,2x8,12 (32 ranks)'
@@ -275,6 +287,10 @@ for count in 0 -1 x 1.5 99999999999999999999; do
     refuses "--block_count: '$count' is not a number of at least 1" \
       generate $algorithm --nodes 2,3,4 --block_count "$count" --out x.qs
   done
+done
+for early in -1 x 1.5 99999999999999999999; do
+  refuses "--early: '$early' is not a number of at least 0" \
+    generate hierarchical-overlapped --nodes 2,3,4 --early "$early" --out x.qs
 done
 refuses 'give the bytes of a block, on the average, with --bytes' generate auto --nodes 4 --out x.qs
 refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain

@@ -40,6 +40,7 @@ std::string scope_of(const std::string& name) {
   if (name == "recursive-doubling") return "up to 1048576 ranks and all counts\n";
   if (name == "tuna") return "all sizes and values of radix\n";
   if (name == "scattered") return "all sizes and values of block_count\n";
+  if (name == "hierarchical-overlapped") return "all sizes and values of early\n";
   if (name.starts_with("tuna-")) return "all sizes, values of radix and values of block_count\n";
   if (name == "bruck") return "all sizes, counts and values of radix\n";
   if (name.starts_with("blocked-ring")) return "all sizes, counts and values of B\n";

@@ -1,0 +1,131 @@
+// An all-to-all on nodes of any sizes in which the exchanges inside nodes take place while the network is
+// busy.
+//
+// Idea: where a node first gathers what it has for another (tuna-coalesced), the network idles meanwhile;
+// where the blocks travel first and are then spread in their node, it idles afterwards. Here the blocks
+// for the next `early` nodes travel first and are spread last, and those for all the others are gathered
+// first and travel last: both exchanges inside the node are over before the network is.
+//
+// Coverage: on a node of q ranks from `home` on, rank home + j serves every rank r, of this node or of
+// another, with (r - home) mod q = j, and is served by itself (tuna_nodes.cc). From s to d, d on the m-th
+// node after that of s: where 0 < m <= early, the block goes to the server of s on the node of d, and
+// from there to d; where early < m, to d's server on the node of s, and from there to d. Inside a node
+// it goes straight, with what its target gathers.
+//
+// Steps: the exchange that gathers, which waits for nothing; then one a node, at any time different
+// nodes, of which the first `early` ones wait for nothing and the others for the exchange; then for each
+// of the early nodes an exchange that spreads, as soon as the blocks of that node are there. A message
+// between nodes carries the blocks of one rank for all ranks of a node, or of all ranks of a node for
+// one, so a rank sends each node no more than ceil(q/q') messages of q blocks, or one of q'.
+//
+// Cost: q - 1 messages inside the node, about p/q blocks each; as many with at most ceil(q'/q) blocks
+// for each of the early nodes; each block crosses the network once.
+//
+// Temporary buffer: two parts, one slot for each rank that this one serves and each other of its node:
+// slot r - r mod q + j for rank r and the j-th of the node. So no slot is used twice.
+#include "generator/algorithms.h"
+#include "generator/hierarchical_overlapped_proof.h"
+
+namespace quadrille {
+namespace {
+
+std::string program(const Choices&) {
+  return R"(algorithm hierarchical-overlapped for alltoall
+parameter early
+table size = nodes
+table base = prefix(size)
+require 0 <= early
+temporary 2*(ranks - 1 + size[length(size) - 1]) blocks
+
+let part = ranks - 1 + size[length(size) - 1]
+let a = locate(base, rank)
+let mine = size[a]
+let home = base[a]
+let l = rank - home
+let late = min(early, length(size) - 1) + 1
+copy send[rank] to recv[rank]
+for h in 1 .. mine
+  let up = home + wrap(l + h, mine)
+  let down = wrap(l - h, mine)
+  step h after -1
+    send sized to up
+      send[up]
+      for m in late .. length(size)
+        let b = wrap(a + m, length(size))
+        let first = base[b] + (up - base[b]) mod mine
+        for k in 0 .. (base[b + 1] - 1 - first) div mine + 1
+          send[first + k*mine]
+    receive sized from home + down
+      recv[home + down]
+      for m in late .. length(size)
+        let b = wrap(a + m, length(size))
+        let first = base[b] + (rank - base[b]) mod mine
+        for k in 0 .. (base[b + 1] - 1 - first) div mine + 1
+          temp[first + k*mine - rank mod mine + down]
+for e in 1 .. late
+  let b = wrap(a + e, length(size))
+  let c = wrap(a - e, length(size))
+  step ranks + e after -1
+    for s in base[c] .. base[c + 1]
+      if (s - rank) mod mine = 0
+        receive sized from s
+          for j in 0 .. mine
+            if j = l
+              recv[s]
+            else
+              temp[part + s - s mod mine + j]
+    send sized to base[b] + (rank - base[b]) mod size[b]
+      for d in base[b] .. base[b + 1]
+        send[d]
+for m in late .. length(size)
+  let b = wrap(a + m, length(size))
+  let c = wrap(a - m, length(size))
+  step ranks + m after ranks - 1
+    receive from base[c] + (rank - base[c]) mod size[c]
+      for s in base[c] .. base[c + 1]
+        recv[s]
+    for d in base[b] .. base[b + 1]
+      if (d - rank) mod mine = 0
+        send to d
+          for s in 0 .. mine
+            if s = l
+              send[d]
+            else
+              temp[d - d mod mine + s]
+for f in 1 .. late
+  let c = wrap(a - f, length(size))
+  for i in 1 .. mine
+    let up = wrap(l + i, mine)
+    let down = home + wrap(l - i, mine)
+    let own = base[c] + (rank - base[c]) mod mine
+    let theirs = base[c] + (down - base[c]) mod mine
+    step f*ranks + ranks + length(size) + i after ranks + f
+      if own < base[c + 1]
+        send to home + up
+          for k in 0 .. (base[c + 1] - 1 - own) div mine + 1
+            temp[part + own + k*mine - rank mod mine + up]
+      if theirs < base[c + 1]
+        receive from down
+          for k in 0 .. (base[c + 1] - 1 - theirs) div mine + 1
+            recv[theirs + k*mine]
+)";
+}
+
+}  // namespace
+
+Algorithm hierarchical_overlapped() {
+  return {"hierarchical-overlapped",
+          Collective::kAlltoall,
+          "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
+          "Quadrille",
+          "-",
+          {},
+          program,
+          hierarchical_overlapped_proof,
+          {{"early", 1, 0, false,
+            "to how many nodes blocks travel first, to be spread there; those for the others are "
+            "gathered first",
+            false}}};
+}
+
+}  // namespace quadrille
