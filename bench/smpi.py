@@ -24,7 +24,7 @@ MOST_BLOCKS = 3000  # of a sweep's ring: as many rounds are simulated
 
 def build():
     return machine.build(
-        "//generator:generator", "//verifier:verifier", "//bench:smpi_collective.so", "//bench:smpi_ping_pong.so"
+        "//generator:generator", "//verifier:verifier", "//bench:smpi_collective.so", "//bench:smpi_calibrate.so"
     )
 
 
@@ -33,7 +33,7 @@ class Measuring:
 
     def __init__(self, report, options, programs, folder):
         self.report, self.options, self.folder = report, options, folder
-        self.generator_program, self.verifier, self.collective, self.ping_pong = programs
+        self.generator_program, self.verifier, self.collective, self.calibrate = programs
         self.generator = Generator(self.generator_program, folder)
 
     def wanted(self, name):
@@ -144,7 +144,7 @@ class Costs:
     """What a message costs on a network."""
 
     def __init__(self, m, network):
-        self.seconds = lambda *sizes: network.message_seconds(m.ping_pong, sizes)
+        self.seconds = lambda *sizes: network.message_seconds(m.calibrate, sizes)
 
     def line(self):
         """alpha and beta: of an empty message, and of a byte of a long one."""
