@@ -14,6 +14,7 @@ _SOURCES = [
     "errors.c",
     "execution.c",
     "execution.h",
+    "fixed.c",
     "flight.c",
     "forward.c",
     "global.c",

@@ -21,17 +21,16 @@ int64_t quadrille_parcel_head(int pieces) {
 }
 
 /* What the head says was there is kept. */
-static int make_room(struct quadrille_parcel* parcel, int64_t size) {
-  if (size <= parcel->room_size) return 1;
-  char* room = realloc(parcel->room, (size_t)size);
-  if (!room) return 0;
-  parcel->room = room;
-  parcel->room_size = size;
+static int make_room(struct quadrille_room* room, int64_t size) {
+  if (size <= room->size) return 1;
+  char* address = realloc(room->address, (size_t)size);
+  if (!address) return 0;
+  *room = (struct quadrille_room){address, size};
   return 1;
 }
 
-static void post(struct quadrille_traffic* t, int receives, char* address, int64_t bytes, int peer,
-                 int tag, MPI_Request* request) {
+void quadrille_traffic_post(struct quadrille_traffic* t, int receives, char* address, int64_t bytes,
+                            int peer, int tag, MPI_Request* request) {
   const MPI_Comm comm = t->binding->comm;
   MPI_Datatype type = MPI_BYTE;
   int count = (int)bytes, code = MPI_SUCCESS;
@@ -88,8 +87,8 @@ static int find_data(struct quadrille_traffic* t, const struct quadrille_route_m
     parcel->address = t->stored[pieces[0]].address;
     return 1;
   }
-  if (!make_room(parcel, behind + parcel->bytes)) return 0;
-  char* next = parcel->address = parcel->room + behind;
+  if (!make_room(&parcel->room, behind + parcel->bytes)) return 0;
+  char* next = parcel->address = parcel->room.address + behind;
   for (int i = 0; i < m->count; i++) next = gather(t, pieces[i], next);
   return 1;
 }
@@ -123,31 +122,6 @@ static void write_long_lengths(const struct quadrille_traffic* t,
   }
 }
 
-/* Room for the data of calls to come; false where memory ran out. */
-static int reserve(struct quadrille_parcel* parcel, int is_straight) {
-  return is_straight || make_room(parcel, parcel->bytes);
-}
-
-static void send_with_lengths(struct quadrille_traffic* t, const struct quadrille_route_message* m,
-                              struct quadrille_parcel* parcel) {
-  const int64_t words = m->count == 0 ? 0 : (int64_t)m->count + 1;
-  parcel->bytes = write_short_lengths(t, m, parcel->room);
-  if (t->cargo == QUADRILLE_CARGO_BOTH && parcel->bytes <= QUADRILLE_EAGER_BYTES) {
-    char* next = parcel->room + SHORT_WORD * words;
-    for (int i = 0; i < m->count; i++) next = gather(t, pieces_of(t, m)[i], next);
-    post(t, 0, parcel->room, next - parcel->room, m->peer, t->length_tag, &parcel->request);
-    return;
-  }
-  const int apart = t->cargo == QUADRILLE_CARGO_BOTH;
-  if (!apart && !reserve(parcel, goes_straight(t, m))) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  const int none = apart && !find_data(t, m, parcel, quadrille_parcel_head(m->count));
-  if (none) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  write_long_lengths(t, m, parcel->room, none);
-  post(t, 0, parcel->room, LONG_WORD * words, m->peer, t->length_tag, &parcel->request);
-  if (apart && !none)
-    post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->data);
-}
-
 static void reset(struct quadrille_parcel* parcel) {
   parcel->request = parcel->data = MPI_REQUEST_NULL;
   parcel->address = NULL;
@@ -157,21 +131,32 @@ static void reset(struct quadrille_parcel* parcel) {
 void quadrille_parcel_send(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->sends.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->outgoing, message);
+  const int64_t words = m->count == 0 ? 0 : (int64_t)m->count + 1;
+  const int with_data = t->cargo == QUADRILLE_CARGO_BOTH;
+  char* const room = parcel->room.address;
   reset(parcel);
-  if (t->cargo != QUADRILLE_CARGO_BLOCKS) return send_with_lengths(t, m, parcel);
-  const int32_t* pieces = pieces_of(t, m);
-  for (int i = 0; i < m->count; i++) parcel->bytes += t->stored[pieces[i]].bytes;
-  if (parcel->bytes == 0 && m->count > 0) return;
-  if (!find_data(t, m, parcel, 0)) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->request);
+  parcel->bytes = write_short_lengths(t, m, room);
+  if (with_data && parcel->bytes <= QUADRILLE_EAGER_BYTES) {
+    char* next = room + SHORT_WORD * words;
+    for (int i = 0; i < m->count; i++) next = gather(t, pieces_of(t, m)[i], next);
+    return quadrille_traffic_post(t, 0, room, next - room, m->peer, t->length_tag,
+                                  &parcel->request);
+  }
+  const int none = with_data && !find_data(t, m, parcel, quadrille_parcel_head(m->count));
+  if (none) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  write_long_lengths(t, m, parcel->room.address, none);
+  quadrille_traffic_post(t, 0, parcel->room.address, LONG_WORD * words, m->peer, t->length_tag,
+                         &parcel->request);
+  if (with_data && !none)
+    quadrille_traffic_post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag,
+                           &parcel->data);
 }
 
 /* Receives data for which there is no memory, over and over itself, so that its sender need not wait.
  * A receive that is too short would not do: Open MPI 4.1 writes beyond it. */
 static void receive_in_vain(struct quadrille_traffic* t, const struct quadrille_route_message* m,
-                            const struct quadrille_parcel* parcel, int64_t behind,
-                            MPI_Request* request) {
-  const int64_t room = parcel->room_size - behind, most = INT_MAX / 2;
+                            struct quadrille_parcel* parcel, int64_t behind) {
+  const int64_t room = parcel->room.size - behind, most = INT_MAX / 2;
   const int64_t part = room < most ? room : most;
   MPI_Datatype type;
   int code = MPI_Type_create_hvector((int)((parcel->bytes + part - 1) / part), (int)part, 0,
@@ -180,44 +165,38 @@ static void receive_in_vain(struct quadrille_traffic* t, const struct quadrille_
   if (code != MPI_SUCCESS) return;
   code = MPI_Type_commit(&type);
   if (code == MPI_SUCCESS)
-    code =
-        MPI_Irecv(parcel->room + behind, 1, type, m->peer, t->data_tag, t->binding->comm, request);
-  if (code != MPI_SUCCESS) *request = MPI_REQUEST_NULL;
+    code = MPI_Irecv(parcel->room.address + behind, 1, type, m->peer, t->data_tag, t->binding->comm,
+                     &parcel->data);
+  if (code != MPI_SUCCESS) parcel->data = MPI_REQUEST_NULL;
   MPI_Type_free(&type);
 }
 
 /* Posts the receive of data that comes in a message of its own. */
 static void expect_data(struct quadrille_traffic* t, const struct quadrille_route_message* m,
-                        struct quadrille_parcel* parcel, int64_t behind, MPI_Request* request) {
+                        struct quadrille_parcel* parcel) {
+  const int64_t behind = quadrille_parcel_head(m->count);
   parcel->address = NULL;
   if (comes_straight(t, m) && t->stored[pieces_of(t, m)[0]].bytes == parcel->bytes)
     parcel->address = t->stored[pieces_of(t, m)[0]].address;
-  else if (make_room(parcel, behind + parcel->bytes))
-    parcel->address = parcel->room + behind;
+  else if (make_room(&parcel->room, behind + parcel->bytes))
+    parcel->address = parcel->room.address + behind;
   else
-    return receive_in_vain(t, m, parcel, behind, request);
-  post(t, 1, parcel->address, parcel->bytes, m->peer, t->data_tag, request);
+    return receive_in_vain(t, m, parcel, behind);
+  quadrille_traffic_post(t, 1, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->data);
 }
 
 void quadrille_parcel_receive(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->receives.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
+  const int64_t size = parcel->room.size;
   reset(parcel);
-  if (t->cargo != QUADRILLE_CARGO_BLOCKS)
-    return post(t, 1, parcel->room, parcel->room_size < INT_MAX ? parcel->room_size : INT_MAX,
-                m->peer, t->length_tag, &parcel->request);
-  for (int i = m->first; i < m->first + m->count; i++) parcel->bytes += t->lengths[i];
-  if (parcel->bytes == 0 && m->count > 0) return;
-  expect_data(t, m, parcel, 0, &parcel->request);
+  quadrille_traffic_post(t, 1, parcel->room.address, size < INT_MAX ? size : INT_MAX, m->peer,
+                         t->length_tag, &parcel->request);
 }
 
 /* The length of a piece that arrives. */
-static inline int64_t length_of(const struct quadrille_traffic* t, const char* room, int first,
-                                int i) {
-  uint16_t word;
+static inline int64_t length_of(const char* room, uint16_t word, int i) {
   int64_t bytes;
-  if (t->cargo == QUADRILLE_CARGO_BLOCKS) return t->lengths[first + i];
-  memcpy(&word, room, sizeof word);
   if (word == FOLLOWS_APART) {
     memcpy(&bytes, room + LONG_WORD * (i + 1), sizeof bytes);
     return bytes;
@@ -227,12 +206,10 @@ static inline int64_t length_of(const struct quadrille_traffic* t, const char* r
 }
 
 /* What the lengths come to; -1 where they are none that this library wrote. */
-static int64_t add_lengths(const struct quadrille_traffic* t,
-                           const struct quadrille_route_message* m, const char* room,
-                           uint16_t word) {
+static int64_t add_lengths(const char* room, uint16_t word, int count) {
   int64_t total = 0;
-  for (int i = 0; i < m->count; i++) {
-    const int64_t bytes = length_of(t, room, m->first, i);
+  for (int i = 0; i < count; i++) {
+    const int64_t bytes = length_of(room, word, i);
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total)) return -1;
   }
   const int known =
@@ -240,20 +217,26 @@ static int64_t add_lengths(const struct quadrille_traffic* t,
   return known ? total : -1;
 }
 
+static uint16_t first_word(const char* room) {
+  uint16_t word;
+  memcpy(&word, room, sizeof word);
+  return word;
+}
+
 /* Reads the beginning of a message that has arrived, and awaits its data. */
 static void read_head(struct quadrille_traffic* t, int message, int code) {
   const struct quadrille_route_message* m = &t->route->receives.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
-  uint16_t word;
-  memcpy(&word, parcel->room, sizeof word);
+  char* const room = parcel->room.address;
+  const uint16_t word = first_word(room);
   if (code == MPI_SUCCESS && m->count > 0) {
-    parcel->bytes = add_lengths(t, m, parcel->room, word);
+    parcel->bytes = add_lengths(room, word, m->count);
     if (parcel->bytes < 0) code = MPI_ERR_INTERN;
   }
   if (code != MPI_SUCCESS || m->count == 0) return quadrille_traffic_check(t, code);
-  parcel->address = parcel->room + SHORT_WORD * ((int64_t)m->count + 1);
+  parcel->address = room + SHORT_WORD * ((int64_t)m->count + 1);
   if (word == FOLLOWS_APART && t->cargo == QUADRILLE_CARGO_BOTH && parcel->bytes > 0)
-    expect_data(t, m, parcel, quadrille_parcel_head(m->count), &parcel->data);
+    expect_data(t, m, parcel);
 }
 
 /* While a long message is awaited, the data of others that have begun to arrive can be on its way:
@@ -276,27 +259,27 @@ static void note_mismatch(struct quadrille_traffic* t, int source, int64_t sent,
   if (t->mismatch.source < 0) t->mismatch = (struct quadrille_mismatch){source, sent, expected};
 }
 
-/* Of a temporary block: no more than is needed. */
-static int make_slot_room(struct quadrille_traffic* t, int place, int64_t bytes) {
-  int64_t* room = &t->slot_rooms[place - 2 * t->route->ranks];
-  struct quadrille_stored* stored = &t->stored[place];
-  if (bytes <= *room) return 1;
-  free(stored->address);
-  stored->address = malloc((size_t)bytes);
-  *room = stored->address ? bytes : 0;
-  return stored->address != NULL;
+/* Finds a temporary block a room of its own, no longer than is needed; false where memory ran out,
+ * and it is empty. */
+static int find_slot(struct quadrille_traffic* t, int place, int64_t bytes) {
+  struct quadrille_room* slot = &t->slots[place - 2 * t->route->ranks];
+  const int found = make_room(slot, bytes);
+  if (!found) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  t->stored[place] = (struct quadrille_stored){slot->address, found ? bytes : 0};
+  return found;
 }
 
-/* Puts a block of so many bytes to its place. */
-static inline void put(struct quadrille_traffic* t, int place, char* from, int64_t bytes) {
+/* Puts a block of so many bytes to its place. `held`: a temporary block can stay where it is. */
+static inline void put(struct quadrille_traffic* t, int place, char* from, int64_t bytes,
+                       int held) {
   struct quadrille_stored* stored = &t->stored[place];
   const int ranks = t->route->ranks, is_temporary = place >= 2 * ranks;
   if (is_temporary) {
-    if (!make_slot_room(t, place, bytes)) {
-      quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-      bytes = 0;
+    if (held || t->cargo == QUADRILLE_CARGO_LENGTHS) {
+      *stored = (struct quadrille_stored){from, bytes};
+      return;
     }
-    stored->bytes = bytes;
+    if (!find_slot(t, place, bytes)) return;
   } else if (bytes != stored->bytes) {
     return note_mismatch(t, place - ranks, bytes, stored->bytes);
   }
@@ -317,28 +300,36 @@ static void lose(struct quadrille_traffic* t, const struct quadrille_route_messa
     if (pieces[i] >= 2 * t->route->ranks) t->stored[pieces[i]].bytes = 0;
 }
 
+/* Puts the pieces of a message away that has arrived. */
+static void put_pieces(struct quadrille_traffic* t, int message) {
+  const struct quadrille_route_message* m = &t->route->receives.all[message];
+  const struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
+  const int held = quadrille_room_is_kept(t, message);
+  const int32_t* pieces = pieces_of(t, m);
+  const uint16_t word = first_word(parcel->room.address);
+  char* next = parcel->address;
+  for (int i = 0; i < m->count; i++) {
+    const int64_t bytes = length_of(parcel->room.address, word, i);
+    put(t, pieces[i], next, bytes, held);
+    if (t->cargo != QUADRILLE_CARGO_LENGTHS)
+      next += bytes;
+    else if (t->fixed.pieces)
+      t->fixed.pieces[m->first + i].bytes = bytes;
+  }
+}
+
 void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->receives.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
-  if (t->cargo != QUADRILLE_CARGO_BLOCKS)
-    for (; t->headed <= message; t->headed++)
-      read_head(t, t->headed, wait_for(&quadrille_parcel_at(&t->incoming, t->headed)->request));
+  for (; t->headed <= message; t->headed++)
+    read_head(t, t->headed, wait_for(&quadrille_parcel_at(&t->incoming, t->headed)->request));
   if (parcel->data != MPI_REQUEST_NULL) look_ahead(t);
   int code = wait_for(&parcel->request);
   if (code == MPI_SUCCESS) code = wait_for(&parcel->data);
   quadrille_traffic_check(t, code);
   if (m->count == 0) return;
   if (code != MPI_SUCCESS || (!parcel->address && parcel->bytes != 0)) return lose(t, m);
-  const int32_t* pieces = pieces_of(t, m);
-  char* next = parcel->address;
-  for (int i = 0; i < m->count; i++) {
-    const int64_t bytes = length_of(t, parcel->room, m->first, i);
-    if (t->cargo == QUADRILLE_CARGO_LENGTHS && t->lengths) t->lengths[m->first + i] = bytes;
-    put(t, pieces[i], next, bytes);
-    if (t->cargo != QUADRILLE_CARGO_LENGTHS) next += bytes;
-  }
-  if (t->cargo == QUADRILLE_CARGO_LENGTHS && !reserve(parcel, comes_straight(t, m)))
-    quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  put_pieces(t, message);
 }
 
 void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
@@ -349,12 +340,12 @@ void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
 
 void quadrille_parcel_copy(struct quadrille_traffic* t, int from, int to) {
   const struct quadrille_stored* source = &t->stored[from];
-  if (from >= 2 * t->route->ranks || t->send_lies)
-    return put(t, to, source->address, source->bytes);
-  const int64_t bytes = make_slot_room(t, to, source->bytes) ? source->bytes : 0;
-  t->stored[to].bytes = bytes;
-  if (bytes < source->bytes) return quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  if (t->cargo != QUADRILLE_CARGO_LENGTHS) gather(t, from, t->stored[to].address);
+  if (from >= t->route->ranks || t->send_lies)
+    return put(t, to, source->address, source->bytes, quadrille_is_held(t, from));
+  if (t->cargo == QUADRILLE_CARGO_LENGTHS)
+    t->stored[to].bytes = source->bytes;
+  else if (find_slot(t, to, source->bytes))
+    gather(t, from, t->stored[to].address);
 }
 
 void quadrille_parcel_copy_own(struct quadrille_traffic* t, int own) {
@@ -362,7 +353,7 @@ void quadrille_parcel_copy_own(struct quadrille_traffic* t, int own) {
                                 *target = &t->stored[t->route->ranks + own];
   const int lies = t->send_lies && t->receive_lies;
   if (lies || source->bytes != target->bytes || source->bytes == 0)
-    return put(t, t->route->ranks + own, source->address, source->bytes);
+    return put(t, t->route->ranks + own, source->address, source->bytes, 0);
   if (t->cargo == QUADRILLE_CARGO_LENGTHS) return;
   const struct quadrille_side from = quadrille_side_of(&t->send, own);
   const struct quadrille_side to = quadrille_side_of(&t->receive, own);

@@ -88,8 +88,7 @@ static struct quadrille_persistent* make(struct quadrille_binding* binding,
   if (!error && !quadrille_traffic_open(t, binding, binding->route, binding->window, 0))
     error = "out of memory";
   t->send.type = t->receive.type = MPI_DATATYPE_NULL;
-  if (!error && !(t->lengths = calloc((size_t)binding->route->piece_count + 1, sizeof *t->lengths)))
-    error = "out of memory";
+  if (!error && !quadrille_fixed_open(t)) error = "out of memory";
   if (!error) {
     error = quadrille_traffic_load(t, send, receive, in_place, &error_class);
     const int send_code = keep_type(&t->send), receive_code = keep_type(&t->receive);
@@ -118,18 +117,19 @@ static int all_well(struct quadrille_binding* binding, struct quadrille_offer* o
   return 0;
 }
 
-/* Asks all ranks for the lengths of what they send. */
+/* Asks all ranks for the lengths of what they send, and lays out what travels. */
 static void exchange_lengths(struct quadrille_persistent* call, struct quadrille_offer* offer) {
   struct quadrille_traffic* t = &call->traffic;
   char text[QUADRILLE_TEXT];
   quadrille_traffic_start(t, QUADRILLE_CARGO_LENGTHS);
   quadrille_traffic_finish(t);
   if (quadrille_traffic_mismatch(t, text)) return quadrille_refuse(offer, MPI_ERR_TRUNCATE, text);
-  if (t->error == MPI_SUCCESS) return;
-  int error_class = MPI_ERR_OTHER;
-  MPI_Error_class(t->error, &error_class);
-  quadrille_refuse(offer, error_class,
-                   error_class == MPI_ERR_NO_MEM ? "out of memory" : "MPI failed");
+  if (t->error != MPI_SUCCESS) {
+    int error_class = MPI_ERR_OTHER;
+    MPI_Error_class(t->error, &error_class);
+    return quadrille_refuse(offer, error_class, "MPI failed");
+  }
+  if (!quadrille_fixed_settle(t)) quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
 }
 
 /* The same at all ranks; 0 where there are no more. */

@@ -84,9 +84,10 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
  * than an int.
  *
  * A schedule that forwards blocks packs each once, at its source, and unpacks it once, at its target.
- * It keeps what is on its way in memory of its own: for each temporary block of the schedule as much
- * as the longest that was in it, and for each message in flight as much as it was long. That memory
- * grows with the calls and goes with the communicator.
+ * It keeps what is on its way in memory of its own: for each message in flight as much as it was long,
+ * and where the window is too small to keep messages until all of them is sent on, for each temporary
+ * block of the schedule as much as the longest that was in it. That memory grows with the calls and
+ * goes with the communicator.
  *
  * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; a schedule that
  * forwards blocks then changes nothing outside them. One that sends them straight leaves that to MPI:

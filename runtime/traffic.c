@@ -35,16 +35,17 @@ static int open_parcels(struct quadrille_parcels* parcels, uint32_t count, int64
   parcels->mask = count - 1;
   for (uint32_t i = 0; parcels->all && i < count; i++) {
     parcels->all[i].request = parcels->all[i].data = MPI_REQUEST_NULL;
-    parcels->all[i].room = malloc((size_t)room);
-    if (!parcels->all[i].room) return 0;
-    parcels->all[i].room_size = room;
+    parcels->all[i].room.address = malloc((size_t)room);
+    if (!parcels->all[i].room.address) return 0;
+    parcels->all[i].room.size = room;
   }
   return parcels->all != NULL;
 }
 
 static void close_parcels(struct quadrille_parcels* parcels) {
-  for (uint32_t i = 0; parcels->all && i <= parcels->mask; i++) free(parcels->all[i].room);
+  for (uint32_t i = 0; parcels->all && i <= parcels->mask; i++) free(parcels->all[i].room.address);
   free(parcels->all);
+  parcels->all = NULL;
 }
 
 int quadrille_traffic_open(struct quadrille_traffic* t, struct quadrille_binding* binding,
@@ -58,22 +59,30 @@ int quadrille_traffic_open(struct quadrille_traffic* t, struct quadrille_binding
   t->length_tag = QUADRILLE_LENGTH_TAG;
   t->data_tag = QUADRILLE_DATA_TAG;
   t->stored = calloc(places, sizeof *t->stored);
-  t->slot_rooms = calloc((size_t)route->temporaries + 1, sizeof *t->slot_rooms);
+  t->slots = calloc((size_t)route->temporaries + 1, sizeof *t->slots);
   const int parcels =
       open_parcels(&t->incoming, most_messages(route, window, first_receive), room) &&
       open_parcels(&t->outgoing, most_messages(route, window, first_send), room);
-  return t->stored && t->slot_rooms && parcels;
+  return t->stored && t->slots && parcels;
+}
+
+void quadrille_traffic_forget(struct quadrille_traffic* t) {
+  memset(t->stored + 2 * (size_t)t->route->ranks, 0,
+         (size_t)t->route->temporaries * sizeof *t->stored);
+}
+
+void quadrille_traffic_shrink(struct quadrille_traffic* t) {
+  close_parcels(&t->incoming);
+  close_parcels(&t->outgoing);
 }
 
 void quadrille_traffic_close(struct quadrille_traffic* t) {
-  for (int i = 0; t->stored && t->route && i < t->route->temporaries; i++)
-    free(t->stored[2 * t->route->ranks + i].address);
-  close_parcels(&t->incoming);
-  close_parcels(&t->outgoing);
+  for (int i = 0; t->slots && i < t->route->temporaries; i++) free(t->slots[i].address);
+  quadrille_traffic_shrink(t);
   free(t->stored);
-  free(t->slot_rooms);
-  free(t->copy);
-  free(t->lengths);
+  free(t->slots);
+  free(t->copy.address);
+  quadrille_fixed_close(&t->fixed);
   memset(t, 0, sizeof *t);
 }
 
@@ -119,17 +128,17 @@ static void copy_aside(struct quadrille_traffic* t) {
 
 /* Room for them; false where memory ran out. */
 static int make_copy_room(struct quadrille_traffic* t, int64_t total) {
-  if (total > 0 && total > t->copy_room) {
-    free(t->copy);
-    t->copy = malloc((size_t)total);
-    t->copy_room = t->copy ? total : 0;
+  if (total > 0 && total > t->copy.size) {
+    free(t->copy.address);
+    t->copy.address = malloc((size_t)total);
+    t->copy.size = t->copy.address ? total : 0;
   }
-  char* next = t->copy;
+  char* next = t->copy.address;
   for (int rank = 0; rank < t->route->ranks; rank++) {
     t->stored[rank].address = next;
     next += t->stored[rank].bytes;
   }
-  return total <= t->copy_room;
+  return total <= t->copy.size;
 }
 
 const char* quadrille_traffic_load(struct quadrille_traffic* t, const struct quadrille_side* send,
@@ -152,7 +161,9 @@ const char* quadrille_traffic_load(struct quadrille_traffic* t, const struct qua
 
 static void post_receives(struct quadrille_traffic* t) {
   const int end = t->route->steps[t->posted].receives_end;
-  for (int i = first_receive(t->route, t->posted); i < end; i++) quadrille_parcel_receive(t, i);
+  const int fixed = t->cargo == QUADRILLE_CARGO_BLOCKS;
+  for (int i = first_receive(t->route, t->posted); i < end; i++)
+    fixed ? quadrille_fixed_receive(t, i) : quadrille_parcel_receive(t, i);
   t->posted++;
 }
 
@@ -160,9 +171,12 @@ static void post_receives(struct quadrille_traffic* t) {
 static void post_sends(struct quadrille_traffic* t) {
   const struct quadrille_route* route = t->route;
   const struct quadrille_route_step* step = &route->steps[t->sent];
-  for (int i = first_send(route, t->sent); i < step->sends_end; i++) quadrille_parcel_send(t, i);
+  const int fixed = t->cargo == QUADRILLE_CARGO_BLOCKS;
+  for (int i = first_send(route, t->sent); i < step->sends_end; i++)
+    fixed ? quadrille_fixed_send(t, i) : quadrille_parcel_send(t, i);
   for (int i = first_copy(route, t->sent); i < step->copies_end; i++)
-    quadrille_parcel_copy(t, route->copies[i].from, route->copies[i].to);
+    fixed ? quadrille_fixed_copy(t, i)
+          : quadrille_parcel_copy(t, route->copies[i].from, route->copies[i].to);
   t->sent++;
 }
 
@@ -190,13 +204,17 @@ static void advance(struct quadrille_traffic* t) {
 
 static void land_step(struct quadrille_traffic* t) {
   const int end = t->route->steps[t->received].receives_end;
-  for (int i = first_receive(t->route, t->received); i < end; i++) quadrille_parcel_land(t, i);
+  const int fixed = t->cargo == QUADRILLE_CARGO_BLOCKS;
+  for (int i = first_receive(t->route, t->received); i < end; i++)
+    fixed ? quadrille_fixed_land(t, i) : quadrille_parcel_land(t, i);
   t->received++;
 }
 
 static void wait_sends(struct quadrille_traffic* t) {
   const int end = t->route->steps[t->gone].sends_end;
-  for (int i = first_send(t->route, t->gone); i < end; i++) quadrille_parcel_wait(t, i);
+  const int fixed = t->cargo == QUADRILLE_CARGO_BLOCKS;
+  for (int i = first_send(t->route, t->gone); i < end; i++)
+    fixed ? quadrille_fixed_wait(t, i) : quadrille_parcel_wait(t, i);
   t->gone++;
 }
 
@@ -214,6 +232,7 @@ void quadrille_traffic_start(struct quadrille_traffic* t, enum quadrille_cargo c
   t->error = MPI_SUCCESS;
   t->mismatch.source = -1;
   if (t->in_place && cargo != QUADRILLE_CARGO_LENGTHS) copy_aside(t);
+  if (cargo != QUADRILLE_CARGO_BLOCKS) quadrille_traffic_forget(t);
   advance(t);
 }
 

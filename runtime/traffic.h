@@ -20,6 +20,12 @@ enum { QUADRILLE_EAGER_BYTES = 1 << 14 };
 /* What travels: lengths and blocks; lengths alone; blocks of which all lengths are known. */
 enum quadrille_cargo { QUADRILLE_CARGO_BOTH, QUADRILLE_CARGO_LENGTHS, QUADRILLE_CARGO_BLOCKS };
 
+/* Memory that grows. */
+struct quadrille_room {
+  char* address;
+  int64_t size;
+};
+
 /* Packed, where it is of a temporary block or of a side that packs as it lies. */
 struct quadrille_stored {
   char* address;
@@ -28,9 +34,8 @@ struct quadrille_stored {
 
 /* A message under way. */
 struct quadrille_parcel {
-  MPI_Request request, data; /* of the message, and of data that follows in another */
-  char* room;                /* the lengths, then the data */
-  int64_t room_size;
+  MPI_Request request, data;  /* of the message, and of data that follows in another */
+  struct quadrille_room room; /* the lengths, then the data */
   char* address; /* of the data: in the room, or where its one block lies; NULL: there is none */
   int64_t bytes; /* of the data */
 };
@@ -39,6 +44,26 @@ struct quadrille_parcel {
 struct quadrille_parcels {
   struct quadrille_parcel* all;
   uint32_t mask;
+};
+
+/* A message of which all is known before it starts. */
+struct quadrille_fixed_message {
+  MPI_Request request;
+  char* address; /* of the data: in the arena, or where its one block lies */
+  int64_t bytes;
+};
+
+struct quadrille_fixed_copy {
+  char *from, *to; /* the same: nothing is to be done */
+  int64_t bytes;
+};
+
+/* A call of which all lengths are known: what belongs to the route's messages, pieces and copies. */
+struct quadrille_fixed {
+  struct quadrille_fixed_message *receives, *sends;
+  struct quadrille_stored* pieces; /* where they come from, or go to from where they arrive */
+  struct quadrille_fixed_copy* copies;
+  char* arena; /* messages and temporary blocks */
 };
 
 /* A block that is not as long as its receiver says. */
@@ -57,18 +82,17 @@ struct quadrille_traffic {
   struct quadrille_side send, receive;   /* types alone: where blocks lie is stored */
   int in_place, send_lies, receive_lies; /* lies: in memory as it is packed */
   struct quadrille_stored* stored;       /* by place */
-  int64_t* slot_rooms;                   /* of temporary blocks */
-  char* copy;                            /* of all that is sent, for calls in place */
-  int64_t copy_room;
-  int64_t* lengths; /* of the pieces that arrive, where they are kept: by piece */
+  struct quadrille_room* slots;          /* for temporary blocks that cannot stay where they are */
+  struct quadrille_room copy;            /* of all that is sent, for calls in place */
 
-  struct quadrille_parcels incoming, outgoing;
-  int posted;   /* steps whose receives are posted */
-  int sent;     /* steps whose sends are posted */
-  int received; /* steps that have arrived in full */
-  int gone;     /* steps whose sends are over */
-  int headed;   /* incoming messages of which the beginning was read */
-  int error;    /* the first MPI error, or MPI_SUCCESS */
+  struct quadrille_parcels incoming, outgoing; /* while lengths are not known */
+  struct quadrille_fixed fixed;                /* of persistent calls */
+  int posted;                                  /* steps whose receives are posted */
+  int sent;                                    /* steps whose sends are posted */
+  int received;                                /* steps that have arrived in full */
+  int gone;                                    /* steps whose sends are over */
+  int headed; /* incoming messages of which the beginning was read */
+  int error;  /* the first MPI error, or MPI_SUCCESS */
   struct quadrille_mismatch mismatch;
 };
 
@@ -77,6 +101,10 @@ struct quadrille_traffic {
 int quadrille_traffic_open(struct quadrille_traffic* traffic, struct quadrille_binding* binding,
                            const struct quadrille_route* route, int window, int64_t data);
 void quadrille_traffic_close(struct quadrille_traffic* traffic);
+/* Gives back what is needed while lengths are not known. */
+void quadrille_traffic_shrink(struct quadrille_traffic* traffic);
+/* Empties the temporary blocks, which lie where those of the call before did. */
+void quadrille_traffic_forget(struct quadrille_traffic* traffic);
 /* Where the blocks of a call lie, and how long they are. Returns NULL, or what is wrong, with its
  * class. */
 const char* quadrille_traffic_load(struct quadrille_traffic* traffic,
@@ -100,15 +128,41 @@ void quadrille_parcel_send(struct quadrille_traffic* traffic, int message);
 void quadrille_parcel_land(struct quadrille_traffic* traffic, int message);
 /* Waits until an outgoing message is gone. */
 void quadrille_parcel_wait(struct quadrille_traffic* traffic, int message);
-/* Copies the block of one place to another, one of which is temporary. */
+/* Takes the block of one place to another, one of which is temporary. */
 void quadrille_parcel_copy(struct quadrille_traffic* traffic, int from, int to);
 /* Copies this rank's block to itself. */
 void quadrille_parcel_copy_own(struct quadrille_traffic* traffic, int own);
 /* Where the room of a message for so many pieces begins to hold data. */
 int64_t quadrille_parcel_head(int pieces);
+/* Posts a receive, or a send, of any length. */
+void quadrille_traffic_post(struct quadrille_traffic* traffic, int receives, char* address,
+                            int64_t bytes, int peer, int tag, MPI_Request* request);
+
+/* fixed.c: opens what is written when lengths alone travel; 0 where memory ran out. */
+int quadrille_fixed_open(struct quadrille_traffic* traffic);
+/* Lays everything out, once lengths have travelled; 0 where memory ran out. */
+int quadrille_fixed_settle(struct quadrille_traffic* traffic);
+void quadrille_fixed_close(struct quadrille_fixed* fixed);
+/* As quadrille_parcel_receive and so on. */
+void quadrille_fixed_receive(struct quadrille_traffic* traffic, int message);
+void quadrille_fixed_send(struct quadrille_traffic* traffic, int message);
+void quadrille_fixed_land(struct quadrille_traffic* traffic, int message);
+void quadrille_fixed_wait(struct quadrille_traffic* traffic, int message);
+void quadrille_fixed_copy(struct quadrille_traffic* traffic, int copy);
 
 static inline void quadrille_traffic_check(struct quadrille_traffic* traffic, int code) {
   if (code != MPI_SUCCESS && traffic->error == MPI_SUCCESS) traffic->error = code;
+}
+/* Whether the block at a place, which is sent or temporary, is bytes that nothing in this call
+ * overwrites. */
+static inline int quadrille_is_held(const struct quadrille_traffic* t, int place) {
+  return place < t->route->ranks
+             ? t->send_lies
+             : t->stored[place].address != t->slots[place - 2 * t->route->ranks].address;
+}
+/* Whether no other message of this call arrives in the room of that one. */
+static inline int quadrille_room_is_kept(const struct quadrille_traffic* t, int message) {
+  return t->route->receives.count - message <= (int64_t)t->incoming.mask + 1;
 }
 static inline struct quadrille_parcel* quadrille_parcel_at(const struct quadrille_parcels* parcels,
                                                            int message) {

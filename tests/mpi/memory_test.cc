@@ -120,35 +120,47 @@ TEST(PersistentMemory, ThatRunsOutWhileACallIsMadeIsOneErrorEverywhere) {
   }
 }
 
-// The others are served as far as that goes, and nobody waits.
-TEST(ForwardingMemory, ThatRunsOutInACallIsAnErrorWhereItDoes) {
-  const int victim = ranks_of(MPI_COMM_WORLD) - 1;
-  const Shape& ints = integer_shapes()[0];
-  std::vector<int> from(static_cast<size_t>(5000 * (victim + 1))), to(from.size());
+// Where an allocation fails in a call at the last rank. The others are served as far as that goes, and
+// nobody waits. Returns how many allocations there are.
+long fail_in_calls(const Shape& shape, int window) {
+  const int victim = ranks_of(MPI_COMM_WORLD) - 1, count = 2500 * shape.per_unit;
+  std::vector<char> from(static_cast<size_t>((victim + 1) * count * shape.extent)), to(from.size());
   int reached = 1;
   for (long n = 1; reached; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));
     const Schedule schedule(relay());
     const Communicator comm(MPI_COMM_WORLD, 0, own());
-    const quadrille_bind_options options = trusted();
-    ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+    const quadrille_bind_options options = trusted(window);
+    EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
     allocations.count = 0;
     allocations.failing = own() == victim ? n : 0;
-    const int code =
-        quadrille_alltoall(schedule, from.data(), 5000, MPI_INT, to.data(), 5000, MPI_INT, comm);
+    const int code = quadrille_alltoall(schedule, from.data(), count, shape.type, to.data(), count,
+                                        shape.type, comm);
     allocations.failing = 0;
     reached = allocations.count >= n;
     MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
     if (!reached) {
       EXPECT_EQ(code, MPI_SUCCESS);
-      EXPECT_GT(n, 2);
-    } else if (own() == victim) {
+      return n - 1;
+    }
+    if (own() == victim) {
       EXPECT_EQ(quadrille_error_class(code), MPI_ERR_NO_MEM);
     } else if (code != MPI_SUCCESS) {
       EXPECT_EQ(quadrille_error_class(code), MPI_ERR_TRUNCATE);
     }
-    expect_alltoall({schedule, comm}, ints, ints, 5000);
+    expect_alltoall({schedule, comm}, shape, shape, 2500);
   }
+  return 0;
+}
+
+// Blocks of bytes are sent on from where they arrived; a window of one step has no room to keep them.
+TEST(ForwardingMemory, ThatRunsOutInACallIsAnErrorWhereItDoes) {
+  const int ranks = ranks_of(MPI_COMM_WORLD);
+  const Shape &ints = integer_shapes()[0], &vector = integer_shapes()[2];
+  EXPECT_EQ(fail_in_calls(ints, 16), ranks == 2 ? 1 : 3);
+  EXPECT_EQ(fail_in_calls(ints, 1), ranks == 2 ? 1 : 5);
+  EXPECT_EQ(fail_in_calls(vector, 16), ranks == 2 ? 3 : 5);
+  EXPECT_EQ(fail_in_calls(vector, 1), ranks == 2 ? 3 : 7);
 }
 
 }  // namespace
