@@ -72,16 +72,16 @@ bool wants_the_first(const Report& report, const Job& job) {
 Report check_bound(const Program& program, const Job& job, const Call& call,
                    const std::vector<Binding>& bindings, const CheckOptions& options) {
   if (is_direct(program)) {
-    if (const auto report = check_direct(program, job, bindings[0], options))
-      if (!wants_a_cycle(*report, job)) return *report;
+    if (auto report = check_direct(program, job, bindings[0], options))
+      if (!wants_a_cycle(*report, job)) return *std::move(report);
   }
   if (is_forwarding(program)) {
-    if (const auto report = check_forward(program, job, bindings[0], options))
-      if (!wants_the_first(*report, job)) return *report;
+    if (auto report = check_forward(program, job, bindings[0], options))
+      if (!wants_the_first(*report, job)) return *std::move(report);
   }
   if (is_gather(program, options)) {
-    if (const auto report = check_gather(program, job, call, bindings[0]))
-      if (!wants_the_first(*report, job)) return *report;
+    if (auto report = check_gather(program, job, call, bindings[0]))
+      if (!wants_the_first(*report, job)) return *std::move(report);
   }
   return execute(program, job, call, bindings, options);
 }

@@ -3,7 +3,8 @@
 //
 // Four executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
 // serves schedules in which every block travels once, straight from its source to its destination.
-// check_forward does so for all-to-alls whose blocks travel by way of temporary buffers. check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
+// check_forward does so for all-to-alls whose blocks travel by way of temporary buffers.
+// check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
 // which bytes travel between equal places of equal blocks. execute() runs anything in the language,
 // by rendezvous, and keeps what every block holds. All stop at the first violation. They are tested
 // against each other.

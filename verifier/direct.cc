@@ -1,47 +1,31 @@
 // The streaming checker of direct all-to-all schedules: all ranks in key order, a bit a pair of
 // ranks.
 //
-// Every rank is a walker that stands before its next step; a timing wheel finds those whose key is
-// next. The messages of one key are gathered, then each receive is matched with its send. Since
-// both ends of a message must have the same key and keys strictly increase at a rank, induction
-// over keys gives progress without any buffering. received(d, s), one bit, says that block (s, d)
-// has arrived; because every message is matched when it happens, received(s, d) also says that d
-// has sent its block to s, which is what the in-place claim needs. Memory: a bit a pair and some
-// 400 bytes a rank.
+// The ranks are walked as streaming.h tells. received(d, s), one bit, says that block (s, d) has
+// arrived; because every message is matched when it happens, received(s, d) also says that d has
+// sent its block to s, which is what the in-place claim needs. Memory: a bit a pair and some 400
+// bytes a rank.
 #include <fmt/format.h>
 
 #include <tuple>
 
-#include "schedule/walk.h"
-#include "verifier/arrivals.h"
-#include "verifier/bounds.h"
-#include "verifier/check.h"
 #include "verifier/key_messages.h"
-#include "verifier/ledger.h"
+#include "verifier/streaming.h"
 #include "verifier/stretch.h"
-#include "verifier/wheel.h"
+#include "verifier/violations.h"
 
 namespace quadrille::verifier {
 namespace {
 
-class DirectChecker {
+class DirectChecker : private StreamingChecker {
  public:
   DirectChecker(const Program& program, const Job& job, const Binding& binding,
                 const CheckOptions& options)
-      : program_(program),
-        topology_(job.groups[0]),
-        binding_(binding),
-        code_(*Code::compile(program)),
-        ranks_(binding.place.ranks),
-        ledger_(program, job, options),
-        registers_(ranks_ * code_.registers()),
-        walkers_(ranks_),
+      : StreamingChecker(program, job, binding, options),
         first_key_(ranks_, INT64_MIN),
         stretches_(ranks_),
-        wheel_(ranks_),
         messages_(ranks_),
-        partner_(ranks_, -1),
-        arrivals_(ranks_) {}
+        partner_(ranks_, -1) {}
 
   std::optional<Report> run() {
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) start(rank);
@@ -64,30 +48,18 @@ class DirectChecker {
     check(false, "a direct program reduces nothing");
   }
   void copy(const PieceValue& from, const PieceValue& to) {
-    if (static_cast<uint64_t>(from.block) >= static_cast<uint64_t>(ranks_))
-      return bad_block(from.buffer, from.block);
-    if (static_cast<uint64_t>(to.block) >= static_cast<uint64_t>(ranks_))
-      return bad_block(to.buffer, to.block);
+    for (const PieceValue& piece : {from, to})
+      if (!is_block(piece.buffer, piece.block)) return bad_block(piece.buffer, piece.block);
     if (from.block != current_ || to.block != current_)
       return fail(Property::kPlace, {current_},
                   fmt::format("rank {} copies its block for rank {} to block {} of its "
                               "receive buffer",
                               current_, from.block, to.block));
-    deliver(current_, current_);
+    arrive(current_, current_);
     outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
   }
 
  private:
-  bool stopped() const { return report_.violation.has_value() || needs_execution_; }
-
-  void fail(Property property, std::vector<int64_t> ranks, std::string detail) {
-    if (stopped()) return;
-    Violation violation{property, std::nullopt, {}, std::move(detail)};
-    if (in_step_) violation.key = wheel_.now();
-    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
-    report_.violation = std::move(violation);
-  }
-
   // A message of the step that the current rank is in.
   struct Gathered {
     Direction direction;
@@ -108,22 +80,13 @@ class DirectChecker {
     const auto& [a, b] = std::tie(gathered_[0], gathered_[1]);
     return gathered_count_ == 2 && !more_gathered_ && !a.token && !b.token &&
            a.direction != b.direction && a.peer == b.peer && a.block == a.peer &&
-           b.block == b.peer && static_cast<uint64_t>(a.peer) < static_cast<uint64_t>(ranks_) &&
-           a.peer != current_;
+           b.block == b.peer && is_peer(a.peer);
   }
 
   void note_gathered() {
     for (int i = 0; i < gathered_count_; ++i) note(gathered_[i]);
     gathered_count_ = 0;
   }
-
-  void bad_block(Buffer buffer, int64_t block) {
-    fail(Property::kBlock, {current_},
-         fmt::format("rank {} names block {} of its {} buffer, which has {}", current_, block,
-                     buffer == Buffer::kSend ? "send" : "receive", ranks_));
-  }
-
-  int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
 
   // Walks to the rank's next step and files it under its key.
   void proceed(int64_t rank) {
@@ -138,9 +101,7 @@ class DirectChecker {
     switch (pause) {
       case Pause::kStep: return enter(rank, previous);
       case Pause::kEnd: return;
-      case Pause::kUndefined:
-        return fail(Property::kDefined, {rank},
-                    fmt::format("rank {} meets {}", rank, describe(walker.why)));
+      case Pause::kUndefined: return fail(undefined_value(key(), rank, walker.why));
       default: check(false, "a direct program has no lanes");
     }
   }
@@ -150,8 +111,7 @@ class DirectChecker {
     if (first_key_[rank] == INT64_MIN)
       first_key_[rank] = walker.key;
     else if (walker.key <= previous)
-      return fail(Property::kOrder, {rank},
-                  fmt::format("rank {} goes on to step {}", rank, walker.key));
+      return fail(key_out_of_order(key(), rank, walker.key));
     if (!walker.has_after) {
       sequential_ = true;
     } else {
@@ -217,21 +177,14 @@ class DirectChecker {
     }
     match_exchanges();
     if (!stopped() && !messages_.empty()) match();
-    if (!stopped() && ledger_.conflict()) port_conflict(*ledger_.conflict());
-    ledger_.end_key();
+    end_key();
     messages_.clear();
   }
 
   void note(const Gathered& message) {
-    if (static_cast<uint64_t>(message.block) >= static_cast<uint64_t>(ranks_))
-      return bad_block(message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive,
-                       message.block);
-    if (static_cast<uint64_t>(message.peer) >= static_cast<uint64_t>(ranks_))
-      return fail(Property::kPeer, {current_},
-                  fmt::format("rank {} names rank {} of {}", current_, message.peer, ranks_));
-    if (message.peer == current_)
-      return fail(Property::kSelfMessage, {current_},
-                  fmt::format("rank {} sends to itself", current_));
+    const Buffer buffer = message.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive;
+    if (!is_block(buffer, message.block)) return bad_block(buffer, message.block);
+    if (!is_peer(message.peer)) return bad_peer(message.peer);
     note_valid(message.direction, current_, message.peer, message.token ? kToken : message.block);
   }
 
@@ -260,8 +213,8 @@ class DirectChecker {
 
   void exchange(int32_t one, int32_t other) {
     report_.messages += 2;
-    deliver(one, other);
-    deliver(other, one);
+    arrive(one, other);
+    arrive(other, one);
     ledger_.exchange(one, other);
   }
 
@@ -282,9 +235,7 @@ class DirectChecker {
       return fail(Property::kOrder, {receive.target, receive.source},
                   fmt::format("rank {} receives twice from rank {} in a step", receive.target,
                               receive.source));
-    fail(Property::kMatch, {receive.target, receive.source},
-         fmt::format("rank {} receives from rank {}, which sends it nothing in this step",
-                     receive.target, receive.source));
+    fail(receive_without_send(key(), receive.source, receive.target));
   }
 
   void unmatched_send() {
@@ -295,10 +246,7 @@ class DirectChecker {
         return fail(
             Property::kOrder, {send.source, send.target},
             fmt::format("rank {} sends twice to rank {} in a step", send.source, send.target));
-      return fail(
-          Property::kMatch, {send.source, send.target},
-          fmt::format("rank {} sends to rank {}, which receives nothing from it in this step",
-                      send.source, send.target));
+      return fail(send_without_receive(key(), send.source, send.target));
     }
   }
 
@@ -317,22 +265,9 @@ class DirectChecker {
                         send.source, send.block, receive.block, send.target));
       ++report_.messages;
       ask_in_place(send.source, send.target);
-      deliver(send.source, send.target);
+      arrive(send.source, send.target);
     }
     ledger_.message(send.source, send.target, send.block != kToken);
-  }
-
-  void port_conflict(const Ledger::Conflict& conflict) {
-    fail(Property::kPort, {conflict.source, conflict.target},
-         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}",
-                     conflict.source, conflict.target, ledger_.port_per_node() ? "node" : "rank",
-                     conflict.unit));
-  }
-
-  void deliver(int64_t source, int64_t target) {
-    if (!arrivals_.add(source, target))
-      fail(Property::kOnce, {target, source},
-           fmt::format("rank {}'s block arrives again at rank {}", source, target));
   }
 
   // The target's block for the source lies where this message arrives: has it been sent?
@@ -348,33 +283,13 @@ class DirectChecker {
   }
 
   void finish() {
-    in_step_ = false;
-    if (const auto missing = arrivals_.missing())
-      return fail(
-          Property::kCoverage, {missing->second, missing->first},
-          fmt::format("rank {}'s block never arrives at rank {}", missing->first, missing->second));
-    ledger_.finish(report_);
-    report_.timed = ledger_.has_time();
-    if (report_.timed) report_.lower_bound = alltoall_lower_bound(topology_);
-    report_.safe_window = sequential_ ? 1 : 0;
-    report_.any_counts = true;
+    ask_coverage();
+    if (!stopped()) conclude(true, true);
   }
 
-  const Program& program_;
-  const Topology& topology_;
-  const Binding& binding_;
-  const Code code_;
-  const int64_t ranks_;
-  Ledger ledger_;
-
   // The walk.
-  std::vector<int64_t> registers_;
-  std::vector<Walker> walkers_;
   std::vector<int64_t> first_key_;
   std::vector<Stretch> stretches_;
-  Wheel wheel_;
-  int64_t current_ = 0;
-  bool in_step_ = false;  // some key has been reached
   bool outside_ = false;  // the current rank copies outside a step
 
   // The current key.
@@ -384,10 +299,6 @@ class DirectChecker {
   bool more_gathered_ = false;  // and noted already
   KeyMessages messages_;
   std::vector<int32_t> partner_, exchanging_;  // ranks whose step is an exchange, and with whom
-
-  Arrivals arrivals_;
-  bool sequential_ = false, needs_execution_ = false;
-  Report report_;
 };
 
 }  // namespace

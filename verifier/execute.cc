@@ -153,8 +153,7 @@ class Executor {
     const auto first = std::upper_bound(keys.begin(), keys.end(), context.walker.after);
     if (first == keys.begin()) return;
     // Itself is in flight in any case, also where `after` is its own key.
-    const int64_t window = std::max<int64_t>(1, keys.end() - first);
-    report_.safe_window = report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
+    report_.limit_window(std::max<int64_t>(1, keys.end() - first));
   }
 
   void fork(Context& parent) {

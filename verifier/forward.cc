@@ -1,10 +1,7 @@
 // The checker of large all-to-alls that forward blocks: all ranks in key order, a few bytes a block.
 //
-// As in direct.cc, every rank is a walker that stands before its next step, a timing wheel finds
-// those whose key is next, and each receive of a key is matched with its send; since both ends of a
-// message must have one key and keys strictly increase at a rank, induction over keys gives progress
-// without any buffering. A block is known by its source and its target. All that a key's messages
-// carry is read before anything that they bring is written.
+// The ranks are walked as streaming.h tells. A block is known by its source and its target. All that a
+// key's messages carry is read before anything that they bring is written.
 //
 // A slot of the temporary buffer knows what it holds and in which steps of its rank it was last
 // written and last read. That is enough: of several earlier accesses the last is the nearest, and
@@ -15,15 +12,11 @@
 // general checker by tests/verifier/forward_test.cc.
 #include <fmt/format.h>
 
-#include "schedule/walk.h"
-#include "verifier/arrivals.h"
-#include "verifier/bounds.h"
-#include "verifier/check.h"
 #include "verifier/key_messages.h"
-#include "verifier/ledger.h"
 #include "verifier/slots.h"
 #include "verifier/step_numbers.h"
-#include "verifier/wheel.h"
+#include "verifier/streaming.h"
+#include "verifier/violations.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -31,24 +24,15 @@ namespace {
 // Source and target of a block fit into 32 bits.
 constexpr int64_t kMostRanks = 65535;
 
-class ForwardChecker {
+class ForwardChecker : private StreamingChecker {
  public:
   ForwardChecker(const Program& program, const Job& job, const Binding& binding,
                  const CheckOptions& options)
-      : program_(program),
-        topology_(job.groups[0]),
-        binding_(binding),
-        code_(*Code::compile(program)),
-        ranks_(binding.place.ranks),
-        ledger_(program, job, options),
-        registers_(ranks_ * code_.registers()),
-        walkers_(ranks_),
+      : StreamingChecker(program, job, binding, options),
         numbers_(ranks_),
         steps_(ranks_),
-        wheel_(ranks_),
         matching_(ranks_),
-        slots_(ranks_, binding.temporary_blocks),
-        arrivals_(ranks_) {}
+        slots_(ranks_, binding.temporary_blocks) {}
 
   std::optional<Report> run() {
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) {
@@ -70,12 +54,7 @@ class ForwardChecker {
   void message(const MessageHead& head) {
     close_message();
     open_ = Pieces{head.direction, head.sized, pieces_of(head.direction), 0};
-    if (static_cast<uint64_t>(head.peer) >= static_cast<uint64_t>(ranks_))
-      return fail(Property::kPeer, {current_},
-                  fmt::format("rank {} names rank {} of {}", current_, head.peer, ranks_));
-    if (head.peer == current_)
-      return fail(Property::kSelfMessage, {current_},
-                  fmt::format("rank {} sends to itself", current_));
+    if (!is_peer(head.peer)) return bad_peer(head.peer);
     const auto peer = static_cast<int32_t>(head.peer);
     const auto number = static_cast<int64_t>(messages_.size());
     if (head.direction == Direction::kSend)
@@ -84,7 +63,7 @@ class ForwardChecker {
       matching_.add_receive(peer, current_, number);
   }
   void piece(const PieceValue& piece) {
-    if (!is_block(piece)) return bad_block(piece);
+    if (!is_block(piece.buffer, piece.block)) return bad_block(piece.buffer, piece.block);
     if (open_->direction == Direction::kReceive)
       wants_.push_back(place_of(piece));
     else if (const std::optional<BlockName> block = read(piece))
@@ -96,7 +75,7 @@ class ForwardChecker {
   }
   void copy(const PieceValue& from, const PieceValue& to) {
     for (const PieceValue& piece : {from, to})
-      if (!is_block(piece)) return bad_block(piece);
+      if (!is_block(piece.buffer, piece.block)) return bad_block(piece.buffer, piece.block);
     if (outside_) {
       steps_[current_] = numbers_[current_].copy();
     } else if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary) {
@@ -116,35 +95,11 @@ class ForwardChecker {
   // Where a piece belongs: a block of the receive buffer, or slot -1 - it of the temporary one.
   using Want = int32_t;
 
-  bool stopped() const { return report_.violation.has_value() || needs_execution_; }
-
-  void fail(Property property, std::vector<int64_t> ranks, std::string detail) {
-    if (stopped()) return;
-    Violation violation{property, std::nullopt, {}, std::move(detail)};
-    if (in_step_) violation.key = wheel_.now();
-    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
-    report_.violation = std::move(violation);
-  }
-
-  int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
   size_t pieces_of(Direction direction) const {
     return direction == Direction::kSend ? loads_.size() : wants_.size();
   }
   BlockName name(int64_t source, int64_t target) const {
     return static_cast<BlockName>(source * ranks_ + target);
-  }
-
-  bool is_block(const PieceValue& piece) const {
-    const int64_t blocks = piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_;
-    return static_cast<uint64_t>(piece.block) < static_cast<uint64_t>(blocks);
-  }
-
-  void bad_block(const PieceValue& piece) {
-    static constexpr const char* kNames[] = {"send", "receive", "temporary"};
-    fail(Property::kBlock, {current_},
-         fmt::format("rank {} names block {} of its {} buffer, which has {}", current_, piece.block,
-                     kNames[static_cast<int>(piece.buffer)],
-                     piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_));
   }
 
   std::optional<BlockName> read(const PieceValue& piece) {
@@ -194,9 +149,7 @@ class ForwardChecker {
       case Pause::kStep: return enter(rank);
       case Pause::kOutside: return copying_.push_back(rank);
       case Pause::kEnd: return;
-      case Pause::kUndefined:
-        return fail(Property::kDefined, {rank},
-                    fmt::format("rank {} meets {}", rank, describe(walker.why)));
+      case Pause::kUndefined: return fail(undefined_value(key(), rank, walker.why));
       default: check(false, "a program that is served has no lanes");
     }
   }
@@ -213,8 +166,7 @@ class ForwardChecker {
   void enter(int64_t rank) {
     const Walker& walker = walkers_[rank];
     if (!numbers_[rank].increases(walker.key))
-      return fail(Property::kOrder, {rank},
-                  fmt::format("rank {} goes on to step {}", rank, walker.key));
+      return fail(key_out_of_order(key(), rank, walker.key));
     if (KeyHistory::is_great(walker.key) ||
         (walker.has_after && KeyHistory::is_great(walker.after)))
       needs_execution_ = true;
@@ -222,17 +174,11 @@ class ForwardChecker {
     numbers_[rank].enter(walker.key);
     if (walker.has_after) {
       ledger_.overlapping_step();
-      note_window(numbers_[rank].window(walker));
+      report_.limit_window(numbers_[rank].window(walker));
     } else {
       sequential_ = true;
     }
     wheel_.add(rank, walker.key);
-  }
-
-  void note_window(int64_t window) {
-    if (window > 0)
-      report_.safe_window =
-          report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
   }
 
   // Everything that happens at the next key.
@@ -247,8 +193,7 @@ class ForwardChecker {
       rank = next;
     }
     if (!stopped()) match();
-    if (!stopped() && ledger_.conflict()) port_conflict(*ledger_.conflict());
-    ledger_.end_key();
+    end_key();
     matching_.clear();
     messages_.clear();
     loads_.clear();
@@ -260,10 +205,12 @@ class ForwardChecker {
     matching_.sort();
     for (const KeyMessage& receive : matching_.receives()) {
       KeyMessage* send = matching_.find_send(receive.source, receive.target);
-      if (!send || send->matched)
-        return fail(send ? Property::kOrder : Property::kMatch, {receive.target, receive.source},
-                    fmt::format("rank {} receives from rank {}, which sends it {} in this step",
-                                receive.target, receive.source, send ? "one message" : "nothing"));
+      if (!send) return fail(receive_without_send(key(), receive.source, receive.target));
+      if (send->matched)
+        return fail(
+            Property::kOrder, {receive.target, receive.source},
+            fmt::format("rank {} receives from rank {}, which sends it one message in this step",
+                        receive.target, receive.source));
       send->matched = true;
       deliver(receive.source, receive.target, messages_[send->block], messages_[receive.block]);
       if (stopped()) return;
@@ -308,12 +255,6 @@ class ForwardChecker {
                     rank, where, block / ranks_, block % ranks_));
   }
 
-  void arrive(int64_t source, int64_t target) {
-    if (!arrivals_.add(source, target))
-      fail(Property::kOnce, {target, source},
-           fmt::format("rank {}'s block arrives again at rank {}", source, target));
-  }
-
   void bad_slot(Property property, int64_t rank, int64_t block) {
     const char* what = "touches {} in a step, and in an earlier one that may still be in flight";
     if (property == Property::kHeld) what = "uses {}, which holds nothing there yet";
@@ -321,53 +262,29 @@ class ForwardChecker {
     if (property == Property::kOverwrite) what = "overwrites {} before it was used";
     fail(property, {rank},
          fmt::format("rank {} ", rank) +
-             fmt::format(fmt::runtime(what),
-                         fmt::format("block {} of its temporary buffer", block)));
-  }
-
-  void port_conflict(const Ledger::Conflict& conflict) {
-    fail(Property::kPort, {conflict.source, conflict.target},
-         fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}",
-                     conflict.source, conflict.target, ledger_.port_per_node() ? "node" : "rank",
-                     conflict.unit));
+             fmt::format(fmt::runtime(what), block_text(Buffer::kTemporary, block)));
   }
 
   void finish() {
-    in_step_ = false;
-    if (const auto missing = arrivals_.missing())
-      return fail(
-          Property::kCoverage, {missing->second, missing->first},
-          fmt::format("rank {}'s block never arrives at rank {}", missing->first, missing->second));
-    if (const auto slot = slots_.left_over()) {
-      const int64_t rank = *slot / binding_.temporary_blocks;
-      return fail(Property::kLeftOver, {rank},
-                  fmt::format("block {} of rank {}'s temporary buffer is filled and never used",
-                              *slot % binding_.temporary_blocks, rank));
-    }
-    ledger_.finish(report_);
-    report_.timed = single_ && ledger_.has_time();
-    if (report_.timed) report_.lower_bound = alltoall_lower_bound(topology_);
-    if (sequential_) report_.safe_window = 1;
-    report_.any_counts = any_counts_;
+    ask_coverage();
+    if (!stopped()) ask_left_over();
+    if (!stopped()) conclude(single_, any_counts_);
   }
 
-  const Program& program_;
-  const Topology& topology_;
-  const Binding& binding_;
-  const Code code_;
-  const int64_t ranks_;
-  Ledger ledger_;
+  void ask_left_over() {
+    const auto slot = slots_.left_over();
+    if (!slot) return;
+    const int64_t rank = *slot / binding_.temporary_blocks;
+    fail(Property::kLeftOver, {rank},
+         fmt::format("block {} of rank {}'s temporary buffer is filled and never used",
+                     *slot % binding_.temporary_blocks, rank));
+  }
 
   // The walk.
-  std::vector<int64_t> registers_;
-  std::vector<Walker> walkers_;
   std::vector<StepNumbers> numbers_;  // by rank
   std::vector<Slots::Step> steps_;    // that ranks are in, or copies
-  Wheel wheel_;
-  int32_t current_ = 0;
-  bool in_step_ = false;          // some key has been reached
-  std::vector<int32_t> copying_;  // ranks that have come to a copy outside steps
-  bool outside_ = false;          // they go on
+  std::vector<int32_t> copying_;      // ranks that have come to a copy outside steps
+  bool outside_ = false;              // they go on
 
   // The current key.
   KeyMessages matching_;  // which message, in place of which block
@@ -377,9 +294,7 @@ class ForwardChecker {
   std::vector<Want> wants_;
 
   Slots slots_;
-  Arrivals arrivals_;
-  bool sequential_ = false, needs_execution_ = false, single_ = true, any_counts_ = true;
-  Report report_;
+  bool single_ = true, any_counts_ = true;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "verifier/holdings.h"
 #include "verifier/key_history.h"
 #include "verifier/shipments.h"
+#include "verifier/violations.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -37,7 +38,7 @@ class GatherChecker {
         holdings_(ranks_),
         port_(program, job),
         pairs_(ranks_, lengths_) {
-    for (const int64_t length : lengths_) unclear_ |= length >= kGreatest;
+    for (const int64_t length : lengths_) unclear_ |= KeyHistory::is_great(length);
   }
 
   std::optional<Report> run() {
@@ -86,19 +87,14 @@ class GatherChecker {
 
  private:
   static constexpr int64_t kMostSingles = 8, kSingles = 64;
-  // Keys and places beyond these are left to execute(), so that no difference overflows.
-  static constexpr int64_t kGreatest = int64_t{1} << 60;
-  static bool is_great(const Strided& value) {
-    return value.at <= -kGreatest || value.at >= kGreatest;
-  }
+  // Such keys and places are left to execute().
+  static bool is_great(const Strided& value) { return KeyHistory::is_great(value.at); }
 
   bool stopped() const { return unclear_ || port_.unclear() || report_.violation.has_value(); }
 
   void fail(Property property, std::optional<int64_t> key, const std::vector<int64_t>& ranks,
             std::string detail) {
-    Violation violation{property, key, {}, std::move(detail)};
-    for (const int64_t rank : ranks) violation.processes.push_back({0, rank});
-    keep(std::move(violation));
+    keep(violation_of(property, key, ranks, std::move(detail)));
   }
 
   // The first violation; what is one only if all bytes travel to their own places is kept apart.
@@ -132,9 +128,7 @@ class GatherChecker {
           if (--plain <= 0) plain = take_strips(walker);
           break;
         case Pause::kEnd: return;
-        case Pause::kUndefined:
-          return fail(Property::kDefined, last_key_, {rank_},
-                      fmt::format("rank {} meets {}", rank_, describe(walker.why)));
+        case Pause::kUndefined: return keep(undefined_value(last_key_, rank_, walker.why));
         default: unclear_ = true; return;
       }
     }
@@ -191,8 +185,7 @@ class GatherChecker {
       return;
     }
     if ((last_key_ && steps.key.at <= *last_key_) || (steps.count > 1 && steps.key.by < 1))
-      return fail(Property::kOrder, last_key_ ? last_key_ : steps.key.at, {rank_},
-                  fmt::format("rank {} goes on to step {}", rank_, steps.key.at));
+      return keep(key_out_of_order(last_key_.value_or(steps.key.at), rank_, steps.key.at));
     last_key_ = steps.key.last(steps.count);
     note_window(steps);
     keep(port_.use(rank_, steps));
@@ -211,10 +204,7 @@ class GatherChecker {
     }
     overlapping_ = true;
     history_.add(steps.key, steps.count);
-    const int64_t window = history_.window(steps.after, steps.count);
-    if (window > 0)
-      report_.safe_window =
-          report_.safe_window == 0 ? window : std::min(report_.safe_window, window);
+    report_.limit_window(history_.window(steps.after, steps.count));
   }
 
   // One message of every step.
@@ -224,12 +214,8 @@ class GatherChecker {
       return;
     }
     const int64_t peer = message.peer.at;
-    if (peer < 0 || peer >= ranks_)
-      return fail(Property::kPeer, steps.key.at, {rank_},
-                  fmt::format("rank {} names rank {} of {}", rank_, peer, ranks_));
-    if (peer == rank_)
-      return fail(Property::kSelfMessage, steps.key.at, {rank_},
-                  fmt::format("rank {} sends to itself", rank_));
+    if (peer < 0 || peer >= ranks_ || peer == rank_)
+      return keep(wrong_peer(steps.key.at, rank_, peer, ranks_));
     const bool send = message.head.direction == Direction::kSend;
     Shipments& shipments = pairs_.at(rank_, peer, message.head.direction);
     if (!shipments.empty() && shipments.last_key() >= steps.key.at)
@@ -246,12 +232,6 @@ class GatherChecker {
       take(steps, steps.pieces[message.first_piece + i], send, i == 0, settled, shipments);
   }
 
-  void bad_block(const Strip& steps, int64_t block) {
-    fail(Property::kBlock, steps.key.at, {rank_},
-         fmt::format("rank {} names block {} of its receive buffer, which has {}", rank_, block,
-                     ranks_));
-  }
-
   // One piece of every step.
   void take(const Strip& steps, const Strip::Piece& piece, bool send, bool begins,
             const Settled& settled, Shipments& shipments) {
@@ -264,7 +244,8 @@ class GatherChecker {
       return;
     }
     for (const int64_t end : {block.at, block.last(steps.count)})
-      if (end < 0 || end >= ranks_) return bad_block(steps, end);
+      if (end < 0 || end >= ranks_)
+        return keep(no_such_block(steps.key.at, rank_, Buffer::kReceive, end, ranks_));
     Shipment shipment{steps.key, block, {}, Shipment::kWhole, steps.count, begins};
     if (piece.ranged) {
       shipment.low = piece.low;

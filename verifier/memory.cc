@@ -6,14 +6,12 @@
 
 #include <algorithm>
 
+#include "verifier/violations.h"
+
 namespace quadrille::verifier {
 namespace {
 
-std::string describe(const PieceValue& piece) {
-  static constexpr const char* kNames[] = {"send", "receive", "temporary"};
-  return fmt::format("block {} of its {} buffer", piece.block,
-                     kNames[static_cast<int>(piece.buffer)]);
-}
+std::string describe(const PieceValue& piece) { return block_text(piece.buffer, piece.block); }
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "verifier/violations.h"
+
 namespace quadrille::verifier {
 namespace {
 
@@ -123,19 +125,9 @@ std::optional<Violation> Pairs::compare(int64_t id, const Pair& pair) const {
   const auto& [sent, received] = *difference;
   const int64_t source = id / ranks_, target = id % ranks_;
   if (!received || (sent && sent->key < received->key))
-    return Violation{
-        Property::kMatch,
-        sent->key,
-        {{0, source}, {0, target}},
-        fmt::format("rank {} sends to rank {}, which receives nothing from it in this step", source,
-                    target)};
+    return send_without_receive(sent->key, source, target);
   if (!sent || received->key < sent->key)
-    return Violation{
-        Property::kMatch,
-        received->key,
-        {{0, target}, {0, source}},
-        fmt::format("rank {} receives from rank {}, which sends it nothing in this step", target,
-                    source)};
+    return receive_without_send(received->key, source, target);
   const bool place = sent->begins == received->begins && sent->length == received->length;
   return Violation{place ? Property::kPlace : Property::kLength,
                    sent->key,

@@ -74,6 +74,11 @@ struct Report {
   bool any_counts =
       false;  // no receiver needs a length that it cannot know: blocks may differ in size
   PortVerdict port = PortVerdict::kNotClaimed;
+
+  // Some steps may be in flight only in so many; 0 says nothing.
+  void limit_window(int64_t steps) {
+    if (steps > 0 && (safe_window == 0 || steps < safe_window)) safe_window = steps;
+  }
 };
 
 }  // namespace quadrille::verifier
