@@ -11,24 +11,9 @@
 
 namespace quadrille::verifier {
 
-namespace {
-
-constexpr const char* kOffset = "offset";  // the byte of a block that a question is about
-
-void assume_byte_of_another(Query& q, const Instance& ends) {
-  const Polynomial &source = ends.variables[0], &target = ends.variables[1],
-                   &offset = ends.variables[2];
-  in_range(q, source);
-  in_range(q, target);
-  q.hypotheses.push_back(!q.logic.equal(source, target));
-  q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), offset));
-  q.hypotheses.push_back(q.logic.less(offset, q.logic.block_length(source)));
-}
-
-}  // namespace
-
 Planner::Part Planner::part(Query& q, const Site& site, const Instance& instance) const {
   Part part{q.logic.number(*site.block, instance), {}, {}};
+  if (!anatomy_.forwards) return part;  // blocks travel whole, of whatever length
   if (!site.range) {
     part.high = q.logic.block_length(part.block);
   } else {
@@ -45,13 +30,11 @@ std::vector<z3::expr> Planner::same_part(Query& q, const Part& a, const Part& b)
 
 void Planner::forwarding() {
   if (const std::string wrong = own_block(); !wrong.empty()) return fail_proof(wrong);
-  exhaustive("cover", cover_, ends_view(), uses(find("cover", ""), ends_view()),
-             assume_byte_of_another);
-  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) arrival(k);
+  cover();
   for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {
     if (!anatomy_.sites[i].block) continue;
     if (anatomy_.sites[i].kind == Site::Kind::kSend) held(i);
-    if (anatomy_.sites[i].kind == Site::Kind::kReceive) arrives_once(i);
+    if (anatomy_.sites[i].kind == Site::Kind::kReceive) once(i);
   }
 }
 
@@ -73,8 +56,7 @@ void Planner::piece(const Site& site, const View& view, const Uses& facts) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Part carried = part(q, site, instance);
     const Polynomial zero = Polynomial::constant(0);
-    std::vector<z3::expr> goals = {q.logic.less_equal(zero, carried.block),
-                                   q.logic.less(carried.block, q.logic.ranks())};
+    std::vector<z3::expr> goals = within(q, carried.block, q.logic.ranks());
     const bool receives = site.kind == Site::Kind::kReceive;
     if (receives) goals.push_back(!q.logic.equal(carried.block, instance.rank));
     goals.push_back(q.logic.less_equal(zero, carried.low));
@@ -116,7 +98,7 @@ void Planner::held_case(size_t i, size_t k) {
   const ProofStatement* statement = find("held", site_name(site));
   const Uses facts = uses(statement, view, k);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(held_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name, [=, this](Query& q) {
+  add(case_name(name, held_[i], k), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     append(q.hypotheses, applies(q, held_[i], k, instance));
     apply_rewrites(q, rewriting, instance);
@@ -137,49 +119,6 @@ std::vector<z3::expr> Planner::has_part(Query& q, const Site& site, const Instan
   q.hypotheses.push_back(!q.logic.equal(sent.block, instance.rank));
   return {q.logic.equal(received.block, sent.block), q.logic.less_equal(received.low, sent.low),
           q.logic.less_equal(sent.high, received.high)};
-}
-
-void Planner::arrival(size_t k) {
-  const Site& site = anatomy_.sites[cover_[k].site];
-  if (site.kind != Site::Kind::kReceive || !site.block)
-    return fail_proof("'cover' names what receives no block");
-  const Uses facts = uses(find("cover", ""), ends_view(), k);
-  add(cover_.size() > 1 ? fmt::format("cover, case {}", k + 1) : "cover", [=, this](Query& q) {
-    const Instance ends = unknowns(q, ends_view());
-    assume_byte_of_another(q, ends);
-    assume(q, facts, ends);
-    append(q.hypotheses, applies(q, cover_, k, ends));
-    const Instance receiver = chosen(q, cover_[k], ends, ends.variables[1]);
-    const Part arriving = part(q, site, receiver);
-    std::vector<z3::expr> goals = along(q, site.path, receiver);
-    goals.push_back(q.logic.equal(arriving.block, ends.variables[0]));
-    goals.push_back(q.logic.less_equal(arriving.low, ends.variables[2]));
-    goals.push_back(q.logic.less(ends.variables[2], arriving.high));
-    show(q, {}, goals, q.logic.equal(arriving.block, ends.variables[1]));
-  });
-}
-
-void Planner::arrives_once(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const std::string name = "once " + site_name(site);
-  View view = view_of_site(site);
-  if (view.names.count(kOffset) > 0)
-    return fail_proof(fmt::format("'{}' is a name that proofs keep for themselves", kOffset));
-  view.unknowns.push_back(kOffset);
-  const ProofStatement* statement = find("once", site_name(site));
-  const Uses facts = uses(statement, view);
-  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(name, [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    apply_rewrites(q, rewriting, instance);
-    const Part arriving = part(q, site, instance);
-    const Polynomial offset = instance.variables.back();
-    q.hypotheses.push_back(q.logic.less_equal(arriving.low, offset));
-    q.hypotheses.push_back(q.logic.less(offset, arriving.high));
-    const Instance asked{instance.rank, {arriving.block, instance.rank, offset}};
-    const z3::expr named = names_instance(q, cover_, asked, i, instance);
-    show(q, {}, {named}, !named);
-  });
 }
 
 void Planner::table_facts() {
@@ -228,8 +167,7 @@ void Planner::summed_entries(const Table& source) {
     q.logic.doubt_sums();
     const Instance instance = unknowns(q, view);
     const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
-    q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
-    q.hypotheses.push_back(q.logic.less(index, q.logic.number(source.first, instance)));
+    append(q.hypotheses, within(q, index, q.logic.number(source.first, instance)));
     assume(q, facts, instance);
     const Polynomial entry = q.logic.number(source.second, instance);
     show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));

@@ -3,8 +3,6 @@
 // (obligations.cc).
 #include "verifier/prove/planner.h"
 
-#include <fmt/format.h>
-
 namespace quadrille::verifier {
 
 void Planner::in_place() {
@@ -20,8 +18,7 @@ void Planner::in_place() {
 void Planner::sent_before_overwritten(const Site& site, size_t k) {
   const View view = view_of_site(site);
   const Uses facts = uses(find("in_place", ""), view);
-  const std::string which = cover_.size() > 1 ? fmt::format(", case {}", k + 1) : "";
-  add(fmt::format("in_place {}{}", site_name(site), which), [=, this](Query& q) {
+  add(case_name("in_place " + site_name(site), cover_, k), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Polynomial peer = q.logic.number(site.peer, instance);
     const Instance ends{instance.rank, {peer, instance.rank}};

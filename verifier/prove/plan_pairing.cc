@@ -37,7 +37,7 @@ void Planner::matches_of(size_t i) {
   if (!error_.empty()) return;
   for (size_t k = 0; k < matches_[i].size(); ++k) {
     const Uses case_facts = uses(statement, view, k);
-    add(matches_[i].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name,
+    add(case_name(name, matches_[i], k),
         [=, this](Query& q) { match(q, i, k, view, case_facts, rewriting); });
   }
 }
@@ -149,8 +149,8 @@ void Planner::peer_and_place(const Site& site, const View& view, const Uses& fac
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const Polynomial peer = q.logic.number(site.peer, instance);
     const z3::expr self = q.logic.equal(peer, instance.rank);
-    std::vector<z3::expr> goals = {q.logic.less_equal(Polynomial::constant(0), peer),
-                                   q.logic.less(peer, q.logic.ranks()), !self};
+    std::vector<z3::expr> goals = within(q, peer, q.logic.ranks());
+    goals.push_back(!self);
     if (site.block && !anatomy_.forwards && !anatomy_.relays)
       goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
     show(q, {}, goals, self);

@@ -89,10 +89,7 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
   const TwoSteps both = two_pieces(one, two, step.variables.size());
   const Uses facts = uses(find("port", ""), both.view);
   add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
-    const Instance all_unknowns = unknowns(q, both.view);
-    auto [first, second] = instances(q, one.variables.size(), both, all_unknowns);
-    append(q.hypotheses, along(q, one.message_path(), first));
-    assume(q, facts, all_unknowns);
+    auto [first, second] = two_at(q, both, one.message_path(), facts);
     std::vector<z3::expr> guards = along(q, two.message_path(), second);
     guards.push_back(
         q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second)));
@@ -174,23 +171,9 @@ int Planner::shared_loops(const StepSite& a, const StepSite& b) const {
   return shared;
 }
 
-// Unknowns: those of the first instance, then the second's own, then the second's rank.
 Planner::TwoSteps Planner::two_steps(const StepSite& a, const StepSite& b) const {
-  TwoSteps both{view_of(a.variables, a.names), {}, {}};
-  const size_t shared = shared_loops(a, b);
-  for (size_t v = 0; v < b.variables.size(); ++v) {
-    if (v < shared) {
-      both.second.push_back(variable(v));
-    } else {
-      both.second.push_back(variable(both.view.unknowns.size()));
-      both.view.unknowns.push_back(b.variables[v] + "_2");
-    }
-  }
-  both.second_rank = variable(both.view.unknowns.size());
-  both.view.unknowns.push_back("rank_2");
-  for (const auto& [name, value] : b.names)
-    both.view.names[name + "_2"] = substitute(value, both.second, both.second_rank);
-  return both;
+  return two_of(view_of(a.variables, a.names), view_of(b.variables, b.names), shared_loops(a, b),
+                false);
 }
 
 void Planner::one_exchange(size_t i, size_t j, int64_t base) {
@@ -203,10 +186,7 @@ void Planner::one_exchange(size_t i, size_t j, int64_t base) {
 void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                                 const Uses& facts) const {
   const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
-  const Instance all_unknowns = unknowns(q, both.view);
-  const auto [first, other] = instances(q, one.variables.size(), both, all_unknowns);
-  append(q.hypotheses, along(q, one.path, first));
-  assume(q, facts, all_unknowns);
+  const auto [first, other] = two_at(q, both, one.path, facts);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
   const auto leaves = [&](const StepSite& step, const Instance& instance) {
     const Polynomial peer = q.logic.number(anatomy_.sites[step.sites[0]].peer, instance);
@@ -214,18 +194,16 @@ void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, cons
   };
   q.hypotheses.push_back(leaves(one, first));
   std::vector<z3::expr> guards = along(q, two.path, other);
-  guards.push_back(q.logic.less_equal(Polynomial::constant(0), other.rank));
-  guards.push_back(q.logic.less(other.rank, q.logic.ranks()));
+  append(guards, within(q, other.rank, q.logic.ranks()));
   guards.push_back(leaves(two, other));
   guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
   const std::vector<z3::expr> before_keys = guards;
   guards.push_back(q.logic.equal(q.logic.number(one.key, first), q.logic.number(two.key, other)));
-  std::vector<z3::expr> same = {q.logic.truth(i == j), q.logic.equal(first.rank, other.rank)};
-  for (size_t v = 0; v < first.variables.size() && v < other.variables.size(); ++v)
-    same.push_back(q.logic.equal(first.variables[v], other.variables[v]));
-  q.goal = z3::implies(all(q, guards), all(q, same));
+  const z3::expr same =
+      q.logic.equal(first.rank, other.rank) && same_instance(q, i == j, first, other);
+  q.goal = z3::implies(all(q, guards), same);
   // Without the second step's node, or without keys, different exchanges do go on.
-  q.mutant = i == j ? z3::implies(all(q, before_keys), all(q, same)) : q.logic.truth(false);
+  q.mutant = i == j ? z3::implies(all(q, before_keys), same) : q.logic.truth(false);
 }
 
 }  // namespace quadrille::verifier

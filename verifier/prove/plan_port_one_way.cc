@@ -53,28 +53,22 @@ void Planner::one_way(size_t i, size_t j, int64_t base) {
 void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
                                const Uses& facts) const {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-  const Instance all_unknowns = unknowns(q, both.view);
-  const auto [first, other] =
-      instances(q, anatomy_.steps[one.step].variables.size(), both, all_unknowns);
-  assume(q, facts, all_unknowns);
+  const auto [first, other] = two_at(q, both, one.message_path(), facts);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
   const auto crosses = [&](const Site& site, const Instance& instance) {
     return !q.logic.equal(node(q.logic.number(site.peer, instance)), node(instance.rank));
   };
-  append(q.hypotheses, along(q, one.message_path(), first));
   q.hypotheses.push_back(crosses(one, first));
   std::vector<z3::expr> guards = along(q, two.message_path(), other);
-  guards.push_back(q.logic.less_equal(Polynomial::constant(0), other.rank));
-  guards.push_back(q.logic.less(other.rank, q.logic.ranks()));
+  append(guards, within(q, other.rank, q.logic.ranks()));
   guards.push_back(crosses(two, other));
   guards.push_back(q.logic.equal(key(q, one.step, first), key(q, two.step, other)));
-  std::vector<z3::expr> same = {q.logic.truth(i == j), q.logic.equal(first.rank, other.rank)};
-  for (size_t v = 0; v < first.variables.size() && v < other.variables.size(); ++v)
-    same.push_back(q.logic.equal(first.variables[v], other.variables[v]));
+  const z3::expr same =
+      q.logic.equal(first.rank, other.rank) && same_instance(q, i == j, first, other);
   // Messages of two nodes may well cross at one key.
-  q.mutant = z3::implies(all(q, guards), all(q, same));
+  q.mutant = z3::implies(all(q, guards), same);
   guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
-  q.goal = z3::implies(all(q, guards), all(q, same));
+  q.goal = z3::implies(all(q, guards), same);
 }
 
 }  // namespace quadrille::verifier

@@ -7,16 +7,6 @@
 
 namespace quadrille::verifier {
 
-namespace {
-
-void assume_two_ranks(Query& q, const Instance& ends) {
-  in_range(q, ends.variables[0]);
-  in_range(q, ends.variables[1]);
-  q.hypotheses.push_back(!q.logic.equal(ends.variables[0], ends.variables[1]));
-}
-
-}  // namespace
-
 // The buffers of a call tell of their blocks what these are; of a temporary block the proof does.
 Planner::Contribution Planner::carried(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
@@ -51,8 +41,7 @@ void Planner::relaying() {
                      blocks = q.logic.number(program_.temporary_blocks, instance);
     show(q, {}, {q.logic.less_equal(zero, blocks)}, q.logic.less(blocks, zero));
   });
-  exhaustive("cover", cover_, ends_view(), uses(find("cover", ""), ends_view()), assume_two_ranks);
-  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) delivery(k);
+  cover();
   if (error_.empty()) copies();
   for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {
     const Site& site = anatomy_.sites[i];
@@ -60,7 +49,7 @@ void Planner::relaying() {
     if (!site.block || site.kind == Site::Kind::kCopy) continue;
     const bool receives = site.kind == Site::Kind::kReceive;
     if (!receives && site.temporary()) held(i);
-    if (receives && !site.temporary()) delivered_once(i);
+    if (receives && !site.temporary()) once(i);
     for (size_t j = 0; j < anatomy_.sites.size() && error_.empty(); ++j) {
       const Site& other = anatomy_.sites[j];
       if (other.kind != site.kind || !other.block || other.buffer != site.buffer) continue;
@@ -75,74 +64,14 @@ void Planner::contribution(size_t i, const View& view, const Uses& facts) {
   add("piece of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Contribution carried = this->carried(q, i, instance);
-    const Polynomial zero = Polynomial::constant(0);
-    std::vector<z3::expr> goals;
-    const auto below = [&](const Polynomial& number, const Polynomial& end) {
-      goals.push_back(q.logic.less_equal(zero, number));
-      goals.push_back(q.logic.less(number, end));
-    };
-    below(carried.source, q.logic.ranks());
-    below(carried.target, q.logic.ranks());
+    std::vector<z3::expr> goals = within(q, carried.source, q.logic.ranks());
+    append(goals, within(q, carried.target, q.logic.ranks()));
     goals.push_back(!q.logic.equal(carried.source, carried.target));
     if (site.temporary())
-      below(q.logic.number(*site.block, instance),
-            q.logic.number(program_.temporary_blocks, instance));
+      append(goals, within(q, q.logic.number(*site.block, instance),
+                           q.logic.number(program_.temporary_blocks, instance)));
     show(q, {}, goals, q.logic.equal(carried.source, carried.target));
   });
-}
-
-// The block from one rank to another arrives there, in a receive.
-void Planner::delivery(size_t k) {
-  const Site& site = anatomy_.sites[cover_[k].site];
-  if (site.kind != Site::Kind::kReceive || !site.block || site.temporary())
-    return fail_proof("'cover' names what receives no block into the receive buffer");
-  const Uses facts = uses(find("cover", ""), ends_view(), k);
-  add(cover_.size() > 1 ? fmt::format("cover, case {}", k + 1) : "cover", [=, this](Query& q) {
-    const Instance ends = unknowns(q, ends_view());
-    assume_two_ranks(q, ends);
-    assume(q, facts, ends);
-    append(q.hypotheses, applies(q, cover_, k, ends));
-    const Instance receiver = chosen(q, cover_[k], ends, ends.variables[1]);
-    const Polynomial block = q.logic.number(*site.block, receiver);
-    std::vector<z3::expr> goals = along(q, site.path, receiver);
-    goals.push_back(q.logic.equal(block, ends.variables[0]));
-    show(q, {}, goals, q.logic.equal(block, ends.variables[1]));
-  });
-}
-
-void Planner::delivered_once(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const std::string name = "once " + site_name(site);
-  const View view = view_of_site(site);
-  const ProofStatement* statement = find("once", site_name(site));
-  const Uses facts = uses(statement, view);
-  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(name, [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    apply_rewrites(q, rewriting, instance);
-    const Instance asked{instance.rank, {q.logic.number(*site.block, instance), instance.rank}};
-    const z3::expr named = names_instance(q, cover_, asked, i, instance);
-    show(q, {}, {named}, !named);
-  });
-}
-
-Planner::TwoSteps Planner::two_pieces(const Site& a, const Site& b, size_t shared) {
-  TwoSteps both{view_of_site(a), {}, leaf(Operator::kRank)};
-  for (size_t v = 0; v < b.variables.size(); ++v) {
-    both.second.push_back(variable(v < shared ? v : both.view.unknowns.size()));
-    if (v >= shared) both.view.unknowns.push_back(b.variables[v] + "_2");
-  }
-  for (const auto& [name, value] : b.names)
-    both.view.names[name + "_2"] = substitute(value, both.second, both.second_rank);
-  return both;
-}
-
-z3::expr Planner::same_instance(Query& q, bool same_site, const Instance& a,
-                                const Instance& b) const {
-  std::vector<z3::expr> same = {q.logic.truth(same_site)};
-  for (size_t v = 0; same_site && v < a.variables.size(); ++v)
-    same.push_back(q.logic.equal(a.variables[v], b.variables[v]));
-  return all(q, same);
 }
 
 // Of two reads of one block at a rank, the first is over, or of the same step, when the second's is
@@ -160,11 +89,8 @@ void Planner::read_apart_case(size_t i, size_t j, size_t k, const TwoSteps& both
                               const Uses& facts) {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
   const std::string name = fmt::format("apart {} and {}", site_name(one), site_name(two));
-  add(held_[j].size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name, [=, this](Query& q) {
-    const Instance all_unknowns = unknowns(q, both.view);
-    const auto [first, second] = instances(q, one.variables.size(), both, all_unknowns);
-    append(q.hypotheses, along(q, one.path, first));
-    assume(q, facts, all_unknowns);
+  add(case_name(name, held_[j], k), [=, this](Query& q) {
+    const auto [first, second] = two_at(q, both, one.path, facts);
     std::vector<z3::expr> guards = along(q, two.path, second);
     z3::expr apart = same_instance(q, i == j, first, second);
     if (two.temporary()) {
@@ -192,10 +118,7 @@ void Planner::stored_once(size_t i, size_t j) {
   add(i == j ? fmt::format("once {}", site_name(one))
              : fmt::format("once {} and {}", site_name(one), site_name(two)),
       [=, this](Query& q) {
-        const Instance all_unknowns = unknowns(q, both.view);
-        const auto [first, second] = instances(q, one.variables.size(), both, all_unknowns);
-        append(q.hypotheses, along(q, one.path, first));
-        assume(q, facts, all_unknowns);
+        const auto [first, second] = two_at(q, both, one.path, facts);
         std::vector<z3::expr> guards = along(q, two.path, second);
         const z3::expr same = same_instance(q, i == j, first, second), both_there = all(q, guards);
         append(guards, has_contribution(q, i, first, j, second));

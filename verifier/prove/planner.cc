@@ -293,14 +293,38 @@ std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Ins
   return result;
 }
 
-std::pair<Instance, Instance> Planner::instances(Query& q, size_t variables, const TwoSteps& both,
-                                                 const Instance& unknowns) {
-  Instance first = unknowns;
-  first.variables.resize(variables);
-  Instance other{q.logic.number(both.second_rank, unknowns), {}};
+Planner::TwoSteps Planner::two_of(const View& one, const View& two, size_t shared, bool same_rank) {
+  TwoSteps both{one, one.unknowns.size(), {}, leaf(Operator::kRank)};
+  const auto unknown = [&](const std::string& name) {
+    both.view.unknowns.push_back(name + "_2");
+    return variable(both.view.unknowns.size() - 1);
+  };
+  for (size_t v = 0; v < two.unknowns.size(); ++v)
+    both.second.push_back(v < shared ? variable(v) : unknown(two.unknowns[v]));
+  if (!same_rank) both.second_rank = unknown("rank");
+  for (const auto& [name, value] : two.names)
+    both.view.names[name + "_2"] = substitute(value, both.second, both.second_rank);
+  return both;
+}
+
+std::pair<Instance, Instance> Planner::two_at(Query& q, const TwoSteps& both, const Path& path,
+                                              const Uses& facts) const {
+  const Instance all_unknowns = unknowns(q, both.view);
+  Instance first = all_unknowns;
+  first.variables.resize(both.first);
+  Instance second{q.logic.number(both.second_rank, all_unknowns), {}};
   for (const Expression& value : both.second)
-    other.variables.push_back(q.logic.number(value, unknowns));
-  return {first, other};
+    second.variables.push_back(q.logic.number(value, all_unknowns));
+  append(q.hypotheses, along(q, path, first));
+  assume(q, facts, all_unknowns);
+  return {first, second};
+}
+
+z3::expr Planner::same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) {
+  std::vector<z3::expr> same = {q.logic.truth(same_site)};
+  for (size_t v = 0; same_site && v < a.variables.size(); ++v)
+    same.push_back(q.logic.equal(a.variables[v], b.variables[v]));
+  return all(q, same);
 }
 
 }  // namespace quadrille::verifier

@@ -49,6 +49,11 @@ class Planner {
     if (anatomy_.forwards) return {{"source", "target", "offset"}, {}, false};
     return {{"source", "target"}, {}, false};
   }
+  // "cover, case 2", where there are several.
+  static std::string case_name(const std::string& name, const std::vector<Choice>& cases,
+                               size_t k) {
+    return cases.size() > 1 ? name + ", case " + std::to_string(k + 1) : name;
+  }
 
   const ProofStatement* find(const std::string& kind, const std::string& subject) const;
   std::optional<int> find_site(Site::Kind kind, int number) const;
@@ -73,9 +78,13 @@ class Planner {
   // and the second's rank.
   struct TwoSteps {
     View view;
+    size_t first;                    // how many of its unknowns are variables of the first instance
     std::vector<Expression> second;  // the variables of the second instance
     Expression second_rank;
   };
+  // The names of the second, but for so many variables that they have in common, end in _2; so does
+  // its rank, where that may be another.
+  static TwoSteps two_of(const View& one, const View& two, size_t shared, bool same_rank);
 
   void add(std::string name, bool theorem, std::function<void(Query&)> build);
   void add(std::string name, std::function<void(Query&)> build);
@@ -83,9 +92,11 @@ class Planner {
   Instance unknowns(Query& q, const View& view) const;
   // The same at the end of a path, where these facts are known besides.
   Instance unknowns_at(Query& q, const View& view, const Path& path, const Uses& facts) const;
-  // Both instances among the unknowns, of which the first has so many.
-  static std::pair<Instance, Instance> instances(Query& q, size_t variables, const TwoSteps& both,
-                                                 const Instance& unknowns);
+  // Both instances, the first at the end of a path, where these facts are known besides.
+  std::pair<Instance, Instance> two_at(Query& q, const TwoSteps& both, const Path& path,
+                                       const Uses& facts) const;
+  // At one rank.
+  static z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
   // That some choice of a list applies.
   void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
                   const Uses& facts, std::function<void(Query&, const Instance&)> assume_more);
@@ -133,11 +144,16 @@ class Planner {
   // ---- cover and once (plan_coverage.cc)
 
   void covers();
+  void assume_ends(Query& q, const Instance& ends) const;
+  // What goes from each rank to each other, an instance that `cover` names sends, or receives.
+  void cover();
   void cover_case(size_t k);
   void copies();
   void copy_case(size_t k);
-  // A block that is sent, or copied, is sent by the instance that `cover`, or `copies`, names.
+  // What an instance sends, receives or copies, that one does which `cover`, or `copies`, names.
   void once(size_t i);
+  // As the witnesses of `cover` are asked; of a part of a block, about any byte of it.
+  Instance ends_of(Query& q, const Site& site, const Instance& instance) const;
 
   // ---- held, cover and once, where blocks are forwarded (plan_forwarding.cc)
 
@@ -157,8 +173,6 @@ class Planner {
   void held_case(size_t i, size_t k);
   std::vector<z3::expr> has_part(Query& q, const Site& site, const Instance& instance,
                                  const Site& arrived, const Instance& before) const;
-  void arrival(size_t k);
-  void arrives_once(size_t i);
   // What the axioms, and the filling of tables, ask of a table's expressions.
   void table_facts();
   // Every entry of a table of expressions that is summed is at least 1.
@@ -180,14 +194,13 @@ class Planner {
   void relaying();
   // It goes from a rank to another, and a block of the temporary buffer is one that there is.
   void contribution(size_t i, const View& view, const Uses& facts);
-  void delivery(size_t k);
-  void delivered_once(size_t i);
   void read_apart(size_t i, size_t j);
   void read_apart_case(size_t i, size_t j, size_t k, const TwoSteps& both, const Uses& facts);
   void stored_once(size_t i, size_t j);
-  // Two pieces at one rank, with so many variables in common: the second's others end in _2.
-  static TwoSteps two_pieces(const Site& a, const Site& b, size_t shared = 0);
-  z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) const;
+  // At one rank, with so many variables in common.
+  static TwoSteps two_pieces(const Site& a, const Site& b, size_t shared = 0) {
+    return two_of(view_of_site(a), view_of_site(b), shared, true);
+  }
 
   // ---- keys (plan_keys.cc)
 

@@ -10,13 +10,16 @@ void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance
 }
 
 void in_range(Query& q, const Polynomial& rank) {
-  q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), rank));
-  q.hypotheses.push_back(q.logic.less(rank, q.logic.ranks()));
+  append(q.hypotheses, within(q, rank, q.logic.ranks()));
 }
 
 void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
   for (const Expression& condition : conditions)
     q.hypotheses.push_back(q.logic.condition(condition, instance));
+}
+
+std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end) {
+  return {q.logic.less_equal(Polynomial::constant(0), number), q.logic.less(number, end)};
 }
 
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from) {

@@ -29,6 +29,8 @@ void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance
 
 // ---- Conditions
 
+// 0 <= number < end
+std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end);
 // What holds on the path, from that element of it on.
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from = 0);
 void append(std::vector<z3::expr>& to, const std::vector<z3::expr>& more);

@@ -122,22 +122,15 @@ class Anatomist {
 
   void statement(const For& loop, const Path& path, int into, int step) {
     if (step >= 0) return messages_in_loop(loop, path, into, step);
-    const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
-    const int variable_number = static_cast<int>(variables_.size());
-    const Path inside =
-        extended(path, {PathElement::Kind::kLoop, {}, low, high, variable_number, loop.name.text});
-    const Names names = names_;
-    declare(loop.name.text, variable(variable_number));
-    variables_.push_back(loop.name.text);
-    const int index = static_cast<int>(anatomy_.loops.size());
-    anatomy_.loops.push_back(
-        {loop.name.text, path, low, high, variable_number, names_, variables_});
-    anatomy_.bodies.emplace_back();
-    anatomy_.bodies[into].push_back({true, index, path});
-    body(loop.body, inside, index + 1, step);
-    variables_.pop_back();
-    scope_.pop_back();
-    names_ = names;
+    in_loop(loop, path, [&](const Path& inside) {
+      const PathElement& bounds = inside.back();
+      const int index = static_cast<int>(anatomy_.loops.size());
+      anatomy_.loops.push_back(
+          {loop.name.text, path, bounds.low, bounds.high, bounds.variable, names_, variables_});
+      anatomy_.bodies.emplace_back();
+      anatomy_.bodies[into].push_back({true, index, path});
+      body(loop.body, inside, index + 1, step);
+    });
   }
 
   void statement(const If& choice, const Path& path, int into, int step) {
@@ -209,7 +202,7 @@ class Anatomist {
     in_loop(loop, path, [&](const Path& inside) { body(loop.body, inside, into, step); });
   }
 
-  // A loop without steps.
+  // Does with the body of a loop, at the end of its path, what is wanted.
   void in_loop(const For& loop, const Path& path, const std::function<void(const Path&)>& body) {
     const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
     const int number = static_cast<int>(variables_.size());
