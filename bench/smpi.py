@@ -110,6 +110,9 @@ def chosen_on(m, kind, at_most):
         ):
             radices = {2, most} | {radix for radix in (3, 4, 6, 8, 12, 16, 24) if radix < most}
             schedules += [(algorithm, "--radix", radix) for radix in sorted(radices) if radix >= 2]
+        schedules += [
+            ("hierarchical-overlapped", "--early", early) for early in (1, 2, 4, 8, 16) if early < len(network.sizes)
+        ]
         files = [(m.generator.file("alltoall", words[0], nodes, *map(str, words[1:])), MANY) for words in schedules]
         ours, *swept = [one.ours[0] for one in network.sample(m.collective, "alltoall", size, files, native=False)]
         best = swept.index(min(swept))

@@ -127,7 +127,7 @@ Algorithm bruck() {
           {},
           program,
           proof,
-          {{"radix", 2, 2, true,
+          {{"radix", 2, NumberKind::kRadix,
             "how many times as many blocks a rank holds after each digit: 2 for the fewest "
             "messages, the number of ranks to send every block straight where it belongs"}}};
 }

@@ -60,7 +60,7 @@ Algorithm bruck_alltoall() {
           {},
           program,
           nullptr,
-          {{"radix", 2, 2, true,
+          {{"radix", 2, NumberKind::kRadix,
             "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
             "block straight"}}};
 }

@@ -29,10 +29,11 @@ std::string row(const std::string& name, const std::vector<Traffic>& traffic,
   const Traffic& slowest =
       *std::max_element(traffic.begin(), traffic.end(),
                         [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
+  const Load total = slowest.total();
   return fmt::format("{:12.1f}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
-                     static_cast<double>(time(slowest)) / 1000, slowest.rounds_between,
-                     slowest.rounds_inside, slowest.between, slowest.inside, slowest.blocks_between,
-                     slowest.blocks_inside, slowest.copied, name);
+                     static_cast<double>(time(slowest)) / 1000, slowest.rounds_between(),
+                     slowest.rounds_inside(), total.between, total.inside, total.blocks_between,
+                     total.blocks_inside, total.copied, name);
 }
 
 }  // namespace

@@ -100,13 +100,14 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  const int64_t most = number.at_most_ranks ? std::max(ranks, number.initial) : INT64_MAX;
-  if (whole && number.least <= value && value <= most) return value;
-  if (number.at_most_ranks)
+  const bool is_radix = number.kind == NumberKind::kRadix;
+  const int64_t most = is_radix ? std::max(ranks, number.initial) : INT64_MAX;
+  if (whole && number.least() <= value && value <= most) return value;
+  if (is_radix)
     return Error{fmt::format("--{}: '{}' is not a number from {} to {}, for {} ranks", number.name,
-                             text, number.least, most, ranks)};
+                             text, number.least(), most, ranks)};
   return Error{
-      fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least)};
+      fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least())};
 }
 
 // The parameters of the job: a number by its flag, what is given at the call by the rule of its

@@ -23,11 +23,15 @@ class Counter {
   Counter(int64_t first, int64_t end) : first_(first), end_(end) {}
 
   void step(const Walker& walker) {
-    const int64_t over = walker.has_after ? walker.after : walker.key;
-    if (under_way_.empty() || under_way_.front().key <= over) end_round();
+    const int64_t over = walker.has_after ? walker.after : walker.key - 1;
     for (; !under_way_.empty() && under_way_.front().key <= over; under_way_.pop_front())
       blocks_ -= under_way_.front().blocks;
     under_way_.push_back({walker.key, 0});
+    const auto next = std::upper_bound(first_keys_.begin(), first_keys_.end(), over);
+    round_ = static_cast<size_t>(next - first_keys_.begin());
+    if (next != first_keys_.end()) return;
+    first_keys_.push_back(walker.key);
+    result.rounds.emplace_back();
   }
   void block_message(const MessageHead& head, Buffer buffer, int64_t) {
     message(head);
@@ -45,20 +49,15 @@ class Counter {
     temporary_ |= piece.buffer == Buffer::kTemporary;
   }
   void message_end() {
-    if (pieces_ > 1 || temporary_) result.copied += pieces_;
+    Load& load = result.rounds[round_];
+    if (pieces_ > 1 || temporary_) load.copied += pieces_;
     if (head_.direction == Direction::kReceive) return;
     const bool inside = first_ <= head_.peer && head_.peer < end_;
-    (inside ? result.inside : result.between) += 1;
-    round_ = std::max(round_, inside ? Round::kInside : Round::kBetween);
-    (inside ? result.blocks_inside : result.blocks_between) += pieces_;
+    (inside ? load.inside : load.between) += 1;
+    (inside ? load.blocks_inside : load.blocks_between) += pieces_;
     under_way_.back().blocks += pieces_;
     blocks_ += pieces_;
     result.in_flight = std::max(result.in_flight, blocks_);
-  }
-  void end_round() {
-    if (round_ == Round::kBetween) ++result.rounds_between;
-    if (round_ == Round::kInside) ++result.rounds_inside;
-    round_ = Round::kEmpty;
   }
   void copy(const PieceValue&, const PieceValue&) {}
   void reduce(Side, const PieceValue&, const PieceValue&) {}
@@ -69,10 +68,10 @@ class Counter {
   struct Sent {
     int64_t key, blocks;
   };
-  enum class Round : uint8_t { kEmpty, kInside, kBetween };  // where it sends
-  const int64_t first_, end_;                                // the ranks of this one's node
+  const int64_t first_, end_;  // the ranks of this one's node
   MessageHead head_{};
-  Round round_ = Round::kEmpty;
+  size_t round_ = 0;
+  std::vector<int64_t> first_keys_;  // of the rounds
   int64_t pieces_ = 0;
   bool temporary_ = false;
   std::deque<Sent> under_way_;
@@ -87,20 +86,21 @@ Traffic traffic_of_rank(const Code& code, const Binding& binding, int64_t rank, 
   Counter counter(first, first + size);
   for (;;) {
     const Pause pause = code.run<PauseAtSteps>(binding, walker, registers.data(), counter);
-    if (pause == Pause::kEnd) {
-      counter.end_round();
-      return counter.result;
-    }
+    if (pause == Pause::kEnd) return counter.result;
     check(pause == Pause::kStep, "an all-to-all has steps only");
     counter.step(walker);
   }
 }
 
+constexpr int64_t Load::*kLoads[] = {&Load::between, &Load::inside, &Load::blocks_between,
+                                     &Load::blocks_inside, &Load::copied};
+
 void take_most(Traffic& most, const Traffic& traffic) {
-  for (int64_t Traffic::*each :
-       {&Traffic::between, &Traffic::inside, &Traffic::blocks_between, &Traffic::blocks_inside,
-        &Traffic::copied, &Traffic::in_flight, &Traffic::rounds_between, &Traffic::rounds_inside})
-    most.*each = std::max(most.*each, traffic.*each);
+  most.in_flight = std::max(most.in_flight, traffic.in_flight);
+  if (most.rounds.size() < traffic.rounds.size()) most.rounds.resize(traffic.rounds.size());
+  for (size_t i = 0; i < traffic.rounds.size(); ++i)
+    for (const auto each : kLoads)
+      most.rounds[i].*each = std::max(most.rounds[i].*each, traffic.rounds[i].*each);
 }
 
 // For each number of digits the least radix that needs no more, for as many ranks as there are and for
@@ -138,24 +138,26 @@ class Search {
       if (candidate && (!best || candidate->time < best->time)) best = candidate;
     }
     for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
-      if (algorithm.numbers[i].to_choose && !swept(algorithm.numbers[i]) &&
+      if (algorithm.numbers[i].kind == NumberKind::kBatch &&
           !fixed_.contains(algorithm.numbers[i].name))
         choose_last(*best, i);
     return best;
   }
 
  private:
-  static bool swept(const Number& number) { return number.at_most_ranks; }
+  // Those to be tried; a batch is all at once, as long as it was not chosen.
+  std::set<int64_t> values_of(const Number& number) const {
+    if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end()) return {fixed->second};
+    if (number.kind == NumberKind::kRadix) return radices(topology_);
+    std::set<int64_t> result = {number.kind == NumberKind::kBatch ? kAllAtOnce : 0};
+    if (number.kind == NumberKind::kNodes)
+      for (int64_t nodes = 1; nodes < topology_.nodes(); nodes *= 2) result.insert(nodes);
+    return result;
+  }
 
   std::vector<std::vector<int64_t>> longer(const std::vector<std::vector<int64_t>>& all,
                                            const Number& number) const {
-    std::set<int64_t> values = {kAllAtOnce};
-    if (const auto fixed = fixed_.find(number.name); fixed != fixed_.end())
-      values = {fixed->second};
-    else if (!number.to_choose)
-      values = {number.initial};
-    else if (swept(number))
-      values = radices(topology_);
+    const std::set<int64_t> values = values_of(number);
     std::vector<std::vector<int64_t>> result;
     for (const std::vector<int64_t>& one : all)
       for (const int64_t value : values) {
@@ -186,13 +188,13 @@ class Search {
   }
   static int64_t in_flight(const Traffic& traffic) { return traffic.in_flight; }
   static int64_t rounds(const Traffic& traffic) {
-    return traffic.rounds_between + traffic.rounds_inside;
+    return traffic.rounds_between() + traffic.rounds_inside();
   }
 
   // Doubles a number of what is under way at a time as long as that saves rounds and does not put too
   // much under way that was not there anyway.
   void choose_last(Candidate& best, size_t number) const {
-    best.numbers[number] = best.algorithm->numbers[number].least;
+    best.numbers[number] = best.algorithm->numbers[number].least();
     best = *measured(*best.algorithm, best.numbers);
     const int64_t enough = std::max(kInFlightBytes / bytes_, most(best, in_flight));
     for (;;) {
@@ -233,19 +235,43 @@ std::vector<Traffic> traffic(const Program& program, const Job& job, const Bindi
   return result;
 }
 
+Load Traffic::total() const {
+  Load total;
+  for (const Load& round : rounds)
+    for (const auto each : kLoads) total.*each += round.*each;
+  return total;
+}
+
+int64_t Traffic::rounds_between() const {
+  return std::count_if(rounds.begin(), rounds.end(),
+                       [](const Load& round) { return round.between > 0; });
+}
+
+int64_t Traffic::rounds_inside() const {
+  return std::count_if(rounds.begin(), rounds.end(),
+                       [](const Load& round) { return round.between == 0 && round.inside > 0; });
+}
+
 int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, int64_t bytes) {
   using Wide = __int128;  // picoseconds
+  const bool shared = machine.port == PortScope::kNode;
   Wide longest = 0;
   for (const Traffic& each : traffic) {
-    const int64_t sharing = machine.port == PortScope::kNode ? each.node_ranks : 1;
-    const Wide rounds = Wide{1000} * (Wide{each.rounds_between} * machine.between.alpha_ns +
-                                      Wide{each.rounds_inside} * machine.inside.alpha_ns);
-    const Wide copies =
-        Wide{each.copied} * (Wide{1000} * machine.copy_ns + Wide{bytes} * machine.inside.beta_ps);
-    const Wide sent = Wide{1000} * (each.between + each.inside) * machine.gap_ns +
-                      Wide{bytes} * (Wide{each.blocks_between} * machine.between.beta_ps +
-                                     Wide{each.blocks_inside} * machine.inside.beta_ps);
-    longest = std::max(longest, rounds + copies + sharing * sent);
+    Wide time = 0;
+    const int64_t sharing = shared ? each.node_ranks : 1;
+    for (const Load& round : each.rounds) {
+      const int64_t alpha_ns = round.between > 0  ? machine.between.alpha_ns
+                               : round.inside > 0 ? machine.inside.alpha_ns
+                                                  : 0;
+      const Wide gap = Wide{1000} * machine.gap_ns;
+      const Wide network = Wide{bytes} * round.blocks_between * machine.between.beta_ps;
+      const Wide memory = gap * (round.between + round.inside) +
+                          Wide{bytes} * round.blocks_inside * machine.inside.beta_ps;
+      const Wide sent = shared ? std::max(gap * round.between + network, memory) : network + memory;
+      time += Wide{1000} * alpha_ns + sharing * sent +
+              round.copied * (Wide{1000} * machine.copy_ns + Wide{bytes} * machine.inside.beta_ps);
+    }
+    longest = std::max(longest, time);
   }
   return static_cast<int64_t>(std::min<Wide>(longest / 1000, INT64_MAX));
 }

@@ -1,11 +1,13 @@
 // What a call of an all-to-all takes by a linear model of the machine, and the algorithm and numbers
 // that take least. The model reads programs by walking them, so it knows nothing of any algorithm.
 //
-// The steps of a rank are rounds: those of a round do not wait for each other, but for all before. Its
-// time is alpha for each round, between nodes where a message of the round is; what it takes to copy
-// blocks into messages and out of them; and for all that the ranks of its node send, which share its
-// port and its memory, the gap for each message and beta for each byte (with a port a rank, for what it
-// sends itself). The time of a call is that of the slowest rank.
+// The steps of a rank are rounds: those of a round wait for none of each other. A round takes alpha,
+// between nodes where a message of it is; what it takes to copy blocks into messages and out of them; and
+// what the messages take that the ranks of its node send. They share the node's port, which the gap of
+// each message and beta for each byte between nodes keep busy, and its memory, which the gap of every
+// message and beta for each byte inside keep busy, both at the same time: the longer counts. With a port a
+// rank, it is what the rank sends itself, one after the other. The time of a call is that of the slowest
+// rank.
 // Integers only: one machine and one block size give one choice. runtime/calibrate.c measures a machine.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
@@ -30,15 +32,24 @@ struct Machine {
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
   friend bool operator==(const Machine&, const Machine&) = default;
 };
+
+// What a rank does in a round, or in all.
+struct Load {
+  int64_t between = 0, inside = 0;  // messages that it sends to other nodes, to its own
+  int64_t blocks_between = 0, blocks_inside = 0;  // that they carry
+  int64_t copied = 0;  // blocks into messages and out of them; a block that travels alone is not
+  friend bool operator==(const Load&, const Load&) = default;
+};
+
 // What a rank does in a call, of those that were looked at the one on its node that does most, in each
 // respect.
 struct Traffic {
-  int64_t node_ranks = 0;           // of its node
-  int64_t between = 0, inside = 0;  // messages that it sends to other nodes, to its own
-  int64_t blocks_between = 0, blocks_inside = 0;  // that they carry
-  int64_t copied = 0;     // blocks into messages and out of them; a block that travels alone is not
-  int64_t in_flight = 0;  // blocks sent at most by steps that do not wait for each other
-  int64_t rounds_between = 0, rounds_inside = 0;
+  int64_t node_ranks = 0;    // of its node
+  std::vector<Load> rounds;  // in their order
+  int64_t in_flight = 0;     // blocks sent at most by steps that do not wait for each other
+  Load total() const;
+  int64_t rounds_between() const;
+  int64_t rounds_inside() const;  // that send inside alone
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 

@@ -114,18 +114,18 @@ for f in 1 .. late
 }  // namespace
 
 Algorithm hierarchical_overlapped() {
-  return {"hierarchical-overlapped",
-          Collective::kAlltoall,
-          "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
-          "Quadrille",
-          "-",
-          {},
-          program,
-          hierarchical_overlapped_proof,
-          {{"early", 1, 0, false,
-            "to how many nodes blocks travel first, to be spread there; those for the others are "
-            "gathered first",
-            false}}};
+  return {
+      "hierarchical-overlapped",
+      Collective::kAlltoall,
+      "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
+      "Quadrille",
+      "-",
+      {},
+      program,
+      hierarchical_overlapped_proof,
+      {{"early", 1, NumberKind::kNodes,
+        "to how many nodes blocks travel first, to be spread there; those for the others are "
+        "gathered first"}}};
 }
 
 }  // namespace quadrille

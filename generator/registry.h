@@ -21,14 +21,17 @@ struct Option {
   std::string help;
 };
 
+// kRadix: from 2 to the number of ranks, or the initial one; kBatch: how much is under way at a time,
+// from 1; kNodes: how many of the nodes, from 0.
+enum class NumberKind : uint8_t { kRadix, kBatch, kNodes };
+
 // A parameter of the program that stands in the file, as a flag of `generate`.
 struct Number {
   std::string name;  // the parameter's
   int64_t initial;   // where the flag is not given
-  int64_t least;
-  bool at_most_ranks;  // no more than there are ranks, unless it is the initial one
+  NumberKind kind;
   std::string help;
-  bool to_choose = true;  // auto looks for the best, or leaves it at the initial value
+  int64_t least() const { return kind == NumberKind::kRadix ? 2 : kind == NumberKind::kBatch; }
 };
 
 // The chosen value of each option, by name.

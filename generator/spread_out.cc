@@ -74,7 +74,7 @@ Algorithm scattered() {
           {},
           scattered_program,
           proof,
-          {{"block_count", 32, 1, false, "how many rounds there are to a batch"}}};
+          {{"block_count", 32, NumberKind::kBatch, "how many rounds there are to a batch"}}};
 }
 
 Algorithm pairwise() {

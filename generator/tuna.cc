@@ -69,7 +69,7 @@ Algorithm tuna() {
           {},
           program,
           tuna_proof,
-          {{"radix", 2, 2, true,
+          {{"radix", 2, NumberKind::kRadix,
             "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
             "block straight where it belongs"}}};
 }

@@ -125,10 +125,10 @@ std::string staggered(const Choices&) {
 
 std::vector<Number> numbers() {
   return {
-      {"radix", 2, 2, true,
+      {"radix", 2, NumberKind::kRadix,
        "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
        "block straight where it belongs"},
-      {"block_count", 32, 1, false,
+      {"block_count", 32, NumberKind::kBatch,
        "how many nodes a rank sends to at a time (tuna-coalesced), or blocks (tuna-staggered)"}};
 }
 

@@ -125,8 +125,9 @@ says '  blocks    each arrives once where it belongs, whatever its size (alltoal
 says '  scope     this code is alltoall.hierarchical-overlapped, proven for all sizes and values of early'
 expect 0 "$generator" emit tuna.qs --out made
 grep -qF 'generate alltoall --algorithm hierarchical-overlapped --early 2 --nodes 4,2x8,12' made/tuna.h || fail 'no early'
-expect 0 generate hierarchical-overlapped --nodes 512x32 --early auto --bytes 1000 --out tuna.qs
-says 'chosen: hierarchical-overlapped, early = 1;'
+expect 0 generate hierarchical-overlapped --nodes 4x8 --early auto --bytes 1000 --out tuna.qs
+says 'chosen: hierarchical-overlapped, early = 2;'
+expect 0 generate hierarchical-overlapped --nodes 512x32 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 768 ] || fail "overlapped on 512x32: $(wc -c <tuna.qs) bytes"
 
 # What auto chooses is made again by what the file says.

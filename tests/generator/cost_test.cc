@@ -24,15 +24,22 @@ std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64
 }
 
 TEST(Traffic, IsThatOfTheProgram) {
-  // Messages between nodes and inside, blocks likewise, copied, in flight, rounds.
-  EXPECT_EQ(traffic_of("factor", {8, 8, 8, 8}, {})[0], (Traffic{8, 24, 7, 24, 7, 0, 31, 1, 0}));
+  // Messages between nodes and inside, blocks likewise, copied; in flight.
+  EXPECT_EQ(traffic_of("factor", {8, 8, 8, 8}, {})[0], (Traffic{8, {{24, 7, 24, 7, 0}}, 31}));
   // Three hops of half the blocks for all four nodes; 3 messages of 8 blocks; sent and received.
+  const Load hop = {0, 1, 0, 16, 32};
   EXPECT_EQ(traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 64})[0],
-            (Traffic{8, 3, 3, 24, 48, 144, 24, 1, 3}));
+            (Traffic{8, {hop, hop, hop, {3, 0, 24, 0, 48}}, 24}));
+  const Load node = {1, 0, 8, 0, 16};
   EXPECT_EQ(traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 1})[0],
-            (Traffic{8, 3, 3, 24, 48, 144, 16, 3, 3}));
+            (Traffic{8, {hop, hop, hop, node, node, node}, 16}));
   // Straight: no block but those for other nodes goes by a temporary block.
-  EXPECT_EQ(traffic_of("tuna", {3}, {3})[0], (Traffic{3, 0, 2, 0, 2, 0, 2, 0, 1}));
+  EXPECT_EQ(traffic_of("tuna", {3}, {3})[0], (Traffic{3, {{0, 2, 0, 2, 0}}, 2}));
+  // While three blocks go to each other rank of the node, eight go to the next node and come from
+  // another; while two times eight go to the others, what has come is spread, a block for each, which a
+  // rank takes out of no buffer but sends from one.
+  EXPECT_EQ(traffic_of("hierarchical-overlapped", {8, 8, 8, 8}, {1})[0].rounds,
+            (std::vector<Load>{{1, 7, 8, 21, 2 * 21 + 2 * 8}, {2, 7, 16, 7, 2 * 16 + 7}}));
 }
 
 TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
@@ -40,26 +47,34 @@ TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
   ASSERT_EQ(all.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(all[i].node_ranks, 1 + 2 * static_cast<int64_t>(i));
-    EXPECT_EQ(all[i].between, 15 - all[i].node_ranks);
-    EXPECT_EQ(all[i].inside, all[i].node_ranks - 1);
+    EXPECT_EQ(all[i].total().between, 15 - all[i].node_ranks);
+    EXPECT_EQ(all[i].total().inside, all[i].node_ranks - 1);
   }
 }
 
-TEST(CallTime, IsTheSumOfTheSlowestRank) {
-  const Traffic one{4, 3, 5, 30, 20, 10, 0, 2, 1};
+TEST(CallTime, IsTheSumOverTheRoundsOfTheSlowestRank) {
+  const Load inside = {0, 4, 0, 12, 6}, both = {3, 1, 30, 8, 4};
+  const Traffic one{4, {inside, both, {}}, 0};
   Machine machine{{2000, 100}, {500, 50}, 400, 50, PortScope::kNode};
-  // 2*2000 + 500, 10*(50 + 0.05*1000), and the node's 4*8*400, 4*20*0.05*1000 and 4*30*0.1*1000.
-  EXPECT_EQ(call_time(machine, {one}, 1000), 4500 + 1000 + 12800 + 4000 + 12000);
-  EXPECT_EQ(call_time(machine, {one, {}}, 1000), 34300);
+  // The alpha of each round, 6*(50 + 0.05*1000) and 4*(..) for copies; of the node's four ranks
+  // 4*400 + 12*0.05*1000 a rank in the first, and in the second the greater of 3*400 + 30*0.1*1000
+  // at the port and 4*400 + 8*0.05*1000 in memory.
+  const int64_t copies = 600 + 400;
+  EXPECT_EQ(call_time(machine, {one}, 1000), 2500 + copies + 4 * (1600 + 600) + 4 * (1200 + 3000));
+  EXPECT_EQ(call_time(machine, {one, {}}, 1000), 2500 + copies + 4 * 2200 + 4 * 4200);
+  // The greater of 3*400 + 30*0.1*100 and 4*400 + 8*0.05*100.
+  EXPECT_EQ(call_time(machine, {one}, 100), 2500 + 10 * 55 + 4 * (1600 + 60) + 4 * (1600 + 40));
+  // A rank's port does one after the other.
   machine.port = PortScope::kRank;
-  EXPECT_EQ(call_time(machine, {one}, 1000), 4500 + 1000 + 3200 + 1000 + 3000);
+  EXPECT_EQ(call_time(machine, {one}, 1000), 2500 + copies + 2200 + 1600 + 3000 + 400);
 }
 
 TEST(CallTime, IsTheGreatestNumberWhereItIsMore) {
   const int64_t many = 1 << 28;
+  const std::vector<Load> rounds(1000, {many, many, many, many, many});
   EXPECT_EQ(
       call_time({{kMaxCost, kMaxCost}, {kMaxCost, kMaxCost}, kMaxCost, kMaxCost, PortScope::kNode},
-                {{many, many, many, many, many, many, 0, many, many}}, INT32_MAX),
+                {{many, rounds, 0}}, INT32_MAX),
       INT64_MAX);
 }
 

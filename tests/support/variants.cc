@@ -39,8 +39,8 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
                      [&](const Number& n) { return n.name == parameter.name.text; });
     std::vector<int64_t> values = {kRuleNone};
     if (number != variant.algorithm->numbers.end()) {
-      values = {number->least};
-      if (number->at_most_ranks)
+      values = {number->least()};
+      if (number->kind == NumberKind::kRadix)
         while (values.back() < ranks) values.push_back(values.back() + 1);
       else
         values.push_back(number->initial);

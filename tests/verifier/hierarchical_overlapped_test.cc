@@ -25,13 +25,12 @@ Job job(const std::vector<int64_t>& sizes, int64_t early) {
   return {{topology_of(sizes)}, {early}, {}};
 }
 
-int64_t modulo(int64_t number, int64_t divisor) {
-  return (number % divisor + divisor) % divisor;
-}
+int64_t modulo(int64_t number, int64_t divisor) { return (number % divisor + divisor) % divisor; }
 
 // Of the ranks of node `of`, how many that rank serves whose node has `size` ranks from `home` on.
 int64_t served(const std::vector<int64_t>& sizes, size_t of, int64_t rank, int64_t size) {
-  const int64_t first = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
+  const int64_t first =
+      std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(of), int64_t{0});
   int64_t count = 0;
   for (int64_t other = first; other < first + sizes[of]; ++other)
     count += modulo(other - rank, size) == 0;
@@ -48,7 +47,8 @@ int64_t messages(const Topology& topology, int64_t early) {
     for (int64_t i = 0; i < sizes[a]; ++i, ++rank) {
       count += sizes[a] - 1;
       for (int64_t m = 1; m < nodes; ++m) {
-        const auto to = static_cast<size_t>((a + m) % nodes), from = static_cast<size_t>(modulo(a - m, nodes));
+        const auto to = static_cast<size_t>((a + m) % nodes),
+                   from = static_cast<size_t>(modulo(a - m, nodes));
         count += m <= early ? 1 : served(sizes, to, rank, sizes[a]);
         if (m <= early && served(sizes, from, rank, sizes[a]) > 0) count += sizes[a] - 1;
       }
