@@ -61,8 +61,7 @@ std::optional<int64_t> messages_of(const Variant& variant, const Job& job) {
 
 // What is wrong with the report of a right schedule on these nodes; empty where nothing is.
 std::string fault(const Variant& variant, const Job& job, const Report& report) {
-  if (report.violation)
-    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  if (report.violation) return verdict(report);
   const Topology& topology = job.groups[0];
   const auto messages = messages_of(variant, job);
   if (messages && report.messages != *messages) return "messages";

@@ -5,21 +5,14 @@
 #include <rapidcheck.h>
 
 #include "generator/registry.h"
-#include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
-#include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
-
-std::string verdict(const Report& report) {
-  if (!report.violation) return "verified";
-  return fmt::format("{}: {}", property_name(report.violation->property), report.violation->detail);
-}
 
 const Variant& tuna() {
   for (const Variant& variant : variants_of(Collective::kAlltoall))
@@ -163,12 +156,7 @@ TEST(ForwardChecker, SaysWhatTheGeneralOneSaysOfMutants) {
   EXPECT_GE(refuted, 500 / kThinning);
 }
 
-// TuNA with a piece of its text replaced, on so many ranks that what is wrong is told by this checker
-// alone.
-struct Mistake {
-  const char *right, *wrong, *verdict;
-};
-
+// On so many ranks that what is wrong is told by this checker alone.
 TEST(ForwardChecker, NamesWhatIsWrongInALargeJob) {
   const std::string copy = "copy send[rank] to recv[rank]\n";
   const std::string early =
@@ -224,32 +212,16 @@ TEST(ForwardChecker, NamesWhatIsWrongInALargeJob) {
        "in-place: rank 299 reads block 0 of its send buffer"},
       {"hop[k in", "hop[k in", "verified"},
   };
-  for (const Mistake& mistake : mistakes) {
-    std::string text = tuna().algorithm->program({});
-    const size_t at = text.find(mistake.right);
-    ASSERT_NE(at, std::string::npos) << mistake.right;
-    text.replace(at, std::string(mistake.right).size(), mistake.wrong);
-    const Result<Program> program = parse_program(text, "tuna");
-    ASSERT_TRUE(program.ok()) << program.error().message;
-    ASSERT_TRUE(is_forwarding(*program));
-    const Result<Report> report = check_schedule(*program, tuna_job(300, 4), {}, {});
-    ASSERT_TRUE(report.ok()) << report.error().message;
-    EXPECT_EQ(verdict(*report).substr(0, std::string(mistake.verdict).size()), mistake.verdict)
-        << mistake.wrong << ": " << verdict(*report);
-  }
+  expect_verdicts(tuna().algorithm->program({}), mistakes, is_forwarding, tuna_job(300, 4), {});
 }
 
-// "verified", "unclear" or the property, of a small all-to-all.
+// Of a small all-to-all.
 std::string forward_verdict(const std::string& body, int64_t ranks) {
   const Program program = parse_program("algorithm a for alltoall\n" + body, "forward").value();
   const Job job = job_of({ranks});
   const Binding binding = bind(program, job, {}, 0).value();
-  const auto report = check_forward(program, job, binding, {});
-  if (!report) return "unclear";
-  const Report general = execute(program, job, {}, {binding}, {});
-  EXPECT_EQ(report->violation.has_value(), general.violation.has_value())
-      << body << verdict(*report) << "; general: " << verdict(general);
-  return report->violation ? std::string(property_name(report->violation->property)) : "verified";
+  return verdict_beside([&] { return execute(program, job, {}, {binding}, {}); },
+                        check_forward(program, job, binding, {}), body);
 }
 
 // Two ranks that exchange their blocks by way of slots of their own.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "schedule/text.h"
 #include "tests/support/distributions.h"
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
@@ -13,12 +12,6 @@
 
 namespace quadrille::verifier {
 namespace {
-
-std::string verdict(const Report& report) {
-  return report.violation ? std::string(property_name(report.violation->property)) + ": " +
-                                report.violation->detail
-                          : "verified";
-}
 
 void expect_verified(const Report& gather, const Report& general, const std::string& what) {
   ASSERT_EQ(verdict(gather), "verified") << what;
@@ -105,10 +98,6 @@ for k in 0 .. ranks - 1
       send recv[x]@0..m[x] to wrap(rank + 1, ranks)
 )";
 
-struct Mistake {
-  const char *right, *wrong, *verdict;
-};
-
 TEST(GatherChecker, NamesWhatIsWrongInALargeJob) {
   const std::vector<int64_t> counts(300, 2);
   const Job job = job_of({300});
@@ -166,18 +155,15 @@ TEST(GatherChecker, NamesWhatIsWrongInALargeJob) {
       {"port one+one per rank\n", "port exchange per rank\n",
        "port: the message between rank 0 and rank 1 is one too many for the port of rank 0"},
   };
-  for (const Mistake& mistake : mistakes) {
-    std::string text = kRing;
-    const size_t at = text.find(mistake.right);
-    ASSERT_NE(at, std::string::npos) << mistake.right;
-    text.replace(at, std::string(mistake.right).size(), mistake.wrong);
-    const Result<Program> program = parse_program(text, "ring");
-    ASSERT_TRUE(program.ok()) << program.error().message;
-    const Result<Report> report = check_schedule(*program, job, {{counts}, {}, 0}, {});
-    ASSERT_TRUE(report.ok()) << report.error().message;
-    EXPECT_EQ(verdict(*report).substr(0, std::string(mistake.verdict).size()), mistake.verdict)
-        << mistake.wrong << ": " << verdict(*report);
-  }
+  expect_verdicts(kRing, mistakes, [](const Program& program) { return is_gather(program, {}); },
+                  job, {{counts}, {}, 0});
+}
+
+std::string gather_verdict(const Program& program, const Job& job, const Call& call,
+                           const std::string& what) {
+  const Binding binding = bind(program, job, call, 0).value();
+  return verdict_beside([&] { return execute(program, job, call, {binding}, {}); },
+                        check_gather(program, job, call, binding), what);
 }
 
 // Messages of which the pieces arrive in another order than they are sent on, and in other cuts.
@@ -202,13 +188,7 @@ step 5 after 3
     text.replace(text.find(right), right.size(), wrong);
     const Program changed = parse_program(text, "cuts").value();
     const Call call{{{12, 12, 12}}, {}, 0};
-    const Binding binding = bind(changed, job_of({3}), call, 0).value();
-    const auto gather = check_gather(changed, job_of({3}), call, binding);
-    const Report general = execute(changed, job_of({3}), call, {binding}, {});
-    if (!gather) return std::string("unclear");
-    EXPECT_EQ(gather->violation.has_value(), general.violation.has_value()) << verdict(general);
-    EXPECT_TRUE(general.violation || gather->safe_window == general.safe_window);
-    return gather->violation ? std::string(property_name(gather->violation->property)) : "verified";
+    return gather_verdict(changed, job_of({3}), call, text);
   };
   EXPECT_EQ(check("after 2", "after 2"), "verified");
   EXPECT_EQ(check("after 2", "after 1"), "overlap");
@@ -221,18 +201,11 @@ step 5 after 3
             "once");
 }
 
-// "verified", "unclear" or the property, of a small allgather with counts of 12.
+// Of a small allgather with counts of 12.
 std::string gather_verdict(const std::string& body, int64_t ranks, int64_t count = 12) {
   const Program program = parse_program("algorithm a for allgather\n" + body, "gather").value();
-  const Job job = job_of({ranks});
-  const Call call{{std::vector<int64_t>(ranks, count)}, {}, 0};
-  const Binding binding = bind(program, job, call, 0).value();
-  const auto gather = check_gather(program, job, call, binding);
-  if (!gather) return "unclear";
-  const Report general = execute(program, job, call, {binding}, {});
-  EXPECT_EQ(gather->violation.has_value(), general.violation.has_value())
-      << body << verdict(*gather) << "; general: " << verdict(general);
-  return gather->violation ? std::string(property_name(gather->violation->property)) : "verified";
+  return gather_verdict(program, job_of({ranks}), {{std::vector<int64_t>(ranks, count)}, {}, 0},
+                        body);
 }
 
 TEST(GatherChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {

@@ -10,8 +10,7 @@
 #include "generator/registry.h"
 #include "schedule/traverse.h"
 #include "tests/support/mutants.h"
-#include "tests/support/plain_walk.h"
-#include "tests/support/topologies.h"
+#include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
@@ -22,47 +21,23 @@ struct Sent {
 };
 
 // The sends of all ranks by key, and the keys of each rank's steps.
-class Traffic {
+class Traffic : public Listener {
  public:
   std::map<int64_t, std::vector<Sent>> sends;
 
   void start(int64_t rank) { rank_ = rank; }
   void step(int64_t key, std::optional<int64_t>) { key_ = key; }
-  void step_end() {}
   void message(const MessageHead& head) {
     if (head.direction == Direction::kSend) sends[key_].push_back({rank_, head.peer});
   }
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&, bool) {}
-  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
-  void lanes(int64_t) {}
-  void lane() {}
-  void lanes_end() {}
 
  private:
   int64_t rank_ = 0, key_ = 0;
 };
 
-Traffic traffic_of(const Program& program, const Binding& binding) {
-  Traffic traffic;
-  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
-    traffic.start(rank);
-    EXPECT_EQ(PlainWalk(program, binding, rank, traffic).run(), WalkEnd::kEnd);
-  }
-  return traffic;
-}
-
-std::vector<int64_t> node_of_ranks(const Topology& topology) {
-  std::vector<int64_t> nodes;
-  const std::vector<int64_t> sizes = topology.sizes();
-  for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
-  return nodes;
-}
-
 // Lets every message take a random time, each rank's steps following one another: whether some node
 // has messages of two keys with other nodes at a time.
-bool some_node_is_used_twice(const Traffic& traffic, const std::vector<int64_t>& node,
+bool some_node_is_used_twice(const Traffic& traffic, const std::vector<size_t>& node,
                              std::mt19937& random) {
   std::vector<int64_t> free_from(node.size()), port_free_from(node.size());
   for (const auto& [key, sends] : traffic.sends) {
@@ -86,8 +61,8 @@ bool some_node_is_used_twice(const Traffic& traffic, const std::vector<int64_t>&
 
 int conflicts(const Program& program, const Job& job, const Binding& binding, int timings,
               std::mt19937& random) {
-  const Traffic traffic = traffic_of(program, binding);
-  const std::vector<int64_t> node = node_of_ranks(job.groups[0]);
+  const Traffic traffic = walk_all<Traffic>(program, binding);
+  const std::vector<size_t> node = node_of_ranks(job.groups[0]);
   int count = 0;
   for (int i = 0; i < timings; ++i) count += some_node_is_used_twice(traffic, node, random);
   return count;

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "generator/encode.h"
 #include "tests/support/effort.h"
-#include "tests/support/plain_walk.h"
-#include "tests/support/topologies.h"
 #include "tests/support/variants.h"
-#include "verifier/check.h"
+#include "tests/verifier/reports.h"
+#include "tests/verifier/walks.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -50,25 +48,16 @@ std::string fault(bool staggered, const Job& job) {
   const Result<Binding> binding = bind(program, job, {}, 0);
   if (!binding.ok()) return binding.error().message;
   const Report report = execute(program, job, {}, {*binding}, {});
-  if (report.violation)
-    return std::string(property_name(report.violation->property)) + ": " + report.violation->detail;
+  if (report.violation) return verdict(report);
   if (!report.any_counts) return "needs equal blocks";
   if (report.messages != messages(job.groups[0], job.parameters[0], staggered)) return "messages";
   return "";
 }
 
-// Node sizes in ascending order, which is the order of a file.
-std::vector<std::vector<int64_t>> all_topologies(int64_t most_ranks) {
-  std::vector<std::vector<int64_t>> result;
-  for (std::vector<int64_t>& sizes : all_node_vectors(most_ranks))
-    if (std::is_sorted(sizes.begin(), sizes.end())) result.push_back(std::move(sizes));
-  return result;
-}
-
 TEST(TunaOnNodes, IsRightOnAllNodesOfAtMostNineRanksWithEveryRadix) {
   int number = 0;
-  for (const std::vector<int64_t>& sizes : all_topologies(9)) {
-    const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(9)) {
+    const int64_t ranks = topology_of(sizes).ranks();
     for (int64_t radix = 2; radix <= std::max<int64_t>(2, ranks); ++radix)
       for (const int64_t block_count : {1, 2, 3, 64}) {
         if (++number % kThinning != 0) continue;
@@ -85,7 +74,7 @@ struct Message {
 };
 
 // What the steps of all ranks do; keys of `ranks` and more are of the second stage.
-struct Steps {
+struct Steps : Listener {
   struct Step {
     int64_t key, after;
     int64_t messages = 0;
@@ -102,7 +91,6 @@ struct Steps {
   void step(int64_t key, std::optional<int64_t> after) {
     steps.back().push_back({key, after.value()});
   }
-  void step_end() {}
   void message(const MessageHead& head) {
     ++steps.back().back().messages;
     if (head.direction == Direction::kSend)
@@ -111,12 +99,6 @@ struct Steps {
   void piece(const PieceValue& piece) {
     if (piece.buffer == Buffer::kTemporary) slots.back() = std::max(slots.back(), piece.block + 1);
   }
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&, bool) {}
-  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
-  void lanes(int64_t) {}
-  void lane() {}
-  void lanes_end() {}
 
  private:
   int64_t rank_ = 0;
@@ -124,28 +106,14 @@ struct Steps {
 
 Steps steps_of(bool staggered, const Job& job) {
   const Program& program = program_of(staggered);
-  const Binding binding = bind(program, job, {}, 0).value();
-  Steps result;
-  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
-    result.start(rank);
-    EXPECT_EQ(PlainWalk(program, binding, rank, result).run(), WalkEnd::kEnd);
-  }
-  return result;
-}
-
-// The node of each rank.
-std::vector<size_t> nodes_of_ranks(const Topology& topology) {
-  std::vector<size_t> nodes;
-  const std::vector<int64_t> sizes = topology.sizes();
-  for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
-  return nodes;
+  return walk_all<Steps>(program, bind(program, job, {}, 0).value());
 }
 
 // What the second stage is to be like; empty where it is.
 std::string second_stage_fault(const Job& job, const Steps& all) {
   const int64_t ranks = job.groups[0].ranks();
   const std::vector<int64_t> sizes = job.groups[0].sizes();
-  const std::vector<size_t> node = nodes_of_ranks(job.groups[0]);
+  const std::vector<size_t> node = node_of_ranks(job.groups[0]);
   std::map<std::pair<int64_t, size_t>, std::set<size_t>> sources;  // of a node, in a step
   std::map<std::pair<size_t, int64_t>, std::set<int64_t>> servers;
   std::vector<std::set<int64_t>> served(ranks);
@@ -195,7 +163,7 @@ std::string batch_fault(bool staggered, const Job& job, const Steps& all) {
 std::string slot_fault(const Job& job, const Steps& all) {
   const int64_t ranks = job.groups[0].ranks();
   const std::vector<int64_t> sizes = job.groups[0].sizes();
-  const std::vector<size_t> node = nodes_of_ranks(job.groups[0]);
+  const std::vector<size_t> node = node_of_ranks(job.groups[0]);
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const int64_t size = sizes[node[rank]];
     if (all.slots[rank] > (ranks + size - 1) / size * size) return "too many slots";
@@ -212,11 +180,11 @@ std::string shape_fault(bool staggered, const Job& job) {
 
 TEST(TunaOnNodes, ServesEvenlyInBatchesFromOneNodeToOneNodeWithinItsSlots) {
   int number = 0;
-  for (const std::vector<int64_t>& sizes : all_topologies(8))
+  for (const std::vector<int64_t>& sizes : ascending_node_vectors(8))
     for (const int64_t radix : {2, 3})
       for (const int64_t block_count : {1, 2, 64})
         for (const bool staggered : {false, true}) {
-          const int64_t ranks = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+          const int64_t ranks = topology_of(sizes).ranks();
           if (radix > std::max<int64_t>(2, ranks) || ++number % kThinning != 0) continue;
           ASSERT_EQ(shape_fault(staggered, job(sizes, radix, block_count)), "")
               << topology_of(sizes).text() << ", radix " << radix << ", block_count " << block_count

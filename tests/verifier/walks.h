@@ -1,0 +1,59 @@
+// The plain walks of all ranks, for what a test wants to know of them; and the nodes that ranks are on.
+#ifndef QUADRILLE_TESTS_VERIFIER_WALKS_H_
+#define QUADRILLE_TESTS_VERIFIER_WALKS_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tests/support/plain_walk.h"
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+
+// A sink for walks that has nothing to do with what is not told anew.
+struct Listener {
+  void step(int64_t, std::optional<int64_t>) {}
+  void step_end() {}
+  void message(const MessageHead&) {}
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&, bool) {}
+  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
+  void lanes(int64_t) {}
+  void lane() {}
+  void lanes_end() {}
+};
+
+// One rank after another; `start` tells the sink which.
+template <class Sink>
+Sink walk_all(const Program& program, const Binding& binding) {
+  Sink sink;
+  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+    sink.start(rank);
+    EXPECT_EQ(PlainWalk(program, binding, rank, sink).run(), WalkEnd::kEnd);
+  }
+  return sink;
+}
+
+// By rank.
+inline std::vector<size_t> node_of_ranks(const Topology& topology) {
+  std::vector<size_t> nodes;
+  const std::vector<int64_t> sizes = topology.sizes();
+  for (size_t node = 0; node < sizes.size(); ++node) nodes.insert(nodes.end(), sizes[node], node);
+  return nodes;
+}
+
+// Those in ascending order, which is the order of a file.
+inline std::vector<std::vector<int64_t>> ascending_node_vectors(int64_t most_ranks) {
+  std::vector<std::vector<int64_t>> result = all_node_vectors(most_ranks);
+  std::erase_if(result, [](const auto& sizes) { return !std::ranges::is_sorted(sizes); });
+  return result;
+}
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_VERIFIER_WALKS_H_
