@@ -14,6 +14,10 @@ namespace quadrille::verifier {
 
 inline constexpr int64_t kNoKey = INT64_MIN;
 
+// So many nodes of one rank.
+inline const std::vector<std::vector<int64_t>> kTwo = {{1, 1}}, kThree = {{1, 1, 1}},
+                                               kFour = {{1, 1, 1, 1}};
+
 struct Refusal {
   std::string name;  // of the file
   std::vector<std::vector<int64_t>> nodes;
@@ -28,7 +32,15 @@ struct Refusal {
   std::optional<int> ports = {};
 };
 
-std::vector<Refusal> refusals();
+// What each program is refuted for, on which nodes, and what mends it.
+std::vector<Refusal> block_refusals();
+std::vector<Refusal> message_refusals();
+
+inline std::vector<Refusal> refusals() {
+  std::vector<Refusal> all = block_refusals();
+  for (Refusal& refusal : message_refusals()) all.push_back(std::move(refusal));
+  return all;
+}
 
 }  // namespace quadrille::verifier
 
