@@ -69,16 +69,9 @@ keys k
   to k + 1
 )";
 
-// A ring with one thing changed: what fails of it, and where the checker sees it go wrong.
-struct Fate {
-  std::vector<std::string> failed;
-  std::string smallest_failure;
-};
+// Of a ring with one thing changed.
 Fate fate(const std::string& from, const std::string& to) {
-  const std::string program = changed(kRing, from, to);
-  const Proving proving = prove(program, kRingProof);
-  EXPECT_EQ(proving.error, "");
-  return {proving.failed, smallest_failure(program)};
+  return quadrille::fate(changed(kRing, from, to), kRingProof);
 }
 
 TEST(Forwarding, TheBlockedRingIsProvenForAllRanksCountsAndBlockSizes) {

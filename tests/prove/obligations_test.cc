@@ -16,17 +16,11 @@ using testing::IsEmpty;
 
 // kFactor with one thing put in the place of another.
 std::string factor(const std::string& from, const std::string& to) {
-  std::string text = kFactor;
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return changed(kFactor, from, to);
 }
 
 std::string changed_proof(const std::string& from, const std::string& to) {
-  std::string text = kFactorProof;
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return changed(kFactorProof, from, to);
 }
 
 TEST(Obligations, AllHoldOfTheFactorAlgorithm) {
@@ -80,8 +74,7 @@ std::string with_tokens(const std::string& send_guard, const std::string& receiv
   return std::string(kFactor) + "if " + send_guard + "\n  step ranks\n    send nothing to 0\nif " +
          receive_guard + "\n  step ranks\n    receive nothing from 1\n";
 }
-const std::string kTokenProof =
-    std::string(kFactorProof) + "match send 2\n  with receive 2\nmatch receive 2\n  with send 2\n";
+const std::string kTokenProof = kFactorProof + matched(2);
 
 TEST(Obligations, TokensThatMeetMatch) {
   const std::string program = with_tokens("rank = 1", "ranks > 1 and rank = 0");
@@ -145,8 +138,7 @@ TEST(Obligations, StatementsOfABodyMustFollowOneAnother) {
 TEST(Obligations, ABlockThatNobodySendsIsNotCovered) {
   const std::string program = factor("if peer != rank\n", "if peer != rank and peer + rank != 1\n");
   // The other branch would copy, with a false claim of its own: it gets its own condition.
-  std::string guarded = program;
-  guarded.replace(guarded.find("  else\n"), 7, "  if peer = rank\n");
+  const std::string guarded = changed(program, "  else\n", "  if peer = rank\n");
   EXPECT_THAT(prove(guarded, kFactorProof).failed, ElementsAre("cover"));
   EXPECT_EQ(smallest_failure(guarded), "2x1: coverage");
 }
@@ -159,16 +151,11 @@ TEST(Obligations, ABlockThatIsSentTwiceIsNotSentOnce) {
       send send[other] to other
       receive recv[other] from other
 )";
-  const std::string statements = std::string(kFactorProof) + R"(match send 2
-  with receive 2 where again = again
-match receive 2
-  with send 2 where again = again
-keys again
+  const std::string statements = kFactorProof + matched(2, "again = again") + R"(keys again
   from ranks + again
   to ranks + again + 1
 )";
-  std::string not_in_place = program;
-  not_in_place.replace(not_in_place.find("in_place\n"), 9, "");
+  const std::string not_in_place = changed(program, "in_place\n", "");
   EXPECT_THAT(prove(not_in_place, statements).failed, ElementsAre("once send 2"));
   EXPECT_EQ(smallest_failure(not_in_place), "2x1: once");
 }
@@ -241,8 +228,7 @@ keys round
 TEST(Obligations, ABlockThatIsOverwrittenBeforeItIsSentIsNotInPlace) {
   EXPECT_THAT(prove(kShift, kShiftProof).failed, ElementsAre("in_place send 1"));
   EXPECT_EQ(smallest_failure(kShift), "3x1: in-place");
-  std::string without(kShift);
-  without.replace(without.find("in_place\n"), 9, "");
+  const std::string without = changed(kShift, "in_place\n", "");
   EXPECT_THAT(prove(without, kShiftProof).failed, IsEmpty());
   EXPECT_EQ(smallest_failure(without), "");
 }
@@ -308,17 +294,18 @@ keys later
   EXPECT_EQ(smallest_failure(program), "2x1: in-place");
 }
 
+const std::string kNodes = "table size = nodes\ntable base = prefix(size)\n";
+
 TEST(Obligations, TwoExchangesOfANodeAtOnceAreAgainstItsPort) {
-  std::string program = factor("per rank", "per node");
-  program.replace(program.find("for round"), 0, "table size = nodes\ntable base = prefix(size)\n");
+  const std::string program =
+      changed(factor("per rank", "per node"), "for round", kNodes + "for round");
   EXPECT_THAT(prove(program, kFactorProof).failed, ElementsAre("port: step 1 and step 1"));
   EXPECT_EQ(smallest_failure(program), "2x1,2: port");
 }
 
 TEST(Obligations, OneMessageLeavesANodeAndOneComesIn) {
-  std::string program(kShift);
-  program.replace(program.find("in_place"), 8, "port one+one per node");
-  program.replace(program.find("copy"), 0, "table size = nodes\ntable base = prefix(size)\n");
+  const std::string program =
+      changed(kShift, "in_place\ncopy", "port one+one per node\n" + kNodes + "copy");
   EXPECT_THAT(prove(program, kShiftProof).failed,
               ElementsAre("port: send 1 and send 1", "port: receive 1 and receive 1"));
   EXPECT_EQ(smallest_failure(program), "2x1,2: port");
@@ -333,8 +320,7 @@ TEST(Obligations, APortPerNodeWantsATableOfNodes) {
 }
 
 TEST(Obligations, AStepWithTwoPartnersIsAgainstAnExchangePort) {
-  std::string program(kShift);
-  program.replace(program.find("in_place"), 8, "port exchange per rank");
+  const std::string program = changed(kShift, "in_place", "port exchange per rank");
   EXPECT_THAT(prove(program, kShiftProof).error,
               HasSubstr("exchanges with two different ranks, against the port"));
   EXPECT_EQ(smallest_failure(program), "3x1: port");

@@ -106,12 +106,25 @@ std::string smallest_failure(const std::string& program) {
   return fmt::format("{}: {}", job->text(), verifier::property_name(job->violation.property));
 }
 
-void expect_fate(const std::string& program, const std::string& statements,
-                 const std::vector<std::string>& failed, const std::string& smallest_failure) {
+std::string matched(int number, const std::string& values) {
+  const std::string where = values.empty() ? "" : " where " + values;
+  std::string statements;
+  for (const auto& [one, other] : {std::pair{"send", "receive"}, {"receive", "send"}})
+    statements += fmt::format("match {0} {2}\n  with {1} {2}{3}\n", one, other, number, where);
+  return statements;
+}
+
+Fate fate(const std::string& program, const std::string& statements) {
   const Proving proving = prove(program, statements);
   EXPECT_EQ(proving.error, "");
-  EXPECT_EQ(proving.failed, failed);
-  EXPECT_EQ(quadrille::smallest_failure(program), smallest_failure);
+  return {proving.failed, smallest_failure(program)};
+}
+
+void expect_fate(const std::string& program, const std::string& statements,
+                 const std::vector<std::string>& failed, const std::string& smallest_failure) {
+  const Fate its = fate(program, statements);
+  EXPECT_EQ(its.failed, failed);
+  EXPECT_EQ(its.smallest_failure, smallest_failure);
 }
 
 }  // namespace quadrille

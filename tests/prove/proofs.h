@@ -28,10 +28,18 @@ Proving prove(const std::string& program, const std::string& statements,
 // `text` with one thing, which must be in it, in the place of another.
 std::string changed(std::string text, const std::string& from, const std::string& to);
 
+// The statements that send and receive of this number match, with these values for their variables.
+std::string matched(int number, const std::string& values = "");
+
 // On which nodes the checker refutes it, and how: "1,1: coverage"; "" where it does not.
 std::string smallest_failure(const std::string& program);
 
-// That these obligations of the program fail, in order, and where it goes wrong.
+// Which obligations of the program fail, in order, and where it goes wrong.
+struct Fate {
+  std::vector<std::string> failed;
+  std::string smallest_failure;
+};
+Fate fate(const std::string& program, const std::string& statements);
 void expect_fate(const std::string& program, const std::string& statements,
                  const std::vector<std::string>& failed, const std::string& smallest_failure);
 

@@ -32,19 +32,8 @@ for i in 1 .. ranks
       receive sized recv[wrap(rank - i, ranks)] from wrap(rank - i + 1, ranks)
 )";
 
-const std::string kDetourProof = R"(match send 1
-  with receive 1 where i = i
-match receive 1
-  with send 1 where i = i
-match send 2
-  with receive 2 where i = i
-match receive 2
-  with send 2 where i = i
-match send 3
-  with receive 3 where i = i
-match receive 3
-  with send 3 where i = i
-carries receive 2
+const std::string kDetourProof =
+    matched(1, "i = i") + matched(2, "i = i") + matched(3, "i = i") + R"(carries receive 2
   source wrap(rank - 1, ranks)
   target wrap(rank + i - 1, ranks)
 carries send 3
@@ -86,7 +75,7 @@ std::string late_with(const std::string& places) {
 
 // A further message of a block that has been sent, in a step behind all others.
 std::string further(const std::string& block, const std::string& claims) {
-  return "match send 4\n  with receive 4\nmatch receive 4\n  with send 4\n" + claims + block;
+  return matched(4) + claims + block;
 }
 
 TEST(Relaying, ADetourIsProven) {
@@ -209,15 +198,9 @@ TEST(Relaying, ABlockDoesNotComeBackToAPlaceWhereItWas) {
       send sized temp[1] to wrap(rank - 1, ranks)
       receive sized temp[0] from wrap(rank + 1, ranks)
 )" + kFinal);
-  std::string proof = changed(changed(kDetourProof, "cover", R"(match send 4
-  with receive 4 where i = i
-match receive 4
-  with send 4 where i = i
-match send 5
-  with receive 5 where i = i
-match receive 5
-  with send 5 where i = i
-carries receive 3
+  std::string proof =
+      changed(changed(kDetourProof, "cover",
+                      matched(4, "i = i") + matched(5, "i = i") + R"(carries receive 3
   source wrap(rank - 2, ranks)
   target wrap(rank + i - 2, ranks)
 carries send 4
@@ -234,7 +217,7 @@ carries send 5
 held send 5
   with receive 4 where i = i
 cover)"),
-                              "with receive 3 where i = wrap(", "with receive 5 where i = wrap(");
+              "with receive 3 where i = wrap(", "with receive 5 where i = wrap(");
   expect_fate(program, proof, {"once receive 2 and receive 4"}, "3x1: once");
 }
 

@@ -28,11 +28,7 @@ for i in 1 .. ranks
     receive sized recv[wrap(rank - i, ranks)] from wrap(rank - 1, ranks)
 )";
 
-const std::string kFanProof = R"(match send 1
-  with receive 1 where i = i
-match receive 1
-  with send 1 where i = i
-match send 2
+const std::string kFanProof = matched(1, "i = i") + R"(match send 2
   with receive 2 where i = i
 match send 3
   with receive 2 where i = i
@@ -94,19 +90,8 @@ step 2
   send sized temp[0] to wrap(rank + 1, ranks)
   receive sized recv[wrap(rank - 2, ranks)] from wrap(rank - 1, ranks)
 )";
-  const std::string proof = R"(match send 1
-  with receive 1 where k = k
-match receive 1
-  with send 1 where k = k
-match send 2
-  with receive 2 where k = k
-match receive 2
-  with send 2 where k = k
-match send 3
-  with receive 3
-match receive 3
-  with send 3
-carries receive 2
+  const std::string proof =
+      matched(1, "k = k") + matched(2, "k = k") + matched(3) + R"(carries receive 2
   source wrap(rank - 1, ranks)
   target wrap(rank + 1, ranks)
 carries send 3
@@ -190,8 +175,8 @@ keys j
   EXPECT_THAT(prove(program, proof).error,
               HasSubstr("the pieces of the two messages are not in one order"));
   // Where both are in the next iteration, nothing else is wrong.
-  const std::string together = changed(
-      changed(program, "if i < 2\n        temp[2*i]", "if 0 < i\n        temp[2*i - 2]"), "", "");
+  const std::string together =
+      changed(program, "if i < 2\n        temp[2*i]", "if 0 < i\n        temp[2*i - 2]");
   std::string shifted =
       changed(proof, "with receive 1 where i = i", "with receive 1 where i = 1 + i");
   shifted = changed(shifted, "with send 1 where i = i", "with send 1 where i = i - 1");

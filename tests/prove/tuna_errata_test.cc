@@ -15,15 +15,7 @@ using testing::Contains;
 const Algorithm& tuna() { return *find_algorithm(Collective::kAlltoall, "tuna"); }
 std::string program() { return print(make_program(tuna(), {})); }
 
-struct Fate {
-  std::vector<std::string> failed;
-  std::string smallest_failure;
-};
-Fate fate(const std::string& program) {
-  const Proving proving = prove(program, tuna().proof({}));
-  EXPECT_EQ(proving.error, "");
-  return {proving.failed, smallest_failure(program)};
-}
+Fate fate(const std::string& program) { return quadrille::fate(program, tuna().proof({})); }
 
 // TuNA with every occurrence of one thing replaced.
 std::string everywhere(std::string from, const std::string& to) {
