@@ -13,6 +13,7 @@
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "tests/verifier/hops.h"
 #include "tests/verifier/reports.h"
 #include "verifier/check.h"
 
@@ -26,14 +27,6 @@ const std::vector<Variant>& alltoalls() {
 
 // In these, blocks travel by way of other ranks.
 bool forwards(const Variant& variant) { return variant.program.temporary_blocks != constant(0); }
-
-// The distances z*radix^x below the number of ranks, 1 <= z < radix: the rounds of TuNA.
-int64_t one_hop_distances(int64_t ranks, int64_t radix) {
-  int64_t distances = 0;
-  for (int64_t power = 1; power < ranks; power *= radix)
-    for (int64_t z = 1; z < radix && z * power < ranks; ++z) ++distances;
-  return distances;
-}
 
 // The number of keys with a transfer or a copy, where a formula is known (Sanders and Traeff 2002,
 // Fan et al. 2024).

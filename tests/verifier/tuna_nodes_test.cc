@@ -10,6 +10,7 @@
 #include "generator/encode.h"
 #include "tests/support/effort.h"
 #include "tests/support/variants.h"
+#include "tests/verifier/hops.h"
 #include "tests/verifier/reports.h"
 #include "tests/verifier/walks.h"
 
@@ -27,18 +28,10 @@ Job job(const std::vector<int64_t>& sizes, int64_t radix, int64_t block_count) {
   return {{topology_of(sizes)}, {radix, block_count}, {}};
 }
 
-// How many hops there are on a node, which is how many messages a rank sends there.
-int64_t hops(int64_t ranks, int64_t radix) {
-  int64_t count = 0;
-  for (int64_t power = 1; power < ranks; power *= radix)
-    for (int64_t digit = 1; digit < radix && digit * power < ranks; ++digit) ++count;
-  return count;
-}
-
 int64_t messages(const Topology& topology, int64_t radix, bool staggered) {
   int64_t count = 0;
   for (const int64_t size : topology.sizes())
-    count += size * hops(size, radix) +
+    count += size * one_hop_distances(size, radix) +
              size * (staggered ? topology.ranks() - size : topology.nodes() - 1);
   return count;
 }
