@@ -42,13 +42,10 @@ void Planner::posted_later(const Site& receive, const Choice& first,
     const Instance instance = unknowns_at(q, view, receive.message_path(), {});
     assume(q, given, instance);
     const Instance own{instance.rank, {}};
-    const Polynomial sent =
-        key(q, anatomy_.sites[first.site].step, chosen(q, first, own, instance.rank));
-    const Polynomial received = key(q, receive.step, instance);
-    std::vector<z3::expr> goals = {q.logic.less(sent, received)};
-    if (const auto& after = anatomy_.steps[receive.step].after)
-      goals.push_back(q.logic.less_equal(sent, q.logic.number(*after, instance)));
-    show(q, {}, goals, q.logic.less_equal(received, sent));
+    const Instance sender = chosen(q, first, own, instance.rank);
+    const int step = anatomy_.sites[first.site].step;
+    show(q, {}, over_before(q, step, sender, receive.step, instance),
+         q.logic.less_equal(key(q, receive.step, instance), key(q, step, sender)));
   });
 }
 
