@@ -79,18 +79,12 @@ static int comes_straight(const struct quadrille_traffic* t,
   return m->count == 1 && pieces_of(t, m)[0] < 2 * ranks && t->receive_lies;
 }
 
-/* Finds the data of an outgoing message, or gathers it behind so many bytes of the room. */
-static int find_data(struct quadrille_traffic* t, const struct quadrille_route_message* m,
-                     struct quadrille_parcel* parcel, int64_t behind) {
+/* Where the pieces of an outgoing message end that were gathered from there on. */
+static char* gather_all(struct quadrille_traffic* t, const struct quadrille_route_message* m,
+                        char* to) {
   const int32_t* pieces = pieces_of(t, m);
-  if (goes_straight(t, m)) {
-    parcel->address = t->stored[pieces[0]].address;
-    return 1;
-  }
-  if (!make_room(&parcel->room, behind + parcel->bytes)) return 0;
-  char* next = parcel->address = parcel->room.address + behind;
-  for (int i = 0; i < m->count; i++) next = gather(t, pieces[i], next);
-  return 1;
+  for (int i = 0; i < m->count; i++) to = gather(t, pieces[i], to);
+  return to;
 }
 
 /* Lengths as they precede data of the same message; what they come to. */
@@ -128,28 +122,35 @@ static void reset(struct quadrille_parcel* parcel) {
   parcel->bytes = 0;
 }
 
+/* Room for the data of an outgoing message behind its lengths. A block that travels from where it lies
+ * may be shorter in a call to come. */
+static int make_data_room(struct quadrille_parcel* parcel, int64_t head, int straight) {
+  const int64_t most = straight ? QUADRILLE_EAGER_BYTES : INT64_MAX - head;
+  return make_room(&parcel->room, head + (parcel->bytes < most ? parcel->bytes : most));
+}
+
 void quadrille_parcel_send(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->sends.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->outgoing, message);
   const int64_t words = m->count == 0 ? 0 : (int64_t)m->count + 1;
-  const int with_data = t->cargo == QUADRILLE_CARGO_BOTH;
-  char* const room = parcel->room.address;
+  const int64_t head = quadrille_parcel_head(m->count);
+  const int with_data = t->cargo == QUADRILLE_CARGO_BOTH, straight = goes_straight(t, m);
   reset(parcel);
-  parcel->bytes = write_short_lengths(t, m, room);
-  if (with_data && parcel->bytes <= QUADRILLE_EAGER_BYTES) {
-    char* next = room + SHORT_WORD * words;
-    for (int i = 0; i < m->count; i++) next = gather(t, pieces_of(t, m)[i], next);
-    return quadrille_traffic_post(t, 0, room, next - room, m->peer, t->length_tag,
-                                  &parcel->request);
+  parcel->bytes = write_short_lengths(t, m, parcel->room.address);
+  const int none = with_data && !make_data_room(parcel, head, straight);
+  char* const room = parcel->room.address;
+  if (none) {
+    quadrille_traffic_check(t, MPI_ERR_NO_MEM);
+  } else if (with_data && parcel->bytes <= QUADRILLE_EAGER_BYTES) {
+    const char* end = gather_all(t, m, room + SHORT_WORD * words);
+    return quadrille_traffic_post(t, 0, room, end - room, m->peer, t->length_tag, &parcel->request);
   }
-  const int none = with_data && !find_data(t, m, parcel, quadrille_parcel_head(m->count));
-  if (none) quadrille_traffic_check(t, MPI_ERR_NO_MEM);
-  write_long_lengths(t, m, parcel->room.address, none);
-  quadrille_traffic_post(t, 0, parcel->room.address, LONG_WORD * words, m->peer, t->length_tag,
-                         &parcel->request);
-  if (with_data && !none)
-    quadrille_traffic_post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag,
-                           &parcel->data);
+  write_long_lengths(t, m, room, none);
+  quadrille_traffic_post(t, 0, room, LONG_WORD * words, m->peer, t->length_tag, &parcel->request);
+  if (!with_data || none) return;
+  parcel->address = straight ? t->stored[pieces_of(t, m)[0]].address : room + head;
+  if (!straight) gather_all(t, m, parcel->address);
+  quadrille_traffic_post(t, 0, parcel->address, parcel->bytes, m->peer, t->data_tag, &parcel->data);
 }
 
 /* Receives data for which there is no memory, over and over itself, so that its sender need not wait.

@@ -51,7 +51,7 @@ static void close_parcels(struct quadrille_parcels* parcels) {
 int quadrille_traffic_open(struct quadrille_traffic* t, struct quadrille_binding* binding,
                            const struct quadrille_route* route, int window, int64_t data) {
   const size_t places = 2 * (size_t)route->ranks + (size_t)route->temporaries;
-  const int64_t room = quadrille_parcel_head(route->most_pieces) + data;
+  const int64_t head = quadrille_parcel_head(route->most_pieces);
   memset(t, 0, sizeof *t);
   t->binding = binding;
   t->route = route;
@@ -61,8 +61,8 @@ int quadrille_traffic_open(struct quadrille_traffic* t, struct quadrille_binding
   t->stored = calloc(places, sizeof *t->stored);
   t->slots = calloc((size_t)route->temporaries + 1, sizeof *t->slots);
   const int parcels =
-      open_parcels(&t->incoming, most_messages(route, window, first_receive), room) &&
-      open_parcels(&t->outgoing, most_messages(route, window, first_send), room);
+      open_parcels(&t->incoming, most_messages(route, window, first_receive), head + data) &&
+      open_parcels(&t->outgoing, most_messages(route, window, first_send), head);
   return t->stored && t->slots && parcels;
 }
 

@@ -96,8 +96,8 @@ struct quadrille_traffic {
   struct quadrille_mismatch mismatch;
 };
 
-/* Makes room for calls by that route, in messages for so much data at first; 0 where memory ran out,
- * and everything is to be closed. */
+/* Makes room for calls by that route, and in each message that arrives for so much data; 0 where
+ * memory ran out, and everything is to be closed. */
 int quadrille_traffic_open(struct quadrille_traffic* traffic, struct quadrille_binding* binding,
                            const struct quadrille_route* route, int window, int64_t data);
 void quadrille_traffic_close(struct quadrille_traffic* traffic);
