@@ -38,6 +38,7 @@ LEAST_ALLTOALLV = {  # native / best of ours, by library, nodes and sizes: of on
     ("mpich", "4x8", "uniform:65536"): (0.98, None),
 }
 NODES = {"4x8": (8, 8, 8, 8), "8,8,4,12": (8, 8, 4, 12)}
+MOST_OF_BEST = 1.10  # time of what auto chooses / time of the best
 MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
 BLOCK_SIZES = (8192, 16384, 32768, 65536)
 WINDOW = 16
@@ -48,7 +49,10 @@ UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpiru
 def build():
     if os.geteuid() != 0:
         raise machine.Unusable("cluster: network namespaces need root; run it as root")
-    return machine.build("//generator:generator", "//bench:collective_openmpi", "//bench:collective_mpich")
+    return machine.build(
+        *("//generator:generator", "//bench:collective_openmpi", "//bench:collective_mpich"),
+        *("//runtime:calibrate", "//runtime:calibrate_mpich"),
+    )
 
 
 class Cluster:
@@ -79,19 +83,31 @@ class Measuring:
     def __init__(self, report, options, programs, folder):
         self.report, self.options = report, options
         self.generator = sampling.Generator(programs[0], folder)
-        self.programs = dict(zip(LIBRARIES, programs[1:]))
+        self.programs, self.calibrate = dict(zip(LIBRARIES, programs[1:3])), dict(zip(LIBRARIES, programs[3:]))
+        self.calibrated = {}
 
     def wanted(self, name):
         return self.options.only in name
 
     def sample(self, library, nodes, collective, counts, schedules, repetitions, *options):
         """`schedules`: files with windows."""
-        hosts = ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
         return sampling.sample(
-            [MPIRUN, library, hosts, self.programs[library], collective, counts, repetitions, *options]
+            [MPIRUN, library, hosts_of(nodes), self.programs[library], collective, counts, repetitions, *options]
             + [f"{file}:{window}" for file, window in schedules],
             timeout=1800,
         )
+
+    def costs(self, library, nodes):
+        """What the machine takes, as flags for the generator."""
+        if (library, nodes) not in self.calibrated:
+            command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--seconds", "10"]
+            # MPICH's launcher may complain about a bad end: what counts is the line of flags.
+            printed = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            flags = [line.split() for line in printed.stdout.splitlines() if line.startswith("--")]
+            if not flags:
+                raise machine.Unusable(f"calibrate: {machine.last_words(printed.stderr)}")
+            self.calibrated[library, nodes] = flags[0]
+        return self.calibrated[library, nodes]
 
     def best(self, name, library, nodes, collective, counts, schedules, at_least):
         """Tries every schedule alone, and compares the one that does best with the native collective, in pairs of its own:
@@ -106,7 +122,29 @@ class Measuring:
         sampling.add_time(self.report, f"{name} | native", winner.native)
         sampling.add_time(self.report, f"{name} | {label}", winner.ours)
         sampling.add_ratio(self.report, f"{name} | native / best of ours ({label})", winner, at_least)
-        return winner
+        return label, winner
+
+    def chosen(self, name, library, nodes, collective, counts, auto, best, at_least):
+        """What auto chose, with native calls of its own, in turn with the best of the sweep."""
+        pairs = self.options.repetitions or PAIRS
+        ours, swept = self.sample(library, nodes, collective, counts, [auto, best], pairs)
+        sampling.add_ratio(self.report, f"{name} | native / auto ({ours.algorithm})", ours, at_least)
+        ratio = paired.median(ours.ours) / paired.median(swept.ours)
+        self.report.figure(f"{name} | auto / best of the sweep", ratio, n=pairs, at_most=MOST_OF_BEST)
+
+
+def hosts_of(nodes):
+    return ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
+
+
+def mean_of(sizes):
+    """Bytes of a block on the average, of a distribution as bench/collective.c has it."""
+    kind, *numbers = sizes.split(":")
+    first, *rest = map(float, numbers)
+    if kind == "power":
+        one, two = 1 - first, 2 - first
+        return (rest[0] ** two - 1) / two * one / (rest[0] ** one - 1)
+    return first / 2 if kind == "uniform" else first
 
 
 def physical_limit(counts, nodes):
@@ -155,8 +193,14 @@ def alltoallv(m, library):
         }
         for collective, limit in zip(("alltoallv", "persistent"), limits):
             name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
-            if of == library and m.wanted(name):
-                m.best(name, library, NODES[nodes], collective, sizes, candidates, limit)
+            if of != library or not m.wanted(name):
+                continue
+            label, _ = m.best(name, library, NODES[nodes], collective, sizes, candidates, limit)
+            if collective == "alltoallv":
+                words = ("auto", "--bytes", str(round(mean_of(sizes))), *m.costs(library, NODES[nodes]))
+                auto = m.generator.file("alltoall", words[0], nodes, *words[1:]), ALLTOALLV_WINDOW
+                large = 0.98 if sizes == "uniform:65536" else None
+                m.chosen(name, library, NODES[nodes], collective, sizes, auto, candidates[label], large)
 
 
 def rings(m):
@@ -175,7 +219,7 @@ def allgatherv(m, library):
         if not m.wanted(name):
             continue
         counts = counts_of(TOTAL, sum(nodes))
-        winner = m.best(name, library, nodes, "allgatherv", as_text(counts), rings(m), LEAST[library][distribution])
+        _, winner = m.best(name, library, nodes, "allgatherv", as_text(counts), rings(m), LEAST[library][distribution])
         limit = physical_limit(counts, nodes)
         shares.append(paired.median(winner.ours) / limit)
         ratios.append(paired.median(winner.ratios))
