@@ -1,5 +1,5 @@
 /* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto` and
- * prints what it is told: --alpha, --beta, --alpha-inside, --beta-inside, --gap, --copy and --port.
+ * prints what it is told: --bytes, --alpha, --beta, --alpha-inside, --beta-inside, --gap, --copy, --port.
  *
  * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
  * ranks of the two nodes with most send at once, each to one of the other node; then all ranks of the
@@ -15,14 +15,17 @@
 #include "runtime/internal.h"
 
 static const char usage[] =
-    "usage: mpirun -n RANKS calibrate [options]\n"
+    "usage: mpirun -n RANKS calibrate --bytes N [options]\n"
     "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"
     "Start it on two nodes or more, with as many ranks on each as your program has.\n"
+    "  --bytes N         of your program's blocks, on the average: how long messages are of which\n"
+    "                    many are sent at a time\n"
     "  --seconds N       measure for about so long (default 3)\n"
     "  --messages LIST   instead, what one message takes from the first rank to the last while as\n"
     "                    long a one comes back: lines `message BYTES SECONDS`, for 0,4096,65536\n";
 
 struct arguments {
+  long bytes;
   double seconds;
   const char* messages;
 };
@@ -58,7 +61,11 @@ static int parse(int count, char** words, struct arguments* a) {
   *a = (struct arguments){.seconds = 3};
   for (int i = 1; i < count; i += 2) {
     const char* value = i + 1 < count ? words[i + 1] : "";
-    if (strcmp(words[i], "--seconds") == 0) {
+    if (strcmp(words[i], "--bytes") == 0) {
+      a->bytes = *value ? next_length(&value) : -1;
+      if (a->bytes > 0 && *value == '\0') continue;
+      fprintf(stderr, "calibrate: --bytes wants a number from 1 to %d\n", MOST_MESSAGE);
+    } else if (strcmp(words[i], "--seconds") == 0) {
       if (read_seconds(value, &a->seconds)) continue;
       fprintf(stderr, "calibrate: --seconds wants a number from 0 to %d\n", MOST_SECONDS);
     } else if (strcmp(words[i], "--messages") == 0) {
@@ -71,7 +78,9 @@ static int parse(int count, char** words, struct arguments* a) {
     }
     return 0;
   }
-  return 1;
+  if (a->bytes == 0 && !a->messages)
+    fprintf(stderr, "calibrate: give the bytes of a block, on the average, with --bytes\n");
+  return a->bytes > 0 || a->messages;
 }
 
 /* The ranks, node by node. */
@@ -145,8 +154,9 @@ static void disband(struct quadrille_team* team) {
 
 /* Each load of it for so many seconds. False where the longest messages take no longer than short
  * ones: that is noise. */
-static int measure(struct quadrille_team team, double seconds, struct quadrille_round* round) {
-  *round = quadrille_measure_round(&team, seconds);
+static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
+                   struct quadrille_round* round) {
+  *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
   disband(&team);
   return round->at_zero > 0 && round->per_byte > kLeastPerByte;
 }
@@ -177,19 +187,19 @@ static struct values values_of(struct quadrille_round outer, int pairs,
 }
 
 /* False where times told nothing. The same at all ranks. */
-static int calibrate(const struct nodes* n, double seconds, struct values* v) {
+static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->second_size, own = n->first_size;
   const int rounds = (pairs > 0) + (own > 1) + (pairs > 1 || own > 2);
   struct quadrille_round outer = {0}, inner = {0}, few = {0};
   int told = 1, shares = 1;
-  seconds /= QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY;
-  if (pairs > 0) told &= measure(between(n, pairs), seconds, &outer);
-  if (own > 1) told &= measure(inside(n, own), seconds, &inner);
+  const double seconds = a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY);
+  if (pairs > 0) told &= measure(between(n, pairs), a, seconds, &outer);
+  if (own > 1) told &= measure(inside(n, own), a, seconds, &inner);
   if (pairs > 1) {
-    told &= measure(between(n, 1), seconds, &few);
+    told &= measure(between(n, 1), a, seconds, &few);
     shares = shares_port(outer, few, pairs);
   } else if (own > 2) {
-    told &= measure(inside(n, 2), seconds, &few);
+    told &= measure(inside(n, 2), a, seconds, &few);
     shares = shares_port(inner, few, own / 2.0);
   }
   *v = values_of(outer, pairs, inner, own, shares);
@@ -199,8 +209,9 @@ static int calibrate(const struct nodes* n, double seconds, struct values* v) {
 
 static long long whole(double value, double unit) { return value > 0 ? llround(value / unit) : 0; }
 
-static void print(const struct nodes* n, const struct values* v) {
+static void print(const struct nodes* n, const struct arguments* a, const struct values* v) {
   const double ns = 1e-9, ps = 1e-12;
+  printf("--bytes %ld ", a->bytes);
   if (n->second_size > 0)
     printf("--alpha %lldns --beta %lldps ", whole(v->alpha, ns), whole(v->beta, ps));
   else
@@ -244,12 +255,12 @@ static int run(const struct arguments* a) {
         "one rank has none to send to; start two or more with mpirun, best on two nodes or more";
   else if (a->messages)
     print_messages(&n, a);
-  else if (!calibrate(&n, a->seconds, &v))
+  else if (!calibrate(&n, a, &v))
     problem =
         "times were too unsteady: long messages took no longer than short ones; measure while the "
         "machine has nothing else to do, with a core for each rank, or for longer, with --seconds";
   else if (n.rank == 0)
-    print(&n, &v);
+    print(&n, a, &v);
   if (problem && n.rank == 0) fprintf(stderr, "calibrate: %s\n", problem);
   free(n.node_of);
   return problem ? 2 : 0;

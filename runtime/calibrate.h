@@ -33,8 +33,10 @@ struct quadrille_line quadrille_line_through(const double* x, const double* time
 /* How many loads quadrille_measure_round times. */
 enum { QUADRILLE_LOADS_OF_ROUND = 12 };
 /* What a round takes the slowest rank of the team, each load timed for about so many seconds, and at
- * all ranks the same. Collective over MPI_COMM_WORLD; ranks outside the team sleep. */
-struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, double seconds);
+ * all ranks the same. What many messages take is that of messages of so many bytes, or 16 KiB.
+ * Collective over MPI_COMM_WORLD; ranks outside the team sleep. */
+struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
+                                               double seconds);
 /* The same of one message of so many bytes. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SIZES = 8, SMALLEST = 16, NUMBERS = 4, LEAST_TIMES = 5, MOST_TIMES = 1 << 20 };
+enum {
+  SIZES = 8,
+  SMALLEST = 16,
+  NUMBERS = 4,
+  LONGEST_OF_MANY = 1 << 14,
+  LEAST_TIMES = 5,
+  MOST_TIMES = 1 << 20
+};
 static const double kSeen = 20e-6; /* seconds: to the least precise clock, more than one tick */
 
 void quadrille_calibration_fails(const char* sentence) {
@@ -124,7 +131,9 @@ double quadrille_measure_message(const struct quadrille_team* team, int bytes, d
   return time;
 }
 
-struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, double seconds) {
+struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
+                                               double seconds) {
+  const int of_many = bytes < LONGEST_OF_MANY ? bytes : LONGEST_OF_MANY;
   double sizes[SIZES], numbers[NUMBERS], times[SIZES + NUMBERS];
   for (int i = 0; i < SIZES; i++) {
     sizes[i] = SMALLEST << 2 * i;
@@ -132,11 +141,11 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   }
   for (int i = 0; i < NUMBERS; i++) {
     numbers[i] = 1 << 2 * i;
-    times[SIZES + i] = time_of(team, 1 << 2 * i, SMALLEST, seconds);
+    times[SIZES + i] = time_of(team, 1 << 2 * i, of_many, seconds);
   }
   share(times, SIZES + NUMBERS);
   const struct quadrille_line by_size = quadrille_line_through(sizes, times, SIZES);
   const struct quadrille_line by_number = quadrille_line_through(numbers, times + SIZES, NUMBERS);
   return (struct quadrille_round){
-      by_size.at_zero, fmax(0, by_number.slope - SMALLEST * by_size.slope), by_size.slope};
+      by_size.at_zero, fmax(0, by_number.slope - of_many * by_size.slope), by_size.slope};
 }

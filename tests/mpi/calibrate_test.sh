@@ -26,11 +26,11 @@ start() {
 unsteady='times were too unsteady: long messages took no longer than short ones; measure while'
 # measures NAMES SENTENCE RANKS RANKS_A_NODE: one line with these flags, and the sentence alone.
 measures() {
-  local names=$1 sentence=$2 pattern=
+  local names=$1 sentence=$2 pattern='--bytes 64 '
   shift 2
   # Other tests may have the cores for a while: then it says so, and may try again.
   for try in 1 2 3 4 5; do
-    start "$@" --seconds 0.2
+    start "$@" --bytes 64 --seconds 0.2
     [ $code -eq 2 ] && grep -qF "calibrate: $unsteady" "$err" && [ ! -s "$out" ] || break
   done
   for name in $names; do pattern+="--$name [0-9]+[np]s "; done
@@ -42,9 +42,9 @@ value() { sed -nE "s/.*--$1 ([0-9]+).*/\1/p" "$out"; }
 
 # The generator chooses by the flags, and says by which.
 accepted() {
-  "$generator" generate alltoall --algorithm auto --nodes 2,2 --bytes 64 $(cat "$out") --out "$file" \
+  "$generator" generate alltoall --algorithm auto --nodes 2,2 $(cat "$out") --out "$file" \
     >"$said" 2>&1 && grep -q '^chosen: ' "$said" &&
-    "$generator" show "$file" --explain --bytes 64 $(cat "$out") >"$said" 2>&1 || problem 'the generator'
+    "$generator" show "$file" --explain $(cat "$out") >"$said" 2>&1 || problem 'the generator'
 }
 explains() { grep -qF "$1" "$said" || problem "--explain does not say: $1"; }
 
@@ -79,11 +79,11 @@ start 3 1 --messages 0,1000000 --seconds 0
 [ $code -eq 0 ] && awk '$1 != "message" || $2 != (NR == 1 ? 0 : 1000000) || !($3 > 0 && $3 > last) {exit 1}
   {last = $3} END {exit NR != 2}' "$out" || problem 'calibrate --messages'
 
-STEADY_CLOCK=1 start 2 2 --seconds 0
+STEADY_CLOCK=1 start 2 2 --bytes 64 --seconds 0
 [ $code -eq 2 ] && [ ! -s "$out" ] && [ "$(grep -cF "calibrate: $unsteady" "$err")" -eq 1 ] ||
   problem 'calibrate by a clock that tells nothing'
 
-start 1 1
+start 1 1 --bytes 64
 [ $code -eq 2 ] && [ ! -s "$out" ] && [ "$(grep '^calibrate: ' "$err")" = \
   'calibrate: one rank has none to send to; start two or more with mpirun, best on two nodes or more' ] ||
   problem 'calibrate on one rank'
@@ -100,6 +100,10 @@ for seconds in '' x -1 3601 1s nan; do
   refused 'calibrate: --seconds wants a number from 0 to 3600' --seconds "$seconds"
 done
 refused 'calibrate: --seconds wants a number from 0 to 3600' --seconds
+for bytes in '' 0 -4 4k 4,5 9999999999; do
+  refused 'calibrate: --bytes wants a number from 1 to 1073741824' --bytes "$bytes"
+done
+refused 'calibrate: give the bytes of a block, on the average, with --bytes' --seconds 1
 for messages in '' -4 4,,5 4, ,4 4k 99999999999; do
   refused 'calibrate: --messages wants numbers from 0 to 1073741824, as in 0,4096' --messages "$messages"
 done

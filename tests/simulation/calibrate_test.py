@@ -12,14 +12,15 @@ PROGRAM = os.path.abspath(sys.argv[1])
 
 
 class Calibrate(unittest.TestCase):
-    def measure(self, kind, nodes):
+    def measure(self, kind, nodes, size=16):
         """The values by their flags, in nanoseconds and picoseconds; the port's as it is."""
         with tempfile.TemporaryDirectory() as folder:
             network = simulation.Network(kind, nodes, folder)
-            command = network.command(network.ranks, network.hosts, [], [PROGRAM, "--seconds", "0"])
+            command = network.command(network.ranks, network.hosts, [], [PROGRAM, "--bytes", size, "--seconds", 0])
             printed = machine.run(command, timeout=100, cwd=folder)
         self.assertEqual(printed.count("\n"), 1, printed)
-        found = re.findall(r"--([a-z-]+) (\w+)", printed)
+        self.assertTrue(printed.startswith(f"--bytes {size} --"), printed)
+        found = re.findall(r"--([a-z-]+) (\w+)", printed.split(" ", 2)[2])
         return {flag: value if flag == "port" else int(re.sub("[np]s$", "", value)) for flag, value in found}
 
     def near(self, found, expected, within):
@@ -31,6 +32,11 @@ class Calibrate(unittest.TestCase):
         self.near(found["beta"], 800, 0.01)
         self.assertLess(found["gap"], 20)
         self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "port"])
+
+    def test_messages_are_as_long_as_blocks(self):
+        """On the network flat longer ones hold each other up."""
+        self.assertLess(self.measure("flat", "2x1", 16)["gap"], 30)
+        self.assertGreater(self.measure("flat", "2x1", 512)["gap"], 500)
 
     def test_ranks_share_the_port_of_their_node(self):
         found = self.measure("busy", "2x4")
