@@ -268,7 +268,7 @@ Instance Planner::unknowns_at(Query& q, const View& view, const Path& path,
 
 void Planner::exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
                          const Uses& facts,
-                         std::function<void(Query&, const Instance&)> assume_more) {
+                         const std::function<void(Query&, const Instance&)>& assume_more) {
   if (list.empty() || !list.back().condition) return;
   add(name + ", all cases", [=, this](Query& q) {
     const Instance instance = unknowns(q, view);

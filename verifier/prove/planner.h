@@ -99,7 +99,8 @@ class Planner {
   static z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
   // That some choice of a list applies.
   void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
-                  const Uses& facts, std::function<void(Query&, const Instance&)> assume_more);
+                  const Uses& facts,
+                  const std::function<void(Query&, const Instance&)>& assume_more);
   Polynomial key(Query& q, int step, const Instance& instance) const;
   // That a step of a rank is over when a later one of it starts.
   std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
