@@ -84,7 +84,6 @@ class Measuring:
         self.report, self.options = report, options
         self.generator = sampling.Generator(programs[0], folder)
         self.programs, self.calibrate = dict(zip(LIBRARIES, programs[1:3])), dict(zip(LIBRARIES, programs[3:]))
-        self.calibrated = {}
 
     def wanted(self, name):
         return self.options.only in name
@@ -97,17 +96,15 @@ class Measuring:
             timeout=1800,
         )
 
-    def costs(self, library, nodes):
-        """What the machine takes, as flags for the generator."""
-        if (library, nodes) not in self.calibrated:
-            command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--seconds", "10"]
-            # MPICH's launcher may complain about a bad end: what counts is the line of flags.
-            printed = subprocess.run(command, capture_output=True, text=True, timeout=300)
-            flags = [line.split() for line in printed.stdout.splitlines() if line.startswith("--")]
-            if not flags:
-                raise machine.Unusable(f"calibrate: {machine.last_words(printed.stderr)}")
-            self.calibrated[library, nodes] = flags[0]
-        return self.calibrated[library, nodes]
+    def costs(self, library, nodes, size):
+        """What the machine takes with blocks of so many bytes, as flags for the generator."""
+        command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--bytes", size, "--seconds", "5"]
+        with tempfile.TemporaryFile("w+") as errors:
+            lines = machine.lines_until(command, "--.*", 300, errors)
+            errors.seek(0)
+            if not lines or not lines[-1].startswith("--"):
+                raise machine.Unusable(f"calibrate: {machine.last_words(errors.read())}")
+        return lines[-1].split()
 
     def best(self, name, library, nodes, collective, counts, schedules, at_least):
         """Tries every schedule alone, and compares the one that does best with the native collective, in pairs of its own:
@@ -197,8 +194,8 @@ def alltoallv(m, library):
                 continue
             label, _ = m.best(name, library, NODES[nodes], collective, sizes, candidates, limit)
             if collective == "alltoallv":
-                words = ("auto", "--bytes", str(round(mean_of(sizes))), *m.costs(library, NODES[nodes]))
-                auto = m.generator.file("alltoall", words[0], nodes, *words[1:]), ALLTOALLV_WINDOW
+                costs = m.costs(library, NODES[nodes], round(mean_of(sizes)))
+                auto = m.generator.file("alltoall", "auto", nodes, *costs), ALLTOALLV_WINDOW
                 large = 0.98 if sizes == "uniform:65536" else None
                 m.chosen(name, library, NODES[nodes], collective, sizes, auto, candidates[label], large)
 

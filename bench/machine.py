@@ -1,6 +1,7 @@
 """The machine that measures: what it is, whether it is calm, and how programs are built and run on it."""
 import os
 import platform
+import re
 import signal
 import subprocess
 import time
@@ -69,7 +70,7 @@ def last_words(text):
 
 
 def lines_until(command, last, timeout, errors):
-    """The lines that a command prints, up to the one that is `last`; then it is ended. For launchers that do not come
+    """The lines that a command prints, up to the one that matches `last`; then it is ended. For launchers that do not come
     back after all was printed. `errors` is a file for what it complains about."""
     process = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
@@ -87,7 +88,7 @@ def lines_until(command, last, timeout, errors):
     try:
         for line in process.stdout:
             lines.append(line.rstrip("\n"))
-            if lines[-1] == last:
+            if re.fullmatch(last, lines[-1]):
                 break
         return lines
     finally:
