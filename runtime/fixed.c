@@ -184,61 +184,36 @@ void quadrille_fixed_receive(struct quadrille_traffic* t, int message) {
   quadrille_traffic_post(t, 1, fixed->address, fixed->bytes, m->peer, t->data_tag, &fixed->request);
 }
 
-static void pack(struct quadrille_traffic* t, int place, const struct quadrille_stored* piece,
-                 char* to) {
-  const struct quadrille_side side = quadrille_side_of(&t->send, place);
-  const struct quadrille_block block = {piece->address, piece->bytes / side.type_size};
-  quadrille_traffic_check(t, quadrille_pack(&side, block, to, t->binding->comm));
-}
-
-static void unpack(struct quadrille_traffic* t, int place, const struct quadrille_stored* piece,
-                   char* from) {
-  const int rank = place - t->route->ranks;
-  const struct quadrille_side side = quadrille_side_of(&t->receive, rank);
-  const struct quadrille_block block = {piece->address, piece->bytes / side.type_size};
-  quadrille_traffic_check(t, quadrille_unpack(&side, block, from, t->binding->comm));
-}
-
 void quadrille_fixed_send(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->sends.all[message];
   struct quadrille_fixed_message* fixed = &t->fixed.sends[message];
   const struct quadrille_stored* piece = &t->fixed.pieces[m->first];
+  const int32_t* place = t->route->pieces + m->first;
   char* to = fixed->address;
   if (fixed->bytes == 0 && m->count > 0) return;
-  for (int i = 0; i < m->count; to += piece++->bytes, i++) {
+  for (int i = 0; i < m->count; to += piece++->bytes, place++, i++) {
     if (piece->bytes == 0 || piece->address == to) continue;
-    if (t->send_lies || t->route->pieces[m->first + i] >= t->route->ranks)
-      memcpy(to, piece->address, (size_t)piece->bytes);
-    else
-      pack(t, t->route->pieces[m->first + i], piece, to);
+    quadrille_traffic_take_out(t, place, piece, to);
   }
   quadrille_traffic_post(t, 0, fixed->address, fixed->bytes, m->peer, t->data_tag, &fixed->request);
-}
-
-static int wait_for(struct quadrille_traffic* t, struct quadrille_fixed_message* fixed) {
-  if (fixed->request == MPI_REQUEST_NULL) return 1;
-  const int code = MPI_Wait(&fixed->request, MPI_STATUS_IGNORE);
-  quadrille_traffic_check(t, code);
-  return code == MPI_SUCCESS;
 }
 
 void quadrille_fixed_land(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->receives.all[message];
   struct quadrille_fixed_message* fixed = &t->fixed.receives[message];
   const struct quadrille_stored* piece = &t->fixed.pieces[m->first];
+  const int32_t* place = t->route->pieces + m->first;
   char* from = fixed->address;
-  if (!wait_for(t, fixed)) return;
-  for (int i = 0; i < m->count; from += piece++->bytes, i++) {
+  const int code = quadrille_traffic_wait(&fixed->request);
+  if (code != MPI_SUCCESS) return quadrille_traffic_check(t, code);
+  for (int i = 0; i < m->count; from += piece++->bytes, place++, i++) {
     if (piece->bytes == 0 || piece->address == from) continue;
-    if (t->receive_lies || t->route->pieces[m->first + i] >= 2 * t->route->ranks)
-      memcpy(piece->address, from, (size_t)piece->bytes);
-    else
-      unpack(t, t->route->pieces[m->first + i], piece, from);
+    quadrille_traffic_put_in(t, place, piece, from);
   }
 }
 
 void quadrille_fixed_wait(struct quadrille_traffic* t, int message) {
-  wait_for(t, &t->fixed.sends[message]);
+  quadrille_traffic_check(t, quadrille_traffic_wait(&t->fixed.sends[message].request));
 }
 
 void quadrille_fixed_copy(struct quadrille_traffic* t, int copy) {
@@ -246,9 +221,9 @@ void quadrille_fixed_copy(struct quadrille_traffic* t, int copy) {
   const struct quadrille_fixed_copy* fixed = &t->fixed.copies[copy];
   if (fixed->bytes == 0 || fixed->from == fixed->to) return;
   if (route->from < t->route->ranks && !t->send_lies)
-    pack(t, route->from, &(struct quadrille_stored){fixed->from, fixed->bytes}, fixed->to);
-  else if (route->to < 2 * t->route->ranks && !t->receive_lies)
-    unpack(t, route->to, &(struct quadrille_stored){fixed->to, fixed->bytes}, fixed->from);
+    quadrille_traffic_pack(t, route->from, &(struct quadrille_stored){fixed->from, fixed->bytes},
+                           fixed->to);
   else
-    memcpy(fixed->to, fixed->from, (size_t)fixed->bytes);
+    quadrille_traffic_put_in(t, &route->to, &(struct quadrille_stored){fixed->to, fixed->bytes},
+                             fixed->from);
 }

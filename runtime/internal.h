@@ -98,6 +98,13 @@ struct quadrille_global {
 };
 extern struct quadrille_global quadrille_global;
 
+/* The least power of two that is no less than that. */
+static inline uint32_t quadrille_power_of_two(int least) {
+  uint32_t power = 1;
+  while (power < (uint32_t)least) power *= 2;
+  return power;
+}
+
 /* errors.c: formats a text, calls the communicator's error handler where there is one, and returns
  * a code of that class. */
 int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...)

@@ -52,17 +52,24 @@ static const int32_t* pieces_of(const struct quadrille_traffic* t,
   return t->route->pieces + m->first;
 }
 
+void quadrille_traffic_pack(struct quadrille_traffic* t, int place,
+                            const struct quadrille_stored* stored, char* to) {
+  const struct quadrille_side side = quadrille_side_of(&t->send, place);
+  const struct quadrille_block block = {stored->address, stored->bytes / side.type_size};
+  quadrille_traffic_check(t, quadrille_pack(&side, block, to, t->binding->comm));
+}
+
+void quadrille_traffic_unpack(struct quadrille_traffic* t, int place,
+                              const struct quadrille_stored* stored, char* from) {
+  const struct quadrille_side side = quadrille_side_of(&t->receive, place - t->route->ranks);
+  const struct quadrille_block block = {stored->address, stored->bytes / side.type_size};
+  quadrille_traffic_check(t, quadrille_unpack(&side, block, from, t->binding->comm));
+}
+
 /* Copies the block at a place behind what was gathered so far; returns where it ends. */
-static inline char* gather(struct quadrille_traffic* t, int place, char* to) {
-  const struct quadrille_stored* stored = &t->stored[place];
-  if (stored->bytes == 0) return to;
-  if (place >= t->route->ranks || t->send_lies) {
-    memcpy(to, stored->address, (size_t)stored->bytes);
-  } else {
-    const struct quadrille_side side = quadrille_side_of(&t->send, place);
-    const struct quadrille_block block = {stored->address, stored->bytes / side.type_size};
-    quadrille_traffic_check(t, quadrille_pack(&side, block, to, t->binding->comm));
-  }
+static inline char* gather(struct quadrille_traffic* t, const int32_t* place, char* to) {
+  const struct quadrille_stored* stored = &t->stored[*place];
+  if (stored->bytes > 0) quadrille_traffic_take_out(t, place, stored, to);
   return to + stored->bytes;
 }
 
@@ -83,7 +90,7 @@ static int comes_straight(const struct quadrille_traffic* t,
 static char* gather_all(struct quadrille_traffic* t, const struct quadrille_route_message* m,
                         char* to) {
   const int32_t* pieces = pieces_of(t, m);
-  for (int i = 0; i < m->count; i++) to = gather(t, pieces[i], to);
+  for (int i = 0; i < m->count; i++) to = gather(t, &pieces[i], to);
   return to;
 }
 
@@ -252,10 +259,6 @@ static void look_ahead(struct quadrille_traffic* t) {
   }
 }
 
-static int wait_for(MPI_Request* request) {
-  return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(request, MPI_STATUS_IGNORE);
-}
-
 static void note_mismatch(struct quadrille_traffic* t, int source, int64_t sent, int64_t expected) {
   if (t->mismatch.source < 0) t->mismatch = (struct quadrille_mismatch){source, sent, expected};
 }
@@ -285,13 +288,7 @@ static inline void put(struct quadrille_traffic* t, int place, char* from, int64
     return note_mismatch(t, place - ranks, bytes, stored->bytes);
   }
   if (bytes == 0 || t->cargo == QUADRILLE_CARGO_LENGTHS || from == stored->address) return;
-  if (is_temporary || t->receive_lies) {
-    memcpy(stored->address, from, (size_t)bytes);
-    return;
-  }
-  const struct quadrille_side side = quadrille_side_of(&t->receive, place - ranks);
-  const struct quadrille_block block = {stored->address, bytes / side.type_size};
-  quadrille_traffic_check(t, quadrille_unpack(&side, block, from, t->binding->comm));
+  quadrille_traffic_put_in(t, &place, stored, from);
 }
 
 /* What did not arrive is not sent on. */
@@ -323,10 +320,11 @@ void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
   const struct quadrille_route_message* m = &t->route->receives.all[message];
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->incoming, message);
   for (; t->headed <= message; t->headed++)
-    read_head(t, t->headed, wait_for(&quadrille_parcel_at(&t->incoming, t->headed)->request));
+    read_head(t, t->headed,
+              quadrille_traffic_wait(&quadrille_parcel_at(&t->incoming, t->headed)->request));
   if (parcel->data != MPI_REQUEST_NULL) look_ahead(t);
-  int code = wait_for(&parcel->request);
-  if (code == MPI_SUCCESS) code = wait_for(&parcel->data);
+  int code = quadrille_traffic_wait(&parcel->request);
+  if (code == MPI_SUCCESS) code = quadrille_traffic_wait(&parcel->data);
   quadrille_traffic_check(t, code);
   if (m->count == 0) return;
   if (code != MPI_SUCCESS || (!parcel->address && parcel->bytes != 0)) return lose(t, m);
@@ -335,8 +333,8 @@ void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
 
 void quadrille_parcel_wait(struct quadrille_traffic* t, int message) {
   struct quadrille_parcel* parcel = quadrille_parcel_at(&t->outgoing, message);
-  quadrille_traffic_check(t, wait_for(&parcel->request));
-  quadrille_traffic_check(t, wait_for(&parcel->data));
+  quadrille_traffic_check(t, quadrille_traffic_wait(&parcel->request));
+  quadrille_traffic_check(t, quadrille_traffic_wait(&parcel->data));
 }
 
 void quadrille_parcel_copy(struct quadrille_traffic* t, int from, int to) {
@@ -346,7 +344,7 @@ void quadrille_parcel_copy(struct quadrille_traffic* t, int from, int to) {
   if (t->cargo == QUADRILLE_CARGO_LENGTHS)
     t->stored[to].bytes = source->bytes;
   else if (find_slot(t, to, source->bytes))
-    gather(t, from, t->stored[to].address);
+    gather(t, &from, t->stored[to].address);
 }
 
 void quadrille_parcel_copy_own(struct quadrille_traffic* t, int own) {

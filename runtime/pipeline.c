@@ -12,8 +12,7 @@ static int64_t at_once(const struct quadrille_program* program) {
 
 int quadrille_pipeline_open(struct quadrille_pipeline* pipeline,
                             const struct quadrille_program* program, int window) {
-  uint64_t room = 1;
-  while (room < (uint64_t)window) room *= 2;
+  const uint64_t room = quadrille_power_of_two(window);
   memset(pipeline, 0, sizeof *pipeline);
   pipeline->steps = calloc(room, sizeof *pipeline->steps);
   pipeline->window = (uint64_t)window;

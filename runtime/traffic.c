@@ -25,9 +25,7 @@ static uint32_t most_messages(const struct quadrille_route* route, int window,
     const int messages = first(route, step + (left < window ? left : window)) - first(route, step);
     if (messages > most) most = messages;
   }
-  uint32_t room = 1;
-  while (room < (uint32_t)most) room *= 2;
-  return room;
+  return quadrille_power_of_two(most);
 }
 
 static int open_parcels(struct quadrille_parcels* parcels, uint32_t count, int64_t room) {

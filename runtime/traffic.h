@@ -11,6 +11,8 @@
 #ifndef QUADRILLE_RUNTIME_TRAFFIC_H_
 #define QUADRILLE_RUNTIME_TRAFFIC_H_
 
+#include <string.h>
+
 #include "runtime/internal.h"
 #include "runtime/route.h"
 
@@ -138,6 +140,12 @@ int64_t quadrille_parcel_head(int pieces);
 void quadrille_traffic_post(struct quadrille_traffic* traffic, int receives, char* address,
                             int64_t bytes, int peer, int tag, MPI_Request* request);
 
+/* Packs a block of a place that is sent, or unpacks one that is received. */
+void quadrille_traffic_pack(struct quadrille_traffic* traffic, int place,
+                            const struct quadrille_stored* stored, char* to);
+void quadrille_traffic_unpack(struct quadrille_traffic* traffic, int place,
+                              const struct quadrille_stored* stored, char* from);
+
 /* fixed.c: opens what is written when lengths alone travel; 0 where memory ran out. */
 int quadrille_fixed_open(struct quadrille_traffic* traffic);
 /* Lays everything out, once lengths have travelled; 0 where memory ran out. */
@@ -152,6 +160,25 @@ void quadrille_fixed_copy(struct quadrille_traffic* traffic, int copy);
 
 static inline void quadrille_traffic_check(struct quadrille_traffic* traffic, int code) {
   if (code != MPI_SUCCESS && traffic->error == MPI_SUCCESS) traffic->error = code;
+}
+static inline int quadrille_traffic_wait(MPI_Request* request) {
+  return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+/* Copies a block that is not empty, of a place that is sent or temporary, into a message. */
+static inline void quadrille_traffic_take_out(struct quadrille_traffic* t, const int32_t* place,
+                                              const struct quadrille_stored* stored, char* to) {
+  if (t->send_lies || *place >= t->route->ranks)
+    memcpy(to, stored->address, (size_t)stored->bytes);
+  else
+    quadrille_traffic_pack(t, *place, stored, to);
+}
+/* The same, from a message to a place that is received or temporary. */
+static inline void quadrille_traffic_put_in(struct quadrille_traffic* t, const int32_t* place,
+                                            const struct quadrille_stored* stored, char* from) {
+  if (t->receive_lies || *place >= 2 * t->route->ranks)
+    memcpy(stored->address, from, (size_t)stored->bytes);
+  else
+    quadrille_traffic_unpack(t, *place, stored, from);
 }
 /* Whether the block at a place, which is sent or temporary, is bytes that nothing in this call
  * overwrites. */
