@@ -18,6 +18,7 @@ SMALL = 64  # bytes a rank
 LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 PAIRS = 21  # of the best of ours with the native collective
 TRIALS = 3  # of each of ours, to find the best
+ALLTOALLV_TRIALS = 11  # these are short
 LEAST = {  # native / best of ours, by library and distribution
     "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
     "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
@@ -106,13 +107,13 @@ class Measuring:
                 raise machine.Unusable(f"calibrate: {machine.last_words(errors.read())}")
         return lines[-1].split()
 
-    def best(self, name, library, nodes, collective, counts, schedules, at_least):
+    def best(self, name, library, nodes, collective, counts, schedules, at_least, trials=TRIALS):
         """Tries every schedule alone, and compares the one that does best with the native collective, in pairs of its own:
         what was luck in the trial does not count. `schedules`: files with windows, by what to call them."""
-        tried = self.sample(library, nodes, collective, counts, schedules.values(), TRIALS, "--without-native")
+        tried = self.sample(library, nodes, collective, counts, schedules.values(), trials, "--without-native")
         medians = {label: paired.median(one.ours) for label, one in zip(schedules, tried)}
         for label, seconds in medians.items():
-            self.report.figure(f"{name} | {label}, alone", 1e3 * seconds, "ms", n=TRIALS)
+            self.report.figure(f"{name} | {label}, alone", 1e3 * seconds, "ms", n=trials)
         label = min(medians, key=medians.get)
         pairs = self.options.repetitions or PAIRS
         (winner,) = self.sample(library, nodes, collective, counts, [schedules[label]], pairs)
@@ -192,7 +193,9 @@ def alltoallv(m, library):
             name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
             if of != library or not m.wanted(name):
                 continue
-            label, _ = m.best(name, library, NODES[nodes], collective, sizes, candidates, limit)
+            label, _ = m.best(
+                name, library, NODES[nodes], collective, sizes, candidates, limit, ALLTOALLV_TRIALS
+            )
             if collective == "alltoallv":
                 costs = m.costs(library, NODES[nodes], round(mean_of(sizes)))
                 auto = m.generator.file("alltoall", "auto", nodes, *costs), ALLTOALLV_WINDOW
