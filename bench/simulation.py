@@ -67,3 +67,8 @@ class Network:
         printed = machine.run(self.command(2, self.ends, [], words), timeout=600, cwd=self.folder)
         lines = [line.split() for line in printed.splitlines() if line.startswith("message ")]
         return {int(size): float(seconds) for _, size, seconds in lines}
+
+    def calibrated(self, program, size):
+        """What //runtime:calibrate prints for blocks of that size: flags for the generator."""
+        words = [program, "--bytes", size, "--seconds", 0]
+        return machine.run(self.command(self.ranks, self.hosts, [], words), timeout=600, cwd=self.folder).split()

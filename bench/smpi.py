@@ -85,15 +85,12 @@ def alltoall(m):
 
 
 def chosen(m):
-    """What `--algorithm auto` chooses with the network's costs, over the best of the algorithms and many radices."""
+    """What `--algorithm auto` chooses with what calibrate measures, over the best of the algorithms and many radices."""
     for kind, at_most in (("linear", 1.1), ("flat", None)):
         chosen_on(m, kind, at_most)
 
 
 def chosen_on(m, kind, at_most):
-    between, inside = (Costs(m, m.network(kind, nodes)).options() for nodes in ("2x1", "2"))
-    flags = [*between, *(word + "-inside" if word.startswith("--") else word for word in inside)]
-    flags += ["--copy", "0ns"]  # no time passes in computation
     cases = [(nodes, size) for nodes in ("4x8", "8,8,4,12", "16x4", "32x1") for size in (16, 512, 2048, 16384)]
     found = []
     for nodes, size in cases:
@@ -101,7 +98,7 @@ def chosen_on(m, kind, at_most):
         if not m.wanted(case):
             continue
         network = m.network(kind, nodes)
-        auto = ("auto", "--bytes", size, *flags, "--gap", f"{1e9 * gap(m, kind, size):.0f}ns")
+        auto = ("auto", *network.calibrated(m.calibrate, size))
         schedules = [auto, ("factor",), ("spread-out",), ("hierarchical-factor",)]
         for algorithm, most in (
             ("tuna", network.ranks),
@@ -119,15 +116,6 @@ def chosen_on(m, kind, at_most):
         m.report.figure(f"{case} | auto / best of the sweep ({' '.join(map(str, schedules[1 + best]))})", ours / swept[best])
         found.append(ours / swept[best])
     worst(m, f"alltoall auto, {kind} | auto / best of the sweep, the worst", found, len(cases), at_most)
-
-
-def gap(m, kind, size):
-    """Seconds from a message of so many bytes to the next, beside its bytes, of those to every other node at once."""
-    network = m.network(kind, "32x1")
-    alpha, beta = Costs(m, network).line()
-    file = m.generator.file("alltoall", "spread-out", "32x1")
-    (all_at_once,) = network.sample(m.collective, "alltoall", size, [(file, MANY)], native=False)
-    return max(0, (all_at_once.ours[0] - alpha) / (network.ranks - 1) - beta * size)
 
 
 def allgatherv(m):
