@@ -284,20 +284,6 @@ std::string candidate_text(const Candidate& candidate) {
   return text;
 }
 
-namespace {
-
-// That the rank sends which sends most.
-int64_t messages(const Candidate& candidate) {
-  int64_t most = 0;
-  for (const Traffic& each : candidate.traffic) {
-    const Load total = each.total();
-    most = std::max(most, total.between + total.inside);
-  }
-  return most;
-}
-
-}  // namespace
-
 std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
                                        const Machine& machine, const std::string& name,
                                        const Fixed& fixed) {
@@ -310,14 +296,6 @@ std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
-  if (result.empty()) return result;
-  const auto alike = std::find_if(result.begin(), result.end(), [&](const Candidate& candidate) {
-    return candidate.time > result[0].time + result[0].time / kAlike;
-  });
-  const auto fewest = std::min_element(
-      result.begin(), alike,
-      [](const Candidate& a, const Candidate& b) { return messages(a) < messages(b); });
-  std::rotate(result.begin(), fewest, fewest + 1);
   return result;
 }
 

@@ -74,10 +74,8 @@ std::string candidate_text(const Candidate& candidate);
 // Numbers that are not to be chosen, by name.
 using Fixed = std::map<std::string, int64_t>;
 
-// The best of each algorithm for alltoall that serves this topology and has those numbers, in the order of
-// their times; but of those within 1/kAlike of the best, which the model does not tell apart, first the
-// one in which a rank sends the fewest messages. Of equals the one that the registry has first, with the
-// least numbers. Only `name` where that
+// The best of each algorithm for alltoall that serves this topology and has those numbers, the best
+// first; of equals the one that the registry has first, with the least numbers. Only `name` where that
 // is not empty. block_count is chosen last: a power of two, the least with which there are no fewer
 // rounds, but not so great that a rank has more than kInFlightBytes under way where it would have less
 // with another.
@@ -85,7 +83,6 @@ std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
                                        const Machine& machine, const std::string& name,
                                        const Fixed& fixed);
 inline constexpr int64_t kInFlightBytes = 1 << 16;
-inline constexpr int64_t kAlike = 32;
 
 }  // namespace quadrille
 

@@ -154,18 +154,6 @@ TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
   EXPECT_EQ(best_candidates(topology, 1 << 20, {}, "", {})[0].algorithm->name, "factor");
 }
 
-TEST(Choice, SendsTheFewestMessagesOfWhatTheModelDoesNotTellApart) {
-  const Machine nothing{{0, 0}, {0, 0}, 0, 0, PortScope::kNode};
-  const std::vector<Candidate> alike =
-      best_candidates(topology_of({8, 8, 8, 8}), 64, nothing, "", {});
-  EXPECT_EQ(alike[0].algorithm->name, "tuna-coalesced");  // three inside, three between nodes
-  EXPECT_EQ(alike[1].algorithm->name, "factor");
-  // A byte apart.
-  const Machine bytes{{0, 10}, {0, 10}, 0, 0, PortScope::kRank};
-  EXPECT_EQ(best_candidates(topology_of({8, 8, 8, 8}), 64, bytes, "", {})[0].algorithm->name,
-            "factor");
-}
-
 TEST(Choice, HasNoMoreUnderWayThanItMust) {
   const auto block_count = [](const std::vector<int64_t>& sizes, int64_t bytes) {
     const Fixed fixed = {{"radix", 2}};
