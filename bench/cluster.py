@@ -18,7 +18,7 @@ SMALL = 64  # bytes a rank
 LIBRARIES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 PAIRS = 21  # of the best of ours with the native collective
 TRIALS = 3  # of each of ours, to find the best
-ALLTOALLV_TRIALS = 11  # these are short
+SHORT_TRIALS = 11  # where a call is short
 LEAST = {  # native / best of ours, by library and distribution
     "openmpi": {"regular": 1.25, "broadcast": 2.9, "spike": 6.5, "geometric": 7, "half": 1.25, "linear": 5.5},
     "mpich": dict.fromkeys(DISTRIBUTIONS, 0.97),
@@ -194,7 +194,7 @@ def alltoallv(m, library):
             if of != library or not m.wanted(name):
                 continue
             label, _ = m.best(
-                name, library, NODES[nodes], collective, sizes, candidates, limit, ALLTOALLV_TRIALS
+                name, library, NODES[nodes], collective, sizes, candidates, limit, SHORT_TRIALS
             )
             if collective == "alltoallv":
                 costs = m.costs(library, NODES[nodes], round(mean_of(sizes)))
@@ -260,7 +260,7 @@ def small(m, library):
                 ("blocked-ring-nodes",),
             )
         }
-        m.best(name, library, (4, 4, 4, 4), "allgather", SMALL, schedules, 0.97)
+        m.best(name, library, (4, 4, 4, 4), "allgather", SMALL, schedules, 0.97, SHORT_TRIALS)
 
 
 def measure(report, options, programs):

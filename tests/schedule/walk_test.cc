@@ -208,7 +208,9 @@ TEST(LoopsOfExchanges, HoldTheMessagesOfTheWalk) {
         }
       }
     }
-    EXPECT_EQ(loops > 0, variant.name.starts_with("hierarchical")) << program.algorithm.text;
+    const bool exchanges =
+        variant.name.starts_with("hierarchical") && variant.name != "hierarchical-overlapped";
+    EXPECT_EQ(loops > 0, exchanges) << program.algorithm.text;
   }
 }
 
