@@ -247,16 +247,21 @@ static void read_head(struct quadrille_traffic* t, int message, int code) {
     expect_data(t, m, parcel);
 }
 
-/* While a long message is awaited, the data of others that have begun to arrive can be on its way:
- * in the order of the messages, which is the one in which they were sent. */
-static void look_ahead(struct quadrille_traffic* t) {
+/* Waits for data. Meanwhile that of other messages can be on its way: their beginnings are read as they
+ * arrive, in the order of the messages, which is the one in which they were sent. */
+static int wait_for_data(struct quadrille_traffic* t, MPI_Request* data) {
   const int posted = t->posted > 0 ? t->route->steps[t->posted - 1].receives_end : 0;
-  for (int begun = 1; t->headed < posted; t->headed++) {
-    struct quadrille_parcel* next = quadrille_parcel_at(&t->incoming, t->headed);
-    const int code = MPI_Test(&next->request, &begun, MPI_STATUS_IGNORE);
-    if (!begun && code == MPI_SUCCESS) return;
+  for (; *data != MPI_REQUEST_NULL && t->headed < posted; t->headed++) {
+    MPI_Request* next = &quadrille_parcel_at(&t->incoming, t->headed)->request;
+    MPI_Request both[] = {*data, *next};
+    int which = 0;
+    const int code = MPI_Waitany(2, both, &which, MPI_STATUS_IGNORE);
+    *data = both[0];
+    *next = both[1];
+    if (which != 1) return code;
     read_head(t, t->headed, code);
   }
+  return quadrille_traffic_wait(data);
 }
 
 static void note_mismatch(struct quadrille_traffic* t, int source, int64_t sent, int64_t expected) {
@@ -322,9 +327,8 @@ void quadrille_parcel_land(struct quadrille_traffic* t, int message) {
   for (; t->headed <= message; t->headed++)
     read_head(t, t->headed,
               quadrille_traffic_wait(&quadrille_parcel_at(&t->incoming, t->headed)->request));
-  if (parcel->data != MPI_REQUEST_NULL) look_ahead(t);
   int code = quadrille_traffic_wait(&parcel->request);
-  if (code == MPI_SUCCESS) code = quadrille_traffic_wait(&parcel->data);
+  if (code == MPI_SUCCESS) code = wait_for_data(t, &parcel->data);
   quadrille_traffic_check(t, code);
   if (m->count == 0) return;
   if (code != MPI_SUCCESS || (!parcel->address && parcel->bytes != 0)) return lose(t, m);
