@@ -58,15 +58,19 @@ void add_machine(CLI::App& command, MachineArguments& arguments) {
       fmt::format("what a message takes inside a node, for auto (default {}ns)",
                   common.inside.alpha_ns));
   add("--beta-inside", arguments.beta_inside, "TIME",
-      fmt::format("what a byte takes there, and in a copy (default {}ps)", common.inside.beta_ps));
+      fmt::format("what a byte takes there (default {}ps)", common.inside.beta_ps));
   add("--gap", arguments.gap, "TIME",
       fmt::format("what a port takes from a message to the next, for auto (default {}ns)",
                   common.gap_ns));
+  add("--gap-inside", arguments.gap_inside, "TIME",
+      fmt::format("what a node takes from a message inside to the next (default {}ns)",
+                  common.gap_inside_ns));
   add("--copy", arguments.copy, "TIME",
-      fmt::format(
-          "what it takes, beside its bytes, to put a block into a message or to take it out, "
-          "for auto (default {}ns)",
-          common.copy_ns));
+      fmt::format("what it takes to put a block into a message or to take it out, for auto "
+                  "(default {}ns)",
+                  common.copy.alpha_ns));
+  add("--beta-copy", arguments.beta_copy, "TIME",
+      fmt::format("what each of its bytes takes then (default {}ps)", common.copy.beta_ps));
   add("--port", arguments.port, "node|rank",
       "for auto: the ranks of a node share its port and its memory, or each has its own (default "
       "node)");
@@ -84,7 +88,10 @@ Result<Workload> read_workload(const MachineArguments& arguments) {
   if (error.empty())
     error = read_beta("--beta-inside", arguments.beta_inside, machine.inside.beta_ps);
   if (error.empty()) error = read_alpha("--gap", arguments.gap, machine.gap_ns);
-  if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy_ns);
+  if (error.empty())
+    error = read_alpha("--gap-inside", arguments.gap_inside, machine.gap_inside_ns);
+  if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy.alpha_ns);
+  if (error.empty()) error = read_beta("--beta-copy", arguments.beta_copy, machine.copy.beta_ps);
   if (!error.empty()) return Error{error};
   if (arguments.port == "rank") machine.port = PortScope::kRank;
   if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
@@ -97,7 +104,9 @@ Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std
                                                        {"--alpha-inside", arguments.alpha_inside},
                                                        {"--beta-inside", arguments.beta_inside},
                                                        {"--gap", arguments.gap},
+                                                       {"--gap-inside", arguments.gap_inside},
                                                        {"--copy", arguments.copy},
+                                                       {"--beta-copy", arguments.beta_copy},
                                                        {"--port", arguments.port},
                                                        {"--alpha", all ? arguments.alpha : ""},
                                                        {"--beta", all ? arguments.beta : ""}};
@@ -114,12 +123,14 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   const std::vector<Traffic> own = traffic(schedule.program, schedule.job, *binding);
   const Machine& machine = workload.machine;
   std::string text = fmt::format(
-      "blocks of {} bytes; a message takes {} ns and a byte {} ps between nodes, {} ns and {} ps "
-      "inside, the next one {} ns; a block that is copied {} ns; {}\n\n"
+      "blocks of {} bytes; a message takes {} ns and a byte {} ps between nodes, the next one {} "
+      "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
+      "{}\n\n"
       "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n"
       "{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
-      workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.inside.alpha_ns,
-      machine.inside.beta_ps, machine.gap_ns, machine.copy_ns,
+      workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
+      machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
+      machine.copy.beta_ps,
       machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
       "time", "rounds", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside",

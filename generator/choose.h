@@ -6,14 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "generator/cost.h"
+#include "generator/candidates.h"
 #include "verifier/decode.h"
 
 namespace quadrille {
 
 // As they were typed; empty where they were not.
 struct MachineArguments {
-  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, copy, port;
+  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy, port;
 };
 
 // --alpha and --beta, which have another use as well, and the others.

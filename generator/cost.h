@@ -1,23 +1,20 @@
-// What a call of an all-to-all takes by a linear model of the machine, and the algorithm and numbers
-// that take least. The model reads programs by walking them, so it knows nothing of any algorithm.
+// What a call of an all-to-all takes by a linear model of the machine. The model reads programs by
+// walking them, so it knows nothing of any algorithm.
 //
-// The steps of a rank are rounds: those of a round wait for none of each other. A round takes alpha,
-// between nodes where a message of it is; what it takes to copy blocks into messages and out of them; and
-// what the messages take that the ranks of its node send. They share the node's port, which the gap of
-// each message and beta for each byte between nodes keep busy, and its memory, which the gap of every
-// message and beta for each byte inside keep busy, both at the same time: the longer counts. With a port a
-// rank, it is what the rank sends itself, one after the other. The time of a call is that of the slowest
-// rank.
+// The steps of a rank are stages: those of a stage wait for the same stages, and are waited for together.
+// A stage begins when those that it waits for are done and the one before it has begun, and its rank then
+// copies blocks into messages and out of them. Its messages queue up, with those of the other ranks of the
+// node, which do the same: at the node's port, which the gap of each message between nodes and beta for each
+// of its bytes keep busy, and in its memory, which those of messages inside keep busy. With a port a rank,
+// a rank's messages of both kinds queue up at it alone. Alpha later, of either kind, the stage is done.
 // Integers only: one machine and one block size give one choice. runtime/calibrate.c measures a machine.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
-#include "generator/registry.h"
+#include "schedule/binding.h"
 
 namespace quadrille {
 
@@ -26,14 +23,15 @@ inline constexpr LinearModel kCommonModel = {2000, 100};
 
 struct Machine {
   LinearModel between = kCommonModel;  // nodes
-  LinearModel inside = {500, 50};      // a node; a copy takes as long as the byte of a message
-  int64_t gap_ns = 50;                 // from a message to the next
-  int64_t copy_ns = 50;                // of a block into a message or out of it, beside its bytes
+  LinearModel inside = {500, 50};      // a node
+  LinearModel copy = {50, 50};         // a block into a message or out of it
+  int64_t gap_ns = 50;                 // from a message to the next between nodes
+  int64_t gap_inside_ns = 50;          // and inside
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-// What a rank does in a round, or in all.
+// What a rank does in a stage, or in all.
 struct Load {
   int64_t between = 0, inside = 0;  // messages that it sends to other nodes, to its own
   int64_t blocks_between = 0, blocks_inside = 0;  // that they carry
@@ -41,13 +39,21 @@ struct Load {
   friend bool operator==(const Load&, const Load&) = default;
 };
 
-// What a rank does in a call, of those that were looked at the one on its node that does most, in each
-// respect.
+struct Stage {
+  size_t needs = 0;  // the first so many stages are done before it begins
+  size_t round = 0;  // after that of the last of them; 0 where there is none
+  Load most;         // of the ranks that were looked at, the one that does most, in each respect
+  Load sum;          // of all of them
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
+// What ranks of one node do in a call.
 struct Traffic {
-  int64_t node_ranks = 0;    // of its node
-  std::vector<Load> rounds;  // in their order
-  int64_t in_flight = 0;     // blocks sent at most by steps that do not wait for each other
-  Load total() const;
+  int64_t node_ranks = 0;     // of the node
+  int64_t samples = 0;        // that were looked at
+  std::vector<Stage> stages;  // in their order
+  int64_t in_flight = 0;  // blocks of a rank sent at most by steps that do not wait for each other
+  Load total() const;     // of `most`
   int64_t rounds_between() const;
   int64_t rounds_inside() const;  // that send inside alone
   friend bool operator==(const Traffic&, const Traffic&) = default;
@@ -59,30 +65,6 @@ std::vector<Traffic> traffic(const Program& program, const Job& job, const Bindi
 
 // Nanoseconds that a call with blocks of so many bytes takes; INT64_MAX where it is more.
 int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, int64_t bytes);
-
-// An algorithm with its default options and the numbers of its file.
-struct Candidate {
-  const Algorithm* algorithm = nullptr;
-  std::vector<int64_t> numbers;  // in the order of algorithm->numbers
-  std::vector<Traffic> traffic;
-  int64_t time = 0;
-};
-
-// "tuna, radix = 4".
-std::string candidate_text(const Candidate& candidate);
-
-// Numbers that are not to be chosen, by name.
-using Fixed = std::map<std::string, int64_t>;
-
-// The best of each algorithm for alltoall that serves this topology and has those numbers, the best
-// first; of equals the one that the registry has first, with the least numbers. Only `name` where that
-// is not empty. block_count is chosen last: a power of two, the least with which there are no fewer
-// rounds, but not so great that a rank has more than kInFlightBytes under way where it would have less
-// with another.
-std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
-                                       const Machine& machine, const std::string& name,
-                                       const Fixed& fixed);
-inline constexpr int64_t kInFlightBytes = 1 << 16;
 
 }  // namespace quadrille
 

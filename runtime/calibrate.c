@@ -1,9 +1,8 @@
 /* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto` and
- * prints what it is told: --bytes, --alpha, --beta, --alpha-inside, --beta-inside, --gap, --copy, --port.
+ * prints what it is told: --bytes, --alpha, --beta, --gap, the same inside, --copy, --beta-copy, --port.
  *
  * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
- * ranks of the two nodes with most send at once, each to one of the other node; then all ranks of the
- * node with most. Whether they share a port shows beside what a few ranks take alone. Exit codes: 0
+ * ranks send at once, each to one of another node, if that has as many; then each inside its node. Whether they share a port shows beside what a few ranks take alone. Exit codes: 0
  * done, 2 bad input, or ranks of which nothing can be measured. */
 #include "runtime/calibrate.h"
 
@@ -86,65 +85,66 @@ static int parse(int count, char** words, struct arguments* a) {
 /* The ranks, node by node. */
 struct nodes {
   int rank, ranks;
-  int* node_of;      /* a node is told by its lowest rank */
-  int local;         /* number of this rank on its node */
-  int first, second; /* nodes of most ranks; second is -1 where there is one node alone */
-  int first_size, second_size;
+  int* node_of;           /* a node is told by its lowest rank */
+  int* local_of;          /* the ranks of a node, from 0 on */
+  int most, next_to_most; /* ranks on a node; 0 where there is none */
 };
-
-static int size_of(const struct nodes* n, int node) {
-  int size = 0;
-  for (int r = 0; r < n->ranks; r++) size += n->node_of[r] == node;
-  return size;
-}
 
 static void find_nodes(struct nodes* n) {
   MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
   n->node_of = malloc((size_t)n->ranks * sizeof *n->node_of);
-  if (!n->node_of) quadrille_calibration_fails("out of memory");
+  n->local_of = malloc((size_t)n->ranks * sizeof *n->local_of);
+  int* sizes = calloc((size_t)n->ranks, sizeof *sizes);
+  if (!n->node_of || !n->local_of || !sizes) quadrille_calibration_fails("out of memory");
   quadrille_gather_nodes(MPI_COMM_WORLD, n->rank, n->node_of);
-  n->first = n->second = -1;
-  for (int r = 0; r < n->rank; r++) n->local += n->node_of[r] == n->node_of[n->rank];
+  for (int r = 0; r < n->ranks; r++) n->local_of[r] = sizes[n->node_of[r]]++;
   for (int r = 0; r < n->ranks; r++) {
-    if (n->node_of[r] != r) continue;
-    const int size = size_of(n, r);
-    if (size > n->first_size) {
-      n->second = n->first;
-      n->second_size = n->first_size;
-      n->first = r;
-      n->first_size = size;
-    } else if (size > n->second_size) {
-      n->second = r;
-      n->second_size = size;
-    }
+    if (sizes[r] > n->next_to_most) n->next_to_most = sizes[r];
+    if (n->next_to_most <= n->most) continue;
+    n->next_to_most = n->most;
+    n->most = sizes[r];
   }
+  free(sizes);
 }
 
-/* So many ranks of both nodes, each with one of the other. */
-static struct quadrille_team between(const struct nodes* n, int senders) {
-  struct quadrille_team team = {0};
-  const int node = n->node_of[n->rank], member = node == n->first || node == n->second;
-  MPI_Comm_split(MPI_COMM_WORLD, member && n->local < senders ? 0 : MPI_UNDEFINED,
-                 2 * n->local + (node == n->second), &team.comm);
-  if (team.comm != MPI_COMM_NULL) {
-    MPI_Comm_rank(team.comm, &team.to);
-    team.from = team.to ^= 1;
+enum scope { BETWEEN, INSIDE };
+
+/* The ranks that send to each other: the first so many of this rank's node, or those with its number on
+ * all nodes. How many; `at` is which of them this rank is, `world` has room for all. */
+static int circle_of(const struct nodes* n, enum scope scope, int senders, int* world, int* at) {
+  const int* of = scope == INSIDE ? n->node_of : n->local_of;
+  int count = 0;
+  for (int r = 0; r < n->ranks; r++) {
+    if (of[r] != of[n->rank] || n->local_of[r] >= senders) continue;
+    if (r == n->rank) *at = count;
+    world[count++] = r;
   }
-  return team;
+  return n->local_of[n->rank] < senders ? count : 0;
 }
 
-/* So many ranks of the first node, each to the next. */
-static struct quadrille_team inside(const struct nodes* n, int senders) {
+/* So many ranks of each node, each to one inside, the next, or to one half of the nodes away. */
+static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   struct quadrille_team team = {0};
-  const int member = n->node_of[n->rank] == n->first && n->local < senders;
-  MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->local, &team.comm);
-  if (team.comm != MPI_COMM_NULL) {
-    int rank = 0;
-    MPI_Comm_rank(team.comm, &rank);
-    team.to = (rank + 1) % senders;
-    team.from = (rank + senders - 1) % senders;
+  int* world = malloc((size_t)n->ranks * sizeof *world);
+  if (!world) quadrille_calibration_fails("out of memory");
+  int at = 0;
+  const int count = circle_of(n, scope, senders, world, &at);
+  MPI_Comm_split(MPI_COMM_WORLD, count > 1 ? 0 : MPI_UNDEFINED, n->rank, &team.comm);
+  if (count > 1) {
+    const int shift = scope == INSIDE ? 1 : count / 2;
+    const int peers[] = {world[(at + shift) % count], world[(at + count - shift) % count]};
+    int of_team[2];
+    MPI_Group all, members;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(team.comm, &members);
+    MPI_Group_translate_ranks(all, 2, peers, members, of_team);
+    MPI_Group_free(&all);
+    MPI_Group_free(&members);
+    team.to = of_team[0];
+    team.from = of_team[1];
   }
+  free(world);
   return team;
 }
 
@@ -169,41 +169,39 @@ static int shares_port(struct quadrille_round many, struct quadrille_round few, 
 
 /* What the flags say, in seconds. */
 struct values {
-  double alpha, beta, alpha_inside, beta_inside, gap, copy;
+  double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, copy, beta_copy;
   int shares; /* the port */
 };
 
-/* From what all ranks take, `pairs` between nodes and `own` inside. */
-static struct values values_of(struct quadrille_round outer, int pairs,
-                               struct quadrille_round inner, int own, int shares) {
-  const int sharing_outer = shares && pairs > 0 ? pairs : 1, sharing_inner = shares ? own : 1;
-  struct values v = {.shares = shares};
-  v.gap = pairs > 0 ? outer.per_message / sharing_outer : inner.per_message / sharing_inner;
-  v.alpha = outer.at_zero - sharing_outer * v.gap;
-  v.beta = outer.per_byte / sharing_outer;
-  v.alpha_inside = inner.at_zero - sharing_inner * v.gap;
-  v.beta_inside = inner.per_byte / sharing_inner;
-  return v;
+/* What a message takes by these flags, where so many ranks share the port or the memory. */
+static void values_of(struct quadrille_round round, int sharing, double* alpha, double* beta,
+                      double* gap) {
+  *gap = round.per_message / sharing;
+  *alpha = round.at_zero - round.per_message;
+  *beta = round.per_byte / sharing;
 }
 
 /* False where times told nothing. The same at all ranks. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
-  const int pairs = n->second_size, own = n->first_size;
+  const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (pairs > 1 || own > 2);
   struct quadrille_round outer = {0}, inner = {0}, few = {0};
-  int told = 1, shares = 1;
+  int told = 1;
   const double seconds = a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY);
-  if (pairs > 0) told &= measure(between(n, pairs), a, seconds, &outer);
-  if (own > 1) told &= measure(inside(n, own), a, seconds, &inner);
+  if (pairs > 0) told &= measure(team_of(n, BETWEEN, pairs), a, seconds, &outer);
+  if (own > 1) told &= measure(team_of(n, INSIDE, own), a, seconds, &inner);
+  *v = (struct values){.shares = 1};
   if (pairs > 1) {
-    told &= measure(between(n, 1), a, seconds, &few);
-    shares = shares_port(outer, few, pairs);
+    told &= measure(team_of(n, BETWEEN, 1), a, seconds, &few);
+    v->shares = shares_port(outer, few, pairs);
   } else if (own > 2) {
-    told &= measure(inside(n, 2), a, seconds, &few);
-    shares = shares_port(inner, few, own / 2.0);
+    told &= measure(team_of(n, INSIDE, 2), a, seconds, &few);
+    v->shares = shares_port(inner, few, own / 2.0);
   }
-  *v = values_of(outer, pairs, inner, own, shares);
+  values_of(outer, v->shares && pairs > 0 ? pairs : 1, &v->alpha, &v->beta, &v->gap);
+  values_of(inner, v->shares ? own : 1, &v->alpha_inside, &v->beta_inside, &v->gap_inside);
   v->copy = quadrille_measure_copy(seconds);
+  v->beta_copy = quadrille_measure_copied_byte(seconds);
   return told;
 }
 
@@ -212,23 +210,24 @@ static long long whole(double value, double unit) { return value > 0 ? llround(v
 static void print(const struct nodes* n, const struct arguments* a, const struct values* v) {
   const double ns = 1e-9, ps = 1e-12;
   printf("--bytes %ld ", a->bytes);
-  if (n->second_size > 0)
-    printf("--alpha %lldns --beta %lldps ", whole(v->alpha, ns), whole(v->beta, ps));
+  if (n->next_to_most > 0)
+    printf("--alpha %lldns --beta %lldps --gap %lldns ", whole(v->alpha, ns), whole(v->beta, ps),
+           whole(v->gap, ns));
   else
     fprintf(
         stderr,
         "calibrate: all ranks are on one node, so what messages take between nodes could not be "
-        "measured: no --alpha, no --beta\n");
-  if (n->first_size > 1)
-    printf("--alpha-inside %lldns --beta-inside %lldps ", whole(v->alpha_inside, ns),
-           whole(v->beta_inside, ps));
+        "measured: no --alpha, no --beta, no --gap\n");
+  if (n->most > 1)
+    printf("--alpha-inside %lldns --beta-inside %lldps --gap-inside %lldns ",
+           whole(v->alpha_inside, ns), whole(v->beta_inside, ps), whole(v->gap_inside, ns));
   else
     fprintf(
         stderr,
         "calibrate: no node has two ranks, so what messages take inside could not be measured: no "
-        "--alpha-inside, no --beta-inside\n");
-  printf("--gap %lldns --copy %lldns --port %s\n", whole(v->gap, ns), whole(v->copy, ns),
-         v->shares ? "node" : "rank");
+        "--alpha-inside, no --beta-inside, no --gap-inside\n");
+  printf("--copy %lldns --beta-copy %lldps --port %s\n", whole(v->copy, ns),
+         whole(v->beta_copy, ps), v->shares ? "node" : "rank");
 }
 
 /* One line for each length: what a message takes between the first rank and the last. */
@@ -263,6 +262,7 @@ static int run(const struct arguments* a) {
     print(&n, a, &v);
   if (problem && n.rank == 0) fprintf(stderr, "calibrate: %s\n", problem);
   free(n.node_of);
+  free(n.local_of);
   return problem ? 2 : 0;
 }
 

@@ -40,13 +40,15 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
 /* The same of one message of so many bytes. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 
-enum { QUADRILLE_LOADS_OF_COPY = 4 };
+enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* of both functions that follow */
 /* Seconds that this library takes to put a small block into a message, or to take it out, where all
  * ranks do it at once: at the slowest of them. Collective over MPI_COMM_WORLD. */
 double quadrille_measure_copy(double seconds);
+/* Seconds that each byte of a large one takes then; 0 where the clock does not see it. */
+double quadrille_measure_copied_byte(double seconds);
 
-/* The median of times of `work`, one after another for about so many seconds, in each of which it is
- * done as often as a clock needs to see it. All ranks of the communicator do it as often. */
+/* What `work` takes, done for about so many seconds: the mean of a stretch of them, of some stretches the
+ * median. All ranks of the communicator do it as often. */
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds);
 
 /* Ends the program, at all ranks, with exit code 2 and this sentence. */

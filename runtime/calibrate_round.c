@@ -1,8 +1,9 @@
 /* Times of rounds, and the lines through them.
  *
  * The ranks of a team stay in step by themselves: none can begin a round before its neighbours have
- * ended the last. A time is the median of many, so that what else the machine does leaves few traces;
- * of a team it is the slowest rank's. Lengths and numbers of messages grow in powers of 4, and lines
+ * ended the last. A time is the mean of a stretch of rounds, as ranks that share a core take turns with
+ * many at once; and of some stretches the median, so that what else the machine does leaves few traces. Of a
+ * team it is the slowest rank's. Lengths and numbers of messages grow in powers of 4, and lines
  * are fitted to relative errors, so that short messages tell as much as long ones. */
 #include "runtime/calibrate.h"
 
@@ -16,8 +17,8 @@ enum {
   SMALLEST = 16,
   NUMBERS = 4,
   LONGEST_OF_MANY = 1 << 14,
-  LEAST_TIMES = 5,
-  MOST_TIMES = 1 << 20
+  STRETCHES = 7,
+  MOST_TIMES = 1 << 22
 };
 static const double kSeen = 20e-6; /* seconds: to the least precise clock, more than one tick */
 
@@ -43,21 +44,23 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
-  work(with); /* connections are made */
-  double once = seconds_of(work, with, 3);
+/* How often the work is done in so many seconds, by what it took the slowest rank so many times: as often
+ * at all ranks. */
+static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
+  double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
-  const int batch = once < kSeen ? (int)(kSeen / fmax(once, 1e-9)) + 1 : 1;
-  const double wanted = seconds / fmax(once * batch, kSeen);
-  const int count = wanted < LEAST_TIMES  ? LEAST_TIMES
-                    : wanted > MOST_TIMES ? MOST_TIMES
-                                          : (int)wanted;
-  double* times = must(malloc((size_t)count * sizeof *times));
-  for (int i = 0; i < count; i++) times[i] = seconds_of(work, with, batch);
-  qsort(times, (size_t)count, sizeof *times, by_value);
-  const double median = (times[(count - 1) / 2] + times[count / 2]) / 2;
-  free(times);
-  return median;
+  return (int)fmin(seconds / fmax(once, 1e-9) + 1, MOST_TIMES);
+}
+
+double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
+  const double stretch = fmax(seconds / STRETCHES, kSeen);
+  work(with); /* connections are made */
+  const int few = times_in(stretch / 2, work, with, comm, 3);
+  const int times = times_in(stretch, work, with, comm, few);
+  double means[STRETCHES];
+  for (int i = 0; i < STRETCHES; i++) means[i] = seconds_of(work, with, times);
+  qsort(means, STRETCHES, sizeof *means, by_value);
+  return means[STRETCHES / 2];
 }
 
 struct quadrille_line quadrille_line_through(const double* x, const double* times, int points) {
@@ -146,6 +149,7 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   share(times, SIZES + NUMBERS);
   const struct quadrille_line by_size = quadrille_line_through(sizes, times, SIZES);
   const struct quadrille_line by_number = quadrille_line_through(numbers, times + SIZES, NUMBERS);
-  return (struct quadrille_round){
-      by_size.at_zero, fmax(0, by_number.slope - of_many * by_size.slope), by_size.slope};
+  const double more = fmax(0, by_number.slope - of_many * by_size.slope);
+  const double gap = fmin(more, by_size.at_zero);
+  return (struct quadrille_round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
 }

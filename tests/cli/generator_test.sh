@@ -132,8 +132,8 @@ expect 0 generate hierarchical-overlapped --nodes 512x32 --out tuna.qs
 
 # What auto chooses is made again by what the file says.
 expect 0 generate auto --nodes 8,8,4,12 --bytes 16 --out auto.qs
-says 'auto.qs: tuna-coalesced for alltoall on nodes 4,2x8,12 (32 ranks)'
-says 'chosen: tuna-coalesced, radix = '
+says 'auto.qs: tuna for alltoall on nodes 4,2x8,12 (32 ranks)'
+says 'chosen: tuna, radix = '
 says 'a call with blocks of 16 bytes takes'
 expect 0 "$verifier" check auto.qs
 says 'auto.qs: verified'
@@ -149,8 +149,8 @@ says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes
 # Where messages cost next to nothing, no block goes by another rank.
 expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
 says 'auto.qs: factor for alltoall'
-expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --copy 40ns --port rank
-says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, 500 ns and 50 ps inside, the next one 0 ns; a block that is copied 40 ns'
+expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
+says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 500 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
 says 'each rank has a port of its own'
 # Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
 says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'

@@ -51,25 +51,25 @@ explains() { grep -qF "$1" "$said" || problem "--explain does not say: $1"; }
 # A message takes time, and more than one of its bytes.
 dearer() {
   [ "$(value "beta$1")" -gt 0 ] &&
-    [ $((1000 * ($(value "alpha$1") + $(value gap)))) -gt "$(value "beta$1")" ] ||
+    [ $((1000 * ($(value "alpha$1") + $(value "gap$1")))) -gt "$(value "beta$1")" ] ||
     problem "alpha$1 and beta$1 out of order"
 }
 
-all='alpha beta alpha-inside beta-inside gap copy'
-measures "$all" '' 4 2
+outer='alpha beta gap' inner='alpha-inside beta-inside gap-inside' copies='copy beta-copy'
+measures "$outer $inner $copies" '' 4 2
 dearer ''
 dearer -inside
 accepted
-explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes, $(value alpha-inside) ns and $(value beta-inside) ps inside, the next one $(value gap) ns; a block that is copied $(value copy) ns; "
+explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes, the next one $(value gap) ns; inside $(value alpha-inside) ns and $(value beta-inside) ps, the next one $(value gap-inside) ns; a block that is copied $(value copy) ns and $(value beta-copy) ps; "
 case $(cat "$out") in
   *node) explains 'the ranks of a node share its port and its memory' ;;
   *rank) explains 'each rank has a port of its own' ;;
 esac
-measures 'alpha-inside beta-inside gap copy' 'calibrate: all ranks are on one node, so what messages take between nodes could not be measured: no --alpha, no --beta' 3 3
+measures "$inner $copies" 'calibrate: all ranks are on one node, so what messages take between nodes could not be measured: no --alpha, no --beta, no --gap' 3 3
 dearer -inside
 accepted
-explains " $(value alpha-inside) ns and $(value beta-inside) ps inside"
-measures 'alpha beta gap copy' 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside' 2 1
+explains "; inside $(value alpha-inside) ns and $(value beta-inside) ps, the next one $(value gap-inside) ns;"
+measures "$outer $copies" 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside, no --gap-inside' 2 1
 dearer ''
 accepted
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"

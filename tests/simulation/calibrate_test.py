@@ -31,7 +31,7 @@ class Calibrate(unittest.TestCase):
         self.near(found["alpha"], 2013, 0.01)
         self.near(found["beta"], 800, 0.01)
         self.assertLess(found["gap"], 20)
-        self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "port"])
+        self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "beta-copy", "port"])
 
     def test_messages_are_as_long_as_blocks(self):
         """On the network flat longer ones hold each other up."""
@@ -45,16 +45,17 @@ class Calibrate(unittest.TestCase):
         self.near(found["beta"], 800, 0.01)
         self.near(4 * found["gap"], 1000, 0.06)
         self.near(4 * found["beta-inside"], 100, 0.01)
-        self.near(found["alpha-inside"] + 4 * found["gap"], 1200, 0.01)
+        self.near(found["alpha-inside"] + 4 * found["gap-inside"], 1200, 0.01)
         self.assertLess(found["copy"], 3)
+        self.assertEqual(found["beta-copy"], 0)
 
     def test_each_rank_has_its_own_memory_on_one_node(self):
         found = self.measure("busy", "4")
         self.assertEqual(found["port"], "rank")
         self.near(found["alpha-inside"], 200, 0.05)
         self.near(found["beta-inside"], 100, 0.01)
-        self.near(found["gap"], 1000, 0.01)
-        self.assertEqual(list(found), ["alpha-inside", "beta-inside", "gap", "copy", "port"])
+        self.near(found["gap-inside"], 1000, 0.01)
+        self.assertEqual(list(found), ["alpha-inside", "beta-inside", "gap-inside", "copy", "beta-copy", "port"])
 
     def test_the_nodes_with_most_ranks_are_measured(self):
         """Pairs get out of step, and each has more of the port while another waits."""

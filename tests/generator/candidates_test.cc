@@ -1,0 +1,141 @@
+// What is chosen by the model: against a search over all numbers, and where it is known.
+#include "generator/candidates.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+namespace {
+
+const Algorithm& algorithm(const std::string& name) {
+  return *find_algorithm(Collective::kAlltoall, name);
+}
+
+std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64_t>& sizes,
+                                std::vector<int64_t> numbers) {
+  const Program program = make_program(algorithm(name), all_choices(algorithm(name))[0]);
+  const Job job{{topology_of(sizes)}, std::move(numbers), {}};
+  return traffic(program, job, bind(program, job, {}, 0).value());
+}
+
+constexpr int64_t kAllAtOnce = 1 << 20;  // as a block_count
+
+// What an algorithm does with each radix.
+std::vector<std::vector<Traffic>> all_traffic(const std::string& name,
+                                              const std::vector<int64_t>& sizes) {
+  std::vector<std::vector<Traffic>> all;
+  for (int64_t radix = 2; radix <= std::max<int64_t>(2, topology_of(sizes).ranks()); ++radix) {
+    std::vector<int64_t> numbers = {radix, kAllAtOnce};
+    numbers.resize(algorithm(name).numbers.size());
+    all.push_back(traffic_of(name, sizes, numbers));
+  }
+  return all;
+}
+
+int64_t least_time(const std::vector<std::vector<Traffic>>& all, int64_t bytes,
+                   const Machine& machine) {
+  int64_t least = INT64_MAX;
+  for (const std::vector<Traffic>& each : all)
+    least = std::min(least, call_time(machine, each, bytes));
+  return least;
+}
+
+TEST(Choice, IsNearTheBestOfAllRadices) {
+  EXPECT_TRUE(rc::check("within 1.1", [] {
+    const auto sizes = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(1, 6),
+                                                                 rc::gen::inRange<int64_t>(1, 12));
+    const Machine machine{
+        {*rc::gen::inRange<int64_t>(0, 50000), *rc::gen::inRange<int64_t>(0, 50000)},
+        {*rc::gen::inRange<int64_t>(0, 9000), *rc::gen::inRange<int64_t>(0, 900)},
+        {*rc::gen::inRange<int64_t>(0, 500), *rc::gen::inRange<int64_t>(0, 900)},
+        *rc::gen::inRange<int64_t>(0, 5000),
+        *rc::gen::inRange<int64_t>(0, 5000),
+        *rc::gen::element(PortScope::kNode, PortScope::kRank)};
+    const int64_t bytes = int64_t{1} << *rc::gen::inRange(0, 20);
+    const auto name = *rc::gen::element<std::string>("tuna", "tuna-coalesced", "tuna-staggered");
+    Fixed fixed;
+    if (name != "tuna") fixed["block_count"] = kAllAtOnce;
+    const std::vector<Candidate> best =
+        best_candidates(topology_of(sizes), bytes, machine, name, fixed);
+    RC_ASSERT(best.size() == 1u);
+    const int64_t least = least_time(all_traffic(name, sizes), bytes, machine);
+    RC_ASSERT(10 * best[0].time <= 11 * least);
+    RC_ASSERT(best[0].time >= least);
+  }));
+}
+
+TEST(Choice, IsNearTheBestOfAllRadicesOnManyRanks) {
+  for (const int64_t ranks : {60, 128}) {
+    const std::vector<std::vector<Traffic>> all = all_traffic("tuna", {ranks});
+    for (int64_t bytes = 8; bytes <= 1 << 16; bytes *= 2) {
+      const int64_t least = least_time(all, bytes, {});
+      const int64_t found = best_candidates(topology_of({ranks}), bytes, {}, "tuna", {})[0].time;
+      EXPECT_LE(10 * found, 11 * least) << ranks << " ranks, " << bytes << " bytes";
+      EXPECT_GE(found, least);
+    }
+  }
+}
+
+TEST(Choice, IsOfAGreaterRadixForLargerBlocks) {
+  for (const std::string name : {"tuna", "tuna-coalesced"}) {
+    int64_t radix = 2;
+    for (int64_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
+      const std::vector<Candidate> best =
+          best_candidates(topology_of({16, 16, 16, 16, 16, 16, 16, 16}), bytes, {}, name, {});
+      EXPECT_GE(best[0].numbers[0], radix) << name << ", " << bytes << " bytes";
+      radix = best[0].numbers[0];
+    }
+    EXPECT_GE(radix, 16) << name;
+  }
+}
+
+TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
+  const Topology topology = topology_of({8, 8, 4, 12});
+  for (const Traffic& each : best_candidates(topology, 16, {}, "", {})[0].traffic)
+    EXPECT_LT(each.total().between + each.total().inside, 31);
+  EXPECT_EQ(best_candidates(topology, 1 << 20, {}, "", {})[0].algorithm->name, "factor");
+}
+
+TEST(Choice, OfTimesThatAreAlikeMovesTheFewestBlocks) {
+  const Topology topology = topology_of({8, 8, 8, 8});
+  Machine machine{{0, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
+  // Bytes between nodes are all that counts, and every algorithm that moves blocks once sends the same.
+  EXPECT_EQ(best_candidates(topology, 1000, machine, "", {})[0].algorithm->name, "factor");
+  // A message costs 2 % of a block more, then 5 %.
+  machine.gap_ns = 2;
+  EXPECT_EQ(best_candidates(topology, 1000, machine, "", {})[0].algorithm->name, "factor");
+  machine.gap_ns = 5;
+  const std::vector<Candidate> best = best_candidates(topology, 1000, machine, "", {});
+  EXPECT_LT(best[0].traffic[0].total().between, 24);
+  for (size_t i = 1; i < best.size(); ++i) EXPECT_LE(best[i - 1].time, best[i].time);
+}
+
+TEST(Choice, HasNoMoreUnderWayThanItMust) {
+  const auto block_count = [](const std::vector<int64_t>& sizes, int64_t bytes) {
+    const Fixed fixed = {{"radix", 2}};
+    return best_candidates(topology_of(sizes), bytes, {}, "tuna-staggered", fixed)[0].numbers[1];
+  };
+  const std::vector<int64_t> ones(64, 1), pairs(32, 2);
+  EXPECT_EQ(block_count(ones, 16), 64);    // all 63 messages
+  EXPECT_EQ(block_count(ones, 4096), 16);  // 64 KiB
+  EXPECT_EQ(block_count(ones, 1 << 20), 1);
+  EXPECT_EQ(block_count(pairs, 16), 64);
+  EXPECT_EQ(block_count(pairs, 1 << 20), 32);  // so many travel inside nodes anyway
+}
+
+TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
+  for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {{"radix", 3}})) {
+    EXPECT_EQ(candidate.algorithm->numbers[0].name, "radix");
+    EXPECT_EQ(candidate.numbers[0], 3);
+  }
+  for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {}))
+    EXPECT_TRUE(candidate.algorithm->name != "xor" && candidate.algorithm->name != "factor-even");
+  EXPECT_TRUE(best_candidates(topology_of({3}), 64, {}, "xor", {}).empty());
+}
+
+}  // namespace
+}  // namespace quadrille
