@@ -2,8 +2,9 @@
  * prints what it is told: --bytes, --alpha, --beta, --gap, the same inside, --copy, --beta-copy, --port.
  *
  * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
- * ranks send at once, each to one of another node, if that has as many; then each inside its node. Whether they share a port shows beside what a few ranks take alone. Exit codes: 0
- * done, 2 bad input, or ranks of which nothing can be measured. */
+ * ranks send at once, to those of another node, where nodes have as many; then to those of their own.
+ * Whether they share a port shows beside what a few ranks take alone. Exit codes: 0 done, 2 bad input, or
+ * ranks of which nothing can be measured. */
 #include "runtime/calibrate.h"
 
 #include <math.h>
@@ -87,69 +88,93 @@ struct nodes {
   int rank, ranks;
   int* node_of;           /* a node is told by its lowest rank */
   int* local_of;          /* the ranks of a node, from 0 on */
+  int* size_of;           /* of the nodes, by their lowest ranks; 0 at all others */
   int most, next_to_most; /* ranks on a node; 0 where there is none */
 };
+
+static int* numbers(int count) {
+  int* result = calloc((size_t)count, sizeof *result);
+  if (!result) quadrille_calibration_fails("out of memory");
+  return result;
+}
 
 static void find_nodes(struct nodes* n) {
   MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
-  n->node_of = malloc((size_t)n->ranks * sizeof *n->node_of);
-  n->local_of = malloc((size_t)n->ranks * sizeof *n->local_of);
-  int* sizes = calloc((size_t)n->ranks, sizeof *sizes);
-  if (!n->node_of || !n->local_of || !sizes) quadrille_calibration_fails("out of memory");
+  n->node_of = numbers(n->ranks);
+  n->local_of = numbers(n->ranks);
+  n->size_of = numbers(n->ranks);
   quadrille_gather_nodes(MPI_COMM_WORLD, n->rank, n->node_of);
-  for (int r = 0; r < n->ranks; r++) n->local_of[r] = sizes[n->node_of[r]]++;
+  for (int r = 0; r < n->ranks; r++) n->local_of[r] = n->size_of[n->node_of[r]]++;
   for (int r = 0; r < n->ranks; r++) {
-    if (sizes[r] > n->next_to_most) n->next_to_most = sizes[r];
-    if (n->next_to_most <= n->most) continue;
-    n->next_to_most = n->most;
-    n->most = sizes[r];
+    const int size = n->size_of[r], more = size > n->most;
+    if (more) n->next_to_most = n->most;
+    if (more) n->most = size;
+    if (!more && size > n->next_to_most) n->next_to_most = size;
   }
-  free(sizes);
+}
+
+/* The nodes with at least so many ranks send each to the one that is half of these nodes away. */
+static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
+  int* nodes = numbers(n->ranks);
+  int count = 0, at = 0;
+  for (int r = 0; r < n->ranks; r++) {
+    if (n->size_of[r] < senders) continue;
+    if (r == n->node_of[n->rank]) at = count;
+    nodes[count++] = r;
+  }
+  *to = nodes[(at + count / 2) % count];
+  *from = nodes[(at + count - count / 2) % count];
+  free(nodes);
+}
+
+static int rank_at(const struct nodes* n, int node, int local) {
+  int rank = 0;
+  while (n->node_of[rank] != node || n->local_of[rank] != local) rank++;
+  return rank;
+}
+
+/* As ranks of MPI_COMM_WORLD have them, for those of another communicator. */
+static void translate(int* ranks, int count, MPI_Comm comm) {
+  int* translated = numbers(count);
+  MPI_Group all, members;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Comm_group(comm, &members);
+  MPI_Group_translate_ranks(all, count, ranks, members, translated);
+  MPI_Group_free(&all);
+  MPI_Group_free(&members);
+  memcpy(ranks, translated, (size_t)count * sizeof *ranks);
+  free(translated);
 }
 
 enum scope { BETWEEN, INSIDE };
 
-/* The ranks that send to each other: the first so many of this rank's node, or those with its number on
- * all nodes. How many; `at` is which of them this rank is, `world` has room for all. */
-static int circle_of(const struct nodes* n, enum scope scope, int senders, int* world, int* at) {
-  const int* of = scope == INSIDE ? n->node_of : n->local_of;
-  int count = 0;
-  for (int r = 0; r < n->ranks; r++) {
-    if (of[r] != of[n->rank] || n->local_of[r] >= senders) continue;
-    if (r == n->rank) *at = count;
-    world[count++] = r;
-  }
-  return n->local_of[n->rank] < senders ? count : 0;
-}
-
-/* So many ranks of each node, each to one inside, the next, or to one half of the nodes away. */
+/* So many ranks of each node, or as many as there are, each to all others of these; or so many of each node
+ * that has as many, each to as many of another, first to the one with its own number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
-  struct quadrille_team team = {0};
-  int* world = malloc((size_t)n->ranks * sizeof *world);
-  if (!world) quadrille_calibration_fails("out of memory");
-  int at = 0;
-  const int count = circle_of(n, scope, senders, world, &at);
-  MPI_Comm_split(MPI_COMM_WORLD, count > 1 ? 0 : MPI_UNDEFINED, n->rank, &team.comm);
-  if (count > 1) {
-    const int shift = scope == INSIDE ? 1 : count / 2;
-    const int peers[] = {world[(at + shift) % count], world[(at + count - shift) % count]};
-    int of_team[2];
-    MPI_Group all, members;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Comm_group(team.comm, &members);
-    MPI_Group_translate_ranks(all, 2, peers, members, of_team);
-    MPI_Group_free(&all);
-    MPI_Group_free(&members);
-    team.to = of_team[0];
-    team.from = of_team[1];
+  const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
+  const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
+  const int member = local < circle && (inside ? circle > 1 : size >= senders);
+  struct quadrille_team team = {.peers = member ? circle - inside : 0};
+  MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &team.comm);
+  if (!member) return team;
+  int to = node, from = node;
+  if (!inside) find_partners(n, senders, &to, &from);
+  team.to = numbers(team.peers);
+  team.from = numbers(team.peers);
+  for (int i = 0; i < team.peers; i++) {
+    team.to[i] = rank_at(n, to, (local + i + inside) % circle);
+    team.from[i] = rank_at(n, from, (local + circle - i - inside) % circle);
   }
-  free(world);
+  translate(team.to, team.peers, team.comm);
+  translate(team.from, team.peers, team.comm);
   return team;
 }
 
 static void disband(struct quadrille_team* team) {
   if (team->comm != MPI_COMM_NULL) MPI_Comm_free(&team->comm);
+  free(team->to);
+  free(team->from);
 }
 
 /* Each load of it for so many seconds. False where the longest messages take no longer than short
@@ -232,7 +257,8 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
 
 /* One line for each length: what a message takes between the first rank and the last. */
 static void print_messages(const struct nodes* n, const struct arguments* a) {
-  struct quadrille_team ends = {.to = n->rank == 0, .from = n->rank == 0};
+  int other = n->rank == 0;
+  struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};
   const int member = n->rank == 0 || n->rank == n->ranks - 1;
   MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &ends.comm);
   for (const char* rest = a->messages; *rest;) {
@@ -240,7 +266,7 @@ static void print_messages(const struct nodes* n, const struct arguments* a) {
     const double time = quadrille_measure_message(&ends, (int)bytes, a->seconds / 10);
     if (n->rank == 0) printf("message %ld %.12e\n", bytes, time);
   }
-  disband(&ends);
+  if (member) MPI_Comm_free(&ends.comm);
 }
 
 /* The program's exit code. */
@@ -263,6 +289,7 @@ static int run(const struct arguments* a) {
   if (problem && n.rank == 0) fprintf(stderr, "calibrate: %s\n", problem);
   free(n.node_of);
   free(n.local_of);
+  free(n.size_of);
   return problem ? 2 : 0;
 }
 

@@ -9,10 +9,12 @@
 
 #include <mpi.h>
 
-/* Ranks that send to each other at the same time: each to one of them, and from one. */
+/* Ranks that send to each other at the same time. */
 struct quadrille_team {
   MPI_Comm comm; /* MPI_COMM_NULL at all other ranks */
-  int to, from;  /* ranks in it */
+  int* to;       /* ranks in it: to which this one sends, each in its turn */
+  int* from;     /* from which it receives */
+  int peers;     /* how many each are */
 };
 
 /* A line, fitted to times. */

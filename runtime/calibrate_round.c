@@ -86,25 +86,30 @@ struct load {
   int messages, bytes;
   char* buffer;
   MPI_Request* requests;
+  int turn; /* which of the peers is the first; another in each round, so that no two go ahead */
 };
 
 static void exchange(void* with) {
-  const struct load* load = with;
+  struct load* load = with;
   const struct quadrille_team* team = load->team;
-  const size_t bytes = (size_t)load->bytes, messages = (size_t)load->messages;
-  for (size_t i = 0; i < messages; i++)
-    MPI_Irecv(load->buffer + i * bytes, load->bytes, MPI_BYTE, team->from, 0, team->comm,
-              &load->requests[i]);
-  for (size_t i = 0; i < messages; i++)
-    MPI_Isend(load->buffer + (messages + i) * bytes, load->bytes, MPI_BYTE, team->to, 0, team->comm,
-              &load->requests[messages + i]);
-  MPI_Waitall(2 * load->messages, load->requests, MPI_STATUSES_IGNORE);
+  const size_t bytes = (size_t)load->bytes;
+  const int messages = load->messages;
+  char *in = load->buffer, *out = in + (size_t)messages * bytes;
+  MPI_Request* request = load->requests;
+  for (int i = 0; i < messages; i++, in += bytes)
+    MPI_Irecv(in, load->bytes, MPI_BYTE, team->from[(load->turn + i) % team->peers], 0, team->comm,
+              request++);
+  for (int i = 0; i < messages; i++, out += bytes)
+    MPI_Isend(out, load->bytes, MPI_BYTE, team->to[(load->turn + i) % team->peers], 0, team->comm,
+              request++);
+  MPI_Waitall(2 * messages, load->requests, MPI_STATUSES_IGNORE);
+  load->turn = (load->turn + 1) % team->peers;
 }
 
 /* The slowest rank's time, at the ranks of the team; 0 at all others. */
 static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
-  struct load load = {team, messages, bytes, NULL, NULL};
+  struct load load = {team, messages, bytes, NULL, NULL, 0};
   load.buffer = must(calloc(2 * (size_t)messages * (size_t)bytes + 1, 1));
   load.requests = must(calloc(2 * (size_t)messages, sizeof *load.requests));
   double time = quadrille_median_time(exchange, &load, team->comm, seconds);
