@@ -12,7 +12,7 @@ namespace quadrille {
 namespace {
 
 constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
-constexpr int64_t kAlike = 32;                 // a part of a time that the model is not exact to
+constexpr int64_t kAlike = 64;                 // a part of a time that the model is not exact to
 
 // For each number of digits the least radix that needs no more, for as many ranks as there are and for
 // as many as the largest node has.

@@ -28,7 +28,7 @@ using Fixed = std::map<std::string, int64_t>;
 
 // The best of each algorithm for alltoall that serves this topology and has those numbers, in the order of
 // their times; of equals the one that the registry has first, with the least numbers. But before all goes,
-// of those within a thirty-second of the least time, as the model is no more exact, the one whose ranks
+// of those within a sixty-fourth of the least time, as the model is no more exact, the one whose ranks
 // send and copy the fewest blocks, best a proven one. Only `name` where that is not empty. block_count is
 // chosen last: a power of two, the least with which there are no fewer rounds, but not so great that a rank
 // has more than kInFlightBytes under way where it would have less with another.

@@ -105,10 +105,10 @@ TEST(Choice, OfTimesThatAreAlikeMovesTheFewestBlocks) {
   Machine machine{{0, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
   // Bytes between nodes are all that counts, and every algorithm that moves blocks once sends the same.
   EXPECT_EQ(best_candidates(topology, 1000, machine, "", {})[0].algorithm->name, "factor");
-  // A message costs 2 % of a block more, then 5 %.
-  machine.gap_ns = 2;
+  // A message costs 1 % of a block more, then 2 %.
+  machine.gap_ns = 1;
   EXPECT_EQ(best_candidates(topology, 1000, machine, "", {})[0].algorithm->name, "factor");
-  machine.gap_ns = 5;
+  machine.gap_ns = 2;
   const std::vector<Candidate> best = best_candidates(topology, 1000, machine, "", {});
   EXPECT_LT(best[0].traffic[0].total().between, 24);
   for (size_t i = 1; i < best.size(); ++i) EXPECT_LE(best[i - 1].time, best[i].time);
