@@ -12,7 +12,7 @@ void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char
 }
 
 void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const char* text) {
-  quadrille_refuse(offer, strcmp(text, "out of memory") == 0 ? MPI_ERR_NO_MEM : error_class, text);
+  quadrille_refuse(offer, text == quadrille_no_memory ? MPI_ERR_NO_MEM : error_class, text);
 }
 
 const char* quadrille_unserved(const struct quadrille_program* program) {

@@ -1,9 +1,7 @@
 /* The collective entry points: MPI's arguments, checked, as two sides of a call. */
 #include <limits.h>
 
-#include "runtime/alltoall.h"
-#include "runtime/execution.h"
-#include "runtime/traffic.h"
+#include "runtime/exec/collectives.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
@@ -41,7 +39,10 @@ static int call(quadrille_schedule schedule, struct quadrille_side* send,
   else if (!wrong)
     wrong = check_side(send, ranks, &error_class);
   if (wrong) return quadrille_error(comm, error_class, "%s", wrong);
-  return quadrille_alltoall_run(schedule, send, receive, in_place, comm);
+  struct quadrille_binding* binding;
+  const int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLTOALL, &binding);
+  if (code != MPI_SUCCESS) return code;
+  return quadrille_alltoall_run(binding, send, receive, in_place, comm);
 }
 
 static struct quadrille_side equal(const void* base, MPI_Count count, MPI_Datatype type) {

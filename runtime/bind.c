@@ -10,64 +10,91 @@
 #include <string.h>
 
 #include "runtime/agree.h"
-#include "runtime/execution.h"
-#include "runtime/traffic.h"
+#include "runtime/exec/call.h"
+#include "runtime/exec/collectives.h"
 
-static const char no_memory[] = "out of memory";
-
-static void destroy_traffic(struct quadrille_traffic* traffic) {
-  if (traffic) quadrille_traffic_close(traffic);
-  free(traffic);
+static void destroy_call(struct quadrille_call* call) {
+  if (call) quadrille_call_close(call);
+  free(call);
 }
 
-/* Where persistent calls are left, the last of them does it. */
 static void destroy(struct quadrille_binding* binding) {
-  binding->is_alone = 1;
-  if (binding->persistent > 0) return;
-  pthread_mutex_lock(&quadrille_global.lock);
-  if (binding->earlier) binding->earlier->later = binding->later;
-  if (binding->later) binding->later->earlier = binding->earlier;
-  if (quadrille_global.bindings == binding) quadrille_global.bindings = binding->later;
-  quadrille_forget(binding);
-  pthread_mutex_unlock(&quadrille_global.lock);
-  quadrille_flight_close(&binding->flight);
-  quadrille_plan_destroy(&binding->plan);
-  quadrille_execution_close(binding->execution);
-  destroy_traffic(binding->traffic);
-  if (binding->route) quadrille_route_destroy(binding->route);
-  free(binding->route);
-  if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
+  destroy_call(binding->call);
+  destroy_call(binding->in_place_call);
+  quadrille_tables_destroy(&binding->tables);
   quadrille_release(binding->loaded);
+  free(binding->counts);
+  free(binding->offsets);
+  free(binding->copy);
   free(binding->real);
   free(binding);
 }
 
-void quadrille_leave_binding(struct quadrille_binding* binding) {
-  if (__atomic_sub_fetch(&binding->persistent, 1, __ATOMIC_RELAXED) == 0 && binding->is_alone)
-    destroy(binding);
+void quadrille_keep_binding(struct quadrille_binding* binding) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  binding->persistent++;
+  pthread_mutex_unlock(&quadrille_global.lock);
 }
 
-/* The communicator goes: so do its bindings. */
-static int delete_bindings(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+/* Of the channel that it leaves, the communicator stays until MPI_Finalize: to free it is collective, and
+ * this is not. */
+void quadrille_leave_binding(struct quadrille_binding* binding) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  const int is_last = --binding->persistent == 0 && binding->channel->is_gone;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (is_last) destroy(binding);
+}
+
+/* The lock is held. */
+static void unlink_channel(struct quadrille_channel* channel) {
+  if (channel->previous) channel->previous->next = channel->next;
+  if (channel->next) channel->next->previous = channel->previous;
+  if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
+}
+
+/* The communicator goes, and with it its bindings but for those that persistent calls keep. */
+static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+  struct quadrille_channel* channel = attribute;
+  struct quadrille_binding *binding = channel->bindings, *gone = NULL, *next;
+  int is_kept = 0;
   (void)comm, (void)keyval, (void)extra;
-  for (struct quadrille_binding* binding = attribute; binding;) {
-    struct quadrille_binding* next = binding->next;
-    destroy(binding);
-    binding = next;
+  pthread_mutex_lock(&quadrille_global.lock);
+  channel->is_gone = 1;
+  for (; binding; binding = next) {
+    next = binding->next;
+    quadrille_forget(binding);
+    is_kept |= binding->persistent > 0;
+    if (binding->persistent > 0) continue;
+    binding->next = gone;
+    gone = binding;
   }
+  if (!is_kept) unlink_channel(channel);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  for (; gone; gone = next) {
+    next = gone->next;
+    destroy(gone);
+  }
+  if (is_kept) return MPI_SUCCESS;
+  if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+  free(channel);
   return MPI_SUCCESS;
 }
 
 /* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works: private
- * communicators of bindings to communicators that nobody freed go now. */
+ * communicators that are left, as nobody freed the user's or as persistent calls kept them, go now. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
   pthread_mutex_lock(&quadrille_global.lock);
   quadrille_forget(NULL);
   pthread_mutex_unlock(&quadrille_global.lock);
-  for (struct quadrille_binding* binding = quadrille_global.bindings; binding;
-       binding = binding->later)
-    if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
+  for (struct quadrille_channel *channel = quadrille_global.channels, *next; channel;
+       channel = next) {
+    next = channel->next;
+    if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+    if (!channel->is_gone) continue;
+    unlink_channel(channel);
+    free(channel);
+  }
   return MPI_SUCCESS;
 }
 
@@ -77,7 +104,7 @@ static int make_keyvals(void) {
   pthread_mutex_lock(&g->lock);
   int code = MPI_SUCCESS;
   if (!g->has_keyvals) {
-    code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_bindings, &g->binding_keyval, NULL);
+    code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
     if (code == MPI_SUCCESS)
       code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
     if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
@@ -87,10 +114,10 @@ static int make_keyvals(void) {
   return code;
 }
 
-static struct quadrille_binding* first_binding(MPI_Comm comm) {
+static struct quadrille_channel* channel_of(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (MPI_Comm_get_attr(comm, quadrille_global.binding_keyval, &attribute, &found) != MPI_SUCCESS ||
+  if (MPI_Comm_get_attr(comm, quadrille_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
       !found)
     return NULL;
   return attribute;
@@ -99,7 +126,8 @@ static struct quadrille_binding* first_binding(MPI_Comm comm) {
 /* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
  * ranks find the same. */
 static struct quadrille_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
-  struct quadrille_binding* binding = first_binding(comm);
+  const struct quadrille_channel* channel = channel_of(comm);
+  struct quadrille_binding* binding = channel ? channel->bindings : NULL;
   while (binding && memcmp(binding->loaded->program.hash, hash, QUADRILLE_HASH_LENGTH) != 0)
     binding = binding->next;
   return binding;
@@ -116,58 +144,68 @@ static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   return code;
 }
 
+/* Collective: the channel of the communicator, made where there is none. Returns an MPI error code. */
+static int open_channel(MPI_Comm comm, struct quadrille_offer* offer,
+                        struct quadrille_channel** result) {
+  *result = channel_of(comm);
+  if (*result) return MPI_SUCCESS;
+  MPI_Comm private = MPI_COMM_NULL;
+  const int code = private_communicator(comm, &private);
+  if (code != MPI_SUCCESS) return code;
+  struct quadrille_channel* channel = calloc(1, sizeof *channel);
+  if (!channel) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+  if (!quadrille_all_well(private, offer)) {
+    MPI_Comm_free(&private);
+    free(channel);
+    return MPI_SUCCESS;
+  }
+  channel->comm = private;
+  pthread_mutex_lock(&quadrille_global.lock);
+  channel->next = quadrille_global.channels;
+  if (channel->next) channel->next->previous = channel;
+  quadrille_global.channels = channel;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  *result = channel;
+  return MPI_Comm_set_attr(comm, quadrille_global.channel_keyval, channel);
+}
+
+/* `error`: of the tables, or of the walk over them. */
+static void refuse_tables(struct quadrille_offer* offer, const char* error) {
+  quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
+}
+
 static void refuse_broken(struct quadrille_offer* offer, const char* error) {
   char text[QUADRILLE_TEXT];
   snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
-  quadrille_refuse_for(offer, MPI_ERR_INTERN, strcmp(error, "out of memory") == 0 ? error : text);
+  quadrille_refuse_for(offer, MPI_ERR_INTERN, error == quadrille_no_memory ? error : text);
 }
 
-/* Whether every block of an all-to-all travels in a message of its own, from rank to rank. */
-static int is_direct(const struct quadrille_program* program) {
-  return !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
-}
-
-/* NULL where memory ran out. */
-static struct quadrille_traffic* make_traffic(struct quadrille_binding* binding, int window) {
-  struct quadrille_traffic* traffic = calloc(1, sizeof *traffic);
-  if (!traffic ||
-      quadrille_traffic_open(traffic, binding, binding->route, window, QUADRILLE_EAGER_BYTES))
-    return traffic;
-  destroy_traffic(traffic);
+/* A call that is made again and again. NULL where it cannot be; then `offer` says why. */
+static struct quadrille_call* make_call(struct quadrille_binding* binding,
+                                        struct quadrille_offer* offer) {
+  struct quadrille_call* call = malloc(sizeof *call);
+  const char* error = call ? quadrille_call_open(call, binding, 0, 0) : quadrille_no_memory;
+  if (!error) return call;
+  refuse_broken(offer, error);
+  destroy_call(call);
   return NULL;
 }
 
-static const char* make_route(struct quadrille_binding* binding,
-                              const struct quadrille_tables* tables) {
-  binding->route = calloc(1, sizeof *binding->route);
-  return binding->route ? quadrille_route_make(binding->route, binding, tables) : no_memory;
+/* Tables, and a plan of them; of an allgather, a try without contributions, which is a call that every
+ * schedule must serve. */
+static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const char* error = program->collective == QUADRILLE_ALLGATHER
+                          ? quadrille_allgather_open(binding)
+                          : quadrille_tables_fill(&binding->tables, program, &binding->place);
+  if (error) return refuse_tables(offer, error);
+  binding->call = make_call(binding, offer);
 }
 
-/* A plan, or a route. Tables live while it is made from them. */
-static void make_plan(struct quadrille_binding* binding, int window,
-                      struct quadrille_offer* offer) {
-  struct quadrille_tables tables;
-  const int direct = is_direct(&binding->loaded->program);
-  const char* error = quadrille_tables_fill(&tables, &binding->loaded->program, &binding->place);
-  if (error) {
-    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
-  } else if ((error = direct ? quadrille_plan_make(&binding->plan, binding, &tables)
-                             : make_route(binding, &tables)) != NULL) {
-    refuse_broken(offer, error);
-  } else if (!direct && !(binding->traffic = make_traffic(binding, window))) {
-    quadrille_refuse(offer, MPI_ERR_NO_MEM, no_memory);
-  }
-  quadrille_tables_destroy(&tables);
-}
-
-/* What does not depend on the call, and a try of what does: without contributions. */
-static void make_execution(struct quadrille_binding* binding, int64_t block_size, int window,
-                           struct quadrille_offer* offer) {
-  const char* error = quadrille_execution_open(binding, block_size, window);
-  if (error)
-    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
-  else if ((error = quadrille_execution_follow(binding, 0)) != NULL)
-    refuse_broken(offer, error);
+static void set_options(struct quadrille_binding* binding, const quadrille_bind_options* options) {
+  binding->window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
+  binding->synchronous = options->synchronous;
+  binding->block_size = options->block_size;
 }
 
 /* Fills a new binding: all ranks succeed, or all fail. */
@@ -176,112 +214,67 @@ static void fill(struct quadrille_binding* binding, const quadrille_bind_options
   char failure[QUADRILLE_TEXT];
   int ranks = 0;
   MPI_Comm_size(binding->comm, &ranks);
+  MPI_Comm_rank(binding->comm, &binding->own);
   binding->place.ranks = ranks;
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
-  const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  binding->window = window;
-  const int planned = binding->loaded->program.collective == QUADRILLE_ALLTOALL;
-  if (!binding->real || (planned && !quadrille_flight_open(&binding->flight, window)))
-    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  set_options(binding, options);
+  if (!binding->real) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
   if (!quadrille_all_well(binding->comm, offer)) return;
   const char* error = quadrille_lay_out(binding, options->layout, failure);
   if (error)
-    quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
-  else if (planned)
-    make_plan(binding, window, offer);
+    refuse_tables(offer, error);
   else
-    make_execution(binding, options->block_size, window, offer);
+    make_plan(binding, offer);
   quadrille_all_well(binding->comm, offer);
-  if (binding->execution) return;
-  free(binding->real);
-  binding->real = NULL;
-}
-
-/* Puts a binding on its communicator's list, behind the head, which is the attribute and so never
- * changes. */
-static int keep(struct quadrille_binding* binding, MPI_Comm comm) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  binding->later = quadrille_global.bindings;
-  if (binding->later) binding->later->earlier = binding;
-  quadrille_global.bindings = binding;
-  pthread_mutex_unlock(&quadrille_global.lock);
-  struct quadrille_binding* head = first_binding(comm);
-  if (!head) return MPI_Comm_set_attr(comm, quadrille_global.binding_keyval, binding);
-  binding->next = head->next;
-  head->next = binding;
-  return MPI_SUCCESS;
 }
 
 /* Changes what may change of a binding that is there already. */
 static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options,
                   struct quadrille_offer* offer) {
-  struct quadrille_execution* execution = binding->execution;
-  struct quadrille_flight flight = {0};
-  struct quadrille_pipeline pipeline = {0};
-  struct quadrille_traffic* traffic = NULL;
-  const int window = options->window > 0 ? options->window : QUADRILLE_DEFAULT_WINDOW;
-  const struct quadrille_program* program =
-      options->block_size > 0 ? NULL : &binding->loaded->program;
-  if (!(execution          ? quadrille_pipeline_open(&pipeline, program, window)
-        : binding->traffic ? (traffic = make_traffic(binding, window)) != NULL
-                           : quadrille_flight_open(&flight, window)))
-    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
+  const struct quadrille_binding before = *binding;
+  set_options(binding, options);
+  binding->are_tables_good &= before.block_size == binding->block_size;
+  binding->call = make_call(binding, offer);
   if (!quadrille_all_well(binding->comm, offer)) {
-    quadrille_pipeline_close(&pipeline);
-    quadrille_flight_close(&flight);
-    destroy_traffic(traffic);
+    destroy_call(binding->call);
+    *binding = before;
     return 0;
   }
-  binding->synchronous = options->synchronous;
-  binding->window = window;
-  if (traffic) {
-    destroy_traffic(binding->traffic);
-    binding->traffic = traffic;
-    return 1;
-  }
-  if (!execution) {
-    quadrille_flight_close(&binding->flight);
-    binding->flight = flight;
-    return 1;
-  }
-  quadrille_pipeline_close(&execution->pipeline);
-  execution->pipeline = pipeline;
-  quadrille_record_forget(&execution->record);
-  execution->tables_are_good &= execution->block_size == options->block_size;
-  execution->block_size = options->block_size;
+  destroy_call(before.call);
+  destroy_call(binding->in_place_call);
+  binding->in_place_call = NULL;
+  binding->each = -1;
   return 1;
 }
 
 static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
                         const quadrille_bind_options* options, struct quadrille_offer* offer,
                         struct quadrille_binding** result) {
-  struct quadrille_binding* binding = calloc(1, sizeof *binding);
-  MPI_Comm private = MPI_COMM_NULL;
-  const int code = private_communicator(comm, &private);
-  if (code != MPI_SUCCESS) {
-    free(binding);
-    return quadrille_mpi_error(comm, code);
-  }
+  struct quadrille_channel* channel = NULL;
+  const int code = open_channel(comm, offer, &channel);
+  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  struct quadrille_binding* binding = channel ? calloc(1, sizeof *binding) : NULL;
   if (binding) {
-    binding->comm = private;
+    binding->channel = channel;
+    binding->comm = channel->comm;
     binding->loaded = loaded;
     binding->driver = quadrille_find_driver();
     pthread_mutex_lock(&quadrille_global.lock);
     loaded->references++;
     pthread_mutex_unlock(&quadrille_global.lock);
-    binding->synchronous = options->synchronous;
     fill(binding, options, offer);
-  } else {
-    quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory");
-    quadrille_all_well(private, offer);
-    MPI_Comm_free(&private);
+  } else if (channel) {
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+    quadrille_all_well(channel->comm, offer);
   }
   if (offer->error_class != MPI_SUCCESS) {
     if (binding) destroy(binding);
     return quadrille_error(comm, offer->error_class, "%s", offer->text);
   }
+  binding->next = channel->bindings;
+  channel->bindings = binding;
   *result = binding;
-  return keep(binding, comm);
+  return MPI_SUCCESS;
 }
 
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
@@ -375,7 +368,7 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm,
   if (*binding) return MPI_SUCCESS;
   /* Where the communicator has bindings, the other ranks may be calling by one of them: they would
    * not come to an agreement. */
-  if (found < 0 && first_binding(comm))
+  if (found < 0 && channel_of(comm))
     return quadrille_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind_schedule(schedule, comm, NULL, binding);
 }

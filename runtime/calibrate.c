@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
 
 static const char usage[] =
     "usage: mpirun -n RANKS calibrate --bytes N [options]\n"
@@ -98,13 +97,23 @@ static int* numbers(int count) {
   return result;
 }
 
+/* Ranks of a node share memory. */
+static void tell_nodes(struct nodes* n) {
+  MPI_Comm node;
+  int lowest = n->rank;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, n->rank, MPI_INFO_NULL, &node);
+  MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  MPI_Allgather(&lowest, 1, MPI_INT, n->node_of, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
 static void find_nodes(struct nodes* n) {
   MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
   n->node_of = numbers(n->ranks);
   n->local_of = numbers(n->ranks);
   n->size_of = numbers(n->ranks);
-  quadrille_gather_nodes(MPI_COMM_WORLD, n->rank, n->node_of);
+  tell_nodes(n);
   for (int r = 0; r < n->ranks; r++) n->local_of[r] = n->size_of[n->node_of[r]]++;
   for (int r = 0; r < n->ranks; r++) {
     const int size = n->size_of[r], more = size > n->most;

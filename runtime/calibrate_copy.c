@@ -1,6 +1,6 @@
-/* What a block takes that is put into a message, or taken out of one: a call of this library sends
- * messages of many blocks from a rank to itself, and all that grows with their number is theirs. What
- * each of their bytes takes shows where many are copied.
+/* What a block takes that is put into a message, or taken out of one, as this library does it: from
+ * where the block is said to be, with a length that is said as well. What each of their bytes takes shows
+ * where many are copied.
  *
  * Times are means: where ranks share a core, most copies are done between two changes of the rank that
  * has it, and a median would not tell of the others. */
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "runtime/calibrate.h"
-#include "runtime/traffic.h"
 
 enum { NUMBERS = 4, FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8, LEAST_CALLS = 5 };
 enum {
@@ -28,49 +27,37 @@ static double mean_time(void (*work)(void*), void* with, double seconds) {
   return elapsed / calls;
 }
 
-static void call(void* with) {
-  struct quadrille_traffic* traffic = with;
-  quadrille_traffic_start(traffic, QUADRILLE_CARGO_BOTH);
-  quadrille_traffic_finish(traffic);
+struct block {
+  char* address;
+  size_t bytes;
+};
+
+/* One message of so many blocks. */
+struct message {
+  int count;
+  struct block sent[MOST], received[MOST];
+  char together[MOST * BYTES], blocks[2 * MOST * BYTES];
+};
+
+static void fill_and_empty(void* with) {
+  struct message* m = with;
+  char* next = m->together;
+  for (int i = 0; i < m->count; next += m->sent[i++].bytes)
+    memcpy(next, m->sent[i].address, m->sent[i].bytes);
+  next = m->together;
+  for (int i = 0; i < m->count; next += m->received[i++].bytes)
+    memcpy(m->received[i].address, next, m->received[i].bytes);
 }
 
-/* A side of so many blocks of BYTES each. */
-static struct quadrille_side side_of(char* blocks, int count) {
-  struct quadrille_side side = {.base = blocks, .type = MPI_BYTE, .uniform = 1, .count = BYTES};
-  if (quadrille_side_describe(&side, count) != MPI_SUCCESS)
-    quadrille_calibration_fails("bytes have no size");
-  side.stride = BYTES;
-  return side;
-}
-
-/* The mean time of a call with one message of so many blocks. */
+/* The mean time to fill and to empty a message of so many blocks. */
 static double time_of(int blocks, double seconds) {
-  static char sent[MOST * BYTES], received[MOST * BYTES];
-  static int32_t pieces[2 * MOST];
-  for (int i = 0; i < 2 * blocks; i++) pieces[i] = i;
-  struct quadrille_route_message out = {0, 0, blocks}, in = {0, blocks, blocks};
-  struct quadrille_route_step step = {.receives_end = 1, .sends_end = 1};
-  const struct quadrille_route route = {.ranks = blocks,
-                                        .most_pieces = blocks,
-                                        .step_count = 1,
-                                        .steps = &step,
-                                        .receives = {&in, 1, 1},
-                                        .sends = {&out, 1, 1},
-                                        .piece_count = 2 * blocks,
-                                        .pieces = pieces};
-  struct quadrille_binding binding = {.comm = MPI_COMM_SELF, .window = 1};
-  struct quadrille_traffic traffic;
-  if (!quadrille_traffic_open(&traffic, &binding, &route, 1, (int64_t)blocks * BYTES))
-    quadrille_calibration_fails("out of memory");
-  const struct quadrille_side send = side_of(sent, blocks), receive = side_of(received, blocks);
-  int error_class = MPI_SUCCESS;
-  const char* wrong = quadrille_traffic_load(&traffic, &send, &receive, 0, &error_class);
-  if (wrong) quadrille_calibration_fails(wrong);
-  const double time = mean_time(call, &traffic, seconds);
-  if (traffic.error != MPI_SUCCESS)
-    quadrille_calibration_fails("a message of a rank to itself failed");
-  quadrille_traffic_close(&traffic);
-  return time;
+  static struct message message;
+  message.count = blocks;
+  for (int i = 0; i < blocks; i++) {
+    message.sent[i] = (struct block){message.blocks + i * BYTES, BYTES};
+    message.received[i] = (struct block){message.blocks + (MOST + i) * BYTES, BYTES};
+  }
+  return mean_time(fill_and_empty, &message, seconds);
 }
 
 double quadrille_measure_copy(double seconds) {

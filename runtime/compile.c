@@ -178,7 +178,7 @@ static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
   if (p->piece_count == p->piece_room) {
     const int32_t room = p->piece_room ? 2 * p->piece_room : 16;
     struct quadrille_piece_registers* grown = realloc(p->pieces, (size_t)room * sizeof *grown);
-    if (!grown) quadrille_read_fail(&c->in, "out of memory");
+    if (!grown) quadrille_read_fail(&c->in, quadrille_no_memory);
     if (!grown) return 0;
     p->pieces = grown;
     p->piece_room = room;
@@ -230,7 +230,7 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
   const int32_t second = piece(c, quadrille_read_byte(&c->in));
   if (!c->in.error && p->pieces[second].buffer == QUADRILLE_PIECE_SEND)
     quadrille_read_fail(&c->in, "the code writes into the send buffer; make it again");
-  const enum quadrille_operation operation = opcode == QUADRILLE_COPY ? QUADRILLE_DO_COPY
+  const enum quadrille_opcode operation = opcode == QUADRILLE_COPY ? QUADRILLE_DO_COPY
                                              : opcode == QUADRILLE_REDUCE_LEFT
                                                  ? QUADRILLE_DO_REDUCE_LEFT
                                                  : QUADRILLE_DO_REDUCE_RIGHT;

@@ -22,7 +22,7 @@ struct quadrille_compiler {
 };
 
 /* compile_expression.c */
-int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_operation operation, int target,
+int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_opcode operation, int target,
                        int a, int b, int32_t immediate);
 void quadrille_land(struct quadrille_compiler* c, quadrille_jumps jumps);
 int quadrille_take_register(struct quadrille_compiler* c);

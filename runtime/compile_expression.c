@@ -9,7 +9,7 @@ void quadrille_malformed(struct quadrille_compiler* c) {
   quadrille_read_fail(&c->in, "the code is malformed; make it again");
 }
 
-int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_operation operation, int target,
+int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_opcode operation, int target,
                        int a, int b, int32_t immediate) {
   struct quadrille_program* p = c->program;
   if (c->in.error) return 0;
@@ -17,7 +17,7 @@ int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_operation op
     const int32_t room = p->instruction_room ? 2 * p->instruction_room : 64;
     struct quadrille_instruction* grown = realloc(p->instructions, (size_t)room * sizeof *grown);
     if (!grown) {
-      quadrille_read_fail(&c->in, "out of memory");
+      quadrille_read_fail(&c->in, quadrille_no_memory);
       return 0;
     }
     p->instructions = grown;
@@ -112,7 +112,7 @@ static int invariant(struct quadrille_compiler* c, unsigned first) {
   return quadrille_invariant_register(c, first, value);
 }
 
-static enum quadrille_operation binary(unsigned first) {
+static enum quadrille_opcode binary(unsigned first) {
   switch (first) {
     case QUADRILLE_ADD: return QUADRILLE_DO_ADD;
     case QUADRILLE_SUBTRACT: return QUADRILLE_DO_SUBTRACT;
@@ -213,7 +213,7 @@ static enum quadrille_type operation(struct quadrille_compiler* c, unsigned firs
                      c->program->locate_count++ % QUADRILLE_LOCATES, table);
     return QUADRILLE_INTEGER;
   }
-  const enum quadrille_operation simple = binary(first);
+  const enum quadrille_opcode simple = binary(first);
   if (simple == QUADRILLE_DO_END) {
     quadrille_malformed(c);
     return QUADRILLE_INTEGER;

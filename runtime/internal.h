@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 
-#include "runtime/plan.h"
 #include "runtime/program.h"
 #include "runtime/quadrille.h"
 
@@ -18,7 +17,11 @@
 #define QUADRILLE_ERROR_CODES 16 /* more classes than are ever used */
 
 /* Persistent calls have further ones of their own. */
-enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_COPY_TAG = 1, QUADRILLE_LENGTH_TAG = 2, QUADRILLE_TAGS };
+enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_LENGTH_TAG = 2, QUADRILLE_TAGS };
+
+/* Messages that are sent at the same time share the wire, and all of them arrive late: no more
+ * bytes than keep it busy, 10 us at 100 Gbit/s. */
+enum { QUADRILLE_SENT_AT_ONCE = 1 << 17 };
 
 /* A loaded schedule, or the reason why there is none; shared by its handle and its bindings. */
 struct quadrille_loaded {
@@ -36,44 +39,44 @@ struct quadrille_slot {
   MPI_Comm recent_comm;
 };
 
-/* Requests of the steps in flight: a ring of steps, each with room for `width` requests. */
-struct quadrille_flight {
-  int window, width;
-  int first, count; /* steps in flight are first, first + 1, ... modulo window */
-  int* used;
-  void** staged; /* what a step sends from, where that is not the user's buffer; freed when it
-                    lands */
-  MPI_Request* requests;
-  int error; /* the first MPI error, or MPI_SUCCESS */
-};
-
 /* cuPointerGetAttribute */
 typedef int (*quadrille_pointer_attribute)(void*, int, unsigned long long);
 
+struct quadrille_call; /* exec/call.h */
+
+/* What belongs to a user's communicator: its attribute. */
+struct quadrille_channel {
+  struct quadrille_channel *next, *previous; /* of all */
+  struct quadrille_binding* bindings;
+  MPI_Comm comm; /* private: no message of ours meets one of the user's */
+  int is_gone;   /* the user's communicator was freed */
+};
+
 /* A schedule on a communicator. */
 struct quadrille_binding {
-  struct quadrille_binding* next;            /* of the same communicator */
-  struct quadrille_binding *later, *earlier; /* of all */
+  struct quadrille_binding* next; /* of the same communicator */
+  struct quadrille_channel* channel;
   struct quadrille_loaded* loaded;
-  MPI_Comm comm; /* private: no message of ours meets one of the user's */
+  MPI_Comm comm; /* the channel's */
+  int own;       /* this rank in it */
   struct quadrille_place place;
-  int* real; /* rank in the communicator, by rank in the schedule; gone once there is a plan */
-  struct quadrille_plan plan;            /* of an all-to-all in which blocks travel directly */
-  struct quadrille_route* route;         /* of one that forwards blocks */
-  struct quadrille_traffic* traffic;     /* the same; see traffic.h */
-  struct quadrille_execution* execution; /* of any other collective; see execution.h */
-  int compares;                          /* QUADRILLE_DEBUG at all ranks: calls are compared */
-  quadrille_pointer_attribute driver;    /* looked for when the binding is made */
-  int synchronous;
-  enum {
-    QUADRILLE_IN_PLACE_UNKNOWN,
-    QUADRILLE_IN_PLACE_STAGED,
-    QUADRILLE_IN_PLACE_COPIED
-  } in_place;
-  struct quadrille_flight flight; /* with the plan */
-  int window;
-  int persistent_calls;     /* made so far: the same at all ranks */
-  int persistent, is_alone; /* persistent calls there are; its communicator is gone */
+  int* real; /* rank in the communicator, by rank in the schedule */
+  struct quadrille_tables tables;
+  struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
+  int compares;                                /* QUADRILLE_DEBUG at all ranks: calls are compared */
+  quadrille_pointer_attribute driver;          /* looked for when the binding is made */
+  int synchronous, window;
+  int64_t block_size; /* the option */
+  int persistent;     /* calls there are */
+
+  /* of an allgather */
+  int are_tables_good; /* for these counts and parameters */
+  int64_t parameters[QUADRILLE_MAX_PARAMETERS];
+  int64_t *counts, *offsets; /* of the blocks, by rank in the schedule: bytes, and from the base */
+  int64_t total;             /* of all counts */
+  int64_t each, stride;      /* where all are the same, and lie evenly: bytes; else -1 */
+  char* copy;                /* of the receive buffer, packed */
+  int64_t copy_size;
 };
 
 struct quadrille_persistent; /* persistent.c */
@@ -86,15 +89,16 @@ struct quadrille_global {
   pthread_mutex_t lock; /* of everything below */
   struct quadrille_slot* slots;
   uint32_t slot_count;
-  struct quadrille_binding* bindings;
+  struct quadrille_channel* channels;
   struct quadrille_persistent* persistent;
   quadrille_request last_request;
-  int has_keyvals, binding_keyval, finalizer_keyval;
+  int has_keyvals, channel_keyval, finalizer_keyval;
   struct quadrille_error_code codes[QUADRILLE_ERROR_CODES];
   int code_count;
   char last_error[QUADRILLE_TEXT];
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
+  char nowhere[1 << 12]; /* where bytes go that nobody keeps; written by all threads */
 };
 extern struct quadrille_global quadrille_global;
 
@@ -142,7 +146,8 @@ void quadrille_forget(const struct quadrille_binding* binding);
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                            struct quadrille_binding** binding);
 
-/* Gives a binding's reference back: a persistent call is gone. */
+/* A persistent call keeps its binding until it gives that back. */
+void quadrille_keep_binding(struct quadrille_binding* binding);
 void quadrille_leave_binding(struct quadrille_binding* binding);
 
 /* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
@@ -153,79 +158,13 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
 
-/* flight.c */
-int quadrille_flight_open(struct quadrille_flight* flight, int window);
-void quadrille_flight_close(struct quadrille_flight* flight);
-int quadrille_flight_widen(struct quadrille_flight* flight);
-/* Notes the first error. */
-static inline void quadrille_flight_check(struct quadrille_flight* flight, int code) {
-  if (code != MPI_SUCCESS && flight->error == MPI_SUCCESS) flight->error = code;
-}
-/* Waits for the requests, one by one: Open MPI 4.1 loses requests of an MPI_Waitall in which another
- * one fails. */
-static inline void quadrille_flight_wait(struct quadrille_flight* flight, MPI_Request* requests,
-                                         int count) {
-  for (; count > 0; count--, requests++) {
-    const int code = MPI_Wait(requests, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) quadrille_flight_check(flight, code);
-  }
-}
-/* Waits for the oldest steps until no more than so many are in flight. */
-void quadrille_flight_land_until(struct quadrille_flight* flight, int count);
-
-/* Makes room in the window for a step. Returns its place. */
-static inline int quadrille_flight_step(struct quadrille_flight* flight) {
-  quadrille_flight_land_until(flight, flight->window - 1);
-  int place = flight->first + flight->count++;
-  if (place >= flight->window) place -= flight->window;
-  flight->used[place] = 0;
-  return place;
-}
-
-/* Where the next request of that step goes; NULL where memory ran out. */
-static inline MPI_Request* quadrille_flight_request(struct quadrille_flight* flight, int place) {
-  if (flight->used[place] == flight->width && !quadrille_flight_widen(flight)) return NULL;
-  return &flight->requests[place * flight->width + flight->used[place]++];
-}
-
-/* steps.c: the walk, step by step, with runs taken apart. */
-struct quadrille_step_message {
-  unsigned flags;
-  int is_token; /* an empty message: no buffer and no block */
-  int buffer;
-  int64_t peer, block;
-};
-struct quadrille_steps {
-  struct quadrille_walker walker;
-  struct quadrille_event
-      event;                   /* the run that is being taken apart, or the copy that comes first */
-  int64_t run_done;            /* how many of the run's iterations are over; -1 outside a run */
-  int run_steps, run_messages; /* of this iteration, that are over */
-  /* the current step */
-  int64_t key, after;
-  int has_after, in_step;
-  struct quadrille_step_message* messages;
-  int message_count, message_room;
-};
-enum quadrille_steps_result {
-  QUADRILLE_STEPS_STEP,
-  QUADRILLE_STEPS_COPY, /* event.piece to event.second */
-  QUADRILLE_STEPS_END,
-  QUADRILLE_STEPS_UNDEFINED, /* event.why */
-  QUADRILLE_STEPS_NO_MEMORY
-};
-void quadrille_steps_start(struct quadrille_steps* steps, const struct quadrille_program* program,
-                           const struct quadrille_tables* tables,
-                           const struct quadrille_place* place);
-enum quadrille_steps_result quadrille_steps_next(struct quadrille_steps* steps);
-void quadrille_steps_end(struct quadrille_steps* steps);
-
 /* blocks.c: one side of a call: where its blocks are, in the user's buffer or in one of ours. */
 struct quadrille_side {
   char* base;
   MPI_Datatype type;
   int64_t type_size, extent; /* bytes packed, and from element to element */
   int uniform;               /* count and stride, else the arrays of one width */
+  int is_too_much;           /* 64 bits do not hold the stride */
   int64_t count, stride;
   const int *counts, *displacements;
   const MPI_Count* large_counts;
@@ -261,8 +200,12 @@ int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block b
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */
 int quadrille_is_dense(MPI_Datatype type);
-/* Copies a block of the one side to a block of the other, at one rank. */
-int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from,
+/* All blocks, by rank: of elements, or of bytes. Returns 0 where 64 bits do not hold them. */
+int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
+                          struct quadrille_block* blocks);
+/* Copies a block of the one side to a block of the other, at this rank, which is `own`; `tag` is nobody
+ * else's. */
+int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille_side* from,
                          struct quadrille_block source, const struct quadrille_side* to,
                          struct quadrille_block target);
 /* How the CUDA driver tells whose memory an address is; NULL where the program has none loaded. */

@@ -138,7 +138,7 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   int everybody = 0;
   MPI_Allreduce(&whole, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!everybody)
-    error = "out of memory";
+    error = quadrille_no_memory;
   else if (quadrille_gather_nodes(binding->comm, own, whole ? node_of : &one_rank) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   else

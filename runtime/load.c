@@ -44,6 +44,8 @@ static uint64_t little_endian(const unsigned char* bytes, int width) {
   return value;
 }
 
+const char quadrille_no_memory[] = "out of memory";
+
 struct section {
   const unsigned char* payload;
   uint64_t length;
@@ -132,7 +134,7 @@ static void read_topology(struct quadrille_reader* reader, struct quadrille_topo
     quadrille_read_fail(reader, "the job is malformed; make it again");
   if (reader->error) return;
   topology->runs = calloc(count, sizeof *topology->runs);
-  if (!topology->runs) return quadrille_read_fail(reader, "out of memory");
+  if (!topology->runs) return quadrille_read_fail(reader, quadrille_no_memory);
   int64_t previous = 0;
   for (uint64_t i = 0; i < count && !reader->error; i++) {
     const uint64_t nodes = quadrille_read_varint(reader), size = quadrille_read_varint(reader);

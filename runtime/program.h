@@ -25,7 +25,7 @@ extern "C" {
 #define QUADRILLE_RUN_STEPS 2    /* the most that a run has in an iteration, */
 #define QUADRILLE_RUN_MESSAGES 4 /* and the most messages of all of them */
 
-enum quadrille_operation {
+enum quadrille_opcode {
   QUADRILLE_DO_ADD,
   QUADRILLE_DO_SUBTRACT,
   QUADRILLE_DO_MULTIPLY,
@@ -131,6 +131,9 @@ struct quadrille_program {
   int32_t piece_count, piece_room;
   int32_t run_count, locate_count, register_count; /* without those that never change */
 };
+
+/* What functions that return what is wrong return where memory ran out: this very string. */
+extern const char quadrille_no_memory[];
 
 /* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
  * mend it. On success the caller destroys the program. */

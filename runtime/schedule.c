@@ -69,7 +69,7 @@ static void load_bytes(struct quadrille_loaded* loaded, const char* what,
                        const unsigned char* bytes, uint64_t length) {
   const char* error = quadrille_program_load(&loaded->program, bytes, length);
   if (error)
-    fail(loaded, strcmp(error, "out of memory") == 0 ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
+    fail(loaded, error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
 /* Reads a whole file; what is longer than any schedule is read no further than that. */
@@ -106,7 +106,7 @@ int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
     uint64_t length = 0;
     unsigned char* bytes = read_whole(file, &length);
     if (!bytes)
-      fail(loaded, MPI_ERR_NO_MEM, path, "out of memory");
+      fail(loaded, MPI_ERR_NO_MEM, path, quadrille_no_memory);
     else if (ferror(file))
       fail(loaded, MPI_ERR_FILE, path, "cannot be read; is it a file?");
     else

@@ -25,7 +25,7 @@ static const char* allocate(struct quadrille_tables* tables, int index, int64_t 
   /* One entry more than needed: an empty table is no null pointer. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
   tables->rooms[index] = tables->entries[index] ? length + 1 : 0;
-  return tables->entries[index] ? NULL : "out of memory";
+  return tables->entries[index] ? NULL : quadrille_no_memory;
 }
 
 static const char* fill_nodes(struct quadrille_tables* tables, int index,

@@ -88,7 +88,7 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
   const struct quadrille_instruction* i = walker->next;
   int64_t* const r = walker->registers;
   for (;; i++) {
-    switch ((enum quadrille_operation)i->operation) {
+    switch ((enum quadrille_opcode)i->operation) {
       case QUADRILLE_DO_ADD:
         if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;

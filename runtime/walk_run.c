@@ -216,7 +216,7 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
   const struct quadrille_piece_registers* pieces = walker->program->pieces;
   const struct quadrille_instruction* target = walker->program->instructions + i->immediate;
   if (quadrille_is_binary(i->operation) && !are_small(a, i)) return NULL;
-  switch ((enum quadrille_operation)i->operation) {
+  switch ((enum quadrille_opcode)i->operation) {
     case QUADRILLE_DO_ADD: set(a, i->target, v[i->a] + v[i->b], s[i->a] + s[i->b]); break;
     case QUADRILLE_DO_SUBTRACT: set(a, i->target, v[i->a] - v[i->b], s[i->a] - s[i->b]); break;
     case QUADRILLE_DO_MULTIPLY: multiply(a, i); break;

@@ -7,7 +7,7 @@ Allocations allocations;
 namespace {
 
 bool fails(size_t size) {
-  allocations.of_size += size == allocations.size;
+  allocations.bytes += static_cast<long>(size);
   return ++allocations.count == allocations.failing;
 }
 

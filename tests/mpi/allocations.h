@@ -3,15 +3,12 @@
 #ifndef QUADRILLE_TESTS_MPI_ALLOCATIONS_H_
 #define QUADRILLE_TESTS_MPI_ALLOCATIONS_H_
 
-#include <cstddef>
-
 namespace quadrille::mpi {
 
 struct Allocations {
   long count = 0;
   long failing = 0;  // the one that fails, from 1; 0: none
-  size_t size = 0;   // of which allocations are counted apart
-  long of_size = 0;
+  long bytes = 0;    // of all
 };
 extern Allocations allocations;
 

@@ -112,7 +112,7 @@ TEST_F(Refusal, OfSchedulesThatWouldWalkForHours) {
   const std::pair<const char*, const char*> why[] = {
       {"loops", "its loops do not end in reasonable time"},
       {"messages", "its loops do not end in reasonable time"},
-      {"steps", "it has more steps than an all-to-all needs"}};
+      {"steps", "its loops do not end in reasonable time"}};
   for (const auto& [name, part] : why) {
     const Schedule schedule("tests/mpi/endless/" + std::string(name) + "_" + std::to_string(all()) +
                             ".qs");

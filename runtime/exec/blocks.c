@@ -13,7 +13,7 @@ static int describe_type(struct quadrille_side* side) {
   if (code == MPI_SUCCESS) code = MPI_Type_size_x(side->type, &size);
   side->extent = extent;
   side->type_size = size;
-  side->stride = side->count * extent;
+  side->is_too_much = __builtin_mul_overflow(side->count, extent, &side->stride);
   return code;
 }
 
@@ -40,6 +40,40 @@ int quadrille_side_describe(struct quadrille_side* side, int ranks) {
   }
   side->unit = 1;
   return code;
+}
+
+/* Of blocks that are not all alike. */
+static int read_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
+                       struct quadrille_block* blocks) {
+  int64_t total = 0, offset, size = side->type_size;
+  for (int rank = 0; rank < ranks; rank++) {
+    struct quadrille_block block = quadrille_block_of(side, rank);
+    if (!side->counts &&
+        __builtin_mul_overflow(side->large_displacements[rank], side->unit, &offset))
+      return 0;
+    if (side->types) size = quadrille_side_of(side, rank).type_size;
+    int64_t bytes;
+    if (__builtin_mul_overflow(block.count, size, &bytes) ||
+        __builtin_add_overflow(total, bytes, &total))
+      return 0;
+    if (in_bytes) block.count = bytes;
+    blocks[rank] = block;
+  }
+  return 1;
+}
+
+int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
+                          struct quadrille_block* blocks) {
+  int64_t count = side->count, last, bytes;
+  if (!side->uniform) return read_blocks(side, ranks, in_bytes, blocks);
+  if (side->is_too_much || __builtin_mul_overflow(count, side->type_size, &bytes) ||
+      __builtin_mul_overflow(bytes, (int64_t)ranks, &last) ||
+      __builtin_mul_overflow(side->stride, (int64_t)ranks, &last))
+    return 0;
+  if (in_bytes) count = bytes;
+  for (int rank = 0; rank < ranks; rank++)
+    blocks[rank] = (struct quadrille_block){side->base + rank * side->stride, count};
+  return 1;
 }
 
 int quadrille_is_dense(MPI_Datatype type) {
@@ -150,27 +184,27 @@ static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count
   return code;
 }
 
-int quadrille_copy_block(struct quadrille_binding* binding, const struct quadrille_side* from,
+int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille_side* from,
                          struct quadrille_block source, const struct quadrille_side* to,
                          struct quadrille_block target) {
-  if (source.count * from->type_size == 0 || source.address == target.address) return MPI_SUCCESS;
-  if (from->type == to->type && source.count == target.count && quadrille_is_dense(from->type)) {
-    memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
-    return MPI_SUCCESS;
+  if (source.count * from->type_size == 0) return MPI_SUCCESS;
+  if (from->type == to->type && source.count == target.count) {
+    if (source.address == target.address) return MPI_SUCCESS;
+    if (quadrille_is_dense(from->type)) {
+      memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
+      return MPI_SUCCESS;
+    }
   }
   /* Open MPI says nothing of a message to oneself that is too long. */
   if (source.count * from->type_size > target.count * to->type_size) return MPI_ERR_TRUNCATE;
-  int own = 0, send_count, receive_count;
+  int send_count, receive_count;
   MPI_Datatype send_type, receive_type, made_send, made_receive;
   int code = int_sized(source, from->type, &send_count, &send_type, &made_send);
   if (code != MPI_SUCCESS) return code;
   code = int_sized(target, to->type, &receive_count, &receive_type, &made_receive);
-  if (code == MPI_SUCCESS) {
-    MPI_Comm_rank(binding->comm, &own);
-    code = MPI_Sendrecv(source.address, send_count, send_type, own, QUADRILLE_COPY_TAG,
-                        target.address, receive_count, receive_type, own, QUADRILLE_COPY_TAG,
-                        binding->comm, MPI_STATUS_IGNORE);
-  }
+  if (code == MPI_SUCCESS)
+    code = MPI_Sendrecv(source.address, send_count, send_type, own, tag, target.address,
+                        receive_count, receive_type, own, tag, comm, MPI_STATUS_IGNORE);
   if (made_send != MPI_DATATYPE_NULL) MPI_Type_free(&made_send);
   if (made_receive != MPI_DATATYPE_NULL) MPI_Type_free(&made_receive);
   return code;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execution.h"
+#include "runtime/exec/collectives.h"
 
 struct interval {
   int64_t start, end;
@@ -47,8 +47,8 @@ static int find_overlap(const struct quadrille_binding* binding, const struct qu
 /* The lowest ranks that have the least and the most of that block. */
 static int find_owners(const struct quadrille_binding* binding, int64_t block, int64_t least,
                        int64_t most, int owners[2]) {
-  const int64_t count = binding->execution->counts[block];
-  const int rank = binding->real[binding->place.rank];
+  const int64_t count = binding->counts[block];
+  const int rank = binding->own;
   int mine[2] = {count == least ? rank : INT_MAX, count == most ? rank : INT_MAX};
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
@@ -56,7 +56,7 @@ static int find_owners(const struct quadrille_binding* binding, int64_t block, i
 /* Maxima of x and of -x over all ranks, for each block. */
 static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64_t* mine,
                    int64_t* all) {
-  const int64_t* counts = binding->execution->counts;
+  const int64_t* counts = binding->counts;
   const int ranks = (int)binding->place.ranks;
   for (int i = 0; i < ranks; i++) {
     mine[2 * i] = counts[i];
@@ -96,7 +96,7 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
   int64_t* room = malloc(size);
   char text[QUADRILLE_TEXT];
   if (!error && !room) {
-    error = "out of memory";
+    error = quadrille_no_memory;
     error_class = MPI_ERR_NO_MEM;
   } else if (!error && find_overlap(binding, receive, text)) {
     error = text;
@@ -117,29 +117,35 @@ static int64_t length_of(const struct quadrille_side* side, int rank) {
              : bytes;
 }
 
+const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
+                                    const struct quadrille_side* send,
+                                    const struct quadrille_side* receive, int64_t* lengths,
+                                    char text[QUADRILLE_TEXT], int* code) {
+  const int ranks = (int)binding->place.ranks;
+  int64_t* comes = lengths + ranks;
+  for (int rank = 0; rank < ranks; rank++) lengths[rank] = length_of(send, rank);
+  *code = MPI_Alltoall(lengths, 1, MPI_INT64_T, comes, 1, MPI_INT64_T, binding->comm);
+  for (int rank = 0; *code == MPI_SUCCESS && rank < ranks; rank++) {
+    const int64_t room = length_of(receive, rank);
+    if (comes[rank] == room) continue;
+    quadrille_name_lengths(text, rank, comes[rank], binding->own, room);
+    return text;
+  }
+  return NULL;
+}
+
 int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
                               const struct quadrille_side* send,
                               const struct quadrille_side* receive) {
-  const int ranks = (int)binding->place.ranks;
-  int64_t* sent = malloc(2 * (size_t)ranks * sizeof *sent);
-  int64_t* comes = sent ? sent + ranks : NULL;
+  int64_t* lengths = malloc(2 * (size_t)binding->place.ranks * sizeof *lengths);
   char text[QUADRILLE_TEXT];
   const char* error = NULL;
-  int own = 0;
-  MPI_Comm_rank(binding->comm, &own);
-  for (int rank = 0; sent && rank < ranks; rank++) sent[rank] = length_of(send, rank);
-  int code = agree(binding, comm, MPI_ERR_NO_MEM, sent ? NULL : "out of memory");
+  int code = agree(binding, comm, MPI_ERR_NO_MEM, lengths ? NULL : quadrille_no_memory);
   if (code == MPI_SUCCESS) {
-    code = MPI_Alltoall(sent, 1, MPI_INT64_T, comes, 1, MPI_INT64_T, binding->comm);
+    error = quadrille_compare_pairs(binding, send, receive, lengths, text, &code);
     if (code != MPI_SUCCESS) code = quadrille_mpi_error(comm, code);
   }
-  for (int rank = 0; code == MPI_SUCCESS && !error && rank < ranks; rank++) {
-    const int64_t room = length_of(receive, rank);
-    if (comes[rank] == room) continue;
-    quadrille_name_lengths(text, rank, comes[rank], own, room);
-    error = text;
-  }
   if (code == MPI_SUCCESS) code = agree(binding, comm, MPI_ERR_TRUNCATE, error);
-  free(sent);
+  free(lengths);
   return code;
 }

@@ -1,0 +1,289 @@
+/* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
+ * decides when its messages are posted and waited for.
+ *
+ * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
+ * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
+ * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/builder.h"
+#include "runtime/internal.h"
+
+/* Far more than any schedule of the kind takes: a damaged one shall not walk for hours. */
+enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_BYTE = 4 };
+
+static const char* const endless = "its loops do not end in reasonable time";
+
+static int64_t most_iterations(const struct quadrille_builder* b) {
+  const struct quadrille_place* place = &b->binding->place;
+  int64_t total = 0, most;
+  for (int64_t i = 0; b->counts && i < place->ranks; i++) total += b->counts[i];
+  const int64_t nodes = b->binding->loaded->program.topologies[0].nodes;
+  const int64_t fixed = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * place->ranks * nodes;
+  if (__builtin_mul_overflow(total, ITERATIONS_A_BYTE, &most) ||
+      __builtin_add_overflow(most, fixed, &most))
+    return INT64_MAX;
+  return most;
+}
+
+static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
+                              int64_t after) {
+  if (key <= b->last_key) return quadrille_builder_refuse(b, "its steps are not in order");
+  b->key = b->last_key = key;
+  b->has_after = has_after;
+  b->after = after;
+}
+
+static inline void begin_message(struct quadrille_builder* b, unsigned flags, int64_t peer) {
+  const struct quadrille_place* place = &b->binding->place;
+  if (b->error) return;
+  if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
+    return quadrille_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
+  b->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+  struct quadrille_messages* messages = b->receives ? &b->plan->receives : &b->plan->sends;
+  if (messages->count == messages->room &&
+      !quadrille_grow((void**)&messages->all, &messages->room, sizeof *messages->all))
+    return quadrille_builder_refuse(b, quadrille_no_memory);
+  b->is_token = 1;
+  b->in_the_way = 0;
+  b->message = &messages->all[messages->count++];
+  *b->message = (struct quadrille_message){.peer = b->binding->real[peer],
+                                           .buffer = QUADRILLE_NO_BUFFER};
+}
+
+static inline void end_message(struct quadrille_builder* b) {
+  if (b->error) return;
+  struct quadrille_message* m = b->message;
+  if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
+  m->is_straight = m->count == 1 && !b->in_the_way;
+  m->is_in_the_way = b->in_the_way;
+  /* Both ends know that nothing is to travel. */
+  if (b->counts && m->bytes == 0 && !b->is_token)
+    --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
+}
+
+/* One more part of the message. */
+static void add_further(struct quadrille_builder* b, struct quadrille_part part) {
+  struct quadrille_plan* plan = b->plan;
+  struct quadrille_message* m = b->message;
+  for (int adding = m->count == 1 ? 2 : 1; adding > 0; adding--) {
+    if (plan->part_count == plan->part_room &&
+        !quadrille_grow((void**)&plan->parts, &plan->part_room, sizeof *plan->parts))
+      return quadrille_builder_lack(b);
+    if (adding == 2) m->first = plan->part_count;
+    plan->parts[plan->part_count++] = adding == 2 ? m->part : part;
+  }
+  m->count++;
+}
+
+static inline void add_part(struct quadrille_builder* b, struct quadrille_part part) {
+  struct quadrille_message* m = b->message;
+  if (m->count > 0) return add_further(b, part);
+  m->part = part;
+  m->count = 1;
+}
+
+/* A range of the receive buffer. */
+static inline void add_range(struct quadrille_builder* b, int64_t low, int64_t high) {
+  struct quadrille_message* m = b->message;
+  if (low == high) return;
+  m->bytes += high - low;
+  if (m->count > 0) {
+    struct quadrille_part* last =
+        m->count == 1 ? &m->part : &b->plan->parts[m->first + m->count - 1];
+    if (last->high == low) {
+      last->high = high;
+      return;
+    }
+  }
+  add_part(b, (struct quadrille_part){0, QUADRILLE_RANGE, low, high});
+}
+
+/* Whether nothing has touched those bytes of the block; from now on something has. */
+static inline int touch(struct quadrille_builder* b, int64_t block, int64_t low, int64_t high) {
+  struct quadrille_touched* t = &b->touched[block];
+  if (t->low == t->high) {
+    *t = (struct quadrille_touched){low, high};
+    return 1;
+  }
+  const int is_new = high <= t->low || t->high <= low;
+  if (low < t->low) t->low = low;
+  if (high > t->high) t->high = high;
+  return is_new;
+}
+
+/* A piece of an allgather. The send buffer's one block is this rank's block of the receive buffer, which
+ * holds it before the call begins. */
+static inline void gather_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
+  const struct quadrille_place* place = &b->binding->place;
+  int64_t block = piece->block, low = 0;
+  if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
+    block = place->rank;
+  else if (piece->buffer != QUADRILLE_PIECE_RECEIVE || (uint64_t)block >= (uint64_t)place->ranks)
+    return quadrille_builder_refuse(b, "it names a block that is not there");
+  if (b->receives && block == place->rank)
+    return quadrille_builder_refuse(b, "it receives over this rank's own contribution");
+  int64_t high = b->counts[block];
+  if (piece->ranged) {
+    if (piece->low < 0 || piece->low > piece->high || piece->high > high)
+      return quadrille_builder_refuse(b, "it names a range that is not in its block");
+    low = piece->low;
+    high = piece->high;
+  }
+  const int is_new = low == high || touch(b, block, low, high);
+  b->in_the_way |= b->receives && !is_new;
+  add_range(b, b->offsets[block] + low, b->offsets[block] + high);
+}
+
+/* The place of a block of an all-to-all that is read, or written; -1 where there is none. */
+static int find_place(struct quadrille_builder* b, const struct quadrille_piece* piece,
+                      int writes) {
+  const struct quadrille_plan* plan = b->plan;
+  const int64_t block = piece->block;
+  if (piece->buffer == QUADRILLE_PIECE_TEMPORARY) {
+    if (block >= 0 && block < plan->places - 2 * plan->ranks)
+      return 2 * plan->ranks + (int)block;
+    quadrille_builder_refuse(b, "it names a temporary block that is not there");
+    return -1;
+  }
+  if (block < 0 || block >= plan->ranks) {
+    quadrille_builder_refuse(b, "it names a block that is not there");
+    return -1;
+  }
+  if (piece->buffer == (writes ? QUADRILLE_PIECE_SEND : QUADRILLE_PIECE_RECEIVE))
+    quadrille_builder_refuse(b, "it receives into the send buffer, or sends from the receive buffer");
+  return b->binding->real[block] + (writes ? plan->ranks : 0);
+}
+
+static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
+  if (b->error) return;
+  b->is_token = 0;
+  if (b->counts) return gather_piece(b, piece);
+  const int place = find_place(b, piece, b->receives);
+  if (b->error) return;
+  if (b->plan->is_typed && place % b->plan->ranks != b->message->peer)
+    return quadrille_builder_refuse(b, "it sends or receives a foreign block");
+  add_part(b, (struct quadrille_part){.place = place});
+}
+
+static inline int is_block(const struct quadrille_piece* piece, int buffer, int64_t block) {
+  return piece->buffer == buffer && piece->block == block;
+}
+
+/* Of an allgather, this rank's contribution, which lies there already. Of an all-to-all, this rank's
+ * block to itself, which nobody else touches, or any where one end or both are temporary. */
+static void take_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
+  const struct quadrille_piece *from = &event->piece, *to = &event->second;
+  const int64_t own = b->binding->place.rank;
+  const char* const foreign = "it copies a foreign block";
+  if (b->counts) {
+    if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) && !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
+        !is_block(to, QUADRILLE_PIECE_RECEIVE, own) || from->ranged != to->ranged ||
+        from->low != to->low || from->high != to->high)
+      quadrille_builder_refuse(b, foreign);
+    return;
+  }
+  if (is_block(from, QUADRILLE_PIECE_SEND, own) && is_block(to, QUADRILLE_PIECE_RECEIVE, own)) {
+    b->owes_copy = 1;
+    return;
+  }
+  const int source = find_place(b, from, 0), target = find_place(b, to, 1);
+  if (source < b->plan->ranks && target < 2 * b->plan->ranks) quadrille_builder_refuse(b, foreign);
+  if (b->error) return;
+  struct quadrille_plan* plan = b->plan;
+  if (plan->copy_count == plan->copy_room &&
+      !quadrille_grow((void**)&plan->copies, &plan->copy_room, sizeof *plan->copies))
+    return quadrille_builder_refuse(b, quadrille_no_memory);
+  plan->copies[plan->copy_count++] =
+      (struct quadrille_copy){{.place = source}, target, QUADRILLE_NO_BUFFER};
+  if (event->outside) quadrille_order_step(b, 1);
+}
+
+static inline int64_t value_at(struct quadrille_value value, int64_t iteration) {
+  return value.value + iteration * value.stride;
+}
+
+static inline void take_run_piece(struct quadrille_builder* b,
+                                  const struct quadrille_run_message* m, int64_t at) {
+  const struct quadrille_piece piece = {m->buffer, m->ranged, value_at(m->block, at),
+                                        value_at(m->low, at), value_at(m->high, at)};
+  take_piece(b, &piece);
+}
+
+/* The steps of a run at its current iteration, and on to the next. */
+static void take_iteration(struct quadrille_builder* b) {
+  const struct quadrille_run* run = &b->event.run;
+  const struct quadrille_run_message* m = run->messages;
+  const int64_t at = b->iteration;
+  for (const struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
+    begin_step(b, value_at(s->key, at), s->has_after, value_at(s->after, at));
+    for (int i = s->message_count; i > 0; i--, m++) {
+      begin_message(b, m->flags, value_at(m->peer, at));
+      if (!m->is_token) take_run_piece(b, m, at);
+      end_message(b);
+    }
+    quadrille_order_step(b, 0);
+  }
+  if (++b->iteration == run->count) b->iteration = -1;
+}
+
+static void begin_run(struct quadrille_builder* b) {
+  if ((b->walker.iterations -= b->event.run.count) < 0) return quadrille_builder_refuse(b, endless);
+  b->iteration = 0;
+}
+
+static void take_pieces(struct quadrille_builder* b) {
+  const struct quadrille_run* run = &b->event.run;
+  for (int64_t at = 0; at < run->count && !b->error; at++)
+    for (int i = 0; i < run->message_count; i++) take_run_piece(b, &run->messages[i], at);
+}
+
+/* Takes one event in. Returns 0 at the end. */
+static int take_event(struct quadrille_builder* b) {
+  const struct quadrille_event* event = &b->event;
+  quadrille_walk_next(&b->walker, &b->event);
+  switch (event->kind) {
+    case QUADRILLE_EVENT_STEP: begin_step(b, event->key, event->has_after, event->after); break;
+    case QUADRILLE_EVENT_STEP_END: quadrille_order_step(b, 0); break;
+    case QUADRILLE_EVENT_MESSAGE: begin_message(b, event->flags, event->peer); break;
+    case QUADRILLE_EVENT_PIECE: take_piece(b, &event->piece); break;
+    case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
+    case QUADRILLE_EVENT_PIECE_MESSAGE:
+      begin_message(b, event->flags, event->peer);
+      take_piece(b, &event->piece);
+      end_message(b);
+      break;
+    case QUADRILLE_EVENT_COPY: take_copy(b, event); break;
+    case QUADRILLE_EVENT_RUN: begin_run(b); break;
+    case QUADRILLE_EVENT_PIECE_RUN: take_pieces(b); break;
+    case QUADRILLE_EVENT_END: return 0;
+    case QUADRILLE_EVENT_UNDEFINED: quadrille_builder_refuse(b, event->why); break;
+    default: quadrille_builder_refuse(b, "it does what this library does not serve"); break;
+  }
+  return 1;
+}
+
+void quadrille_builder_start(struct quadrille_builder* b, const struct quadrille_tables* tables) {
+  quadrille_walk_start(&b->walker, &b->binding->loaded->program, tables, &b->binding->place);
+  b->walker.iterations = most_iterations(b);
+  b->iteration = -1;
+  b->last_key = INT64_MIN;
+  b->error = NULL;
+  quadrille_order_forget(b);
+}
+
+int quadrille_builder_next(struct quadrille_builder* b) {
+  int more = 1;
+  quadrille_order_begin(b);
+  while (!b->error && more && !b->is_full)
+    if (b->iteration >= 0)
+      take_iteration(b);
+    else
+      more = take_event(b);
+  quadrille_order_end(b);
+  b->plan->is_whole = !more && !b->is_further;
+  b->is_further = 1;
+  return b->error ? -1 : more;
+}

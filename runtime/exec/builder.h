@@ -1,0 +1,95 @@
+/* The builder: the only reader of the walk. It makes plans of it.
+ *
+ * builder.c reads and checks events, order.c decides when messages are posted and waited for. */
+#ifndef QUADRILLE_RUNTIME_EXEC_BUILDER_H_
+#define QUADRILLE_RUNTIME_EXEC_BUILDER_H_
+
+#include "runtime/exec/plan.h"
+
+/* A step in flight, by its number modulo a power of two. */
+struct quadrille_planned_step {
+  int64_t key, sent_bytes;
+  int32_t ready;                   /* so many steps have arrived before its sends may go */
+  int32_t receives, sends, copies; /* where its own end */
+};
+
+/* A message buffer, while the plan is made. */
+struct quadrille_planned_buffer {
+  int32_t blocks;     /* that live in it; 1 while it is in use otherwise */
+  int32_t free_after; /* so many sends are over */
+};
+
+/* The bytes of a block that were read or written lie between. */
+struct quadrille_touched {
+  int64_t low, high;
+};
+
+struct quadrille_binding;
+
+struct quadrille_builder {
+  struct quadrille_plan* plan;
+  const struct quadrille_binding* binding;
+  const int64_t *counts, *offsets; /* of an allgather, by rank in the schedule, in bytes */
+  int64_t at_once; /* bytes that may be on their way in the sends of several steps */
+  int32_t most_messages; /* a plan of so many ends with the step */
+  struct quadrille_walker walker;
+  struct quadrille_event event;
+  int64_t iteration; /* of the run in `event`; -1: none */
+  int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
+
+  /* what is being read */
+  int64_t key, after, last_key;
+  int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
+  struct quadrille_message* message;
+
+  /* over <= landed, unsent <= steps; over + window >= steps */
+  struct quadrille_planned_step* ring;
+  uint32_t mask;
+  int32_t window, waiting; /* waiting: the most steps whose sends may wait */
+  int32_t steps, over, landed, unsent, paid; /* paid: steps whose sends are over */
+  int32_t posted, received, sent, gone; /* messages that are posted and waited for */
+  int32_t queued, copies, copied; /* sends and copies of the steps so far; copies that are planned */
+  int64_t going;                  /* bytes of sends that are posted and not waited for */
+  int owes_copy;                        /* of this rank's block to itself */
+
+  struct quadrille_touched* touched; /* of an allgather, by block */
+  int32_t* holders;                  /* message buffer by temporary block; -1: was not written */
+  int32_t *sent_as, *saved_in;       /* in place, by block: the send, the buffer; -1: not yet */
+  struct quadrille_planned_buffer* buffers;
+  int32_t buffer_room, next_buffer;
+  const char* error; /* what is wrong with the schedule, or quadrille_no_memory */
+};
+
+/* Takes memory. `whole`: the plan is one, however long. 0 where memory ran out; to be closed in any
+ * case. */
+int quadrille_builder_open(struct quadrille_builder* builder,
+                           const struct quadrille_binding* binding, struct quadrille_plan* plan,
+                           const struct quadrille_tables* tables, int in_place, int whole);
+void quadrille_builder_close(struct quadrille_builder* builder);
+/* Starts at the beginning of a call. */
+void quadrille_builder_start(struct quadrille_builder* builder,
+                             const struct quadrille_tables* tables);
+/* Writes the plan of the next steps over the one before. Returns 1 where more follow, 0 where that was
+ * all, -1 where `error` says what is wrong. */
+int quadrille_builder_next(struct quadrille_builder* builder);
+
+/* order.c: what the plan is, between its steps. */
+void quadrille_order_forget(struct quadrille_builder* builder); /* the call before */
+void quadrille_order_begin(struct quadrille_builder* builder);
+/* Takes in the step that was read, or a copy that is one of its own and waits for all before it. */
+void quadrille_order_step(struct quadrille_builder* builder, int is_copy);
+void quadrille_order_end(struct quadrille_builder* builder);
+
+/* Notes the first mistake. */
+static inline void quadrille_builder_refuse(struct quadrille_builder* builder, const char* error) {
+  if (!builder->error) builder->error = error;
+}
+
+/* Memory ran out. An allgather, whose plan is made in the call, goes on without the bytes of its
+ * messages, so that the other ranks are served. */
+static inline void quadrille_builder_lack(struct quadrille_builder* builder) {
+  builder->plan->lacks_memory = 1;
+  if (!builder->counts) quadrille_builder_refuse(builder, quadrille_no_memory);
+}
+
+#endif /* QUADRILLE_RUNTIME_EXEC_BUILDER_H_ */

@@ -1,0 +1,224 @@
+/* Calls as a whole: memory, the blocks of an all-to-all, and what a call came to. */
+#include <stdlib.h>
+
+#include "runtime/exec/call.h"
+
+/* Buffers for the plan; where memory runs out, there are fewer. */
+static int fit_buffers(struct quadrille_call* c) {
+  const int32_t count = c->plan.buffer_count;
+  if (count <= c->buffer_count) return 1;
+  struct quadrille_room* grown = realloc(c->buffers, (size_t)count * sizeof *grown);
+  if (!grown) return 0;
+  memset(grown + c->buffer_count, 0, (size_t)(count - c->buffer_count) * sizeof *grown);
+  c->buffers = grown;
+  c->buffer_count = count;
+  return 1;
+}
+
+/* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
+ * where memory ran out. */
+static int open_lengths(struct quadrille_call* c) {
+  const struct quadrille_plan* plan = &c->plan;
+  c->incoming = malloc((size_t)(plan->receives.count + 1) * sizeof *c->incoming);
+  c->outgoing = malloc((size_t)(plan->sends.count + 1) * sizeof *c->outgoing);
+  if (!c->incoming || !c->outgoing) return 0;
+  for (int32_t i = 0; i < plan->receives.count; i++) c->incoming[i] = MPI_REQUEST_NULL;
+  for (int32_t i = 0; i < plan->sends.count; i++) c->outgoing[i] = MPI_REQUEST_NULL;
+  for (int32_t i = 0; i < plan->receives.count; i++) {
+    const struct quadrille_message* m = &plan->receives.all[i];
+    char* address;
+    if (m->count > 0 && !quadrille_make_room(c, m->buffer, quadrille_lengths_room(m), &address))
+      return 0;
+  }
+  return 1;
+}
+
+/* The whole of the schedule's walk, of which a plan is kept that is one. */
+static const char* make_plan(struct quadrille_call* c) {
+  int more = 1;
+  quadrille_builder_start(&c->builder, &c->binding->tables);
+  while (more > 0) more = quadrille_builder_next(&c->builder);
+  if (more < 0) return c->builder.error;
+  c->is_planned = c->plan.is_whole && !c->builder.counts;
+  return fit_buffers(c) ? NULL : quadrille_no_memory;
+}
+
+const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_binding* binding,
+                                int in_place, int whole) {
+  memset(c, 0, sizeof *c);
+  c->binding = binding;
+  c->comm = binding->comm;
+  c->in_place = in_place;
+  c->each = -1;
+  c->tag = QUADRILLE_DATA_TAG;
+  c->length_tag = QUADRILLE_LENGTH_TAG;
+  c->send.type = c->receive.type = MPI_DATATYPE_NULL;
+  if (!quadrille_builder_open(&c->builder, binding, &c->plan, &binding->tables, in_place, whole))
+    return quadrille_no_memory;
+  c->blocks = calloc((size_t)c->plan.places, sizeof *c->blocks);
+  const char* error = c->blocks ? make_plan(c) : quadrille_no_memory;
+  if (error || c->plan.is_typed || c->builder.counts) return error;
+  return open_lengths(c) ? NULL : quadrille_no_memory;
+}
+
+void quadrille_call_release(struct quadrille_call* c) {
+  for (int32_t i = 0; i < c->buffer_count; i++) {
+    free(c->buffers[i].address);
+    c->buffers[i] = (struct quadrille_room){NULL, 0};
+  }
+}
+
+void quadrille_call_close(struct quadrille_call* c) {
+  quadrille_call_release(c);
+  free(c->buffers);
+  free(c->blocks);
+  free(c->incoming);
+  free(c->outgoing);
+  quadrille_builder_close(&c->builder);
+  quadrille_plan_destroy(&c->plan);
+  memset(c, 0, sizeof *c);
+}
+
+/* Whether both say the same of equal blocks. */
+static int are_alike(const struct quadrille_side* one, const struct quadrille_side* other) {
+  return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
+         one->type_size == other->type_size && one->count == other->count &&
+         one->stride == other->stride;
+}
+
+/* Every block is so long, and every message brings so much. */
+static int set_lengths(struct quadrille_call* c, int64_t each) {
+  struct quadrille_messages* both[] = {&c->plan.receives, &c->plan.sends};
+  if (c->each == each) return 1;
+  c->each = -1;
+  for (int32_t i = 0; i < c->plan.part_count; i++) c->plan.parts[i].high = each;
+  for (int i = 0; i < 2; i++)
+    for (struct quadrille_message* m = both[i]->all; m < both[i]->all + both[i]->count; m++) {
+      m->part.high = each;
+      if (__builtin_mul_overflow(each, m->count, &m->bytes)) return 0;
+    }
+  c->each = each;
+  return 1;
+}
+
+static int lies(const struct quadrille_side* side, int ranks, int is_typed) {
+  int (*const asks)(MPI_Datatype) = is_typed ? quadrille_is_dense : quadrille_packs_as_it_lies;
+  if (!side->types) return asks(side->type);
+  for (int rank = 0; rank < ranks; rank++)
+    if ((rank == 0 || side->types[rank] != side->types[rank - 1]) && !asks(side->types[rank]))
+      return 0;
+  return 1;
+}
+
+const char* quadrille_call_load(struct quadrille_call* c, const struct quadrille_side* send,
+                                const struct quadrille_side* receive,
+                                enum quadrille_lengths lengths, int* error_class) {
+  const int ranks = c->plan.ranks, is_typed = c->plan.is_typed;
+  const struct quadrille_side* from = c->in_place ? receive : send;
+  const int is_loaded = !c->in_place && are_alike(from, &c->send) &&
+                        are_alike(receive, &c->receive) && (is_typed || c->each >= 0);
+  c->lengths = is_typed ? QUADRILLE_LENGTHS_KNOWN : lengths;
+  c->send = *from;
+  c->receive = *receive;
+  if (!is_typed || c->in_place) {
+    c->send_lies = lies(from, ranks, is_typed);
+    c->receive_lies = lies(receive, ranks, is_typed);
+  }
+  if (is_loaded) return NULL;
+  *error_class = MPI_ERR_COUNT;
+  c->each = -1;
+  if (quadrille_side_blocks(from, ranks, !is_typed, c->blocks) &&
+      quadrille_side_blocks(receive, ranks, !is_typed, c->blocks + ranks) &&
+      (c->lengths != QUADRILLE_LENGTHS_KNOWN || is_typed || set_lengths(c, c->blocks[ranks].count)))
+    return NULL;
+  c->send.uniform = 0; /* is not loaded */
+  return "the counts are more bytes than there can be";
+}
+
+int quadrille_call_reserve(struct quadrille_call* c) {
+  const struct quadrille_plan* plan = &c->plan;
+  char* address;
+  int is_enough = 1;
+  for (int i = 0; i < 2; i++) {
+    const struct quadrille_messages* messages = i == 0 ? &plan->receives : &plan->sends;
+    for (int32_t k = 0; k < messages->count; k++) {
+      const struct quadrille_message* m = &messages->all[k];
+      if (m->buffer != QUADRILLE_NO_BUFFER && m->bytes > 0)
+        is_enough &= quadrille_make_room(c, m->buffer, m->bytes, &address);
+    }
+  }
+  for (int32_t i = 0; i < plan->operation_count; i++) {
+    const struct quadrille_operation* o = &plan->operations[i];
+    if (o->kind == QUADRILLE_PLAN_SAVE)
+      is_enough &= quadrille_make_room(c, o->sends, quadrille_saved_size(c, o->receives), &address);
+    else if (o->kind == QUADRILLE_PLAN_COPY && plan->copies[o->receives].buffer != QUADRILLE_NO_BUFFER)
+      is_enough &= quadrille_make_room(c, plan->copies[o->receives].buffer,
+                                       c->blocks[plan->copies[o->receives].from.place].count,
+                                       &address);
+  }
+  return is_enough;
+}
+
+void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
+  const int is_typed = c->plan.is_typed, is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
+  const int is_ours = c->builder.counts != NULL; /* bytes that this runtime addresses */
+  c->post_send = c->binding->synchronous ? MPI_Issend : MPI_Isend;
+  c->send_is_straight = is_typed ? !c->send.types : is_known && c->send_lies;
+  c->receive_is_straight =
+      is_typed ? !c->receive.types : is_known && c->receive_lies && !c->lacks_memory;
+  c->send_type = is_typed ? c->send.type : MPI_BYTE;
+  c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
+  c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
+  c->error = MPI_SUCCESS;
+  c->is_lost = 0;
+  c->mismatch.source = -1;
+  c->next = c->posted = c->received = c->sent = c->gone = c->headed = 0;
+  if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
+  /* Where blocks were saved, in the call before. */
+  for (int i = 0; c->in_place && !is_ours && i < c->plan.ranks; i++)
+    c->blocks[i].address = c->blocks[c->plan.ranks + i].address;
+  if (c->is_planned) quadrille_call_go(c, 0);
+}
+
+/* The next steps are planned when those before are over. */
+static void follow_in_parts(struct quadrille_call* c) {
+  struct quadrille_builder* b = &c->builder;
+  int more = 1;
+  quadrille_builder_start(b, &c->binding->tables);
+  while (more > 0) {
+    more = quadrille_builder_next(b);
+    if (more < 0) break;
+    if (c->plan.lacks_memory || !fit_buffers(c)) {
+      c->lacks_memory = 1;
+      c->receive_is_straight = 0;
+      quadrille_call_lose(c, MPI_ERR_NO_MEM);
+    }
+    c->next = c->posted = c->received = c->sent = c->gone = 0;
+    quadrille_call_go(c, 1);
+  }
+  c->is_planned = c->builder.counts && c->plan.is_whole && more == 0 && !c->lacks_memory;
+}
+
+void quadrille_call_finish(struct quadrille_call* c) {
+  if (c->is_planned)
+    quadrille_call_go(c, 1);
+  else
+    follow_in_parts(c);
+}
+
+int quadrille_call_report(const struct quadrille_call* c, MPI_Comm comm) {
+  char text[QUADRILLE_TEXT];
+  const struct quadrille_mismatch* m = &c->mismatch;
+  if (c->builder.error && c->builder.error != quadrille_no_memory)
+    return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it",
+                           c->builder.error);
+  if (c->error != MPI_SUCCESS) return quadrille_call_error(comm, c->error);
+  if (m->source >= 0) {
+    quadrille_name_lengths(text, m->source, m->sent, c->binding->own, m->expected);
+    return quadrille_error(comm, MPI_ERR_TRUNCATE, "%s", text);
+  }
+  if (!c->is_lost) return MPI_SUCCESS;
+  return quadrille_error(comm, MPI_ERR_OTHER,
+                         "another rank could not send what it should: its memory ran out or its "
+                         "call failed; its own message says which");
+}

@@ -1,0 +1,160 @@
+/* A call: a plan with the memory and the blocks that it is followed with.
+ *
+ * executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
+ * address.
+ *
+ * Blocks of an all-to-all travel as what the user's types say where each is a message of its own; else,
+ * and in an allgather, as the bytes of their packed forms. A block is packed when it leaves the send
+ * buffer and unpacked when it reaches the receive buffer.
+ *
+ * Where this rank does not know how long blocks are that come, each message begins with their lengths: a
+ * word that says how it goes on, then a length for each part. Up to QUADRILLE_EAGER_BYTES of data follow
+ * in the same message, so that a step of small blocks is one message; longer data follows in a second
+ * one on a tag of its own.
+ *
+ * Errors do not stop a call: the other ranks are served, and the first error is returned. A rank that
+ * lacks blocks, because memory ran out or messages failed, sends empty messages from then on; whoever
+ * expects bytes and gets none lacks them, too. So no rank waits for ever, and none that misses a byte
+ * returns MPI_SUCCESS. */
+#ifndef QUADRILLE_RUNTIME_EXEC_CALL_H_
+#define QUADRILLE_RUNTIME_EXEC_CALL_H_
+
+#include <limits.h>
+#include <string.h>
+
+#include "runtime/exec/builder.h"
+#include "runtime/internal.h"
+
+/* The same at all ranks. */
+enum { QUADRILLE_EAGER_BYTES = 1 << 14 };
+
+enum quadrille_lengths {
+  QUADRILLE_LENGTHS_KNOWN,
+  QUADRILLE_LENGTHS_AHEAD, /* they travel with the blocks */
+  QUADRILLE_LENGTHS_ALONE  /* they travel, and no blocks */
+};
+
+/* Memory that grows. */
+struct quadrille_room {
+  char* address;
+  int64_t size;
+};
+
+/* A block that is not as long as its receiver says. */
+struct quadrille_mismatch {
+  int source; /* rank in the communicator; -1: there is none */
+  int64_t sent, expected;
+};
+
+struct quadrille_call {
+  struct quadrille_binding* binding;
+  struct quadrille_builder builder;
+  struct quadrille_plan plan;
+  int in_place, is_planned; /* is_planned: the plan is the whole call's, for these counts */
+
+  struct quadrille_side send, receive; /* in place, `send` is `receive` */
+  struct quadrille_block* blocks; /* by place; of elements where the plan is typed, else of bytes */
+  struct quadrille_room* buffers; /* by number in the plan */
+  int32_t buffer_count;
+  int send_lies, receive_lies; /* in memory as it is packed */
+  int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
+  MPI_Datatype send_type, receive_type;      /* as which it travels */
+  int lacks_memory; /* for an allgather: nothing is kept of what comes */
+  int64_t each; /* the length of all blocks, which the messages of the plan have; or -1 */
+
+  enum quadrille_lengths lengths;
+  int tag, length_tag;
+  MPI_Comm comm;
+  int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+  MPI_Status status, *asked; /* asked: &status, where empty messages mean something */
+  MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
+
+  int32_t next;                                 /* operation */
+  int32_t posted, received, sent, gone, headed; /* messages; headed: whose lengths were read */
+  int error;                                    /* the first MPI error, or MPI_SUCCESS */
+  int is_lost;                                  /* blocks are missing */
+  struct quadrille_mismatch mismatch;
+};
+
+/* Takes memory and makes the plan of an all-to-all, or tries that of an allgather. `whole`: see
+ * quadrille_builder_open. Returns NULL, or what is wrong: quadrille_no_memory, or with the schedule. */
+const char* quadrille_call_open(struct quadrille_call* call, struct quadrille_binding* binding,
+                                int in_place, int whole);
+void quadrille_call_close(struct quadrille_call* call);
+/* Where the blocks of an all-to-all lie, and how long they are. Returns NULL, or what is wrong, with its
+ * class. */
+const char* quadrille_call_load(struct quadrille_call* call, const struct quadrille_side* send,
+                                const struct quadrille_side* receive,
+                                enum quadrille_lengths lengths, int* error_class);
+/* Buffers for all that the plan needs, of which all lengths are known; 0 where memory ran out. */
+int quadrille_call_reserve(struct quadrille_call* call);
+/* Gives back what buffers have. */
+void quadrille_call_release(struct quadrille_call* call);
+/* Begins a call, up to where it would wait, and goes through the rest. `lacks_memory`: this rank brings
+ * none of its blocks. */
+void quadrille_call_begin(struct quadrille_call* call, int lacks_memory);
+void quadrille_call_finish(struct quadrille_call* call);
+/* What it came to: an MPI error code, after the communicator's handler was called. */
+int quadrille_call_report(const struct quadrille_call* call, MPI_Comm comm);
+
+/* executor.c: goes on in the plan up to its end, or up to where it would wait. */
+void quadrille_call_go(struct quadrille_call* call, int waits);
+
+/* messages.c: posts any message. */
+void quadrille_message_receive(struct quadrille_call* call, struct quadrille_message* message);
+void quadrille_message_send(struct quadrille_call* call, struct quadrille_message* message);
+/* Puts a message away that has arrived. */
+void quadrille_message_land(struct quadrille_call* call, struct quadrille_message* message);
+/* Copies the parts of a message together; returns where they end. */
+char* quadrille_gather(struct quadrille_call* call, const struct quadrille_message* message,
+                       char* to);
+/* Puts bytes to a block of the receive buffer. */
+void quadrille_put(struct quadrille_call* call, int place, struct quadrille_block from);
+/* This rank's block of an all-to-all, to itself. */
+void quadrille_copy_own(struct quadrille_call* call);
+/* The block at a place of the send buffer, from where it may be overwritten, and how many bytes it takes. */
+int64_t quadrille_saved_size(const struct quadrille_call* call, int place);
+void quadrille_save(struct quadrille_call* call, int place, int buffer);
+/* Makes a buffer at least that large, without what was there; 0 where memory ran out, which is noted. */
+int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, char** address);
+/* Whether a message that is sent is bytes where its one part lies. */
+int quadrille_goes_straight(const struct quadrille_call* call,
+                            const struct quadrille_message* message);
+/* Posts bytes of any number. */
+void quadrille_post_bytes(struct quadrille_call* call, int receives, char* address, int64_t bytes,
+                          int peer, int tag, MPI_Request* request);
+/* Receives so many bytes without keeping them. */
+void quadrille_receive_in_vain(struct quadrille_call* call, int64_t bytes, int peer, int tag,
+                               MPI_Request* request);
+
+/* lengths.c: messages that begin with their lengths. */
+/* A buffer in which such a message can arrive without data that follows apart. */
+int64_t quadrille_lengths_room(const struct quadrille_message* message);
+void quadrille_lengths_receive(struct quadrille_call* call, struct quadrille_message* message);
+void quadrille_lengths_send(struct quadrille_call* call, struct quadrille_message* message);
+/* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
+ * where it is not there. */
+char* quadrille_lengths_read(struct quadrille_call* call, struct quadrille_message* message);
+
+static inline void quadrille_call_check(struct quadrille_call* call, int code) {
+  if (code != MPI_SUCCESS && call->error == MPI_SUCCESS) call->error = code;
+}
+
+/* From now on, sends are empty. */
+static inline void quadrille_call_lose(struct quadrille_call* call, int code) {
+  quadrille_call_check(call, code);
+  call->is_lost = 1;
+  call->send_is_straight = 0;
+}
+
+static inline struct quadrille_block quadrille_block_at(const struct quadrille_call* call,
+                                                        const struct quadrille_part* part) {
+  struct quadrille_block block = call->blocks[part->place];
+  if (part->form == QUADRILLE_RANGE) {
+    block.address += part->low;
+    block.count = part->high - part->low;
+  }
+  return block;
+}
+
+#endif /* QUADRILLE_RUNTIME_EXEC_CALL_H_ */

@@ -1,0 +1,120 @@
+/* Follows a plan: the one loop in which messages are posted and waited for. A message of one block that
+ * lies where it travels from, or to, is posted here; all others in messages.c. */
+#include "runtime/exec/call.h"
+
+static __attribute__((noinline, cold)) void fail(struct quadrille_call* c, MPI_Request* request,
+                                                 int code) {
+  *request = MPI_REQUEST_NULL;
+  quadrille_call_lose(c, code);
+}
+
+/* Whether MPI can count so many in a message that is not empty. */
+static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
+
+static inline void post_receive(struct quadrille_call* c, struct quadrille_message* m) {
+  if (m->is_straight & c->receive_is_straight) {
+    const struct quadrille_block block = quadrille_block_at(c, &m->part);
+    if (fits(block.count)) {
+      const int code = MPI_Irecv(block.address, (int)block.count, c->receive_type, m->peer, c->tag,
+                                 c->comm, &m->request);
+      if (code != MPI_SUCCESS) fail(c, &m->request, code);
+      return;
+    }
+  }
+  quadrille_message_receive(c, m);
+}
+
+static inline void post_send(struct quadrille_call* c, struct quadrille_message* m) {
+  if (m->is_straight & c->send_is_straight) {
+    const struct quadrille_block block = quadrille_block_at(c, &m->part);
+    if (fits(block.count)) {
+      const int code = c->post_send(block.address, (int)block.count, c->send_type, m->peer, c->tag,
+                                    c->comm, &m->request);
+      if (code != MPI_SUCCESS) fail(c, &m->request, code);
+      return;
+    }
+  }
+  quadrille_message_send(c, m);
+}
+
+/* A rank that lacks blocks sends nothing where there should be something. */
+static void ask(struct quadrille_call* c, struct quadrille_message* m) {
+  int bytes = 0;
+  MPI_Get_count(&c->status, MPI_BYTE, &bytes);
+  m->is_there = bytes != 0;
+  if (bytes == 0 && m->count > 0) quadrille_call_lose(c, MPI_SUCCESS);
+}
+
+static inline void wait_for_receive(struct quadrille_call* c, struct quadrille_message* m) {
+  if (m->request != MPI_REQUEST_NULL) {
+    const int code = MPI_Wait(&m->request, c->asked);
+    if (code != MPI_SUCCESS)
+      fail(c, &m->request, code);
+    else if (c->asked != MPI_STATUS_IGNORE)
+      ask(c, m);
+  }
+  if (!(m->is_straight & c->receive_is_straight)) quadrille_message_land(c, m);
+}
+
+/* Of a message whose lengths went ahead. */
+static void wait_for_data(struct quadrille_call* c, MPI_Request* data) {
+  if (*data == MPI_REQUEST_NULL) return;
+  const int code = MPI_Wait(data, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) fail(c, data, code);
+}
+
+static inline void wait_for_send(struct quadrille_call* c, struct quadrille_message* m) {
+  if (m->request != MPI_REQUEST_NULL) {
+    const int code = MPI_Wait(&m->request, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) fail(c, &m->request, code);
+  }
+  if (c->outgoing) wait_for_data(c, &c->outgoing[m - c->plan.sends.all]);
+}
+
+static void wait(struct quadrille_call* c, const struct quadrille_operation* o) {
+  for (; c->received < o->receives; c->received++)
+    wait_for_receive(c, &c->plan.receives.all[c->received]);
+  for (; c->gone < o->sends; c->gone++) wait_for_send(c, &c->plan.sends.all[c->gone]);
+}
+
+/* Copies a block to a temporary block, which may just stay where it is, or one to the receive buffer. */
+static void copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
+  const int ranks = c->plan.ranks;
+  const struct quadrille_block from = c->blocks[copy->from.place];
+  const struct quadrille_message whole = {.count = 1, .part = copy->from};
+  struct quadrille_block* to = &c->blocks[copy->to];
+  char* address;
+  if (copy->to < 2 * ranks) return quadrille_put(c, copy->to, from);
+  if (copy->buffer == QUADRILLE_NO_BUFFER || (c->send_lies && !c->in_place) ||
+      c->lengths == QUADRILLE_LENGTHS_ALONE) {
+    *to = from;
+    return;
+  }
+  *to = (struct quadrille_block){NULL, 0};
+  if (!quadrille_make_room(c, copy->buffer, from.count, &address)) return;
+  quadrille_gather(c, &whole, address);
+  *to = (struct quadrille_block){address, from.count};
+}
+
+void quadrille_call_go(struct quadrille_call* c, int waits) {
+  const struct quadrille_operation* o = &c->plan.operations[c->next];
+  for (;; o++) switch ((enum quadrille_operation_kind)o->kind) {
+      case QUADRILLE_PLAN_RECEIVE:
+        for (; c->posted < o->receives; c->posted++)
+          post_receive(c, &c->plan.receives.all[c->posted]);
+        break;
+      case QUADRILLE_PLAN_SEND:
+        for (; c->sent < o->sends; c->sent++) post_send(c, &c->plan.sends.all[c->sent]);
+        break;
+      case QUADRILLE_PLAN_WAIT:
+        if (!waits) goto out;
+        wait(c, o);
+        break;
+      case QUADRILLE_PLAN_COPY: copy(c, &c->plan.copies[o->receives]); break;
+      case QUADRILLE_PLAN_COPY_OWN: quadrille_copy_own(c); break;
+      case QUADRILLE_PLAN_SAVE: quadrille_save(c, o->receives, o->sends); break;
+      case QUADRILLE_PLAN_OVER: goto out;
+    }
+out:
+  c->next = (int32_t)(o - c->plan.operations);
+}

@@ -1,0 +1,109 @@
+/* A plan: what this rank does in a call, one operation after the other. builder.h makes it,
+ * call.h follows it.
+ *
+ * A place is where a block lies. Of an all-to-all: the blocks of the send buffer by rank, then those
+ * of the receive buffer, then the temporary blocks. Of an allgather there is one place, the receive
+ * buffer, and every part of a message is a range of it in bytes. Ranks are the communicator's own.
+ *
+ * The builder decides everything that can be known before the call: in which order receives and sends
+ * are posted, how many steps are in flight, what is waited for when, which messages go through
+ * buffers of the runtime and which buffer that is. Receives are posted as early as the window
+ * allows; a send is posted as soon as what it waits for has been waited for, and at the latest when
+ * half of the window is waiting like it. Waiting is in the order of the keys, which both ends of a
+ * message share: so whoever waits for a message has posted all that comes before it, and no order of
+ * ranks can block.
+ *
+ * A receive is posted straight into the user's buffer where nothing has read or written what it
+ * will write; else it arrives in a message buffer and is put away once all reads before it are
+ * over. In a call in place the block that a receive overwrites is saved first where it is still to be
+ * sent. Temporary blocks stay in the message buffers in which they arrived, which are used again once
+ * the last of them has been overwritten. */
+#ifndef QUADRILLE_RUNTIME_EXEC_PLAN_H_
+#define QUADRILLE_RUNTIME_EXEC_PLAN_H_
+
+#include <mpi.h>
+
+#include "runtime/program.h"
+
+enum quadrille_part_form {
+  QUADRILLE_WHOLE,
+  QUADRILLE_RANGE,
+  QUADRILLE_SAVED /* a whole block, sent from where it was saved */
+};
+
+/* Of a message. */
+struct quadrille_part {
+  int32_t place, form;
+  int64_t low, high; /* in bytes; of a whole block of an all-to-all: 0, and the length where the
+                        message arrives with it or all lengths are known */
+};
+
+enum { QUADRILLE_NO_BUFFER = -1 };
+
+enum quadrille_data {
+  QUADRILLE_DATA_BEHIND, /* its lengths */
+  QUADRILLE_DATA_APART,  /* in its buffer, without lengths */
+  QUADRILLE_DATA_STRAIGHT
+};
+
+struct quadrille_message {
+  int32_t peer;
+  int32_t buffer; /* the message buffer that it may need, or QUADRILLE_NO_BUFFER */
+  int32_t count;  /* of parts; 0: an empty message, which travels for its own sake */
+  int32_t first;  /* of several parts, in the plan's array */
+  struct quadrille_part part; /* the only one */
+  int64_t bytes; /* of all parts, where lengths are known */
+  MPI_Request request;
+  uint8_t is_straight;   /* it has one part, and nothing is in the way of posting it where that lies */
+  uint8_t is_in_the_way; /* it arrives where this rank has read or written before */
+  uint8_t is_there;      /* something has arrived, and where its data is: */
+  uint8_t data;
+};
+
+struct quadrille_copy {
+  struct quadrille_part from;
+  int32_t to, buffer;
+};
+
+enum quadrille_operation_kind {
+  QUADRILLE_PLAN_RECEIVE, /* up to receive number `receives` */
+  QUADRILLE_PLAN_SEND,    /* up to send number `sends` */
+  QUADRILLE_PLAN_WAIT,          /* for both, up to those numbers; puts away what arrived */
+  QUADRILLE_PLAN_COPY,          /* copies[receives] */
+  QUADRILLE_PLAN_COPY_OWN,      /* this rank's block of an all-to-all to itself */
+  QUADRILLE_PLAN_SAVE,          /* the block at place `receives` in buffer `sends` */
+  QUADRILLE_PLAN_OVER
+};
+
+struct quadrille_operation {
+  int32_t kind, receives, sends;
+};
+
+struct quadrille_messages {
+  struct quadrille_message* all;
+  int32_t count, room;
+};
+
+struct quadrille_plan {
+  struct quadrille_messages receives, sends;
+  struct quadrille_part* parts;
+  struct quadrille_operation* operations;
+  struct quadrille_copy* copies;
+  int32_t part_count, part_room, operation_count, operation_room, copy_count, copy_room;
+  int32_t ranks, places, most_parts, buffer_count;
+  int is_typed; /* every message is one whole block, which travels as what the user's types say */
+  int is_whole; /* the plan of a whole call, else of some steps in a row */
+  int lacks_memory; /* only how many bytes come, from where and to where, is right */
+};
+
+void quadrille_plan_destroy(struct quadrille_plan* plan);
+
+static inline const struct quadrille_part* quadrille_parts_of(const struct quadrille_plan* plan,
+                                                              const struct quadrille_message* m) {
+  return m->count == 1 ? &m->part : plan->parts + m->first;
+}
+
+/* Doubles an array. 0 where memory ran out; then it is as it was. */
+int quadrille_grow(void** array, int32_t* room, size_t size);
+
+#endif /* QUADRILLE_RUNTIME_EXEC_PLAN_H_ */
