@@ -157,7 +157,7 @@ NetCall two_persistent(unsigned seed) {
 NetCall large(unsigned seed) {
   const auto units = [seed](int source, int target) {
     return mpi::mix(seed + 8u * static_cast<unsigned>(source) + static_cast<unsigned>(target)) % 3
-               ? 2500
+               ? 2100
                : 1;
   };
   return marked("alltoallv of large blocks", 8, units, [=](const Exchange& e) {

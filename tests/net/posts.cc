@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "tests/net/oracle.h"
 
@@ -26,29 +27,18 @@ struct Wanted {
 // What may stand in front of a message's data.
 int64_t most_head(int64_t pieces) { return 16 + 8 * pieces; }
 
-// Brings a pair's posts in one direction to the messages that are wanted, from (p, w) on.
+// Brings a pair's posts in one direction to the messages that are wanted. Where lengths travel ahead, messages may
+// have tags of their own: posts keep their order within a tag.
 class Parser {
  public:
   Parser(std::vector<Post>& posts, const std::vector<Wanted>& wanted, bool has_heads)
-      : posts_(posts), wanted_(wanted), has_heads_(has_heads) {}
-
-  bool parse(size_t p = 0, size_t w = 0) {
-    if (w == wanted_.size()) return p == posts_.size();
-    const ExpectedMessage& message = *wanted_[w].message;
-    const bool is_token = message.pieces == 0;
-    if (message.bytes == 0 && !is_token && !has_heads_) return parse(p, w + 1);
-    if (p == posts_.size()) return message.bytes == 0 && !is_token && parse(p, w + 1);
-    const int64_t moved = bytes_of(posts_[p]);
-    const int64_t head = has_heads_ && !is_token ? most_head(message.pieces) : 0;
-    posts_[p].step = wanted_[w].step;
-    if (moved >= message.bytes && moved <= message.bytes + head && parse(p + 1, w + 1)) return true;
-    if (head > 0 && moved <= head && p + 1 < posts_.size() &&
-        bytes_of(posts_[p + 1]) == message.bytes) {
-      posts_[p].step = posts_[p + 1].step = wanted_[w].step;
-      if (parse(p + 2, w + 1)) return true;
-    }
-    return has_heads_ && message.bytes == 0 && !is_token && parse(p, w + 1);
+      : posts_(posts), wanted_(wanted), has_heads_(has_heads) {
+    std::map<int, std::vector<Post*>> by_tag;
+    for (Post& post : posts) by_tag[has_heads ? post.event->tag : 0].push_back(&post);
+    for (auto& [tag, stream] : by_tag) streams_.push_back(std::move(stream));
   }
+
+  bool parse() { return parse(0, std::vector<size_t>(streams_.size(), 0)); }
 
   std::string text(bool receives, int peer) const {
     std::string posted, expected;
@@ -59,14 +49,72 @@ class Parser {
   }
 
  private:
+  using Next = std::vector<size_t>;  // of each stream
+
+  // From this message on, with those posts next.
+  bool parse(size_t w, const Next& next) {
+    if (w == wanted_.size()) {
+      for (size_t s = 0; s < next.size(); ++s)
+        if (next[s] < streams_[s].size()) return false;
+      return true;
+    }
+    if (!seen_.insert({w, next}).second) return false;
+    const ExpectedMessage& message = *wanted_[w].message;
+    const bool is_empty = message.bytes == 0 && message.pieces > 0;
+    if (!has_heads_ && is_empty) return parse(w + 1, next);
+    for (size_t s = 0; s < streams_.size(); ++s)
+      if (parse_whole(w, next, s) || parse_apart(w, next, s)) return true;
+    return is_empty && parse(w + 1, next);
+  }
+
+  int64_t head_of(size_t w) const {
+    const int64_t pieces = wanted_[w].message->pieces;
+    return has_heads_ && pieces > 0 ? most_head(pieces) : 0;
+  }
+
+  // Takes the stream's next post; null where there is none.
+  Post* take(Next& next, size_t stream, size_t w) {
+    if (next[stream] == streams_[stream].size()) return nullptr;
+    Post* const post = streams_[stream][next[stream]++];
+    post->step = wanted_[w].step;
+    return post;
+  }
+
+  // Lengths and data in one.
+  bool parse_whole(size_t w, Next next, size_t stream) {
+    const Post* const post = take(next, stream, w);
+    const int64_t bytes = wanted_[w].message->bytes;
+    if (!post || bytes_of(*post) < bytes || bytes_of(*post) > bytes + head_of(w)) return false;
+    if (!parse(w + 1, next)) return false;
+    streams_[stream][next[stream] - 1]->step = wanted_[w].step;
+    return true;
+  }
+
+  bool parse_apart(size_t w, const Next& before, size_t stream) {
+    for (size_t other = 0; other < streams_.size() && head_of(w) > 0; ++other) {
+      Next next = before;
+      Post* const head = take(next, stream, w);
+      Post* const data = head ? take(next, other, w) : nullptr;
+      if (!data || bytes_of(*head) > head_of(w) || bytes_of(*data) != wanted_[w].message->bytes ||
+          !parse(w + 1, next))
+        continue;
+      head->step = data->step = wanted_[w].step;
+      return true;
+    }
+    return false;
+  }
+
   // A receive with lengths ahead has room for more than comes.
   int64_t bytes_of(const Post& post) const {
     const bool is_open = has_heads_ && post.event->kind == Event::Kind::kReceive;
     return is_open ? post.event->arrived : post.event->bytes;
   }
+
   std::vector<Post>& posts_;
   const std::vector<Wanted>& wanted_;
   bool has_heads_;
+  std::vector<std::vector<Post*>> streams_;
+  std::set<std::pair<size_t, Next>> seen_;
 };
 
 using Pairs = std::map<std::pair<bool, int>, std::vector<Post>>;
