@@ -58,7 +58,8 @@ Walked walked(const Scheduled& scheduled, const Ways& ways, const std::vector<in
 }
 
 bool expect_right_posts(const Scheduled& scheduled, const Ways& ways, const NetCall& call,
-                        const Outcome& outcome, const std::vector<int>& real, int first_mark) {
+                        const Outcome& outcome, const std::vector<int>& real,
+                        const std::vector<MPI_Comm>& users, int first_mark) {
   const auto at = [&](Rank rank) { return real[static_cast<size_t>(rank.value)]; };
   const Expected expected =
       expect_posts(walked(scheduled, ways, real, call), real, [&](Rank source, Rank target) {
@@ -74,6 +75,7 @@ bool expect_right_posts(const Scheduled& scheduled, const Ways& ways, const NetC
     for (int rank = 0; rank < scheduled.ranks; ++rank) {
       const Listing& listing = outcome.listings[static_cast<size_t>(rank)];
       const int mark = first_mark + 2 * bracket;
+      manner.users = users[static_cast<size_t>(rank)];
       const std::string wrong =
           check_posts(expected[static_cast<size_t>(rank)], listing, mark, mark + 1, rank, manner);
       EXPECT_EQ(wrong, "") << scheduled.name << ", " << ways.text() << ", " << call.name
@@ -183,7 +185,9 @@ bool expect_calls(const Scheduled& scheduled, const Ways& ways, const std::vecto
   std::string names;
   for (const NetCall& call : calls) names += "; " + call.name;
   testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name + ", " + ways.text() + names);
+  std::vector<MPI_Comm> users(static_cast<size_t>(machine.ranks));
   const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
+    users[static_cast<size_t>(this_rank())] = comm;
     const Bound bound(scheduled, ways, comm);
     for (size_t i = 0; i < calls.size(); ++i)
       calls[i].run({bound, comm, ways.seed + static_cast<unsigned>(i)}, static_cast<int>(10 * i));
@@ -192,7 +196,8 @@ bool expect_calls(const Scheduled& scheduled, const Ways& ways, const std::vecto
   if (testing::Test::HasFailure()) return false;
   const std::vector<int> real = real_ranks(scheduled.program, machine.node_of);
   for (size_t i = 0; i < calls.size(); ++i)
-    if (!expect_right_posts(scheduled, ways, calls[i], outcome, real, static_cast<int>(10 * i)))
+    if (!expect_right_posts(scheduled, ways, calls[i], outcome, real, users,
+                            static_cast<int>(10 * i)))
       return false;
   return true;
 }
