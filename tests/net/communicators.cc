@@ -104,6 +104,8 @@ Communicator* find_communicator(MPI_Comm handle) {
   return found;
 }
 
+void set_handler(MPI_Comm handle, MPI_Errhandler handler) { at(handle)->handler = handler; }
+
 void check_communicators_are_freed() {
   for (const auto& comm : communicators)
     if (!comm->is_freed && !comm->is_predefined)
@@ -119,9 +121,7 @@ void close_communicators() {
 int raise(MPI_Comm handle, int code) {
   const bool in_world = handle == MPI_COMM_WORLD;
   const Communicator* const comm = find_communicator(handle);
-  const bool is_fatal = in_world ? !world->machine.world_returns_errors
-                                 : comm && comm->handler == MPI_ERRORS_ARE_FATAL;
-  if (!is_fatal) return code;
+  if (!comm || comm->handler != MPI_ERRORS_ARE_FATAL) return code;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -252,12 +252,12 @@ int MPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
 }
 
 int MPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
-  static int most_tag = INT16_MAX;
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
   *flag = keyval == MPI_TAG_UB || comm->attributes.count(keyval) > 0;
   if (*flag)
-    *static_cast<void**>(value) = keyval == MPI_TAG_UB ? &most_tag : comm->attributes.at(keyval);
+    *static_cast<void**>(value) =
+        keyval == MPI_TAG_UB ? &world->machine.most_tag : comm->attributes.at(keyval);
   return MPI_SUCCESS;
 }
 

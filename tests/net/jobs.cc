@@ -9,6 +9,7 @@
 #include <random>
 
 #include "generator/registry.h"
+#include "schedule/text.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::net {
@@ -110,17 +111,37 @@ std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int
   return result;
 }
 
-Scheduled scheduled(const std::string& algorithm, const std::vector<int64_t>& sizes,
-                    std::vector<int64_t> parameters) {
+namespace {
+
+Scheduled find(Collective collective, const std::string& name, const std::vector<int64_t>& sizes,
+               std::vector<int64_t> parameters) {
   for (const Variant& variant : variants())
-    if (variant.name == algorithm) {
+    if (variant.name == name && variant.program.collective == collective) {
       Job job = job_of(sizes);
       job.parameters = std::move(parameters);
       job.models.resize(job.parameters.size());
-      return Scheduled(variant.program, job, algorithm + " on " + job.groups[0].text());
+      return Scheduled(variant.program, job, name + " on " + job.groups[0].text());
     }
-  check(false, ("there is no algorithm " + algorithm).c_str());
+  check(false, ("there is no algorithm " + name).c_str());
   std::abort();
+}
+
+}  // namespace
+
+Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& sizes,
+                     std::vector<int64_t> parameters) {
+  return find(Collective::kAlltoall, algorithm, sizes, std::move(parameters));
+}
+
+Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
+                    std::vector<int64_t> parameters) {
+  return find(Collective::kAllgather, algorithm, sizes, std::move(parameters));
+}
+
+Scheduled written(const std::string& text, const std::vector<int64_t>& sizes) {
+  Result<Program> program = parse_program(text, "a test's program");
+  if (!program.ok()) check(false, program.error().message.c_str());
+  return Scheduled(*program, job_of(sizes), program->algorithm.text);
 }
 
 std::string Ways::text() const {

@@ -30,9 +30,13 @@ struct Scheduled {
 };
 // All programs of a collective on these nodes, with every radix that fits.
 std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int64_t>& sizes);
-// Of one algorithm.
-Scheduled scheduled(const std::string& algorithm, const std::vector<int64_t>& sizes,
+// Of one algorithm, for an all-to-all or an allgather.
+Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& sizes,
+                     std::vector<int64_t> parameters = {});
+Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
                     std::vector<int64_t> parameters = {});
+// Of a program in its text form.
+Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
 
 // How a job is run.
 struct Ways {

@@ -14,6 +14,7 @@ namespace quadrille::net {
 namespace {
 
 constexpr unsigned kRequests = 0x10000000u;
+constexpr int64_t kMostBytes = 1 << 28;
 constexpr char kRubbish = static_cast<char>(0xdb);
 
 bool overlap(const Request& a, const Request& b) {
@@ -157,6 +158,13 @@ int post(const Request& request, MPI_Request* handle) {
   if (code == MPI_SUCCESS && request.data.base == 0 && request.data.bytes() > 0 &&
       request.data.type->true_lower() == 0)
     code = MPI_ERR_BUFFER;
+  int64_t bytes = 0;
+  if (code == MPI_SUCCESS &&
+      (__builtin_mul_overflow(request.data.count, request.data.type->size, &bytes) || bytes < 0 ||
+       bytes > kMostBytes)) {
+    problem("a message is posted of more bytes than the simulation takes");
+    code = MPI_ERR_COUNT;
+  }
   if (code != MPI_SUCCESS) return raise(request.comm, code);
   auto made = std::make_unique<Request>(request);
   const int peer =

@@ -194,7 +194,7 @@ TEST(Posts, AListWithoutItsLastMarkIsNoCallThatEnded) {
 
 // By hand: the hierarchical 1-factorization of one rank with another.
 TEST(Expected, TwoRanksExchangeTheirBlocks) {
-  const Scheduled pair = scheduled("factor+drop", {2});
+  const Scheduled pair = exchanging("factor+drop", {2});
   const Walked walked(pair.program, pair.job, plain_call(pair.program, pair.job));
   const Expected expected = expect_posts(
       walked, {1, 0}, [](Rank source, Rank target) { return 10 * source.value + target.value; });
@@ -211,9 +211,9 @@ TEST(Expected, TwoRanksExchangeTheirBlocks) {
 }
 
 TEST(Layout, NodesAreSortedBySizeAndLowestRank) {
-  const Program& program = scheduled("hierarchical-factor", {1, 2, 2}).program;
+  const Program& program = exchanging("hierarchical-factor", {1, 2, 2}).program;
   EXPECT_EQ(real_ranks(program, {7, 3, 5, 7, 3}), (std::vector<int>{2, 0, 3, 1, 4}));
-  const Program& flat = scheduled("factor", {5}).program;
+  const Program& flat = exchanging("factor", {5}).program;
   EXPECT_EQ(real_ranks(flat, {7, 3, 5, 7, 3}), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 

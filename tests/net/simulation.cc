@@ -120,6 +120,7 @@ Outcome simulate(const Machine& machine, const std::function<void(MPI_Comm)>& bo
   for (int r = 0; r < machine.ranks; ++r) {
     Rank& rank = simulated.ranks[static_cast<size_t>(r)];
     rank.world = make_communicator(context, r, true);
+    if (machine.world_returns_errors) set_handler(rank.world, MPI_ERRORS_RETURN);
     rank.self = make_communicator(make_context({r}), r, true);
   }
   {

@@ -29,6 +29,7 @@ struct Machine {
   bool is_eager = false;
   // What MPI_COMM_WORLD does with errors of waits, which have no communicator of their own (MPICH).
   bool world_returns_errors = true;
+  int most_tag = INT16_MAX;  // MPI_TAG_UB
 };
 
 inline constexpr size_t kNever = SIZE_MAX;

@@ -102,6 +102,7 @@ bool can_deliver();
 Communicator* find_communicator(MPI_Comm handle);
 MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined = false);
 std::shared_ptr<Context> make_context(std::vector<int> members);
+void set_handler(MPI_Comm handle, MPI_Errhandler handler);
 void check_communicators_are_freed();
 void close_communicators();
 // Raises an error through the communicator's handler and returns it.
