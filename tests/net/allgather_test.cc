@@ -1,0 +1,23 @@
+// Allgathers by every program of the registry: each byte and each post.
+#include <gtest/gtest.h>
+
+#include "tests/net/programs.h"
+
+namespace quadrille::net {
+namespace {
+
+TEST(Allgather, EveryProgramOnAllNodesOfUpToSixRanksPostsAndMovesWhatItMust) {
+  for (const auto& sizes : all_sizes(1, 6)) expect_all_ways(Collective::kAllgather, sizes, 3, 1);
+}
+
+TEST(Allgather, SevenToNineRanksPostAndMoveWhatTheyMust) {
+  for (const auto& sizes : all_sizes(7, 9)) expect_all_ways(Collective::kAllgather, sizes, 2, 5);
+}
+
+TEST(Allgather, LargerJobsPostAndMoveWhatTheyMust) {
+  for (const auto& sizes : random_sizes(6, 10, 20))
+    expect_all_ways(Collective::kAllgather, sizes, 2, 7);
+}
+
+}  // namespace
+}  // namespace quadrille::net

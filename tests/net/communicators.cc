@@ -1,0 +1,288 @@
+// MPI's functions of communicators, groups, attributes, and what else is asked of a rank. Handles are never used
+// again. Freeing a communicator waits for all its ranks: MPI allows that.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+
+#include "schedule/result.h"
+#include "tests/net/world.h"
+
+namespace quadrille::net {
+namespace {
+
+constexpr unsigned kCommunicators = 0x84000000u;
+std::vector<std::unique_ptr<Communicator>> communicators;  // of this simulation
+unsigned first_handle = 0;                                 // of this simulation
+
+struct Keyval {
+  MPI_Comm_copy_attr_function* copy;
+  MPI_Comm_delete_attr_function* gone;
+  void* extra;
+};
+std::vector<Keyval> keyvals;  // of the process, as the runtime makes its own once
+constexpr int kFirstKeyval = 0x24000000;
+std::vector<std::vector<int>> groups;
+constexpr int kFirstGroup = 0x08000000;
+
+Communicator* at(MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD) return at(world->current().world);
+  if (handle == MPI_COMM_SELF) return at(world->current().self);
+  const unsigned index = static_cast<unsigned>(handle) - kCommunicators - first_handle;
+  return index < communicators.size() ? communicators[index].get() : nullptr;
+}
+
+Keyval* find_keyval(int keyval) {
+  const auto index = static_cast<size_t>(keyval - kFirstKeyval);
+  return keyval >= kFirstKeyval && index < keyvals.size() ? &keyvals[index] : nullptr;
+}
+
+// A communicator of those ranks that give the same number, ordered by key; of a negative one, none.
+struct SplitArgument {
+  int color, key, rank;
+  MPI_Comm result;
+};
+
+int split(Communicator& comm, const char* name, int color, int key, MPI_Comm* result) {
+  SplitArgument mine{color, key, comm.rank, MPI_COMM_NULL};
+  meet(comm, name, &mine, [&](std::vector<void*>& all) {
+    std::map<int, std::vector<SplitArgument*>> by_color;
+    for (void* argument : all) {
+      auto* const one = static_cast<SplitArgument*>(argument);
+      if (one->color >= 0) by_color[one->color].push_back(one);
+    }
+    for (auto& [color, members] : by_color) {
+      std::sort(members.begin(), members.end(), [](const SplitArgument* a, const SplitArgument* b) {
+        return std::pair(a->key, a->rank) < std::pair(b->key, b->rank);
+      });
+      std::vector<int> ranks;
+      for (const SplitArgument* one : members)
+        ranks.push_back(comm.context->members[static_cast<size_t>(one->rank)]);
+      const auto context = make_context(ranks);
+      for (SplitArgument* one : members)
+        one->result =
+            make_communicator(context, comm.context->members[static_cast<size_t>(one->rank)]);
+    }
+  });
+  *result = mine.result;
+  if (Communicator* const made = at(*result)) made->handler = comm.handler;
+  return MPI_SUCCESS;
+}
+
+void delete_attributes(MPI_Comm handle, Communicator& comm) {
+  const std::map<int, void*> attributes = std::move(comm.attributes);
+  comm.attributes.clear();
+  for (const auto& [keyval, value] : attributes)
+    if (const Keyval* const found = find_keyval(keyval); found && found->gone)
+      found->gone(handle, keyval, value, found->extra);
+}
+
+}  // namespace
+
+std::shared_ptr<Context> make_context(std::vector<int> members) {
+  return std::make_shared<Context>(Context{world->contexts++, std::move(members), {}});
+}
+
+MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined) {
+  auto made = std::make_unique<Communicator>();
+  const auto& members = context->members;
+  made->owner = owner;
+  made->is_predefined = is_predefined;
+  made->rank = static_cast<int>(std::find(members.begin(), members.end(), owner) - members.begin());
+  made->context = std::move(context);
+  communicators.push_back(std::move(made));
+  return static_cast<MPI_Comm>(kCommunicators + first_handle +
+                               static_cast<unsigned>(communicators.size() - 1));
+}
+
+Communicator* find_communicator(MPI_Comm handle) {
+  Communicator* const found = at(handle);
+  if (!found || found->is_freed || found->owner != this_rank()) {
+    problem("a communicator is used that is none, was freed, or is another rank's");
+    return nullptr;
+  }
+  return found;
+}
+
+void set_handler(MPI_Comm handle, MPI_Errhandler handler) { at(handle)->handler = handler; }
+
+void check_communicators_are_freed() {
+  for (const auto& comm : communicators)
+    if (!comm->is_freed && !comm->is_predefined)
+      world->problems.push_back(fmt::format("rank {} did not free a communicator", comm->owner));
+}
+
+void close_communicators() {
+  first_handle += static_cast<unsigned>(communicators.size());
+  communicators.clear();
+  groups.clear();
+}
+
+int raise(MPI_Comm handle, int code) {
+  const bool in_world = handle == MPI_COMM_WORLD;
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm || comm->handler != MPI_ERRORS_ARE_FATAL) return code;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  problem(fmt::format("the job ends by an error handler{}: {}",
+                      in_world ? " of MPI_COMM_WORLD" : "", text));
+  world->ended = "an error that is fatal";
+  for (;;) Fibers::pause();
+}
+
+}  // namespace quadrille::net
+
+using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functions outside any
+
+extern "C" {
+
+int MPI_Comm_rank(MPI_Comm handle, int* rank) {
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  *rank = comm->rank;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_size(MPI_Comm handle, int* size) {
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  *size = comm->size();
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_test_inter(MPI_Comm handle, int* flag) {
+  *flag = 0;
+  return find_communicator(handle) ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int MPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  return comm ? split(*comm, "split", color, key, result) : MPI_ERR_COMM;
+}
+
+int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  quadrille::check(type == MPI_COMM_TYPE_SHARED, "only MPI_COMM_TYPE_SHARED is simulated");
+  const std::vector<int>& nodes = world->machine.node_of;
+  const int node = nodes.empty() ? 0 : nodes[static_cast<size_t>(comm->owner)];
+  return split(*comm, "split by nodes", node, key, result);
+}
+
+int MPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  const int code = split(*comm, "dup", 0, comm->rank, result);
+  for (const auto& [keyval, value] : comm->attributes) {
+    const Keyval* const found = find_keyval(keyval);
+    void* copied = nullptr;
+    int flag = 0;
+    if (found && found->copy)
+      found->copy(handle, keyval, found->extra, value, static_cast<void*>(&copied), &flag);
+    if (flag) at(*result)->attributes[keyval] = copied;
+  }
+  return code;
+}
+
+int MPI_Comm_group(MPI_Comm handle, MPI_Group* group) {
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  groups.push_back(comm->context->members);
+  *group = kFirstGroup + static_cast<int>(groups.size() - 1);
+  return MPI_SUCCESS;
+}
+
+int MPI_Group_free(MPI_Group* group) {
+  *group = MPI_GROUP_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  const auto& members = groups[static_cast<size_t>(group - kFirstGroup)];
+  const auto found = std::find(members.begin(), members.end(), comm->owner);
+  return split(*comm, "create", found == members.end() ? -1 : 0,
+               static_cast<int>(found - members.begin()), result);
+}
+
+int MPI_Comm_free(MPI_Comm* handle) {
+  Communicator* const comm = find_communicator(*handle);
+  if (!comm) return MPI_ERR_COMM;
+  delete_attributes(*handle, *comm);
+  meet(*comm, "free", nullptr, [](std::vector<void*>&) {});
+  comm->is_freed = true;
+  *handle = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* gone,
+                           int* keyval, void* extra) {
+  *keyval = kFirstKeyval + static_cast<int>(keyvals.size());
+  keyvals.push_back({copy, gone, extra});
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_free_keyval(int* keyval) {
+  *keyval = MPI_KEYVAL_INVALID;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_set_attr(MPI_Comm handle, int keyval, void* value) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  const Keyval* const found = find_keyval(keyval);
+  if (!found) return MPI_ERR_KEYVAL;
+  if (const auto old = comm->attributes.find(keyval); old != comm->attributes.end() && found->gone)
+    found->gone(handle, keyval, old->second, found->extra);
+  comm->attributes[keyval] = value;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_delete_attr(MPI_Comm handle, int keyval) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  const Keyval* const found = find_keyval(keyval);
+  const auto old = comm->attributes.find(keyval);
+  if (!found || old == comm->attributes.end()) return MPI_ERR_KEYVAL;
+  void* const value = old->second;
+  comm->attributes.erase(old);
+  return found->gone ? found->gone(handle, keyval, value, found->extra) : MPI_SUCCESS;
+}
+
+int MPI_Comm_get_attr(MPI_Comm handle, int keyval, void* value, int* flag) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  *flag = keyval == MPI_TAG_UB || comm->attributes.count(keyval) > 0;
+  if (*flag)
+    *static_cast<void**>(value) =
+        keyval == MPI_TAG_UB ? &world->machine.most_tag : comm->attributes.at(keyval);
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  comm->handler = handler;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler* handler) {
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  *handler = comm->handler;
+  return MPI_SUCCESS;
+}
+
+int MPI_Errhandler_free(MPI_Errhandler* handler) {
+  *handler = MPI_ERRHANDLER_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Comm_call_errhandler(MPI_Comm handle, int code) {
+  raise(handle, code);
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,375 @@
+// What the runtime does not do yet as it should. Run by hand (see BUILD).
+//
+// Where a case may crash or go on for hours, it runs in a process of its own.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "tests/net/failures.h"
+
+namespace quadrille::net {
+namespace {
+
+using mpi::Shape;
+
+// In a process of its own, for so many seconds at most.
+template <typename Body>
+void expect_survives(const Body& body) {
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        body();
+        _exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
+                       const std::function<int(quadrille_schedule, MPI_Comm)>& body) {
+  EXPECT_EQ(outcomes(scheduled, ways, body),
+            std::vector<int>(static_cast<size_t>(scheduled.ranks), error_class));
+}
+
+std::vector<Scheduled> exchanges() {
+  return {exchanging("factor", {4}), exchanging("spread-out", {4}), exchanging("tuna", {4}, {2}),
+          exchanging("hierarchical-overlapped", {1, 3}, {0})};
+}
+
+// ---- memory
+
+// An allgather whose memory runs out refuses the schedule for ever, and its peers wait for ever; also where only its
+// packed copy is lacking, of a type with gaps.
+TEST(FoundMemory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
+  for (const bool is_eager : {false, true})
+    for (const int window : {1, 2, 16})
+      for (const size_t shape : {0, 2})
+        for (const Entrance entrance : {Entrance::kCounted, Entrance::kInPlace}) {
+          const Ways ways{.window = window, .is_eager = is_eager};
+          expect_survival({gathering("linear-ring", {4}), ways, entrance, shape});
+          expect_survival({gathering("bruck", {4}, {2}), ways, entrance, shape});
+          expect_survival({gathering("blocked-ring", {4}, {kRuleNone}), ways, entrance, shape});
+          expect_survival({gathering("neighbor-exchange", {4}), ways, entrance, shape});
+          if (HasFailure()) return;
+        }
+}
+
+// An all-to-all in place whose memory runs out leaves messages out, and its peers wait for ever.
+TEST(FoundMemory, ThatRunsOutInADirectAllToAllInPlaceHangsNobody) {
+  for (const int window : {1, 16})
+    for (const size_t shape : {0, 2})
+      for (const char* name : {"factor", "spread-out"})
+        expect_survival({exchanging(name, {4}), {.window = window}, Entrance::kInPlace, shape});
+}
+
+// The same of one that forwards blocks: it refuses before its peers know.
+TEST(FoundMemory, ThatRunsOutInAForwardingAllToAllInPlaceHangsNobody) {
+  for (const int window : {1, 16})
+    for (const size_t shape : {0, 2})
+      expect_survival(
+          {exchanging("tuna", {5}, {2}), {.window = window}, Entrance::kInPlace, shape, 2100});
+}
+
+// Where all ranks lack memory, none says so: all are told that another sends no bytes.
+TEST(FoundMemory, ThatRunsOutAtAllRanksIsWhatTheySay) {
+  expect_survival(
+      {exchanging("tuna", {5}, {2}), {.window = 2}, Entrance::kCounted, 0, 2100, false, true});
+}
+
+// ---- a refused call
+
+// A call that turns out to be broken half-way gives up requests that are under way.
+TEST(FoundRefusal, HalfWayWaitsForWhatWasPosted) {
+  const Scheduled broken = written(R"(
+algorithm breaks-off for allgather
+table m = counts
+let other = 1 - rank
+step 0
+  if 0 < m[0]
+    receive recv[other] from other
+    send send[0] to other
+step 1 after -1
+  if 0 < m[0]
+    receive recv[other]@0 .. m[other] + 1 from other
+    send recv[rank]@0 .. m[rank] + 1 to other
+)",
+                                   {2});
+  for (const bool is_eager : {false, true})
+    for (unsigned seed = 0; seed < 20; ++seed)
+      expect_everywhere(broken, {.window = 4, .is_eager = is_eager, .seed = seed}, MPI_ERR_INTERN,
+                        [](quadrille_schedule schedule, MPI_Comm comm) {
+                          std::array<int, 8> from{}, to{};
+                          const int code = quadrille_allgather(schedule, from.data(), 4, MPI_INT,
+                                                               to.data(), 4, MPI_INT, comm);
+                          EXPECT_TRUE(mark(0)) << "requests are left";
+                          return code;
+                        });
+}
+
+// A loop of steps without messages keeps binding busy for hours, where it should be refused.
+TEST(FoundRefusal, OfEndlessLoopsOfEmptySteps) {
+  const Scheduled endless = written(R"(
+algorithm endless for alltoall
+for i in 0 .. 1000000000000
+  step i after -1
+    if i < 0
+      send send[1 - rank] to 1 - rank
+)",
+                                    {2});
+  expect_survives([&] {
+    const Outcome outcome = simulate(machine_of(endless, {}), [&](MPI_Comm comm) {
+      quadrille_schedule schedule;
+      quadrille_load_memory(endless.file.data(), endless.file.size(), &schedule);
+      EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)), MPI_ERR_INTERN);
+      quadrille_free(&schedule);
+    });
+    EXPECT_EQ(outcome.text(), "");
+  });
+}
+
+// ---- a rank's own block
+
+MPI_Datatype committed(MPI_Datatype type) {
+  MPI_Type_commit(&type);
+  return type;
+}
+
+// An int so many bytes behind each element's start, elements so far apart.
+MPI_Datatype displaced(MPI_Aint by, MPI_Aint extent) {
+  const int one = 1;
+  MPI_Datatype inner, type;
+  MPI_Type_create_hindexed(1, &one, &by, MPI_INT, &inner);
+  MPI_Type_create_resized(inner, 0, extent, &type);
+  MPI_Type_free(&inner);
+  return committed(type);
+}
+
+// Two fields of one array of structs.
+struct Pair {
+  int out, in;
+};
+
+template <typename Call>
+void expect_pairs(const Scheduled& scheduled, const Call& call) {
+  testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name);
+  expect_everywhere(scheduled, {}, MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
+    std::vector<Pair> pairs(static_cast<size_t>(scheduled.ranks));
+    const int own = this_rank();
+    for (int r = 0; r < scheduled.ranks; ++r) pairs[static_cast<size_t>(r)] = {100 * own + r, -1};
+    const int code = call(schedule, pairs, comm);
+    for (int r = 0; r < scheduled.ranks; ++r) {
+      EXPECT_EQ(pairs[static_cast<size_t>(r)].in, 100 * r + own) << "rank " << own;
+      EXPECT_EQ(pairs[static_cast<size_t>(r)].out, 100 * own + r) << "rank " << own;
+    }
+    return code;
+  });
+}
+
+TEST(FoundOwnBlock, IsCopiedBetweenFieldsOfOneArrayInAnAllToAll) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_pairs(
+        scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs, MPI_Comm comm) {
+          MPI_Datatype out = displaced(0, 8), in = displaced(4, 8);
+          const int code =
+              quadrille_alltoall(schedule, pairs.data(), 1, out, pairs.data(), 1, in, comm);
+          MPI_Type_free(&out);
+          MPI_Type_free(&in);
+          return code;
+        });
+}
+
+TEST(FoundOwnBlock, IsCopiedBetweenFieldsOfOneArrayInAPersistentAllToAll) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_pairs(
+        scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs, MPI_Comm comm) {
+          MPI_Datatype out = displaced(0, 8), in = displaced(4, 8);
+          std::vector<int> counts(pairs.size(), 1), places;
+          for (size_t r = 0; r < pairs.size(); ++r) places.push_back(static_cast<int>(r));
+          quadrille_request request;
+          int code = quadrille_alltoallv_init(schedule, pairs.data(), counts.data(), places.data(),
+                                              out, pairs.data(), counts.data(), places.data(), in,
+                                              comm, MPI_INFO_NULL, &request);
+          MPI_Type_free(&out);
+          MPI_Type_free(&in);
+          if (code != MPI_SUCCESS) return code;
+          code = quadrille_start(request);
+          if (code == MPI_SUCCESS) code = quadrille_wait(request);
+          quadrille_free_request(&request);
+          return code;
+        });
+}
+
+// Both buffers are MPI_BOTTOM, the types say where they are. Of schedules that forward, packing refuses it as well.
+TEST(FoundOwnBlock, IsCopiedBetweenAbsoluteTypesAtMpiBottom) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_pairs(scheduled, [](quadrille_schedule schedule, std::vector<Pair>& pairs,
+                               MPI_Comm comm) {
+      MPI_Aint out_at = 0, in_at = 0;
+      MPI_Get_address(&pairs[0].out, &out_at);
+      MPI_Get_address(&pairs[0].in, &in_at);
+      MPI_Datatype out = displaced(out_at, 8), in = displaced(in_at, 8);
+      std::vector<int> counts(pairs.size(), 1), places;
+      for (size_t r = 0; r < pairs.size(); ++r) places.push_back(static_cast<int>(r));
+      const int code = quadrille_alltoallv(schedule, MPI_BOTTOM, counts.data(), places.data(), out,
+                                           MPI_BOTTOM, counts.data(), places.data(), in, comm);
+      MPI_Type_free(&out);
+      MPI_Type_free(&in);
+      return code;
+    });
+}
+
+// The contribution lies behind the receive buffer, told by a type from where its block is to be: then the block that
+// nobody set goes to all.
+TEST(FoundOwnBlock, IsCopiedFromADisplacedTypeInAnAllgather) {
+  for (const char* name : {"linear-ring", "recursive-doubling"})
+    expect_everywhere(
+        gathering(name, {4}), {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
+          std::array<int, 5> buffer = {-1, -1, -1, -1, 70 + this_rank()};
+          MPI_Datatype type = displaced(4 * (4 - this_rank()), 4);
+          const int code = quadrille_allgather(schedule, &buffer[static_cast<size_t>(this_rank())],
+                                               1, type, buffer.data(), 1, MPI_INT, comm);
+          MPI_Type_free(&type);
+          EXPECT_EQ(buffer, (std::array<int, 5>{70, 71, 72, 73, 70 + this_rank()}));
+          return code;
+        });
+}
+
+// ---- arguments
+
+// More elements than there are addresses: refused, and nothing is posted.
+TEST(FoundArguments, CountsThatOverflowAddressesAreRefused) {
+  const std::pair<MPI_Count, MPI_Aint> huge[] = {{int64_t{1} << 62, 4},
+                                                 {int64_t{1} << 24, MPI_Aint{1} << 40}};
+  for (const Scheduled& scheduled : exchanges())
+    for (const auto& [count, extent] : huge)
+      expect_survives([&] {
+        expect_everywhere(
+            scheduled, {}, MPI_ERR_COUNT, [&](quadrille_schedule schedule, MPI_Comm comm) {
+              int from = 0, to = 0;
+              MPI_Datatype type = displaced(0, extent);
+              const int code =
+                  quadrille_alltoall_c(schedule, &from, count, type, &to, count, type, comm);
+              MPI_Type_free(&type);
+              return code;
+            });
+      });
+}
+
+// A message that is too long ends the job by the handler of MPI_COMM_WORLD, though the communicator returns errors.
+TEST(FoundArguments, AMessageThatIsTooLongReturnsACodeWhereTheCommunicatorReturnsErrors) {
+  for (const Scheduled& scheduled : exchanges()) {
+    Machine machine = machine_of(scheduled, {});
+    machine.world_returns_errors = false;
+    std::vector<int> classes(static_cast<size_t>(scheduled.ranks), -1);
+    const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
+      const Bound bound(scheduled, {}, comm);
+      const Attempt::Units units = {[](int, int) { return 2; },
+                                    [](int, int target) { return target == 1 ? 1 : 2; }};
+      Attempt attempt(Collective::kAlltoall, Entrance::kCounted, comm, 1, mpi::integer_shapes()[0],
+                      mpi::integer_shapes()[0], units);
+      classes[static_cast<size_t>(this_rank())] = attempt.call(bound);
+    });
+    EXPECT_EQ(outcome.text(), "") << scheduled.name;
+    EXPECT_EQ(classes, (std::vector<int>{MPI_SUCCESS, MPI_ERR_TRUNCATE, MPI_SUCCESS, MPI_SUCCESS}));
+  }
+}
+
+TEST(FoundArguments, NoDatatypeIsNeededWhereTheCountIsZero) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_everywhere(scheduled, {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
+      std::array<int, 4> from = {1, 2, 3, 4}, to = {-1, -1, -1, -1}, counts{}, places{};
+      std::array<MPI_Datatype, 4> types;
+      types.fill(MPI_DATATYPE_NULL);
+      const auto pair = static_cast<size_t>(this_rank() ^ 1);
+      counts[pair] = 1;
+      types[pair] = MPI_INT;
+      const int code =
+          quadrille_alltoallw(schedule, from.data(), counts.data(), places.data(), types.data(),
+                              to.data(), counts.data(), places.data(), types.data(), comm);
+      EXPECT_EQ(to, (std::array<int, 4>{1, -1, -1, -1}));
+      return code;
+    });
+}
+
+TEST(FoundArguments, ANullBufferWithACountIsAnErrorOfItsOwn) {
+  std::vector<Scheduled> all = exchanges();
+  all.push_back(gathering("linear-ring", {4}));
+  for (const Scheduled& scheduled : all)
+    for (const bool sends : {false, true})
+      expect_survives([&] {
+        expect_everywhere(
+            scheduled, {}, MPI_ERR_BUFFER, [&](quadrille_schedule schedule, MPI_Comm comm) {
+              std::array<int, 4> there{};
+              const void* const from = sends ? nullptr : there.data();
+              void* const to = sends ? there.data() : nullptr;
+              return scheduled.program.collective == Collective::kAllgather
+                         ? quadrille_allgather(schedule, from, 1, MPI_INT, to, 1, MPI_INT, comm)
+                         : quadrille_alltoall(schedule, from, 1, MPI_INT, to, 1, MPI_INT, comm);
+            });
+      });
+}
+
+// ---- what a job has few of
+
+int make_persistent(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+  static std::array<int, 2> from, to, counts = {1, 1}, places = {0, 1};
+  return quadrille_alltoallv_init(schedule, from.data(), counts.data(), places.data(), MPI_INT,
+                                  to.data(), counts.data(), places.data(), MPI_INT, comm,
+                                  MPI_INFO_NULL, request);
+}
+
+// Freeing a persistent call is local; the last one of a communicator that is gone waits for the other ranks.
+TEST(FoundResources, FreeingAPersistentCallNeedsNoOtherRank) {
+  const Scheduled pair = exchanging("factor", {2});
+  const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
+    MPI_Comm other;
+    quadrille_request request;
+    MPI_Comm_dup(comm, &other);
+    {
+      const Bound bound(pair, {}, other);
+      EXPECT_EQ(make_persistent(bound, other, &request), MPI_SUCCESS);
+    }
+    MPI_Comm_free(&other);
+    if (this_rank() == 1) MPI_Barrier(comm);
+    EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    if (this_rank() == 0) MPI_Barrier(comm);
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// Tags of persistent calls that are gone are not used again, so that a long run has none left.
+TEST(FoundResources, TagsOfPersistentCallsAreUsedAgain) {
+  const Scheduled pair = exchanging("factor", {2});
+  Machine machine = machine_of(pair, {});
+  machine.most_tag = 50;
+  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
+    const Bound bound(pair, {}, comm);
+    for (int i = 0; i < 100; ++i) {
+      quadrille_request request;
+      const int code = make_persistent(bound, comm, &request);
+      EXPECT_EQ(code, MPI_SUCCESS) << "call " << i;
+      if (code != MPI_SUCCESS) return;
+      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    }
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// Each binding makes a communicator of its own, of which MPI libraries have a few thousand.
+TEST(FoundResources, TwoSchedulesOfACommunicatorShareOnePrivateCommunicator) {
+  const Scheduled one = exchanging("factor", {3}), other = gathering("linear-ring", {3});
+  const Outcome outcome = simulate(machine_of(one, {}), [&](MPI_Comm comm) {
+    mark(0);
+    const Bound first(one, {}, comm), second(other, {}, comm);
+  });
+  EXPECT_EQ(outcome.text(), "");
+  int made = 0;
+  for (const Event& event : outcome.listings[0]) {
+    if (event.kind == Event::Kind::kMark) made = 0;
+    made += event.name == "create" || event.name == "dup" || event.name == "split";
+  }
+  EXPECT_EQ(made, 1);
+}
+
+}  // namespace
+}  // namespace quadrille::net

@@ -1,0 +1,334 @@
+// MPI's functions of messages and requests. What has no communicator of its own raises errors through that of
+// MPI_COMM_WORLD, as MPICH does.
+#include <mpi.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/net/world.h"
+
+using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functions outside any
+
+namespace {
+
+Request request_of(bool receives, const void* buffer, int count, MPI_Datatype type, int peer,
+                   int tag, MPI_Comm comm) {
+  Request request;
+  request.receives = receives;
+  request.data = {reinterpret_cast<uintptr_t>(buffer), count, type_of(type)};
+  request.peer = peer;
+  request.tag = tag;
+  request.comm = comm;
+  if (request.data.type && !is_committed(type)) problem("a datatype is used that is not committed");
+  return request;
+}
+
+int send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+         MPI_Request* handle, bool is_synchronous, bool is_persistent) {
+  Request request = request_of(false, buffer, count, type, peer, tag, comm);
+  request.is_synchronous = is_synchronous;
+  request.is_persistent = is_persistent;
+  return post(request, handle);
+}
+
+// Ends a blocking call: its errors are its communicator's.
+int finish_in(MPI_Comm comm, MPI_Request* handle, MPI_Status* status) {
+  const Request* const request = find_request(*handle);
+  if (!request) return MPI_ERR_REQUEST;
+  wait_until([request] { return request->is_complete; }, text_of(*request));
+  const int code = finish(handle, status);
+  return code == MPI_SUCCESS ? code : raise(comm, code);
+}
+
+// Of an array of requests, which are over; null ones and inactive ones do not count.
+std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_any_active) {
+  std::vector<int> complete;
+  *is_any_active = false;
+  for (int i = 0; i < count; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    const Request* const request = find_request(handles[i]);
+    if (!request || !request->is_active) continue;
+    *is_any_active = true;
+    if (request->is_complete) complete.push_back(i);
+  }
+  return complete;
+}
+
+// Waits until one of them is over; false where none is active.
+bool wait_for_some(int count, const MPI_Request* handles) {
+  bool is_any_active = false;
+  std::vector<const Request*> requests;
+  std::string text;
+  complete_ones(count, handles, &is_any_active);
+  for (int i = 0; i < count; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    const Request* const request = find_request(handles[i]);
+    if (!request || !request->is_active) continue;
+    text += (requests.empty() ? "" : ", or for ") + text_of(*request);
+    requests.push_back(request);
+  }
+  if (!is_any_active) return false;
+  wait_until(
+      [requests] {
+        return std::any_of(requests.begin(), requests.end(),
+                           [](const Request* request) { return request->is_complete; });
+      },
+      text);
+  return true;
+}
+
+MPI_Status* status_at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+// Finishes these; MPI_ERR_IN_STATUS where one has an error.
+int finish_all(const std::vector<int>& which, MPI_Request* handles, MPI_Status* statuses,
+               bool packed) {
+  int code = MPI_SUCCESS, place = 0;
+  for (const int i : which) {
+    MPI_Status* const status = status_at(statuses, packed ? place : i);
+    ++place;
+    const int own = finish(&handles[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = own;
+    if (own != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
+  }
+  return code == MPI_SUCCESS ? code : raise(MPI_COMM_WORLD, code);
+}
+
+int raise_in_world(int code) { return code == MPI_SUCCESS ? code : raise(MPI_COMM_WORLD, code); }
+
+void set_empty(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  status->MPI_ERROR = MPI_SUCCESS;
+  status->count_lo = status->count_hi_and_cancelled = 0;
+}
+
+}  // namespace
+
+namespace quadrille::net {
+
+int finish(MPI_Request* handle, MPI_Status* status) {
+  Request* const request = find_request(*handle);
+  if (!request) return MPI_ERR_REQUEST;
+  if (!request->receives && request->data.packed() != request->before)
+    problem("the buffer of a " + text_of(*request) + " changed before it was over");
+  Rank& rank = world->current();
+  std::erase(rank.active, request);
+  Event event{Event::Kind::kWait};
+  event.message = request->event;
+  rank.listing[request->event].waited = rank.listing.size();
+  rank.listing.push_back(event);
+  request->is_active = false;
+  set_empty(status);
+  if (status != MPI_STATUS_IGNORE) {
+    status->MPI_SOURCE = request->status_source;
+    status->MPI_TAG = request->status_tag;
+    status->MPI_ERROR = request->error;
+    status->count_lo = static_cast<int>(request->arrived);
+    status->count_hi_and_cancelled = request->is_cancelled;
+  }
+  if (!request->is_persistent) {
+    request->is_freed = true;
+    *handle = MPI_REQUEST_NULL;
+  }
+  return request->error;
+}
+
+}  // namespace quadrille::net
+
+extern "C" {
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request* handle) {
+  return send(buffer, count, type, peer, tag, comm, handle, false, false);
+}
+
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+               MPI_Request* handle) {
+  return send(buffer, count, type, peer, tag, comm, handle, true, false);
+}
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request* handle) {
+  return post(request_of(true, buffer, count, type, peer, tag, comm), handle);
+}
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                  MPI_Comm comm, MPI_Request* handle) {
+  return send(buffer, count, type, peer, tag, comm, handle, false, true);
+}
+
+int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
+                   MPI_Comm comm, MPI_Request* handle) {
+  return send(buffer, count, type, peer, tag, comm, handle, true, true);
+}
+
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                  MPI_Request* handle) {
+  Request request = request_of(true, buffer, count, type, peer, tag, comm);
+  request.is_persistent = true;
+  return post(request, handle);
+}
+
+int MPI_Start(MPI_Request* handle) {
+  Request* const request = find_request(*handle);
+  if (!request || !request->is_persistent || request->is_active) {
+    problem("a request is started that is not persistent, or is under way");
+    return MPI_ERR_REQUEST;
+  }
+  start(*request);
+  maybe_pause();
+  return MPI_SUCCESS;
+}
+
+int MPI_Startall(int count, MPI_Request* handles) {
+  for (int i = 0; i < count; ++i)
+    if (const int code = MPI_Start(&handles[i]); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+  MPI_Request handle;
+  const int code = MPI_Isend(buffer, count, type, peer, tag, comm, &handle);
+  return code == MPI_SUCCESS ? finish_in(comm, &handle, MPI_STATUS_IGNORE) : code;
+}
+
+int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+  MPI_Request handle;
+  const int code = MPI_Issend(buffer, count, type, peer, tag, comm, &handle);
+  return code == MPI_SUCCESS ? finish_in(comm, &handle, MPI_STATUS_IGNORE) : code;
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  MPI_Request handle;
+  const int code = MPI_Irecv(buffer, count, type, peer, tag, comm, &handle);
+  return code == MPI_SUCCESS ? finish_in(comm, &handle, status) : code;
+}
+
+int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int target, int out_tag,
+                 void* in, int in_count, MPI_Datatype in_type, int source, int in_tag,
+                 MPI_Comm comm, MPI_Status* status) {
+  MPI_Request receive, sent;
+  int code = MPI_Irecv(in, in_count, in_type, source, in_tag, comm, &receive);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Isend(out, out_count, out_type, target, out_tag, comm, &sent);
+  if (code != MPI_SUCCESS) return code;
+  code = finish_in(comm, &sent, MPI_STATUS_IGNORE);
+  const int received = finish_in(comm, &receive, status);
+  return code == MPI_SUCCESS ? received : code;
+}
+
+int MPI_Wait(MPI_Request* handle, MPI_Status* status) {
+  if (*handle == MPI_REQUEST_NULL || !wait_for_some(1, handle)) {
+    set_empty(status);
+    return MPI_SUCCESS;
+  }
+  return raise_in_world(finish(handle, status));
+}
+
+int MPI_Waitany(int count, MPI_Request* handles, int* index, MPI_Status* status) {
+  bool is_any_active = false;
+  *index = MPI_UNDEFINED;
+  set_empty(status);
+  if (!wait_for_some(count, handles)) return MPI_SUCCESS;
+  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
+  *index = complete[world->random() % complete.size()];
+  return raise_in_world(finish(&handles[*index], status));
+}
+
+int MPI_Waitsome(int count, MPI_Request* handles, int* done, int* indices, MPI_Status* statuses) {
+  bool is_any_active = false;
+  *done = MPI_UNDEFINED;
+  if (!wait_for_some(count, handles)) return MPI_SUCCESS;
+  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
+  *done = static_cast<int>(complete.size());
+  std::copy(complete.begin(), complete.end(), indices);
+  return finish_all(complete, handles, statuses, true);
+}
+
+int MPI_Waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) {
+    if (status_at(statuses, i) != MPI_STATUS_IGNORE) set_empty(status_at(statuses, i));
+    if (wait_for_some(1, &handles[i])) all.push_back(i);
+  }
+  return finish_all(all, handles, statuses, false);
+}
+
+int MPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
+  bool is_any_active = false;
+  maybe_pause();
+  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
+  *index = MPI_UNDEFINED;
+  *flag = !is_any_active || !complete.empty();
+  set_empty(status);
+  if (complete.empty()) return MPI_SUCCESS;
+  *index = complete[world->random() % complete.size()];
+  return raise_in_world(finish(&handles[*index], status));
+}
+
+int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  int index = 0;
+  return MPI_Testany(1, handle, &index, flag, status);
+}
+
+int MPI_Testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
+  bool is_any_active = false;
+  maybe_pause();
+  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
+  int active = 0;
+  for (int i = 0; i < count; ++i)
+    active += handles[i] != MPI_REQUEST_NULL && find_request(handles[i])->is_active;
+  *flag = active == static_cast<int>(complete.size());
+  return *flag ? finish_all(complete, handles, statuses, false) : MPI_SUCCESS;
+}
+
+int MPI_Testsome(int count, MPI_Request* handles, int* done, int* indices, MPI_Status* statuses) {
+  bool is_any_active = false;
+  maybe_pause();
+  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
+  *done = is_any_active ? static_cast<int>(complete.size()) : MPI_UNDEFINED;
+  std::copy(complete.begin(), complete.end(), indices);
+  return finish_all(complete, handles, statuses, true);
+}
+
+// What has met its partner goes its way.
+int MPI_Cancel(MPI_Request* handle) {
+  Request* const request = find_request(*handle);
+  if (!request) return MPI_ERR_REQUEST;
+  if (request->partner || request->is_complete) return MPI_SUCCESS;
+  std::erase(world->posted, request);
+  if (request->receives) request->data.unpack(request->before, request->data.bytes());
+  request->is_complete = request->is_cancelled = true;
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_free(MPI_Request* handle) {
+  Request* const request = find_request(*handle);
+  if (!request) return MPI_ERR_REQUEST;
+  if (request->is_active && !request->is_complete)
+    problem("the request of a " + text_of(*request) + " is freed while it is under way");
+  request->is_freed = true;
+  std::erase(world->current().active, request);
+  *handle = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Test_cancelled(const MPI_Status* status, int* flag) {
+  *flag = status->count_hi_and_cancelled & 1;
+  return MPI_SUCCESS;
+}
+
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype handle, int* count) {
+  const TypeRef type = type_of(handle);
+  if (!type) return MPI_ERR_TYPE;
+  *count = type->size == 0 ? 0 : static_cast<int>(status->count_lo / type->size);
+  if (type->size > 0 && status->count_lo % type->size != 0) *count = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,344 @@
+// The simulated MPI does what MPI says, and tells of each kind of misuse.
+#include "tests/net/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <set>
+
+namespace quadrille::net {
+namespace {
+
+Machine machine(int ranks, bool is_eager = false, unsigned seed = 1) {
+  Machine machine;
+  machine.ranks = ranks;
+  machine.is_eager = is_eager;
+  machine.seed = seed;
+  return machine;
+}
+
+int rank_of(MPI_Comm comm) {
+  int rank = -1;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+void expect_problem(const Outcome& outcome, const std::string& part) {
+  EXPECT_NE(outcome.text().find(part), std::string::npos)
+      << "no problem says '" << part << "', but: " << outcome.text();
+}
+
+TEST(Simulation, MessagesOfAPairAreMatchedInTheirOrderAndByTag) {
+  for (const bool is_eager : {false, true})
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      const Outcome outcome = simulate(machine(2, is_eager, seed), [](MPI_Comm comm) {
+        std::array<int, 3> values = {10, 11, 12};
+        const std::array<int, 3> tags = {5, 6, 5};
+        std::array<MPI_Request, 3> requests;
+        for (size_t i = 0; i < 3; ++i)
+          if (rank_of(comm) == 0) MPI_Isend(&values[i], 1, MPI_INT, 1, tags[i], comm, &requests[i]);
+        if (rank_of(comm) == 1) {
+          values = {};
+          for (const size_t i : {1, 0, 2})
+            MPI_Irecv(&values[i], 1, MPI_INT, 0, tags[i], comm, &requests[i]);
+        }
+        EXPECT_EQ(MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+        EXPECT_EQ(values, (std::array<int, 3>{10, 11, 12}));
+      });
+      EXPECT_EQ(outcome.text(), "");
+    }
+}
+
+TEST(Simulation, NothingIsBufferedInRendezvousModeAndEverythingInEagerMode) {
+  const auto both_send_first = [](MPI_Comm comm) {
+    int out = rank_of(comm), in = -1;
+    MPI_Send(&out, 1, MPI_INT, 1 - rank_of(comm), 0, comm);
+    MPI_Recv(&in, 1, MPI_INT, 1 - rank_of(comm), 0, comm, MPI_STATUS_IGNORE);
+    EXPECT_EQ(in, 1 - out);
+  };
+  EXPECT_EQ(simulate(machine(2, true), both_send_first).text(), "");
+  const Outcome stuck = simulate(machine(2), both_send_first);
+  expect_problem(stuck, "nobody can go on");
+  expect_problem(stuck, "rank 1 waits for send of 4 bytes to rank 0 with tag 0");
+}
+
+TEST(Simulation, ASynchronousSendWaitsForItsReceiveInEagerModeToo) {
+  const Outcome outcome = simulate(machine(2, true), [](MPI_Comm comm) {
+    int value = 0;
+    MPI_Ssend(&value, 1, MPI_INT, 1 - rank_of(comm), 0, comm);
+  });
+  expect_problem(outcome, "nobody can go on");
+}
+
+TEST(Simulation, DifferentSeedsDeliverInDifferentOrders) {
+  std::set<std::string> orders;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::string order;
+    const auto run = [&](MPI_Comm comm) {
+      std::array<char, 3> out = {'a', 'b', 'c'}, in{};
+      std::array<MPI_Request, 6> requests;
+      int index = 0;
+      for (int i = 0; i < 3; ++i) {
+        MPI_Irecv(&in[static_cast<size_t>(i)], 1, MPI_CHAR, 1 - rank_of(comm), i, comm,
+                  &requests[static_cast<size_t>(i)]);
+        MPI_Isend(&out[static_cast<size_t>(i)], 1, MPI_CHAR, 1 - rank_of(comm), i, comm,
+                  &requests[static_cast<size_t>(i) + 3]);
+      }
+      for (int i = 0; i < 6; ++i) {
+        MPI_Waitany(6, requests.data(), &index, MPI_STATUS_IGNORE);
+        order += static_cast<char>('0' + index + 6 * rank_of(comm));
+      }
+    };
+    EXPECT_EQ(simulate(machine(2, false, seed), run).text(), "");
+    const std::string first = std::exchange(order, "");
+    simulate(machine(2, false, seed), run);
+    EXPECT_EQ(order, first) << "one seed is one run";
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 10u);
+}
+
+TEST(Simulation, AMessageThatIsTooLongIsAnErrorAndWritesNothingBeyond) {
+  const Outcome outcome = simulate(machine(2), [](MPI_Comm comm) {
+    std::array<int, 4> out = {1, 2, 3, 4}, in = {7, 7, 7, 7};
+    if (rank_of(comm) == 0) {
+      MPI_Send(out.data(), 4, MPI_INT, 1, 0, comm);
+      return;
+    }
+    MPI_Request request;
+    MPI_Irecv(in.data(), 2, MPI_INT, 0, 0, comm, &request);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(in, (std::array<int, 4>{1, 2, 7, 7}));
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+TEST(Simulation, AShortMessageLeavesTheRestOfTheBufferAsItWas) {
+  const Outcome outcome = simulate(machine(2), [](MPI_Comm comm) {
+    std::array<int, 3> in = {7, 8, 9};
+    const int out = 1;
+    MPI_Status status;
+    int count = 0;
+    if (rank_of(comm) == 0) {
+      MPI_Send(&out, 1, MPI_INT, 1, 3, comm);
+      return;
+    }
+    MPI_Recv(in.data(), 3, MPI_INT, MPI_ANY_SOURCE, 3, comm, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(status.MPI_SOURCE, 0);
+    EXPECT_EQ(in, (std::array<int, 3>{1, 8, 9}));
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+TEST(Simulation, WaitsRaiseErrorsThroughTheWorldWhichMayEndTheJob) {
+  Machine strict = machine(2);
+  strict.world_returns_errors = false;
+  const Outcome outcome = simulate(strict, [](MPI_Comm comm) {
+    std::array<int, 2> values{};
+    MPI_Request request;
+    if (rank_of(comm) == 0) MPI_Isend(values.data(), 2, MPI_INT, 1, 0, comm, &request);
+    if (rank_of(comm) == 1) MPI_Irecv(values.data(), 1, MPI_INT, 0, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
+  expect_problem(outcome, "the job ends by an error handler of MPI_COMM_WORLD");
+}
+
+TEST(Simulation, TellsOfReceivesThatOverlapWhatIsUnderWay) {
+  const auto overlapping = [](bool sends) {
+    return simulate(machine(2), [sends](MPI_Comm comm) {
+      std::array<char, 12> buffer{};
+      std::array<MPI_Request, 2> requests;
+      const int peer = 1 - rank_of(comm);
+      std::array<char, 8> other{};
+      if (rank_of(comm) == 0) {
+        MPI_Irecv(buffer.data(), 8, MPI_CHAR, peer, 0, comm, &requests[0]);
+        sends ? MPI_Isend(buffer.data() + 7, 4, MPI_CHAR, peer, 1, comm, &requests[1])
+              : MPI_Irecv(buffer.data() + 7, 4, MPI_CHAR, peer, 1, comm, &requests[1]);
+      } else {
+        MPI_Isend(other.data(), 8, MPI_CHAR, peer, 0, comm, &requests[0]);
+        sends ? MPI_Irecv(buffer.data(), 4, MPI_CHAR, peer, 1, comm, &requests[1])
+              : MPI_Isend(buffer.data(), 4, MPI_CHAR, peer, 1, comm, &requests[1]);
+      }
+      MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    });
+  };
+  expect_problem(overlapping(false), "overlaps that of a receive of 8 bytes");
+  expect_problem(overlapping(true), "the buffer of a send of 4 bytes to rank 1");
+}
+
+TEST(Simulation, TellsOfBuffersThatChangeUnderWay) {
+  for (const bool is_eager : {false, true}) {
+    const Outcome sent = simulate(machine(2, is_eager), [](MPI_Comm comm) {
+      int value = 1;
+      MPI_Request request;
+      if (rank_of(comm) == 0) MPI_Isend(&value, 1, MPI_INT, 1, 0, comm, &request);
+      if (rank_of(comm) == 1) MPI_Irecv(&value, 1, MPI_INT, 0, 0, comm, &request);
+      if (rank_of(comm) == 0) value = 2;
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    });
+    expect_problem(sent, "changed before it was over");
+  }
+  const Outcome received = simulate(machine(2), [](MPI_Comm comm) {
+    int value = 1;
+    MPI_Request request;
+    if (rank_of(comm) == 1) MPI_Irecv(&value, 1, MPI_INT, 0, 0, comm, &request);
+    if (rank_of(comm) == 1) value = 5;
+    MPI_Barrier(comm);
+    if (rank_of(comm) == 0) MPI_Isend(&value, 1, MPI_INT, 1, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
+  expect_problem(received, "rank 1 wrote to the buffer of a receive");
+}
+
+TEST(Simulation, TellsOfRequestsThatAreLeftFreedOrWaitedForTwice) {
+  expect_problem(simulate(machine(2),
+                          [](MPI_Comm comm) {
+                            static int value;
+                            MPI_Request request;
+                            MPI_Irecv(&value, 1, MPI_INT, 1 - rank_of(comm), 0, comm, &request);
+                          }),
+                 "rank 0 never waited for its receive of 4 bytes");
+  expect_problem(simulate(machine(2),
+                          [](MPI_Comm comm) {
+                            static int value;
+                            MPI_Request request;
+                            MPI_Irecv(&value, 1, MPI_INT, 1 - rank_of(comm), 0, comm, &request);
+                            MPI_Request_free(&request);
+                          }),
+                 "is freed while it is under way");
+  expect_problem(simulate(machine(1),
+                          [](MPI_Comm comm) {
+                            int in = 0, out = 0;
+                            MPI_Request requests[2];
+                            MPI_Irecv(&in, 1, MPI_INT, 0, 0, comm, &requests[0]);
+                            MPI_Isend(&out, 1, MPI_INT, 0, 0, comm, &requests[1]);
+                            MPI_Request copy = requests[0];
+                            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+                            MPI_Wait(&copy, MPI_STATUS_IGNORE);
+                          }),
+                 "was waited for, or freed, before");
+}
+
+TEST(Simulation, TellsOfCommunicatorsAndDatatypesThatAreLeft) {
+  expect_problem(simulate(machine(2),
+                          [](MPI_Comm comm) {
+                            MPI_Comm other;
+                            MPI_Comm_dup(comm, &other);
+                          }),
+                 "did not free a communicator");
+  MPI_Datatype type;
+  expect_problem(simulate(machine(1), [&](MPI_Comm) { MPI_Type_contiguous(2, MPI_INT, &type); }),
+                 "1 datatypes were not freed");
+  MPI_Type_free(&type);
+}
+
+TEST(Simulation, TellsOfTypesThatAreNotCommittedAndOfDifferentCollectives) {
+  expect_problem(simulate(machine(1),
+                          [](MPI_Comm comm) {
+                            int in[2], out[2] = {};
+                            MPI_Datatype type;
+                            MPI_Type_contiguous(2, MPI_INT, &type);
+                            MPI_Sendrecv(out, 1, type, 0, 0, in, 1, type, 0, 0, comm,
+                                         MPI_STATUS_IGNORE);
+                            MPI_Type_free(&type);
+                          }),
+                 "not committed");
+  expect_problem(simulate(machine(2),
+                          [](MPI_Comm comm) {
+                            int in = 0, out = 0;
+                            if (rank_of(comm) == 0)
+                              MPI_Barrier(comm);
+                            else
+                              MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_MAX, comm);
+                          }),
+                 "where another calls");
+}
+
+TEST(Simulation, RanksOfANodeFindEachOther) {
+  Machine nodes = machine(5);
+  nodes.node_of = {1, 0, 1, 1, 0};
+  const Outcome outcome = simulate(nodes, [](MPI_Comm comm) {
+    MPI_Comm node;
+    int rank = rank_of(comm), size = 0, least = 0;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &size);
+    MPI_Allreduce(&rank, &least, 1, MPI_INT, MPI_MIN, node);
+    EXPECT_EQ(size, rank == 1 || rank == 4 ? 2 : 3);
+    EXPECT_EQ(least, rank == 1 || rank == 4 ? 1 : 0);
+    MPI_Comm_free(&node);
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+TEST(Simulation, DatatypesPackInTheOrderOfTheirMap) {
+  const int lengths[2] = {2, 1};
+  const MPI_Aint displacements[2] = {6, -2};
+  MPI_Datatype inner, type;
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Type_create_hindexed(2, lengths, displacements, MPI_CHAR, &inner);
+  MPI_Type_create_resized(inner, -2, 12, &type);
+  MPI_Type_commit(&type);
+  MPI_Type_get_true_extent(type, &lower, &extent);
+  EXPECT_EQ(lower, -2);
+  EXPECT_EQ(extent, 10);
+  char memory[] = "0123456789abcdefghijklmnop", packed[6];
+  int position = 0;
+  EXPECT_EQ(MPI_Pack(memory + 2, 2, type, packed, 6, &position, MPI_COMM_NULL), MPI_SUCCESS);
+  EXPECT_EQ(std::string(packed, 6), "890klc");
+  position = 0;
+  std::memcpy(packed, "ABCDEF", 6);
+  EXPECT_EQ(MPI_Unpack(packed, 6, &position, memory + 2, 2, type, MPI_COMM_NULL), MPI_SUCCESS);
+  EXPECT_STREQ(memory, "C1234567ABabFdefghijDEmnop");
+  MPI_Type_free(&inner);
+  MPI_Type_free(&type);
+}
+
+TEST(Simulation, PersistentRequestsStartAgainAndAgain) {
+  const Outcome outcome = simulate(machine(2), [](MPI_Comm comm) {
+    int value = -1;
+    MPI_Request request;
+    if (rank_of(comm) == 0)
+      MPI_Send_init(&value, 1, MPI_INT, 1, 0, comm, &request);
+    else
+      MPI_Recv_init(&value, 1, MPI_INT, 0, 0, comm, &request);
+    for (int i = 0; i < 3; ++i) {
+      if (rank_of(comm) == 0) value = i;
+      MPI_Start(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      EXPECT_EQ(value, i);
+    }
+    MPI_Request_free(&request);
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+TEST(Simulation, AttributesGoWithTheirCommunicatorAndAreNotCopiedByDup) {
+  static int gone = 0;
+  gone = 0;
+  int keyval = 0;
+  MPI_Comm_create_keyval(
+      MPI_COMM_NULL_COPY_FN, [](MPI_Comm, int, void*, void*) { return ++gone, MPI_SUCCESS; },
+      &keyval, nullptr);
+  const Outcome outcome = simulate(machine(2), [&](MPI_Comm comm) {
+    MPI_Comm a, b;
+    int found = 0, value = 3;
+    void* attribute = nullptr;
+    MPI_Comm_dup(comm, &a);
+    MPI_Comm_set_attr(a, keyval, &value);
+    MPI_Comm_dup(a, &b);
+    MPI_Comm_get_attr(b, keyval, static_cast<void*>(&attribute), &found);
+    EXPECT_FALSE(found);
+    MPI_Comm_get_attr(a, keyval, static_cast<void*>(&attribute), &found);
+    EXPECT_TRUE(found && attribute == &value);
+    MPI_Comm_free(&a);
+    MPI_Comm_free(&b);
+  });
+  EXPECT_EQ(outcome.text(), "");
+  EXPECT_EQ(gone, 2);
+}
+
+}  // namespace
+}  // namespace quadrille::net

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The program takes no function of MPI from the library: all that the runtime calls is simulated. A function that is
+# missing belongs into tests/net.
+set -uo pipefail
+
+functions_of() { nm -D --undefined-only "$1" | awk '$2 ~ /^P?MPI_/ {print $2}'; }
+
+missing=$(functions_of "$1")
+if [ -n "$missing" ]; then
+  echo "not simulated:" $missing
+  exit 1
+fi
+# The check itself sees such a function where there is one.
+program=$(mktemp)
+trap 'rm -f "$program"' EXIT
+echo 'int MPI_Pcontrol(int); int main(void) { return MPI_Pcontrol(1); }' |
+  gcc -x c - -shared -fPIC -o "$program" || exit 1
+[ "$(functions_of "$program")" = MPI_Pcontrol ] || { echo "it does not see MPI_Pcontrol"; exit 1; }

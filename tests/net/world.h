@@ -1,0 +1,126 @@
+// The simulation's insides: ranks, communicators, messages.
+#ifndef QUADRILLE_TESTS_NET_WORLD_H_
+#define QUADRILLE_TESTS_NET_WORLD_H_
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "tests/net/datatypes.h"
+#include "tests/net/fibers.h"
+#include "tests/net/simulation.h"
+
+namespace quadrille::net {
+
+// What all ranks of a communicator share.
+struct Context {
+  int id;
+  std::vector<int> members;  // ranks of the world
+  // Calls of a collective that not all ranks have come to, by number.
+  struct Meeting {
+    std::string name;
+    std::vector<void*> arguments;  // by rank
+    int arrived = 0, left = 0;
+    bool is_over = false;
+  };
+  std::map<int64_t, Meeting> meetings;
+};
+
+// One rank's communicator.
+struct Communicator {
+  std::shared_ptr<Context> context;
+  int owner = -1, rank = -1;  // in the world, and in it
+  int64_t collectives = 0;
+  MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
+  std::map<int, void*> attributes;
+  bool is_freed = false, is_predefined = false;
+  int size() const { return static_cast<int>(context->members.size()); }
+};
+
+struct Request {
+  bool receives = false, is_synchronous = false, is_persistent = false;
+  bool is_active = false;    // posted and not waited for
+  bool is_complete = false;  // nothing is left to do but to wait
+  bool is_freed = false, is_cancelled = false;
+  int owner = -1, peer = -1, tag = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int context = 0, source = -1, target = -1;  // of the match
+  Data data;
+  std::vector<Interval> intervals;
+  std::vector<char> before;  // of a send: what is to be sent; of a receive: what its buffer held
+  Request* partner = nullptr;
+  int64_t arrived = 0;
+  int error = MPI_SUCCESS;
+  int status_source = MPI_ANY_SOURCE, status_tag = MPI_ANY_TAG;
+  size_t event = kNever;
+};
+
+struct Rank {
+  Listing listing;
+  std::function<bool()> can_go_on;  // empty: at any time
+  std::string awaits;
+  std::vector<Request*> active;
+  MPI_Comm world = MPI_COMM_NULL, self = MPI_COMM_NULL;
+};
+
+struct World {
+  explicit World(const Machine& machine);
+
+  Machine machine;
+  std::mt19937 random;
+  std::vector<Rank> ranks;
+  std::vector<std::unique_ptr<Request>> requests;  // by handle
+  std::vector<Request*> posted;                    // that have not met their partner, in order
+  std::vector<Request*> meeting;                   // receives that have, and did not get their data
+  std::vector<Request*> leaving;                   // sends that are over but for saying so
+  std::vector<std::string> problems;
+  std::string ended;  // why the job ended before its time
+  int contexts = 0;
+  // How this run is scheduled.
+  unsigned pause_odds = 2;      // of a call that need not wait: one in so many pauses; 0: none
+  unsigned deliver_weight = 1;  // against that of a rank that goes on
+  int slow = -1;                // goes on only where no other can
+
+  Rank& current() { return ranks[static_cast<size_t>(this_rank())]; }
+};
+
+// The simulation that runs, or null.
+extern World* world;
+
+// Notes that this rank, or MPI_COMM_WORLD, does what MPI forbids.
+void problem(const std::string& what);
+// Lets others go on, now and then.
+void maybe_pause();
+// Lets others go on until that holds.
+void wait_until(const std::function<bool()>& holds, const std::string& what);
+// Delivers a message, or ends a send.
+void deliver_one();
+bool can_deliver();
+
+// communicators.cc: the communicator of a handle, at the rank that runs; null, and a problem, where there is none.
+Communicator* find_communicator(MPI_Comm handle);
+MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined = false);
+std::shared_ptr<Context> make_context(std::vector<int> members);
+void set_handler(MPI_Comm handle, MPI_Errhandler handler);
+void check_communicators_are_freed();
+void close_communicators();
+// Raises an error through the communicator's handler and returns it.
+int raise(MPI_Comm comm, int code);
+
+// collectives.cc: waits until all ranks of the communicator have come; the last one acts for all.
+void meet(Communicator& comm, const std::string& name, void* argument,
+          const std::function<void(std::vector<void*>&)>& act);
+
+// messages.cc
+int post(const Request& request, MPI_Request* handle);
+Request* find_request(MPI_Request handle);
+void start(Request& request);
+std::string text_of(const Request& request);
+void check_requests_are_over();
+// waits.cc: a request's end at the caller; sets the handle to null where it is not persistent.
+int finish(MPI_Request* handle, MPI_Status* status);
+
+}  // namespace quadrille::net
+
+#endif  // QUADRILLE_TESTS_NET_WORLD_H_
