@@ -163,6 +163,8 @@ class CodeWriter {
               (message.direction == Direction::kReceive ? QUADRILLE_MESSAGE_RECEIVE : 0) |
               (message.remote ? QUADRILLE_MESSAGE_REMOTE : 0) |
               (message.sized ? QUADRILLE_MESSAGE_SIZED : 0) |
+              (message.combine == Side::kLeft ? QUADRILLE_MESSAGE_LEFT : 0) |
+              (message.combine == Side::kRight ? QUADRILLE_MESSAGE_RIGHT : 0) |
               (single ? QUADRILLE_MESSAGE_SINGLE : 0));
     expression(message.peer);
     if (single)
@@ -180,11 +182,6 @@ class CodeWriter {
     out_.byte(reduce.side == Side::kLeft ? QUADRILLE_REDUCE_LEFT : QUADRILLE_REDUCE_RIGHT);
     piece(reduce.from);
     piece(reduce.into);
-  }
-  void statement(const Lanes& lanes) {
-    out_.byte(QUADRILLE_LANES);
-    out_.byte(lanes.bodies.size());
-    for (const Body& lane : lanes.bodies) body(lane);
   }
 
   void piece(const Piece& piece) {

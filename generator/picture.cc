@@ -131,7 +131,6 @@ class Walk {
       }
       if (pause == Pause::kUndefined)
         return Error{fmt::format("rank {} meets {}", rank, describe(walker.why))};
-      if (pause == Pause::kLanes) return Error{"schedules with lanes are not drawn yet"};
     }
     return rows;
   }

@@ -105,8 +105,8 @@ static int is_short(const struct quadrille_compiler* c, int32_t start, int32_t l
          !__builtin_sub_overflow(end, first, &iterations) && iterations <= QUADRILLE_RUN_STEPS;
 }
 
-/* A loop without copies and lanes in it, and without loops but short ones, whose iterations are
- * steps or pieces, may go on in runs. */
+/* A loop without copies in it, and without loops but short ones, whose iterations are steps or
+ * pieces, may go on in runs. */
 static void loop(struct quadrille_compiler* c, int depth) {
   const int saved = c->next_register, obstacles = c->obstacles;
   const int index = quadrille_take_register(c);
@@ -187,6 +187,26 @@ static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
   return p->piece_count++;
 }
 
+static int32_t piece_of_message(struct quadrille_compiler* c, unsigned opcode) {
+  const int32_t index = piece(c, opcode);
+  if (!c->in.error && c->combines && c->program->pieces[index].buffer == QUADRILLE_PIECE_SEND)
+    quadrille_read_fail(&c->in, "the code writes into the send buffer; make it again");
+  return index;
+}
+
+static const unsigned combines = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT;
+
+/* A message with one of these flags: a receive on one side, of lengths that it knows. */
+static void combining(struct quadrille_compiler* c, unsigned flags) {
+  if ((flags & combines) == combines || !(flags & QUADRILLE_MESSAGE_RECEIVE) ||
+      flags & QUADRILLE_MESSAGE_SIZED)
+    quadrille_malformed(c);
+  if (c->program->collective < QUADRILLE_REDUCE)
+    quadrille_read_fail(&c->in,
+                        "the code reduces in a collective without an operator; make it again");
+  c->program->has_reductions = 1;
+}
+
 static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   struct quadrille_program* p = c->program;
   const unsigned flags = opcode & QUADRILLE_MESSAGE_FLAGS;
@@ -195,17 +215,21 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   if (flags & QUADRILLE_MESSAGE_REMOTE && p->groups != 2)
     quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
   if (depth >= QUADRILLE_MAX_DEPTH) quadrille_malformed(c);
+  if (flags & combines) combining(c, flags);
   p->has_sized |= (flags & QUADRILLE_MESSAGE_SIZED) != 0;
   const int saved = c->next_register;
   const int peer = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   c->in_message = 1;
+  c->combines = (flags & combines) != 0;
   if (flags & QUADRILLE_MESSAGE_SINGLE) {
-    const int32_t index = piece(c, quadrille_read_byte(&c->in));
+    const int32_t index = piece_of_message(c, quadrille_read_byte(&c->in));
     quadrille_emit(c, QUADRILLE_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);
   } else {
     quadrille_emit(c, QUADRILLE_DO_MESSAGE, 0, peer, (int)flags, 0);
     const int32_t start = c->program->instruction_count;
+    const uint64_t before = c->in.next;
     body(c, depth);
+    if (flags & combines && c->in.next == before + 1) quadrille_malformed(c); /* of nothing */
     const int32_t length = c->program->instruction_count - start;
     p->has_several_pieces |= length > 0;
     quadrille_emit(c, QUADRILLE_DO_MESSAGE_END, 0, 0, 0, 0);
@@ -238,24 +262,6 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
   c->next_register = saved;
 }
 
-static void lanes(struct quadrille_compiler* c, int depth) {
-  if (c->in_step || c->in_lanes)
-    quadrille_read_fail(&c->in, "the code has lanes inside a step or a lane; make it again");
-  c->program->has_lanes = 1;
-  c->obstacles++;
-  const unsigned count = quadrille_read_byte(&c->in);
-  if (count < 1 || count > QUADRILLE_MAX_LANES)
-    quadrille_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");
-  quadrille_emit(c, QUADRILLE_DO_LANES, (int)count, 0, 0, 0);
-  c->in_lanes = 1;
-  for (unsigned i = 0; i < count && !c->in.error; i++) {
-    quadrille_emit(c, QUADRILLE_DO_LANE, 0, 0, 0, 0);
-    body(c, depth);
-  }
-  c->in_lanes = 0;
-  quadrille_emit(c, QUADRILLE_DO_LANES_END, 0, 0, 0, 0);
-}
-
 static void statement(struct quadrille_compiler* c, unsigned opcode, int depth) {
   switch (opcode) {
     case QUADRILLE_LET: {
@@ -271,14 +277,13 @@ static void statement(struct quadrille_compiler* c, unsigned opcode, int depth) 
     case QUADRILLE_COPY:
     case QUADRILLE_REDUCE_LEFT:
     case QUADRILLE_REDUCE_RIGHT: return local(c, opcode);
-    case QUADRILLE_LANES: return lanes(c, depth);
     default: break;
   }
   if ((opcode & ~(unsigned)QUADRILLE_MESSAGE_FLAGS) == QUADRILLE_MESSAGE)
     return message(c, opcode, depth);
   if (!c->in_message) return quadrille_malformed(c);
   const int saved = c->next_register;
-  const int32_t index = piece(c, opcode);
+  const int32_t index = piece_of_message(c, opcode);
   quadrille_emit(c, QUADRILLE_DO_PIECE, 0, 0, 0, index);
   c->next_register = saved;
 }

@@ -17,8 +17,9 @@ struct quadrille_compiler {
   int variable_count;
   int next_register, invariant_room; /* registers below, and above, are taken */
   int tables;                        /* defined so far */
-  int in_step, in_message, in_lanes;
-  int obstacles; /* to runs: loops, copies and lanes so far */
+  int in_step, in_message;
+  int combines;  /* the message */
+  int obstacles; /* to runs: loops and copies so far */
 };
 
 /* compile_expression.c */

@@ -58,9 +58,6 @@ enum quadrille_opcode {
   QUADRILLE_DO_COPY,          /* pieces[immediate] to the next; target is 1 outside steps */
   QUADRILLE_DO_REDUCE_LEFT,
   QUADRILLE_DO_REDUCE_RIGHT,
-  QUADRILLE_DO_LANES, /* target: how many bodies follow */
-  QUADRILLE_DO_LANE,  /* one of them starts */
-  QUADRILLE_DO_LANES_END,
   QUADRILLE_DO_RUN, /* before the iteration of a loop without loops in it: index a, bound b, what
                        follows the loop; target: which of the walk's memories */
   QUADRILLE_DO_END
@@ -123,7 +120,7 @@ struct quadrille_program {
   struct quadrille_topology topologies[2];
   int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
   /* What the body contains, for users that serve part of the language only. */
-  int has_lanes, has_reductions, has_ranges, has_sized, has_temporaries, has_several_pieces;
+  int has_reductions, has_ranges, has_sized, has_temporaries, has_several_pieces;
 
   struct quadrille_instruction* instructions;
   int32_t instruction_count, instruction_room, body;
@@ -192,9 +189,6 @@ enum quadrille_event_kind {
   QUADRILLE_EVENT_COPY,        /* piece to second; outside */
   QUADRILLE_EVENT_REDUCE_LEFT, /* piece into second; outside */
   QUADRILLE_EVENT_REDUCE_RIGHT,
-  QUADRILLE_EVENT_LANES, /* count bodies follow, each after a QUADRILLE_EVENT_LANE */
-  QUADRILLE_EVENT_LANE,
-  QUADRILLE_EVENT_LANES_END,
   QUADRILLE_EVENT_RUN,       /* run: so many times its steps */
   QUADRILLE_EVENT_PIECE_RUN, /* run: so many times the pieces of its messages, of the message that
                                 has begun */

@@ -80,7 +80,6 @@
 #define QUADRILLE_MAX_PARAMETERS 16
 #define QUADRILLE_MAX_REQUIREMENTS 16
 #define QUADRILLE_MAX_DEPTH 40
-#define QUADRILLE_MAX_LANES 8
 
 /* Second byte of the code. */
 #define QUADRILLE_GROUPS_MASK 0x03
@@ -138,10 +137,9 @@ enum quadrille_statement {
   QUADRILLE_STEP_AFTER = 0x06, /* key, after, body */
   QUADRILLE_COPY = 0x07,       /* piece, piece */
   QUADRILLE_REDUCE_LEFT = 0x08,
-  QUADRILLE_REDUCE_RIGHT = 0x09,
-  QUADRILLE_LANES = 0x0a,   /* byte: how many, bodies */
-  QUADRILLE_MESSAGE = 0x10, /* | flags; peer, then one piece or a body */
-  QUADRILLE_PIECE = 0x20    /* | flags; block, and where ranged low, high */
+  QUADRILLE_REDUCE_RIGHT = 0x09, /* 0x0a is not used */
+  QUADRILLE_MESSAGE = 0x10,      /* | flags; peer, then one piece or a body */
+  QUADRILLE_PIECE = 0x20         /* | flags; block, and where ranged low, high */
 };
 
 /* Flags of QUADRILLE_MESSAGE. */
@@ -149,7 +147,9 @@ enum quadrille_statement {
 #define QUADRILLE_MESSAGE_REMOTE 0x02
 #define QUADRILLE_MESSAGE_SIZED 0x04
 #define QUADRILLE_MESSAGE_SINGLE 0x08 /* one piece follows instead of a body */
-#define QUADRILLE_MESSAGE_FLAGS 0x0f
+#define QUADRILLE_MESSAGE_LEFT 0x20   /* a receive, not sized, that combines what arrives with */
+#define QUADRILLE_MESSAGE_RIGHT 0x40  /* its pieces, one or more: on that side */
+#define QUADRILLE_MESSAGE_FLAGS 0x6f
 
 /* Flags of QUADRILLE_PIECE: the buffer in bits 0-1. */
 #define QUADRILLE_PIECE_SEND 0x00

@@ -189,12 +189,6 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         fill_piece(walker, i->immediate, &event->piece);
         fill_piece(walker, i->immediate + 1, &event->second);
         goto out;
-      case QUADRILLE_DO_LANES:
-        event->kind = QUADRILLE_EVENT_LANES;
-        event->count = i->target;
-        goto out;
-      case QUADRILLE_DO_LANE: event->kind = QUADRILLE_EVENT_LANE; goto out;
-      case QUADRILLE_DO_LANES_END: event->kind = QUADRILLE_EVENT_LANES_END; goto out;
       case QUADRILLE_DO_RUN: {
         const int64_t count = try_run(walker, i, event);
         if (count == 0) break;

@@ -14,11 +14,11 @@
 namespace quadrille {
 namespace {
 
-constexpr std::array<std::string_view, 35> kReserved = {
-    "after", "and",     "copy",  "div",   "else",    "for",  "from",   "group",  "if",
-    "in",    "into",    "lane",  "lanes", "length",  "let",  "locate", "max",    "min",
-    "mod",   "nothing", "rank",  "ranks", "receive", "recv", "reduce", "remote", "remote_ranks",
-    "root",  "send",    "sized", "step",  "temp",    "to",   "wrap",   "xor"};
+constexpr std::array<std::string_view, 33> kReserved = {
+    "after", "and",   "copy",    "div",  "else",   "for",    "from",         "group", "if",
+    "in",    "into",  "length",  "let",  "locate", "max",    "min",          "mod",   "nothing",
+    "rank",  "ranks", "receive", "recv", "reduce", "remote", "remote_ranks", "root",  "send",
+    "sized", "step",  "temp",    "to",   "wrap",   "xor"};
 
 constexpr std::array<std::string_view, 4> kLongSymbols = {"..", "<=", ">=", "!="};
 constexpr size_t kMaxTokens = 1000;  // of a statement: bounds how deep its reader recurses

@@ -1,8 +1,7 @@
 // A schedule is a program over one rank. This header is the definition of the language; the walk
 // (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
 //
-// Steps. A step has a key; keys strictly increase at a rank (within a body of `lanes`, in that
-// body). `step key after a` may start once this rank's earlier steps with key <= a are complete;
+// Steps. A step has a key; keys strictly increase at a rank. `step key after a` may start once this rank's earlier steps with key <= a are complete;
 // without `after`, once the previous step is. A window further limits how many steps are in flight.
 // Messages are posted in key order and posting never blocks. All sends of a step read before any of
 // its receives writes. `copy` and `reduce` outside steps wait for all earlier steps, and later
@@ -14,8 +13,12 @@
 // steps and moves nothing. The receiver of a `sized` message does not know the lengths: they travel
 // ahead of the data.
 //
-// Lanes run concurrently and join before the next statement. No lane writes what another reads or
-// writes; a directed pair of ranks uses one sending and one receiving lane.
+// Combining. A receive that combines on a side leaves arrived op there (left) or there op arrived
+// (right) in each of its pieces, which are as long as what arrives. What a step receives is written,
+// or combined, in the order of the statements, after all that it copies and reduces.
+//
+// Two groups. `remote k` is rank k of the other group. An exchange between groups stands in one
+// step: where each rank posts all its ends of it at once, nobody waits for another's order.
 //
 // Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise. A
 // whole block of the temporary buffer is as long as what was last written to it.
@@ -80,6 +83,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 enum class Direction : uint8_t { kSend, kReceive };
+// Of something that is combined with what is there. kLeft: it op there; kRight: there op it.
+enum class Side : uint8_t { kLeft, kRight };
 // The body holds For, If, Let and Transfer only: one message carries a list of pieces.
 struct Message {
   Direction direction = Direction::kSend;
@@ -87,6 +92,7 @@ struct Message {
   bool sized = false;
   Expression peer;
   Body pieces;
+  std::optional<Side> combine = {};  // of a receive that is not sized: with what is there
   friend bool operator==(const Message&, const Message&) = default;
 };
 // A piece in the body of a message.
@@ -98,20 +104,14 @@ struct Copy {
   Piece from, to;
   friend bool operator==(const Copy&, const Copy&) = default;
 };
-// kLeft: into = from op into; kRight: into = into op from.
-enum class Side : uint8_t { kLeft, kRight };
 struct Reduce {
   Side side = Side::kLeft;
   Piece from, into;
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
-struct Lanes {
-  std::vector<Body> bodies;
-  friend bool operator==(const Lanes&, const Lanes&) = default;
-};
 
 struct Statement {
-  std::variant<Let, For, If, Step, Message, Transfer, Copy, Reduce, Lanes> kind;
+  std::variant<Let, For, If, Step, Message, Transfer, Copy, Reduce> kind;
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 
@@ -171,7 +171,6 @@ inline constexpr int kMaxVariables = 48;
 inline constexpr int kMaxTables = 16;
 inline constexpr int kMaxParameters = 16;
 inline constexpr int kMaxDepth = 40;  // of nested statements, and of operators in an expression
-inline constexpr int kMaxLanes = 8;
 
 // Types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);

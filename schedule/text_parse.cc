@@ -199,8 +199,6 @@ class ProgramReader {
     } else if (auto* choice = std::get_if<If>(&result.kind)) {
       choice->then = block(indent);
       alternative(*choice, indent);
-    } else if (auto* lanes = std::get_if<Lanes>(&result.kind)) {
-      lane_bodies(*lanes, indent);
     } else if (auto* let = std::get_if<Let>(&result.kind)) {
       variables_.push_back(let->name.text);
     }
@@ -216,15 +214,6 @@ class ProgramReader {
     if (!next_is(indent, "else")) return;
     with_line([](LineReader& reader) { reader.take(); });
     choice.otherwise = block(indent);
-  }
-
-  void lane_bodies(Lanes& lanes, int indent) {
-    if (failed() || next_ >= lines_.size() || lines_[next_].indent <= indent) return;
-    const int inner = lines_[next_].indent;
-    while (!failed() && next_ < lines_.size() && lines_[next_].indent == inner) {
-      with_line([](LineReader& reader) { reader.expect("lane"); });
-      lanes.bodies.push_back(block(inner));
-    }
   }
 
   Statement read_statement(LineReader& reader, const std::string& word) {
@@ -244,7 +233,6 @@ class ProgramReader {
     }
     if (word == "if") return {If{read_expression(reader, scope_), {}, {}}};
     if (word == "step") return {step(reader)};
-    if (word == "lanes") return {Lanes{}};
     if (word == "copy") {
       Copy copy{piece(reader), {}};
       reader.expect("to");
@@ -285,6 +273,10 @@ class ProgramReader {
   Message message(LineReader& reader, Direction direction) {
     Message message{direction, false, false, {}, {}};
     message.sized = reader.accept("sized");
+    if (reader.accept("left"))
+      message.combine = Side::kLeft;
+    else if (reader.accept("right"))
+      message.combine = Side::kRight;
     const std::string preposition = direction == Direction::kSend ? "to" : "from";
     if (!reader.accept("nothing") && reader.peek().text != preposition)
       message.pieces.push_back({Transfer{piece(reader)}});

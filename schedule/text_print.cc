@@ -192,6 +192,7 @@ class ProgramPrinter {
     const bool send = message.direction == Direction::kSend;
     std::string text = send ? "send " : "receive ";
     if (message.sized) text += "sized ";
+    if (message.combine) text += side(*message.combine);
     const Transfer* single =
         message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
     if (single) text += piece(single->piece) + " ";
@@ -209,17 +210,11 @@ class ProgramPrinter {
   }
 
   void statement(const Reduce& reduce, int indent) {
-    line(indent, fmt::format("reduce {} {} into {}", reduce.side == Side::kLeft ? "left" : "right",
-                             piece(reduce.from), piece(reduce.into)));
+    line(indent, fmt::format("reduce {}{} into {}", side(reduce.side), piece(reduce.from),
+                             piece(reduce.into)));
   }
 
-  void statement(const Lanes& lanes, int indent) {
-    line(indent, "lanes");
-    for (const Body& lane : lanes.bodies) {
-      line(indent + 1, "lane");
-      body(lane, indent + 2);
-    }
-  }
+  static const char* side(Side side) { return side == Side::kLeft ? "left " : "right "; }
 
   std::string piece(const Piece& piece) const {
     static constexpr const char* kBuffers[] = {"send", "recv", "temp"};

@@ -46,11 +46,10 @@ void for_each_expression(BodyType& body, Visit&& visit) {
     } else if constexpr (std::is_same_v<Kind, Copy>) {
       for_each_expression_of_piece(kind.from, visit);
       for_each_expression_of_piece(kind.to, visit);
-    } else if constexpr (std::is_same_v<Kind, Reduce>) {
+    } else {
+      static_assert(std::is_same_v<Kind, Reduce>);
       for_each_expression_of_piece(kind.from, visit);
       for_each_expression_of_piece(kind.into, visit);
-    } else {
-      for (auto& lane : kind.bodies) for_each_expression(lane, visit);
     }
   };
   for (auto& statement : body) std::visit(in_statement, statement.kind);
@@ -81,8 +80,6 @@ void for_each_statement(BodyType& body, Visit&& visit) {
       for_each_statement(kind.otherwise, visit);
     } else if constexpr (std::is_same_v<Kind, Message>) {
       for_each_statement(kind.pieces, visit);
-    } else if constexpr (std::is_same_v<Kind, Lanes>) {
-      for (auto& lane : kind.bodies) for_each_statement(lane, visit);
     }
   };
   for (auto& statement : body) {

@@ -175,9 +175,23 @@ class Validator {
     if (!context.in_step) fail("a message outside a step");
     if (context.in_message) fail("a message inside a message");
     if (message.remote && program_.groups != 2) fail("'remote' in a program for one group");
+    if (message.combine) combining(message);
     expect(message.peer, Type::kInteger);
     context.in_message = true;
     body(message.pieces, context);
+  }
+
+  void combining(const Message& message) {
+    if (!reduces(program_.collective))
+      fail("a receive that combines in a collective without an operator");
+    if (message.direction != Direction::kReceive) fail("a send that combines");
+    if (message.sized) fail("a sized message that combines");
+    if (message.pieces.empty()) fail("a message that combines nothing");
+    for_each_statement(message.pieces, [this](const Statement& statement) {
+      const auto* transfer = std::get_if<Transfer>(&statement.kind);
+      if (transfer && transfer->piece.buffer == Buffer::kSend)
+        fail("a message combined into the send buffer");
+    });
   }
 
   void statement(const Transfer& transfer, Context context) {
@@ -200,16 +214,6 @@ class Validator {
     if (reduce.into.buffer == Buffer::kSend) fail("a reduction into the send buffer");
   }
 
-  void statement(const Lanes& lanes, Context context) {
-    if (context.in_step || context.in_message) fail("'lanes' inside a step");
-    if (in_lanes_) fail("'lanes' inside a lane");
-    if (lanes.bodies.empty() || lanes.bodies.size() > kMaxLanes)
-      fail(fmt::format("between 1 and {} lanes", kMaxLanes));
-    in_lanes_ = true;
-    for (const Body& lane : lanes.bodies) body(lane, context);
-    in_lanes_ = false;
-  }
-
   void piece(const Piece& piece) {
     expect(piece.block, Type::kInteger);
     if (!piece.range) return;
@@ -220,7 +224,6 @@ class Validator {
   const Program& program_;
   int variables_ = 0;
   int64_t tables_ = 0;
-  bool in_lanes_ = false;
   std::string error_;
 };
 

@@ -50,18 +50,4 @@ std::optional<Exchanges> Code::exchanges(const Walker& walker, const int64_t* re
                    registers[run.bound] - registers[run.index]};
 }
 
-int Code::lanes(const Walker& walker) const {
-  return lanes_[instructions_[walker.program_counter].immediate].starts.size();
-}
-
-void Code::start_lane(const Walker& walker, int lane, Walker& lane_walker) const {
-  lane_walker = Walker{};
-  lane_walker.program_counter =
-      lanes_[instructions_[walker.program_counter].immediate].starts[lane];
-}
-
-void Code::resume_after_lanes(Walker& walker) const {
-  walker.program_counter = lanes_[instructions_[walker.program_counter].immediate].join;
-}
-
 }  // namespace quadrille

@@ -1,7 +1,7 @@
 // The checker's walk: a program compiled to register code, run for one rank after another or for
 // all in turn.
 //
-// A Walker is the state of one rank (or of one lane of it). run() goes on to the next pause; what
+// A Walker is the state of one rank. run() goes on to the next pause; what
 // happens on the way is told to a Sink, a class with these members:
 //
 //   void message(const MessageHead&)             a message begins; its pieces follow
@@ -14,7 +14,7 @@
 // Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
 // statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
 // steps finish), kLoop before a further iteration of a loop that strip() may take several of,
-// kLanes, kLaneEnd, kEnd, and kUndefined where an expression has no value (walker.why).
+// kEnd, and kUndefined where an expression has no value (walker.why).
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -30,7 +30,7 @@
 
 namespace quadrille {
 
-enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kLanes, kLaneEnd, kEnd, kUndefined };
+enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kEnd, kUndefined };
 
 // Which pauses run() makes of kStepEnd, kOutside and kLoop; an executor wants the first two, a
 // counter none.
@@ -70,12 +70,6 @@ class Code {
 
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
-
-  // At kLanes: how many, and a walker's start in one of them (registers are the caller's to copy).
-  // After the lanes have ended, resume_after_lanes sets the walker that paused behind them.
-  int lanes(const Walker& walker) const;
-  void start_lane(const Walker& walker, int lane, Walker& lane_walker) const;
-  void resume_after_lanes(Walker& walker) const;
 
   // What is left of the loop that the walker has come to a step of (kStep), that step included,
   // where it is one of exchanges with the same `after`; nothing otherwise. leave_loop sets the
@@ -130,8 +124,6 @@ class Code {
     kReduceLeft,
     kReduceRight,
     kOutside,
-    kLanes,
-    kLaneEnd,
     kEnd,
     kRunChoose,
     kRunStart,
@@ -141,7 +133,7 @@ class Code {
   struct Instruction {
     Operation op;
     uint8_t target = 0, a = 0, b = 0;  // registers; of kNext, target says that strip() may take it
-    int32_t immediate = 0;             // jump target, table, or index into pieces_ or lanes_
+    int32_t immediate = 0;             // jump target, table, or index into pieces_
   };
 
   struct PieceRegisters {
@@ -171,14 +163,10 @@ class Code {
     int64_t value;
   };
 
-  struct LaneTable {
-    std::vector<int32_t> starts;
-    int32_t join;
-  };
-
   static bool exchanges_blocks(const Run& run);
 
-  static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4;
+  static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4, kLeftFlag = 8,
+                           kRightFlag = 16;
   static constexpr uint8_t kNoRegister = 255;
 
   // Each stride register holds its value at the last iteration, and gets the stride. False where it
@@ -209,13 +197,15 @@ class Code {
             p.ranged ? registers[p.high] : 0};
   }
   static MessageHead head(uint8_t flags, int64_t peer) {
-    return {flags & kReceiveFlag ? Direction::kReceive : Direction::kSend,
-            (flags & kRemoteFlag) != 0, (flags & kSizedFlag) != 0, peer};
+    MessageHead head{flags & kReceiveFlag ? Direction::kReceive : Direction::kSend,
+                     (flags & kRemoteFlag) != 0, (flags & kSizedFlag) != 0, peer};
+    if (flags & (kLeftFlag | kRightFlag))
+      head.combine = flags & kLeftFlag ? Side::kLeft : Side::kRight;
+    return head;
   }
 
   std::vector<Instruction> instructions_;
   std::vector<PieceRegisters> pieces_;
-  std::vector<LaneTable> lanes_;
   std::vector<Run> runs_;
   std::vector<Invariant> invariants_;
   std::vector<uint8_t> declarations_;  // the register of each let and for
@@ -333,8 +323,6 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kOutside:
         if constexpr (Pauses::kOutside) return pause(Pause::kOutside, i + 1);
         break;
-      case Operation::kLanes: return pause(Pause::kLanes, i);
-      case Operation::kLaneEnd: return pause(Pause::kLaneEnd, i);
       case Operation::kEnd: return pause(Pause::kEnd, i);
       case Operation::kRunChoose:
         // A run of few steps costs more than the steps.

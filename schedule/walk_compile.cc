@@ -209,8 +209,7 @@ class Compiler {
       steps |= std::holds_alternative<Step>(statement.kind);
       plain &= !std::holds_alternative<For>(statement.kind) &&
                !std::holds_alternative<Copy>(statement.kind) &&
-               !std::holds_alternative<Reduce>(statement.kind) &&
-               !std::holds_alternative<Lanes>(statement.kind);
+               !std::holds_alternative<Reduce>(statement.kind);
     });
     return steps && plain;
   }
@@ -287,7 +286,10 @@ class Compiler {
 
   static uint8_t flags(const Message& message) {
     return (message.direction == Direction::kReceive ? Code::kReceiveFlag : 0) |
-           (message.remote ? Code::kRemoteFlag : 0) | (message.sized ? Code::kSizedFlag : 0);
+           (message.remote ? Code::kRemoteFlag : 0) | (message.sized ? Code::kSizedFlag : 0) |
+           (message.combine == Side::kLeft    ? Code::kLeftFlag
+            : message.combine == Side::kRight ? Code::kRightFlag
+                                              : 0);
   }
 
   void statement(const Message& message) {
@@ -339,18 +341,6 @@ class Compiler {
   void statement(const Reduce& reduce) {
     local(reduce.side == Side::kLeft ? Operation::kReduceLeft : Operation::kReduceRight,
           reduce.from, reduce.into);
-  }
-
-  void statement(const Lanes& lanes) {
-    const int index = code_.lanes_.size();
-    code_.lanes_.emplace_back();
-    emit({Operation::kLanes, 0, 0, 0, index});
-    for (const Body& lane : lanes.bodies) {
-      code_.lanes_[index].starts.push_back(here());
-      body(lane);
-      emit({Operation::kLaneEnd});
-    }
-    code_.lanes_[index].join = here();
   }
 
   const Program& program_;

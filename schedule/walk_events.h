@@ -3,6 +3,7 @@
 #define QUADRILLE_SCHEDULE_WALK_EVENTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schedule/program.h"
@@ -16,6 +17,7 @@ struct MessageHead {
   bool remote;
   bool sized;
   int64_t peer;
+  std::optional<Side> combine = {};
 };
 
 struct PieceValue {

@@ -21,7 +21,6 @@ bool is_direct(const Program& program) {
       direct &= !step->after || *step->after == constant(-1);
     if (const auto* copy = std::get_if<Copy>(&statement.kind))
       direct &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
-    if (std::holds_alternative<Lanes>(statement.kind)) direct = false;
     const auto* message = std::get_if<Message>(&statement.kind);
     if (!message) return;
     direct &= !message->sized && message->pieces.size() <= 1;
@@ -47,7 +46,6 @@ bool is_forwarding(const Program& program) {
     if (const auto* copy = std::get_if<Copy>(&statement.kind))
       served &= (is_whole(copy->from, Buffer::kSend) || is_whole(copy->from, Buffer::kTemporary)) &&
                 (is_whole(copy->to, Buffer::kReceive) || is_whole(copy->to, Buffer::kTemporary));
-    if (std::holds_alternative<Lanes>(statement.kind)) served = false;
   });
   return served;
 }

@@ -184,12 +184,6 @@ class CodeReader {
         reduce.into = piece(in_.byte());
         return {reduce};
       }
-      case QUADRILLE_LANES: {
-        Lanes lanes;
-        const uint8_t count = in_.byte();
-        for (int i = 0; i < count && !in_.failed(); ++i) lanes.bodies.push_back(body(depth));
-        return {lanes};
-      }
       default: break;
     }
     if ((opcode & ~QUADRILLE_MESSAGE_FLAGS) == QUADRILLE_MESSAGE) return {message(opcode, depth)};
@@ -201,6 +195,11 @@ class CodeReader {
     message.direction = opcode & QUADRILLE_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend;
     message.remote = opcode & QUADRILLE_MESSAGE_REMOTE;
     message.sized = opcode & QUADRILLE_MESSAGE_SIZED;
+    if (opcode & QUADRILLE_MESSAGE_LEFT) message.combine = Side::kLeft;
+    if (opcode & QUADRILLE_MESSAGE_RIGHT) {
+      if (message.combine) in_.fail();
+      message.combine = Side::kRight;
+    }
     message.peer = expression(0);
     if (opcode & QUADRILLE_MESSAGE_SINGLE) {
       message.pieces.push_back({Transfer{piece(in_.byte())}});

@@ -102,7 +102,7 @@ class DirectChecker : private StreamingChecker {
       case Pause::kStep: return enter(rank, previous);
       case Pause::kEnd: return;
       case Pause::kUndefined: return fail(undefined_value(key(), rank, walker.why));
-      default: check(false, "a direct program has no lanes");
+      default: check(false, "a walk that pauses outside steps, at steps and at its end");
     }
   }
 

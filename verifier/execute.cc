@@ -1,9 +1,10 @@
-// The general checker: every rank, and every lane of it, is a context that runs until its step
-// cannot go on; messages meet by rendezvous, with no buffering.
+// The general checker: every rank is a context that runs until its step cannot go on; messages meet
+// by rendezvous, with no buffering.
 //
 // A step is posted as a whole: first everything that it sends, copies or combines is read, then its
 // messages join the queues of their directed pairs of ranks, where the t-th send meets the t-th
-// receive. The step ends when all its messages have met. The steps of a body run strictly one after
+// receive. The step ends when all its messages have met; what it combines with what is there lands
+// then, in the order of the statements. The steps of a body run strictly one after
 // another here, which is the hardest case for progress: a window, or `after`, only posts more
 // messages earlier and in the same order. Peers are static, so one execution decides for every
 // timing. That steps in flight together do not disturb each other is asked of memory, which knows
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <set>
 
 #include "verifier/bounds.h"
@@ -45,9 +45,10 @@ class Executor {
         ledger_(program, job, options) {}
 
   Report run() {
+    rendezvous_.contexts.resize(roster_.size());
     for (int process = 0; process < roster_.size(); ++process) add_rank(process);
     while (!ready_.empty() && !findings_.any()) {
-      Context& next = *rendezvous_.contexts[ready_.front()];
+      Context& next = rendezvous_.contexts[ready_.front()];
       ready_.pop_front();
       go(next);
     }
@@ -92,23 +93,22 @@ class Executor {
 
   void add_rank(int process) {
     const Place& place = roster_.place(process);
-    auto context = std::make_unique<Context>();
-    context->id = context->process = process;
-    context->registers.resize(code_.registers());
-    code_.start(bindings_[place.group], place.rank, context->walker, context->registers.data());
-    rendezvous_.contexts.push_back(std::move(context));
+    Context& context = rendezvous_.contexts[process];
+    context.process = process;
+    context.registers.resize(code_.registers());
+    code_.start(bindings_[place.group], place.rank, context.walker, context.registers.data());
     ready_.push_back(process);
   }
 
   Use use(const Context& context, bool in_step) const {
-    return {context.process,      context.id, context.lanes_generation, context.epoch, context.key,
-            context.walker.after, in_step};
+    return {context.process, context.epoch, context.key, context.walker.after, in_step};
   }
 
   void go(Context& context) {
     const Binding& binding = bindings_[roster_.place(context.process).group];
     current_ = &context;
     in_step_ = false;
+    land(context);
     while (!findings_.any()) {
       const Pause pause =
           code_.run<PauseAtAll>(binding, context.walker, context.registers.data(), *this);
@@ -117,12 +117,11 @@ class Executor {
         case Pause::kStepEnd:
           post(context);
           if (context.unmet > 0) return;
+          land(context);
           break;
         case Pause::kOutside: ++context.epoch; break;
         case Pause::kLoop: break;
-        case Pause::kLanes: return fork(context);
-        case Pause::kLaneEnd: return join(context);
-        case Pause::kEnd: context.ended = true; return;
+        case Pause::kEnd: return;
         case Pause::kUndefined:
           return fail(Property::kDefined, context, {},
                       fmt::format("meets {}", describe(context.walker.why)));
@@ -143,7 +142,7 @@ class Executor {
 
   // How many steps may be in flight when this one starts: those above its `after`, itself included.
   void note_window(const Context& context) {
-    if (context.parent >= 0 || !context.walker.has_after) {
+    if (!context.walker.has_after) {
       sequential_ = true;
       return;
     }
@@ -154,33 +153,6 @@ class Executor {
     if (first == keys.begin()) return;
     // Itself is in flight in any case, also where `after` is its own key.
     report_.limit_window(std::max<int64_t>(1, keys.end() - first));
-  }
-
-  void fork(Context& parent) {
-    parent.lanes_left = code_.lanes(parent.walker);
-    ++lanes_generations_;
-    for (int lane = 0; lane < parent.lanes_left; ++lane) {
-      auto context = std::make_unique<Context>();
-      context->id = rendezvous_.contexts.size();
-      context->process = parent.process;
-      context->parent = parent.id;
-      context->lanes_generation = lanes_generations_;
-      context->registers = parent.registers;
-      code_.start_lane(parent.walker, lane, context->walker);
-      ready_.push_back(context->id);
-      rendezvous_.contexts.push_back(std::move(context));
-    }
-  }
-
-  void join(Context& lane) {
-    lane.ended = true;
-    Context& parent = *rendezvous_.contexts[lane.parent];
-    if (--parent.lanes_left > 0) return;
-    code_.resume_after_lanes(parent.walker);
-    parent.key.reset();  // keys order within a body only
-    keys_[parent.process].clear();
-    ++parent.epoch;
-    ready_.push_back(parent.id);
   }
 
   void local(const Local& local) {
@@ -208,7 +180,7 @@ class Executor {
     const Use use = this->use(context, true);
     std::vector<Posted> posted;
     for (const Gathered& message : gathered_) {
-      posted.push_back({context.id, use, message.head.sized, {}});
+      posted.push_back({use, message.head.sized, {}, -1});
       for (const PieceValue& piece : message.pieces) {
         const bool send = message.head.direction == Direction::kSend;
         posted.back().parts.push_back(send ? memory_.read(use, piece) : memory_.target(use, piece));
@@ -219,6 +191,7 @@ class Executor {
     }
     run_locals(context, locals_);
     in_step_ = false;
+    add_landings(context, posted);
     std::set<std::pair<int, Direction>> seen;
     for (size_t i = 0; i < gathered_.size() && !findings_.any(); ++i) {
       const MessageHead& head = gathered_[i].head;
@@ -231,6 +204,35 @@ class Executor {
       ++context.unmet;
       enqueue(context, std::move(posted[i]), *peer, head.direction);
     }
+  }
+
+  // Where the step combines something, all that it receives waits until its end.
+  void add_landings(Context& context, std::vector<Posted>& posted) {
+    if (std::none_of(gathered_.begin(), gathered_.end(),
+                     [](const Gathered& message) { return message.head.combine; }))
+      return;
+    for (size_t i = 0; i < gathered_.size(); ++i) {
+      if (gathered_[i].head.direction == Direction::kSend) continue;
+      posted[i].landing = static_cast<int>(context.landings.size());
+      context.landings.push_back({gathered_[i].head.combine, gathered_[i].pieces, {}});
+    }
+  }
+
+  void land(Context& context) {
+    const Use use = this->use(context, true);
+    for (const Landing& landing : context.landings)
+      for (size_t i = 0; i < landing.pieces.size() && !findings_.any(); ++i) {
+        const PieceValue& piece = landing.pieces[i];
+        const Part& arrived = landing.arrived[i];
+        if (!landing.combine) {
+          memory_.write(use, piece, arrived, false);
+          continue;
+        }
+        const Part there = memory_.read(use, piece);
+        if (findings_.any()) return;
+        memory_.write(use, piece, memory_.combine(use, arrived, there, *landing.combine), false);
+      }
+    context.landings.clear();
   }
 
   std::optional<int> peer_of(const Context& context, const MessageHead& head) {
@@ -250,12 +252,6 @@ class Executor {
     const bool send = direction == Direction::kSend;
     const int source = send ? context.process : peer, target = send ? peer : context.process;
     PairQueue& queue = rendezvous_.queue(source, target);
-    int& owner = send ? queue.sending_context : queue.receiving_context;
-    if (owner >= 0 && owner != context.id && context.lanes_generation != 0 &&
-        rendezvous_.contexts[owner]->lanes_generation == context.lanes_generation)
-      return fail(Property::kLanes, context, {peer},
-                  fmt::format("talks in two lanes with {}", roster_.name(peer)));
-    owner = context.id;
     (send ? queue.sends : queue.receives).push_back(std::move(posted));
     if (queue.sends.empty() || queue.receives.empty()) return;
     meet(queue.sends.front(), queue.receives.front(), source, target);
@@ -264,25 +260,25 @@ class Executor {
   }
 
   void meet(const Posted& sent, const Posted& received, int source, int target) {
-    Context& sender = *rendezvous_.contexts[sent.context];
-    Context& receiver = *rendezvous_.contexts[received.context];
+    Context& sender = rendezvous_.contexts[source];
+    Context& receiver = rendezvous_.contexts[target];
     ask_agreement(sender, receiver, sent, received);
     for (size_t i = 0; i < sent.parts.size() && !findings_.any(); ++i) {
       if (!received.sized) memory_.note_length(received.use, sent.parts[i]);
-      memory_.write(received.use, received.parts[i].piece, sent.parts[i], false);
+      if (received.landing < 0)
+        memory_.write(received.use, received.parts[i].piece, sent.parts[i], false);
     }
+    if (received.landing >= 0) receiver.landings[received.landing].arrived = sent.parts;
     single_ &= sent.parts.empty() || (sent.parts.size() == 1 && !sent.parts[0].piece.ranged);
     bookings_.push_back({*sent.use.key, source, target, !sent.parts.empty()});
     for (Context* context : {&sender, &receiver})
-      if (--context->unmet == 0 && context != current_) ready_.push_back(context->id);
+      if (--context->unmet == 0 && context != current_) ready_.push_back(context->process);
   }
 
   void ask_agreement(const Context& sender, const Context& receiver, const Posted& sent,
                      const Posted& received) {
     const std::string peer = roster_.name(receiver.process);
-    const bool keyed = sender.parent < 0 && receiver.parent < 0;
-    keyed_ &= keyed;
-    if (keyed && sent.use.key != received.use.key)
+    if (sent.use.key != received.use.key)
       return fail(Property::kKeys, sender, {receiver.process},
                   fmt::format("sends in step {} what {} receives in step {}", *sent.use.key, peer,
                               *received.use.key));
@@ -308,11 +304,8 @@ class Executor {
       book(bookings_[i]);
       if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key) ledger_.end_key();
     }
-    if (!keyed_ && ledger_.has_port())
-      findings_.add(Property::kPort, std::nullopt, {0},
-                    "lanes share no keys, so that nothing can be said of a port");
     ledger_.finish(report_);
-    report_.timed = keyed_ && single_ && ledger_.has_time() && program_.groups == 1 &&
+    report_.timed = single_ && ledger_.has_time() && program_.groups == 1 &&
                     program_.collective == Collective::kAlltoall;
     if (report_.timed) report_.lower_bound = alltoall_lower_bound(job_.groups[0]);
     if (sequential_) report_.safe_window = 1;
@@ -325,7 +318,7 @@ class Executor {
       return booking.block ? ledger_.copy(booking.source) : ledger_.copy_outside(booking.source);
     (booking.block ? report_.messages : report_.tokens) += 1;
     ledger_.message(booking.source, booking.target, booking.block);
-    if (!ledger_.conflict() || !keyed_) return;
+    if (!ledger_.conflict()) return;
     findings_.add(Property::kPort, booking.key, {booking.source, booking.target},
                   fmt::format("the message from {} to {} is one too many for the port of {} {}",
                               roster_.name(booking.source), roster_.name(booking.target),
@@ -346,7 +339,6 @@ class Executor {
   std::deque<int> ready_;
   std::unordered_map<int, std::vector<int64_t>>
       keys_;  // of a rank's steps so far, where a window can matter
-  int64_t lanes_generations_ = 0;
 
   Context* current_ = nullptr;
   bool in_step_ = false;
@@ -354,7 +346,7 @@ class Executor {
   std::vector<Local> locals_;
 
   std::vector<Booking> bookings_;
-  bool keyed_ = true, sequential_ = false;
+  bool sequential_ = false;
   bool single_ = true;  // no message has more or less than one whole block
   Report report_;
 };

@@ -150,7 +150,7 @@ class ForwardChecker : private StreamingChecker {
       case Pause::kOutside: return copying_.push_back(rank);
       case Pause::kEnd: return;
       case Pause::kUndefined: return fail(undefined_value(key(), rank, walker.why));
-      default: check(false, "a program that is served has no lanes");
+      default: check(false, "a walk that pauses outside steps, at steps and at its end");
     }
   }
 

@@ -84,7 +84,6 @@ class Ledger {
 
   const std::optional<Conflict>& conflict() const { return conflict_; }
   bool has_time() const { return paired_; }
-  bool has_port() const { return kind_ != PortKind::kNone; }
   bool port_per_node() const { return per_node_; }
 
   // Steps, time and the port's verdict.

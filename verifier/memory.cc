@@ -152,24 +152,17 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&
                            piece.buffer == Buffer::kReceive &&
                            alias(use.process, source.piece.block) == piece.block;
-  if (piece.buffer == Buffer::kReceive && !onto_itself) {
-    block->arrived = true;
-    ask_other_lanes(use, piece.block);
-  }
+  block->arrived |= piece.buffer == Buffer::kReceive && !onto_itself;
   touch(*block, use, *range, true);
 }
 
-// Books a use of part of a block, and asks whether a step that may be in flight, or another lane,
-// disturbs it.
+// Books a use of part of a block, and asks whether a step that may be in flight disturbs it.
 void Memory::touch(BlockState& block, const Use& use, const Interval& part, bool write) {
   for (const Access& earlier : block.accesses) {
     if (!(earlier.write || write) || !earlier.part.meets(part)) continue;
     const Use& other = earlier.use;
-    if (other.context != use.context) {
-      if (use.lanes_generation != 0 && other.lanes_generation == use.lanes_generation)
-        return fail(Property::kLanes, use, "touches a block in two lanes");
-    } else if (use.in_step && other.in_step && other.epoch == use.epoch && use.after != kNoAfter &&
-               *other.key<*use.key&& * other.key> use.after) {
+    if (use.in_step && other.in_step && other.epoch == use.epoch && use.after != kNoAfter &&
+        *other.key<*use.key&& * other.key> use.after) {
       return fail(
           Property::kOverlap, use,
           fmt::format(
@@ -229,28 +222,12 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<BlockState>& receive = buffers_[use.process][1];
   if (!block || *block >= static_cast<int64_t>(receive.size()) || !receive[*block].arrived) return;
-  deny_in_place(use, send_block, *block);
-}
-
-// A lane that has read the block in this execution may come later in another.
-void Memory::ask_other_lanes(const Use& use, int64_t receive_block) {
-  if (use.lanes_generation == 0) return;
-  const std::vector<BlockState>& send = buffers_[use.process][0];
-  for (size_t block = 0; block < send.size(); ++block) {
-    if (alias(use.process, block) != receive_block) continue;
-    for (const Access& access : send[block].accesses)
-      if (access.use.lanes_generation == use.lanes_generation && access.use.context != use.context)
-        deny_in_place(access.use, block, receive_block);
-  }
-}
-
-void Memory::deny_in_place(const Use& use, int64_t send_block, int64_t receive_block) {
   in_place_ = false;
   if (program_.in_place)
     fail(Property::kInPlace, use,
          fmt::format(
              "reads block {} of its send buffer after block {} of its receive buffer was written",
-             send_block, receive_block));
+             send_block, *block));
 }
 
 void Memory::finish() {

@@ -47,12 +47,10 @@ class Findings {
   std::optional<Violation> violation_;
 };
 
-// Who uses a block, and when. Uses outside steps overlap with no step of their own context.
+// Who uses a block, and when. Uses outside steps overlap with no step.
 struct Use {
   int process;
-  int context;               // the rank itself or one of its lanes
-  int64_t lanes_generation;  // which `lanes` statement the context is a lane of; 0: none
-  int64_t epoch;             // of the context: a copy outside steps ends one
+  int64_t epoch;  // of the process: a copy outside steps ends one
   std::optional<int64_t> key;
   int64_t after;
   bool in_step;
@@ -107,8 +105,6 @@ class Memory {
   std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
   void touch(BlockState& block, const Use& use, const Interval& part, bool write);
   void ask_in_place(const Use& use, int64_t send_block);
-  void ask_other_lanes(const Use& use, int64_t receive_block);
-  void deny_in_place(const Use& use, int64_t send_block, int64_t receive_block);
   std::optional<int64_t> alias(int process, int64_t send_block) const;
   void finish_block(int process, int64_t block);
 

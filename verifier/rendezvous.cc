@@ -14,7 +14,7 @@ namespace {
 std::pair<int, Direction> waits_for(const Rendezvous& rendezvous, const Context& context) {
   const auto holds = [&](const std::deque<Posted>& side) {
     return std::any_of(side.begin(), side.end(),
-                       [&](const Posted& p) { return p.context == context.id; });
+                       [&](const Posted& p) { return p.use.process == context.process; });
   };
   std::set<std::pair<int, Direction>> found;
   for (const auto& [pair, queue] : rendezvous.queues) {
@@ -28,9 +28,8 @@ std::pair<int, Direction> waits_for(const Rendezvous& rendezvous, const Context&
 }
 
 const Context* waiting_context(const Rendezvous& rendezvous, int process) {
-  for (const auto& context : rendezvous.contexts)
-    if (context->process == process && context->unmet > 0) return context.get();
-  return nullptr;
+  const Context& context = rendezvous.contexts[process];
+  return context.unmet > 0 ? &context : nullptr;
 }
 
 struct Wait {
@@ -60,9 +59,9 @@ Wait follow(const Rendezvous& rendezvous, const Context& start) {
 
 void ask_progress(const Rendezvous& rendezvous, const Roster& roster, Findings& findings) {
   const auto stuck = std::find_if(rendezvous.contexts.begin(), rendezvous.contexts.end(),
-                                  [](const auto& context) { return context->unmet > 0; });
+                                  [](const Context& context) { return context.unmet > 0; });
   if (stuck == rendezvous.contexts.end()) return;
-  const Wait wait = follow(rendezvous, **stuck);
+  const Wait wait = follow(rendezvous, *stuck);
   const Context& told = wait.cycle ? *wait.path.front() : *wait.path.back();
   const auto [peer, direction] = waits_for(rendezvous, told);
   const std::string text = fmt::format(

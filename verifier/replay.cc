@@ -7,9 +7,13 @@ std::string step_text(int64_t key, bool has_after, int64_t after) {
   return has_after ? fmt::format("step {} after {}", key, after) : fmt::format("step {}", key);
 }
 
-std::string message_text(bool receive, bool remote, bool sized, int64_t peer) {
-  return fmt::format("{}{}{} {}", receive ? "receive" : "send", sized ? " sized" : "",
-                     remote ? " remote" : "", peer);
+std::string message_text(const MessageHead& head) {
+  return fmt::format("{}{}{}{} {}", head.direction == Direction::kReceive ? "receive" : "send",
+                     head.sized ? " sized" : "",
+                     !head.combine                  ? ""
+                     : *head.combine == Side::kLeft ? " left"
+                                                    : " right",
+                     head.remote ? " remote" : "", head.peer);
 }
 
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high) {
@@ -40,7 +44,7 @@ std::vector<std::string> replay(const Program& program, const Binding& binding, 
       line = event + ":";
     } else if (event == "step end" || event == "message end") {
       continue;
-    } else if (event == "end" || event.starts_with("undefined") || event.starts_with("lane")) {
+    } else if (event == "end" || event.starts_with("undefined")) {
       finish();
       wanted = true;
       line = event;

@@ -16,7 +16,7 @@ namespace quadrille::verifier {
 using Events = std::vector<std::string>;
 
 std::string step_text(int64_t key, bool has_after, int64_t after);
-std::string message_text(bool receive, bool remote, bool sized, int64_t peer);
+std::string message_text(const MessageHead& head);
 std::string piece_text(int buffer, int64_t block, bool ranged, int64_t low, int64_t high);
 std::string piece_text(const PieceValue& piece);
 
@@ -43,10 +43,7 @@ class EventTeller {
     piece({buffer, block, false, 0, 0});
     message_end();
   }
-  void message(const MessageHead& head) {
-    events_.push_back(
-        message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
-  }
+  void message(const MessageHead& head) { events_.push_back(message_text(head)); }
   void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
   void message_end() { events_.push_back("message end"); }
   void copy(const PieceValue& from, const PieceValue& to) {
@@ -70,25 +67,10 @@ class EventTeller {
         case Pause::kStepEnd: events_.push_back("step end"); break;
         case Pause::kOutside:
         case Pause::kLoop: break;
-        case Pause::kLanes: lanes(walker, registers); break;
-        case Pause::kLaneEnd: return;
         case Pause::kEnd: events_.push_back("end"); return;
         case Pause::kUndefined: events_.push_back("undefined"); return;
       }
     }
-  }
-
-  void lanes(Walker& walker, const std::vector<int64_t>& registers) {
-    events_.push_back(fmt::format("lanes {}", code_.lanes(walker)));
-    for (int i = 0; i < code_.lanes(walker); ++i) {
-      events_.push_back("lane");
-      Walker lane;
-      std::vector<int64_t> own = registers;
-      code_.start_lane(walker, i, lane);
-      go(lane, own);
-    }
-    events_.push_back("lanes end");
-    code_.resume_after_lanes(walker);
   }
 
   const Code code_;

@@ -31,7 +31,6 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
     {"empty", "no empty block travels"},
     {"port", "no port is used twice at a time"},
     {"overlap", "steps in flight together touch no block in common"},
-    {"lanes", "lanes that run together touch no block in common"},
     {"in-place", "each block is sent no later than it is overwritten"},
 }};
 

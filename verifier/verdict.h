@@ -31,10 +31,9 @@ enum class Property : uint8_t {
   kEmpty,         // a message has an empty piece although the program knows the counts
   kPort,          // a port is used twice at a time
   kOverlap,       // steps that may be in flight together touch one block
-  kLanes,         // lanes that run together touch one block
   kInPlace,       // a block is overwritten before it is sent, against the claim
 };
-inline constexpr int kPropertyCount = 21;
+inline constexpr int kPropertyCount = 20;
 
 // One word, as in "refuted: coverage".
 std::string_view property_name(Property property);
@@ -63,7 +62,7 @@ struct Report {
   int64_t copy_steps = 0;  // further keys with nothing but copies to oneself
   int64_t messages = 0;    // with blocks
   int64_t tokens = 0;      // without
-  bool timed = false;      // the model applies: whole blocks, one group, no lanes, and at a key a
+  bool timed = false;      // the model applies: whole blocks, one group, and at a key a
                            // node deals with one other at most
   int64_t time =
       0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)

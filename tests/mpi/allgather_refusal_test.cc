@@ -73,8 +73,8 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
 }
 
 TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {
-  expect_unbound(Schedule(path("broken", "lanes")), trusted(), MPI_ERR_UNSUPPORTED_OPERATION,
-                 "allgather schedules without lanes, sized messages and temporary blocks");
+  expect_unbound(Schedule(path("broken", "sized")), trusted(), MPI_ERR_UNSUPPORTED_OPERATION,
+                 "allgather schedules without sized messages and temporary blocks");
 }
 
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {

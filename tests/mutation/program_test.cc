@@ -39,11 +39,11 @@ TEST(Mutants, AreOfEveryKind) {
       testing::UnorderedElementsAre(
           "in-place claim", "commutative claim", "port claim", "requirement dropped", "table kind",
           "table source", "expression + 1", "expression - 1", "constant", "another name",
-          "operator", "operands exchanged", "condition negated", "operator dropped",
-          "statement dropped", "statement doubled", "statements exchanged", "peers exchanged",
-          "branches exchanged", "guard dropped", "after dropped", "after added", "direction",
-          "sized", "remote", "copy turned", "side", "reduction turned", "reduction became a copy",
-          "lane dropped", "lanes in a row", "buffer", "range dropped"));
+          "operator", "operands exchanged", "alternatives exchanged", "condition negated",
+          "operator dropped", "statement dropped", "statement doubled", "statements exchanged",
+          "peers exchanged", "branches exchanged", "guard dropped", "after dropped", "after added",
+          "direction", "sized", "remote", "combining", "copy turned", "side", "reduction turned",
+          "reduction became a copy", "buffer", "range dropped"));
 }
 
 TEST(Mutants, AreDescribedByTheLineThatChanged) {

@@ -357,6 +357,11 @@ TEST(Obligations, WhatHasNoProofSystemIsSaidSo) {
                     kFactorProof)
                   .error,
               HasSubstr("a condition inside a step"));
+  EXPECT_THAT(prove("algorithm a for allreduce\ncommutative\ncopy send[0] to recv[0]\nstep 0\n"
+                    "  receive left recv[0] from 1 - rank\n  send recv[0] to 1 - rank\n",
+                    kFactorProof)
+                  .error,
+              HasSubstr("only all-to-all and allgather programs of one group"));
   const std::string twice =
       factor("      send send[peer] to peer\n",
              "      send send[peer] to peer\n      send send[peer] to peer\n");

@@ -35,10 +35,12 @@ struct Refusal {
 // What each program is refuted for, on which nodes, and what mends it.
 std::vector<Refusal> block_refusals();
 std::vector<Refusal> message_refusals();
+std::vector<Refusal> combining_refusals();
 
 inline std::vector<Refusal> refusals() {
   std::vector<Refusal> all = block_refusals();
   for (Refusal& refusal : message_refusals()) all.push_back(std::move(refusal));
+  for (Refusal& refusal : combining_refusals()) all.push_back(std::move(refusal));
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "generator/registry.h"
 #include "runtime/digest.h"
 #include "runtime/program.h"
+#include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/reseal.h"
 #include "tests/support/topologies.h"
@@ -230,6 +231,66 @@ TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
   for (const Bytes& job :
        {Bytes{0}, Bytes{1, 0, 1}, Bytes{1, 1, 0}, Bytes{2, 1, 2, 1, 1}, Bytes{2, 1, 2, 1, 2}})
     expect_refused(file_of({program_section(), section("JOB", 1, job)}), "", "malformed");
+}
+
+// The code of a step with one message, and that message's byte in it.
+struct CombiningCode {
+  Bytes bytes;
+  size_t message;
+};
+CombiningCode combining_code() {
+  const std::string text = "algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1";
+  const Bytes code = encode_code(parse_program(text, "text").value());
+  const int message = QUADRILLE_MESSAGE | QUADRILLE_MESSAGE_RECEIVE | QUADRILLE_MESSAGE_SINGLE |
+                      QUADRILLE_MESSAGE_LEFT;
+  return {code, static_cast<size_t>(std::find(code.begin(), code.end(), message) - code.begin())};
+}
+
+TEST(RejectedFiles, MessagesThatCombineAsNoneCan) {
+  const CombiningCode good = combining_code();
+  ASSERT_LT(good.message, good.bytes.size());
+  const auto with = [&](int flags) {
+    Bytes bytes = good.bytes;
+    bytes[good.message] ^= flags;
+    return file_of({section("PRG", 1, bytes), job_section()});
+  };
+  expect_taken(with(0));
+  expect_taken(with(QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT));
+  expect_refused(with(QUADRILLE_MESSAGE_RIGHT), "the code is malformed", "malformed");
+  expect_refused(with(QUADRILLE_MESSAGE_RECEIVE), "a send that combines", "malformed");
+  expect_refused(with(QUADRILLE_MESSAGE_SIZED), "a sized message that combines", "malformed");
+}
+
+TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
+  const CombiningCode good = combining_code();
+  const auto file = [](const Bytes& code) {
+    return file_of({section("PRG", 1, code), job_section()});
+  };
+  Bytes allgather = good.bytes;
+  allgather[0] = QUADRILLE_ALLGATHER;
+  expect_refused(file(allgather), "a receive that combines in a collective without an operator",
+                 "in a collective without an operator");
+  Bytes into_send = good.bytes;  // behind the message stand its peer, in one byte, and the piece
+  ASSERT_EQ(into_send[good.message + 2], QUADRILLE_PIECE | QUADRILLE_PIECE_RECEIVE);
+  into_send[good.message + 2] = QUADRILLE_PIECE | QUADRILLE_PIECE_SEND;
+  expect_refused(file(into_send), "a message combined into the send buffer",
+                 "writes into the send buffer");
+  Bytes nothing = good.bytes;
+  nothing[good.message] ^= QUADRILLE_MESSAGE_SINGLE;
+  nothing[good.message + 2] = QUADRILLE_END;
+  nothing.erase(nothing.begin() + good.message + 3);  // the block
+  expect_refused(file(nothing), "a message that combines nothing", "malformed");
+}
+
+TEST(RejectedFiles, StatementsThatThereAreNot) {
+  const CombiningCode good = combining_code();
+  const size_t step = good.message - 2;  // before its key, in one byte
+  ASSERT_EQ(good.bytes[step], QUADRILLE_STEP);
+  for (const uint8_t opcode : {0x0a, 0x0b, 0x0f, 0x28, 0x80}) {
+    Bytes bytes = good.bytes;
+    bytes[step] = opcode;
+    expect_refused(file_of({section("PRG", 1, bytes), job_section()}), "", "malformed");
+  }
 }
 
 }  // namespace

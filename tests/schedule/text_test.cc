@@ -153,7 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"copy send[0]", "2:13: expected 'to' before the end of the line"},
         Refusal{"reduce up recv[0] into recv[1]", "2:8: expected 'left' before 'up'"},
         Refusal{"let x = 1\n  let y = 2", "3:3: indented unlike the statements before it"},
-        Refusal{"lanes\n  let x = 1", "3:3: expected 'lane' before 'let'"}));
+        Refusal{"step 1\n  receive up recv[0] from 1", "3:11: 'up' is not send, recv or temp"},
+        Refusal{"step 1\n  receive left recv[0] to 1", "3:24: expected 'from' before 'to'"}));
 
 TEST(Text, RefusesBadHeadings) {
   const auto refusal = [](const std::string& text) {

@@ -82,7 +82,7 @@ TEST(Validate, LimitsDepth) {
   EXPECT_EQ(refusal(program), "statements deeper than 40");
 }
 
-TEST(Validate, LimitsVariablesTablesParametersAndLanes) {
+TEST(Validate, LimitsVariablesTablesAndParameters) {
   Program program = small();
   for (int i = 0; i < kMaxVariables; ++i) program.body.push_back({Let{{"x"}, constant(i)}});
   EXPECT_EQ(refusal(program), "valid");
@@ -100,14 +100,6 @@ TEST(Validate, LimitsVariablesTablesParametersAndLanes) {
   EXPECT_EQ(refusal(program), "valid");
   program.parameters.resize(kMaxParameters + 1);
   EXPECT_EQ(refusal(program), "more than 16 parameters");
-
-  program = small();
-  program.body = {{Lanes{std::vector<Body>(kMaxLanes)}}};
-  EXPECT_EQ(refusal(program), "valid");
-  program.body = {{Lanes{std::vector<Body>(kMaxLanes + 1)}}};
-  EXPECT_EQ(refusal(program), "between 1 and 8 lanes");
-  program.body = {{Lanes{}}};
-  EXPECT_EQ(refusal(program), "between 1 and 8 lanes");
 }
 
 TEST(Validate, KeepsVariablesToTheirScope) {
@@ -128,9 +120,6 @@ TEST(Validate, PutsStatementsWhereTheyBelong) {
   EXPECT_EQ(in_alltoall("step 1\n  send to 1\n    copy send[0] to recv[0]"),
             "f: a copy inside a message");
   EXPECT_EQ(in_alltoall("copy recv[0] to send[0]"), "f: a copy into the send buffer");
-  EXPECT_EQ(in_alltoall("step 1\n  lanes\n    lane\n      let x = 1"), "f: 'lanes' inside a step");
-  EXPECT_EQ(in_alltoall("lanes\n  lane\n    lanes\n      lane\n        let x = 1"),
-            "f: 'lanes' inside a lane");
 }
 
 TEST(Validate, KeepsReductionsToCollectivesWithAnOperator) {
@@ -141,6 +130,24 @@ TEST(Validate, KeepsReductionsToCollectivesWithAnOperator) {
             "f: a reduction into the send buffer");
   EXPECT_EQ(refusal_of_text("algorithm a for allreduce\nstep 1\n  send to 1\n    " + reduce),
             "f: a reduction inside a message");
+}
+
+TEST(Validate, KeepsReceivesThatCombineToWhatCanBeCombined) {
+  EXPECT_EQ(in_alltoall("step 1\n  receive left recv[0] from 1"),
+            "f: a receive that combines in a collective without an operator");
+  const auto in_allreduce = [](const std::string& message) {
+    return refusal_of_text("algorithm a for allreduce\nstep 1\n  " + message);
+  };
+  EXPECT_EQ(in_allreduce("receive left recv[0] from 1"), "valid");
+  EXPECT_EQ(in_allreduce("receive right from 1\n    temp[0]\n    recv[0]@0..1"), "valid");
+  EXPECT_EQ(in_allreduce("send left recv[0] to 1"), "f: a send that combines");
+  EXPECT_EQ(in_allreduce("receive sized left recv[0] from 1"), "f: a sized message that combines");
+  EXPECT_EQ(in_allreduce("receive left nothing from 1"), "f: a message that combines nothing");
+  EXPECT_EQ(in_allreduce("receive left from 1"), "f: a message that combines nothing");
+  EXPECT_EQ(in_allreduce("receive left send[0] from 1"),
+            "f: a message combined into the send buffer");
+  EXPECT_EQ(in_allreduce("receive left from 1\n    for i in 0 .. 2\n      send[i]"),
+            "f: a message combined into the send buffer");
 }
 
 TEST(Validate, KeepsTheOtherGroupToProgramsForTwo) {

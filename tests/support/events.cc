@@ -25,10 +25,7 @@ class PlainTeller {
     events_.push_back(step_text(key, after.has_value(), after.value_or(0)));
   }
   void step_end() { events_.push_back("step end"); }
-  void message(const MessageHead& head) {
-    events_.push_back(
-        message_text(head.direction == Direction::kReceive, head.remote, head.sized, head.peer));
-  }
+  void message(const MessageHead& head) { events_.push_back(message_text(head)); }
   void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
   void message_end() { events_.push_back("message end"); }
   void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
@@ -39,9 +36,6 @@ class PlainTeller {
     events_.push_back(fmt::format("reduce {}{} {} {}", side == Side::kLeft ? "left" : "right",
                                   in_step ? "" : " outside", piece_text(from), piece_text(into)));
   }
-  void lanes(int64_t count) { events_.push_back(fmt::format("lanes {}", count)); }
-  void lane() { events_.push_back("lane"); }
-  void lanes_end() { events_.push_back("lanes end"); }
 
   Events finish(WalkEnd end) {
     events_.push_back(end == WalkEnd::kEnd ? "end" : "undefined");
@@ -57,8 +51,12 @@ std::string text_of(const quadrille_piece& piece) {
 }
 
 std::string head_text(unsigned flags, int64_t peer) {
-  return message_text(flags & QUADRILLE_MESSAGE_RECEIVE, flags & QUADRILLE_MESSAGE_REMOTE,
-                      flags & QUADRILLE_MESSAGE_SIZED, peer);
+  MessageHead head{flags & QUADRILLE_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend,
+                   (flags & QUADRILLE_MESSAGE_REMOTE) != 0, (flags & QUADRILLE_MESSAGE_SIZED) != 0,
+                   peer};
+  if (flags & QUADRILLE_MESSAGE_LEFT) head.combine = Side::kLeft;
+  if (flags & QUADRILLE_MESSAGE_RIGHT) head.combine = Side::kRight;
+  return message_text(head);
 }
 
 int64_t value_at(const quadrille_value& value, int64_t iteration) {
@@ -118,9 +116,6 @@ bool tell(const quadrille_event& event, Events& events) {
                                    event.kind == QUADRILLE_EVENT_REDUCE_LEFT ? "left" : "right",
                                    outside, text_of(event.piece), text_of(event.second)));
       break;
-    case QUADRILLE_EVENT_LANES: events.push_back(fmt::format("lanes {}", event.count)); break;
-    case QUADRILLE_EVENT_LANE: events.push_back("lane"); break;
-    case QUADRILLE_EVENT_LANES_END: events.push_back("lanes end"); break;
     case QUADRILLE_EVENT_RUN: tell_run(event.run, events); break;
     case QUADRILLE_EVENT_PIECE_RUN: tell_piece_run(event.run, events); break;
     case QUADRILLE_EVENT_END: events.push_back("end"); return false;

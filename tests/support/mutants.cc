@@ -207,6 +207,13 @@ class Mutator {
     offer(message.direction, sends ? Direction::kReceive : Direction::kSend, "direction");
     offer(message.sized, !message.sized, "sized");
     offer(message.remote, !message.remote, "remote");
+    Message changed = message;
+    changed.combine.reset();
+    offer(message, changed, "combining");
+    for (const Side side : {Side::kLeft, Side::kRight}) {
+      changed.combine = side;
+      offer(message, changed, "combining");
+    }
     body(message.pieces);
   }
   void statement(Transfer& transfer, Body&, size_t) { piece(transfer.piece); }
@@ -221,19 +228,6 @@ class Mutator {
     piece(reduce.from);
     piece(reduce.into);
     offer(statements[at], {Copy{reduce.from, reduce.into}}, "reduction became a copy");
-  }
-  void statement(Lanes& lanes, Body& statements, size_t at) {
-    for (size_t i = 0; i < lanes.bodies.size(); ++i) {
-      std::vector<Body> fewer = lanes.bodies;
-      fewer.erase(fewer.begin() + i);
-      offer(lanes.bodies, std::move(fewer), "lane dropped");
-      body(lanes.bodies[i]);
-    }
-    Body flat = statements;
-    flat.erase(flat.begin() + at);
-    for (size_t i = lanes.bodies.size(); i-- > 0;)
-      flat.insert(flat.begin() + at, lanes.bodies[i].begin(), lanes.bodies[i].end());
-    offer(statements, std::move(flat), "lanes in a row");
   }
 
   void piece(Piece& piece) {

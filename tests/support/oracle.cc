@@ -1,6 +1,5 @@
 // Every rank's walk is written down first; then messages meet one by one, and every block is a map
-// from positions to what lies there. What steps in flight together, lanes and calls in place may
-// not do is asked of the log of all uses at the end, pair by pair.
+// from positions to what lies there. What steps in flight together and calls in place may not do is asked of the log of all uses at the end, pair by pair.
 #include "tests/support/oracle.h"
 
 #include <algorithm>
@@ -30,22 +29,21 @@ struct Data {  // what was read from a piece; lengths are known of empty ones to
   std::vector<Cell> cells;
 };
 
-struct Context {
-  int id, process, lane;
-  const Trace* trace;
-  int64_t next = 0, epoch = 0, unmet = 0;
-  Context* parent = nullptr;
-  int64_t lanes_left = 0;
+struct Posted {
+  int process;
+  int64_t action, epoch;
+  const Action* step;
+  MessageHead head;
+  std::vector<PieceValue> pieces;
+  std::vector<Data> data;  // that is sent, or has arrived
 };
 
-struct Posted {
-  Context* context;
-  When when;
-  int64_t epoch;
-  const Action* step;
-  bool sized;
-  std::vector<PieceValue> pieces;
-  std::vector<Data> data;  // of a send
+// A rank on its way.
+struct Context {
+  int process;
+  const Trace* trace;
+  int64_t next = 0, epoch = 0, unmet = 0;
+  std::vector<Posted> receives;  // of the step that it waits in
 };
 
 class Oracle {
@@ -63,7 +61,7 @@ class Oracle {
     }
     for (size_t i = 0; i < traces_.size(); ++i) {
       ask_order(traces_[i]);
-      contexts_.push_back({static_cast<int>(i), static_cast<int>(i), 0, &traces_[i]});
+      contexts_.push_back({static_cast<int>(i), &traces_[i], 0, 0, 0, {}});
       ready_.push_back(&contexts_.back());
     }
     while (!ready_.empty()) {
@@ -117,8 +115,6 @@ class Oracle {
   static void ask_order(const Trace& trace) {
     int64_t last = INT64_MIN;
     for (const Action& action : trace) {
-      if (!action.lanes.empty()) last = INT64_MIN;
-      for (const Trace& lane : action.lanes) ask_order(lane);
       if (!action.key) continue;
       demand(last < *action.key, "keys do not increase");
       last = *action.key;
@@ -128,40 +124,22 @@ class Oracle {
   // Goes on until the context waits.
   void advance(Context& context) {
     going_ = &context;
+    land(context);
     while (context.next < static_cast<int64_t>(context.trace->size())) {
       const Action& action = (*context.trace)[context.next++];
       if (action.key) {
         post(context, action);
         if (context.unmet > 0) return;
-      } else if (!action.lanes.empty()) {
-        return fork(context, action);
+        land(context);
       } else {
         ++context.epoch;
         work(context, action);
       }
     }
-    if (!context.parent || --context.parent->lanes_left > 0) return;
-    ++context.parent->epoch;
-    ready_.push_back(context.parent);
   }
 
-  void fork(Context& parent, const Action& action) {
-    parent.lanes_left = static_cast<int64_t>(action.lanes.size());
-    for (size_t i = 0; i < action.lanes.size(); ++i) {
-      contexts_.push_back({static_cast<int>(contexts_.size()), parent.process, static_cast<int>(i),
-                           &action.lanes[i]});
-      contexts_.back().parent = &parent;
-      ready_.push_back(&contexts_.back());
-    }
-  }
-
-  static When when(const Context& context) {
-    return context.parent ? When{context.parent->next - 1, context.lane, context.next - 1}
-                          : When{context.next - 1, 0, 0};
-  }
-
-  Posted here(Context& context, const Action& action) {
-    return {&context, when(context), context.epoch, &action, false, {}, {}};
+  static Posted here(const Context& context, const Action& action) {
+    return {context.process, context.next - 1, context.epoch, &action, {}, {}, {}};
   }
 
   // The piece's part of its block.
@@ -176,7 +154,7 @@ class Oracle {
   }
 
   Data read(const Posted& by, const PieceValue& piece) {
-    const int process = by.context->process;
+    const int process = by.process;
     demand(0 <= piece.block && piece.block < blocks(process, piece.buffer), "no such block");
     Content& content = memory_[{process, piece.buffer, piece.block}];
     const int64_t whole = piece.buffer != Buffer::kTemporary
@@ -198,15 +176,14 @@ class Oracle {
 
   void touch(const Posted& by, const PieceValue& piece, int64_t low, int64_t high, bool write,
              bool onto_itself) {
-    log_.touches[{by.context->process, piece.buffer, piece.block}].push_back(
-        {by.context->id, by.when, by.epoch, by.step->key, by.step->after, write, onto_itself, low,
-         high});
+    log_.touches[{by.process, piece.buffer, piece.block}].push_back(
+        {by.action, by.epoch, by.step->key, by.step->after, write, onto_itself, low, high});
   }
 
   static bool same(const Cell& a, const Cell& b) { return a.sum == b.sum && a.origin == b.origin; }
 
   void write(const Posted& by, const PieceValue& piece, const Data& data, bool local) {
-    const int process = by.context->process;
+    const int process = by.process;
     const int64_t size = static_cast<int64_t>(data.cells.size());
     const bool temporary = piece.buffer == Buffer::kTemporary;
     part(process, piece, 0);
@@ -267,7 +244,8 @@ class Oracle {
   }
 
   void post(Context& context, const Action& action) {
-    std::vector<std::pair<int, Posted>> sends, receives;
+    std::vector<std::pair<int, Posted>> sends;
+    std::vector<int> froms;  // by receive
     std::set<std::pair<int, bool>> seen;
     const Place& place = log_.places[context.process];
     for (const Letter& letter : action.letters) {
@@ -279,17 +257,20 @@ class Oracle {
       const bool send = letter.head.direction == Direction::kSend;
       demand(seen.insert({peer, send}).second, "two messages one way");
       Posted posted = here(context, action);
-      posted.sized = letter.head.sized;
+      posted.head = letter.head;
       posted.pieces = letter.pieces;
       for (const PieceValue& piece : letter.pieces)
         if (send) {
           posted.data.push_back(read(posted, piece));
-          demand(!posted.data.back().cells.empty() || posted.sized || !knows_counts_,
+          demand(!posted.data.back().cells.empty() || letter.head.sized || !knows_counts_,
                  "an empty piece");
         } else {
           part(context.process, piece, 0);
         }
-      (send ? sends : receives).emplace_back(peer, std::move(posted));
+      if (send)
+        sends.emplace_back(peer, std::move(posted));
+      else
+        context.receives.push_back(std::move(posted)), froms.push_back(peer);
     }
     work(context, action);
     context.unmet += static_cast<int64_t>(action.letters.size());
@@ -297,29 +278,42 @@ class Oracle {
       sends_[{context.process, peer}].push_back(std::move(posted));
       meet(context.process, peer);
     }
-    for (auto& [peer, posted] : receives) {
-      receives_[{peer, context.process}].push_back(std::move(posted));
-      meet(peer, context.process);
+    for (size_t i = 0; i < froms.size(); ++i) {
+      receives_[{froms[i], context.process}].push_back({&context, i});
+      meet(froms[i], context.process);
     }
   }
 
   // The t-th send of a rank to another meets the t-th receive there.
   void meet(int source, int target) {
     std::deque<Posted>& sends = sends_[{source, target}];
-    std::deque<Posted>& receives = receives_[{source, target}];
+    std::deque<Receive>& receives = receives_[{source, target}];
     if (sends.empty() || receives.empty()) return;
-    const Posted sent = sends.front(), received = receives.front();
+    const Posted& sent = sends.front();
+    Context* const receiver = receives.front().context;
+    Posted& received = receiver->receives[receives.front().number];
+    demand(*sent.step->key == *received.step->key, "keys differ");
+    demand(sent.pieces.size() == received.pieces.size(), "numbers of pieces differ");
+    demand(sent.head.sized == received.head.sized, "one end knows no lengths");
+    received.data = sent.data;
+    log_.met.push_back({source, target, *sent.step->key});
+    for (Context* context : {&contexts_[source], receiver})
+      if (--context->unmet == 0 && context != going_) ready_.push_back(context);
     sends.pop_front();
     receives.pop_front();
-    const bool lane = sent.context->parent || received.context->parent;
-    demand(lane || *sent.step->key == *received.step->key, "keys differ");
-    demand(sent.pieces.size() == received.pieces.size(), "numbers of pieces differ");
-    demand(sent.sized == received.sized, "one end knows no lengths");
-    for (size_t i = 0; i < sent.pieces.size(); ++i)
-      write(received, received.pieces[i], sent.data[i], false);
-    log_.met.push_back({source, target, *sent.step->key, lane, sent.when, received.when});
-    for (Context* context : {sent.context, received.context})
-      if (--context->unmet == 0 && context != going_) ready_.push_back(context);
+  }
+
+  // What the step received is written, or combined, in the order of its statements.
+  void land(Context& context) {
+    for (const Posted& received : context.receives)
+      for (size_t i = 0; i < received.pieces.size(); ++i) {
+        const PieceValue& piece = received.pieces[i];
+        const auto side = received.head.combine;
+        write(received, piece,
+              side ? combine(received.data[i], read(received, piece), *side) : received.data[i],
+              false);
+      }
+    context.receives.clear();
   }
 
   void ask_end() {
@@ -355,7 +349,12 @@ class Oracle {
   std::deque<Context*> ready_;
   const Context* going_ = nullptr;
   std::map<Where, Content> memory_;
-  std::map<std::pair<int, int>, std::deque<Posted>> sends_, receives_;
+  struct Receive {
+    Context* context;
+    size_t number;  // of its receives
+  };
+  std::map<std::pair<int, int>, std::deque<Posted>> sends_;
+  std::map<std::pair<int, int>, std::deque<Receive>> receives_;
 };
 
 }  // namespace

@@ -50,9 +50,6 @@ class Writer {
     ++copies.back();
   }
   void reduce(Side, const PieceValue&, const PieceValue&, bool) { wrong = "not direct"; }
-  void lanes(int64_t) { wrong = "not direct"; }
-  void lane() {}
-  void lanes_end() {}
 
   std::vector<int> copies;  // by rank
 

@@ -1,4 +1,4 @@
-// Steps in flight together, lanes, calls in place and ports, asked pair by pair of the whole log.
+// Steps in flight together, calls in place and ports, asked pair by pair of the whole log.
 #include "tests/support/oracle_log.h"
 
 #include <algorithm>
@@ -7,8 +7,7 @@ namespace quadrille::oracle {
 namespace {
 
 void ask_pair(const Touch& a, const Touch& b) {
-  demand(!a.when.concurrent(b.when), "lanes disturb each other");
-  if (a.context != b.context || a.epoch != b.epoch || !a.key || !b.key) return;
+  if (a.epoch != b.epoch || !a.key || !b.key) return;
   const auto& [first, second] = *a.key < *b.key ? std::tie(a, b) : std::tie(b, a);
   demand(*first.key == *second.key || !second.after || *first.key <= *second.after,
          "steps in flight disturb each other");
@@ -44,11 +43,6 @@ void ask_uses(const Log& log) {
     for (const Touch& a : touches)
       for (const Touch& b : touches)
         if (a.write && std::max(a.low, b.low) < std::min(a.high, b.high)) ask_pair(a, b);
-  for (const Met& a : log.met)
-    for (const Met& b : log.met)
-      demand(a.source != b.source || a.target != b.target ||
-                 !(a.sent.concurrent(b.sent) || a.received.concurrent(b.received)),
-             "a pair of ranks in two lanes");
 }
 
 void ask_in_place(const Log& log, const Program& program) {
@@ -61,8 +55,7 @@ void ask_in_place(const Log& log, const Program& program) {
     if (there == log.touches.end()) continue;
     for (const Touch& written : there->second)
       for (const Touch& read : touches)
-        demand(!written.write || written.onto_itself ||
-                   !(written.when.concurrent(read.when) || written.when.before(read.when)),
+        demand(!written.write || written.onto_itself || written.action >= read.action,
                "overwritten before it is sent");
   }
 }
@@ -71,7 +64,6 @@ void ask_port(const Log& log, const Program& program, const Job& job) {
   if (program.port.kind == PortKind::kNone) return;
   std::map<std::pair<int64_t, int>, std::vector<int>> to, from;  // by key and unit
   for (const Met& met : log.met) {
-    demand(!met.lane, "a port claimed of lanes");
     const int source = unit(program, job, met.source), target = unit(program, job, met.target);
     if (source == target) continue;
     to[{met.key, source}].push_back(target);

@@ -29,11 +29,10 @@ struct Work {  // a copy, or a reduction on a side
   PieceValue from, to;
 };
 struct Action {
-  std::optional<int64_t> key;  // a step's; otherwise one piece of work, or lanes
+  std::optional<int64_t> key;  // a step's; otherwise one piece of work
   std::optional<int64_t> after;
   std::vector<Letter> letters;
   std::vector<Work> works;
-  std::vector<std::vector<Action>> lanes;
 };
 using Trace = std::vector<Action>;
 
@@ -42,10 +41,10 @@ class Recorder {
  public:
   Trace trace;
 
-  void step(int64_t key, std::optional<int64_t> after) { at().push_back({key, after, {}, {}, {}}); }
+  void step(int64_t key, std::optional<int64_t> after) { trace.push_back({key, after, {}, {}}); }
   void step_end() {}
-  void message(const MessageHead& head) { at().back().letters.push_back({head, {}}); }
-  void piece(const PieceValue& piece) { at().back().letters.back().pieces.push_back(piece); }
+  void message(const MessageHead& head) { trace.back().letters.push_back({head, {}}); }
+  void piece(const PieceValue& piece) { trace.back().letters.back().pieces.push_back(piece); }
   void message_end() {}
   void copy(const PieceValue& from, const PieceValue& to, bool in_step) {
     work({std::nullopt, from, to}, in_step);
@@ -53,36 +52,17 @@ class Recorder {
   void reduce(Side side, const PieceValue& from, const PieceValue& into, bool in_step) {
     work({side, from, into}, in_step);
   }
-  void lanes(int64_t) {
-    trace.push_back({});
-    in_lanes_ = true;
-  }
-  void lane() { trace.back().lanes.push_back({}); }
-  void lanes_end() { in_lanes_ = false; }
 
  private:
-  Trace& at() { return in_lanes_ ? trace.back().lanes.back() : trace; }
   void work(Work work, bool in_step) {
-    if (!in_step) at().push_back({});
-    at().back().works.push_back(work);
+    if (!in_step) trace.push_back({});
+    trace.back().works.push_back(work);
   }
-  bool in_lanes_ = false;
 };
 
-// Where in a rank's walk a use happens: action, lane, action of the lane.
-struct When {
-  int64_t action;
-  int lane;
-  int64_t inner;
-  bool concurrent(const When& other) const { return action == other.action && lane != other.lane; }
-  bool before(const When& other) const {
-    return std::tie(action, inner) < std::tie(other.action, other.inner);
-  }
-};
 // A use of a part of a block.
 struct Touch {
-  int context;
-  When when;
+  int64_t action;  // of its rank's walk
   int64_t epoch;
   std::optional<int64_t> key, after;
   bool write, onto_itself;
@@ -93,8 +73,6 @@ struct Touch {
 struct Met {
   int source, target;
   int64_t key;
-  bool lane;
-  When sent, received;
 };
 
 struct Log {

@@ -2,7 +2,7 @@
 // other walk.
 //
 // A Sink has: step(key, optional after), step_end(), message(head), piece(value), message_end(),
-// copy(from, to, in_step), reduce(side, from, into, in_step), lanes(count), lane(), lanes_end().
+// copy(from, to, in_step), reduce(side, from, into, in_step).
 #ifndef QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
 #define QUADRILLE_TESTS_SUPPORT_PLAIN_WALK_H_
 
@@ -87,7 +87,8 @@ class PlainWalk {
     sink_.step_end();
   }
   void statement(const Message& message, bool in_step) {
-    sink_.message({message.direction, message.remote, message.sized, value(message.peer)});
+    sink_.message(
+        {message.direction, message.remote, message.sized, value(message.peer), message.combine});
     body(message.pieces, in_step);
     sink_.message_end();
   }
@@ -99,14 +100,6 @@ class PlainWalk {
   void statement(const Reduce& reduce, bool in_step) {
     const PieceValue from = value(reduce.from), into = value(reduce.into);
     sink_.reduce(reduce.side, from, into, in_step);
-  }
-  void statement(const Lanes& lanes, bool) {
-    sink_.lanes(static_cast<int64_t>(lanes.bodies.size()));
-    for (const Body& lane : lanes.bodies) {
-      sink_.lane();
-      body(lane, false);
-    }
-    sink_.lanes_end();
   }
 
   const Program& program_;

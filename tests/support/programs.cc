@@ -103,10 +103,10 @@ Program shape(const std::string& name) {
 }
 
 std::vector<Case> shape_cases(const std::string& name) {
-  if (name == "blocked_ring") return ring_cases();
+  if (name == "blocked_ring" || name == "reduce_scatter_blocked_ring") return ring_cases();
   if (name == "reduce_scatter_ring") return reduce_scatter_cases();
   if (name == "intergroup") return intergroup_cases();
-  if (name == "broadcast_tree") return flat_cases(9, true);
+  if (name == "broadcast_tree" || name == "reduce_star") return flat_cases(9, true);
   std::vector<Case> cases;
   if (name == "tuna")
     for (int64_t ranks = 1; ranks <= 20; ++ranks)
@@ -117,13 +117,23 @@ std::vector<Case> shape_cases(const std::string& name) {
       for (int64_t size = 1; size <= 6; ++size)
         for (int64_t radix = 2; radix <= std::max<int64_t>(2, size); ++radix)
           cases.push_back(on_ranks(nodes * size, {radix, size}));
+  if (name == "reduce_scatter_halving")
+    for (int64_t ranks = 1; ranks <= 16; ranks *= 2) cases.push_back(on_ranks(ranks));
   return cases.empty() ? flat_cases(20, false) : cases;
 }
 
 const std::vector<std::string>& shape_names() {
-  static const std::vector<std::string> kNames = {
-      "factor",         "blocked_ring", "intergroup",     "tuna",
-      "tuna_coalesced", "reduce_tree",  "broadcast_tree", "reduce_scatter_ring"};
+  static const std::vector<std::string> kNames = {"factor",
+                                                  "blocked_ring",
+                                                  "intergroup",
+                                                  "tuna",
+                                                  "tuna_coalesced",
+                                                  "reduce_tree",
+                                                  "broadcast_tree",
+                                                  "reduce_scatter_ring",
+                                                  "reduce_star",
+                                                  "reduce_scatter_blocked_ring",
+                                                  "reduce_scatter_halving"};
   return kNames;
 }
 

@@ -23,9 +23,6 @@ struct Listener {
   void message_end() {}
   void copy(const PieceValue&, const PieceValue&, bool) {}
   void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
-  void lanes(int64_t) {}
-  void lane() {}
-  void lanes_end() {}
 };
 
 // One rank after another; `start` tells the sink which.

@@ -279,7 +279,6 @@ class Anatomist {
 
   void statement(const Transfer&, const Path&, int, int) {}
   void statement(const Reduce&, const Path&, int, int) { unsupported("a reduction"); }
-  void statement(const Lanes&, const Path&, int, int) { unsupported("lanes"); }
 
   int next_number(Site::Kind kind) const {
     return 1 + static_cast<int>(std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
