@@ -39,6 +39,7 @@ static void destroy(struct quadrille_binding* binding) {
   if (binding->comm != MPI_COMM_NULL) MPI_Comm_free(&binding->comm);
   quadrille_release(binding->loaded);
   free(binding->real);
+  free(binding->topology.runs);
   free(binding);
 }
 

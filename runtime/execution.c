@@ -321,7 +321,7 @@ static inline int follow_event(struct follower* f, struct quadrille_event* event
 }
 
 static int64_t most_iterations(const struct quadrille_binding* binding) {
-  const int64_t nodes = binding->loaded->program.topologies[0].nodes;
+  const int64_t nodes = quadrille_topologies_of(&binding->loaded->program, &binding->place)->nodes;
   const int64_t fixed = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * binding->place.ranks * nodes;
   int64_t most;
   if (__builtin_mul_overflow(binding->execution->total, ITERATIONS_A_BYTE, &most) ||

@@ -57,6 +57,10 @@ struct quadrille_binding {
   struct quadrille_loaded* loaded;
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
   struct quadrille_place place;
+  /* What a schedule for any nodes leaves open: `place` points to the topology, and to these numbers
+   * where no call adds to them. */
+  struct quadrille_topology topology;
+  int64_t parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule, but for those of the call */
   int* real; /* rank in the communicator, by rank in the schedule; gone once there is a plan */
   struct quadrille_plan plan;            /* of an all-to-all in which blocks travel directly */
   struct quadrille_route* route;         /* of one that forwards blocks */
@@ -148,8 +152,8 @@ void quadrille_leave_binding(struct quadrille_binding* binding);
 /* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
  * the caller is `rank`; an MPI error code. */
 int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
-/* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
- * `failure`. */
+/* layout.c: ranks in the order of the schedule. Sets place and real, topology and parameters. Returns
+ * NULL or a text, maybe in `failure`. */
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
 

@@ -139,8 +139,10 @@ const char* quadrille_plan_make(struct quadrille_plan* plan,
   struct planner p = {.plan = plan, .binding = binding};
   struct quadrille_steps steps;
   quadrille_steps_start(&steps, &binding->loaded->program, tables, &binding->place);
-  steps.walker.iterations = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * binding->place.ranks *
-                                                 binding->loaded->program.topologies[0].nodes;
+  steps.walker.iterations =
+      FEW_ITERATIONS +
+      ITERATIONS_A_RANK_AND_NODE * binding->place.ranks *
+          quadrille_topologies_of(&binding->loaded->program, &binding->place)->nodes;
   for (int going = 1; going && !p.error;) switch (quadrille_steps_next(&steps)) {
       case QUADRILLE_STEPS_STEP: plan_step(&p, &steps); break;
       case QUADRILLE_STEPS_COPY: plan_copy(&p, &steps.event); break;

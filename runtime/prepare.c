@@ -10,7 +10,7 @@ static const char* choose_parameters(struct quadrille_binding* binding) {
   const struct quadrille_program* program = &binding->loaded->program;
   struct quadrille_execution* x = binding->execution;
   for (int i = 0; i < program->parameter_count; i++) {
-    x->parameters[i] = program->parameters[i];
+    x->parameters[i] = binding->parameters[i];
     if (!program->at_call[i]) continue;
     const int64_t rule = x->block_size > 0 ? x->block_size : program->parameters[i];
     x->parameters[i] = quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i],

@@ -242,8 +242,8 @@ const char* quadrille_route_make(struct quadrille_route* route,
   struct quadrille_walker walker;
   struct quadrille_event event;
   quadrille_walk_start(&walker, program, tables, &binding->place);
-  walker.iterations =
-      FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * ranks * program->topologies[0].nodes;
+  walker.iterations = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * ranks *
+                                           quadrille_topologies_of(program, &binding->place)->nodes;
   do quadrille_walk_next(&walker, &event);
   while (take(&r, &walker, &event));
   free(r.written);
