@@ -318,6 +318,7 @@ const char* quadrille_compile(struct quadrille_program* program, const unsigned 
     program->requirements[i] = fragment(&c, QUADRILLE_BOOLEAN);
   program->temporary_blocks = fragment(&c, QUADRILLE_INTEGER);
   program->body = program->instruction_count;
+  c.in_body = 1;
   body(&c, 0);
   quadrille_emit(&c, QUADRILLE_DO_END, 0, 0, 0, 0);
   if (c.in.next != c.in.length) quadrille_malformed(&c);

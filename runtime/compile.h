@@ -18,7 +18,8 @@ struct quadrille_compiler {
   int next_register, invariant_room; /* registers below, and above, are taken */
   int tables;                        /* defined so far */
   int in_step, in_message, in_lanes;
-  int in_formula; /* which is the same at all ranks, and comes before the tables */
+  int in_body;    /* all before it is the same at all ranks */
+  int in_formula; /* which comes before the tables */
   int obstacles;  /* to runs: loops, copies and lanes so far */
 };
 

@@ -88,9 +88,11 @@ static int table_index(struct quadrille_compiler* c) {
 static int invariant(struct quadrille_compiler* c, unsigned first) {
   const struct quadrille_program* p = c->program;
   int64_t value = 0;
-  if (c->in_formula && (first == QUADRILLE_PARAMETER || first == QUADRILLE_RANK ||
-                        first == QUADRILLE_GROUP || first == QUADRILLE_ROOT))
+  if (c->in_formula && (first == QUADRILLE_PARAMETER || first == QUADRILLE_GROUP))
     quadrille_read_fail(&c->in, not_of_nodes);
+  if (!c->in_body && first == QUADRILLE_RANK)
+    quadrille_read_fail(&c->in,
+                        "the code asks for a rank where all ranks must agree; make it again");
   switch (first) {
     case QUADRILLE_CONSTANT:
       value = quadrille_read_signed_varint(&c->in);

@@ -38,10 +38,12 @@ const ProvenProgram* find_proof(const Schedule& schedule) {
 
 std::string job_text(const Schedule& schedule) {
   std::string text = schedule.any_nodes ? "any nodes" : "";
-  const char* const before = schedule.any_nodes ? ", here " : " and ";
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("{}nodes {} ({} ranks)", text.empty() ? "" : before, topology.text(),
-                        topology.ranks());
+    text += fmt::format("{}{} ({} ranks)",
+                        schedule.any_nodes ? ", here "
+                        : text.empty()     ? "nodes "
+                                           : " and nodes ",
+                        topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     text += ", " + parameter_text(schedule.program, schedule.job, i);
   return text;

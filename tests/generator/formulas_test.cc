@@ -96,7 +96,8 @@ TEST(Formulas, AreToldByTheFlagThatMakesThem) {
       const Expression formula = read_formula(number, text, variant.program).value();
       const bool is_number = std::isdigit(static_cast<unsigned char>(text[0])) != 0;
       EXPECT_EQ(formula_flag(number, variant.program, formula),
-                fmt::format(is_number ? " --{} {}" : " --{} '{}'", number.name, text));
+                is_number ? fmt::format(" --{} {}", number.name, text)
+                          : fmt::format(" --{} '{}'", number.name, text));
     }
   for (const char* name : {"tuna", "tuna-coalesced"}) {
     const Variant& variant = variant_of(name);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "generator/encode.h"
 #include "generator/registry.h"
 #include "runtime/digest.h"
@@ -250,17 +252,18 @@ Bytes any_file(const Bytes& job, const Program& program = parameterized()) {
 constexpr uint8_t kInline = QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT;
 
 TEST(RejectedFiles, JobsForAnyNodesWhoseFormulasAreNone) {
-  const Bytes at_call = {7};
+  const Bytes at_call = {6};
   expect_taken(any_file(Bytes{0, 0, kInline + 3} + at_call));
   expect_taken(any_file(Bytes{0, 9, QUADRILLE_RANKS} + at_call));
   expect_taken(any_file(Bytes{0, 9, QUADRILLE_ELEMENT, 0, kInline + 1} + at_call));
   expect_taken(any_file(Bytes{0, 9, QUADRILLE_LENGTH, 0} + at_call));
   const std::string alone = "a parameter depends on";
   for (const Bytes& formula :
-       {Bytes{QUADRILLE_RANK}, Bytes{QUADRILLE_PARAMETER, 0}, Bytes{QUADRILLE_GROUP},
-        Bytes{QUADRILLE_ELEMENT, 1, kInline}, Bytes{QUADRILLE_LENGTH, 1},
-        Bytes{QUADRILLE_ADD, kInline, QUADRILLE_RANK}})
+       {Bytes{QUADRILLE_PARAMETER, 0}, Bytes{QUADRILLE_GROUP}, Bytes{QUADRILLE_ELEMENT, 1, kInline},
+        Bytes{QUADRILLE_LENGTH, 1}, Bytes{QUADRILLE_ADD, kInline, QUADRILLE_GROUP}})
     expect_refused(any_file(Bytes{0, 0} + formula + at_call), alone);
+  expect_refused(any_file(Bytes{0, 0, QUADRILLE_RANK} + at_call), "'rank' in a declaration",
+                 "asks for a rank");
   for (const Bytes& formula :
        {Bytes{}, Bytes{QUADRILLE_INLINE_BIT}, Bytes{QUADRILLE_ROOT}, Bytes{QUADRILLE_REMOTE_RANKS},
         Bytes{QUADRILLE_LENGTH, 2}, Bytes{QUADRILLE_PARAMETER, 2}, Bytes{QUADRILLE_ADD, kInline},
@@ -269,8 +272,23 @@ TEST(RejectedFiles, JobsForAnyNodesWhoseFormulasAreNone) {
     expect_refused(any_file(Bytes{0, 0} + formula + at_call), "");
 }
 
+// Tables would be others at each rank, and whoever checks the program fills them once.
+TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
+  for (const char* text :
+       {"require ranks < 9", "table t[i in 0 .. ranks] = i", "table t[i in 0 .. 3] = ranks",
+        "table t = powers(2, ranks)", "temporary ranks blocks"}) {
+    const Program program =
+        parse_program(std::string("algorithm a for alltoall\n") + text + "\n", "test").value();
+    Bytes code = encode_code(program);
+    expect_taken(file_of({section("PRG", 1, code), job_section()}));
+    std::replace(code.begin(), code.end(), uint8_t{QUADRILLE_RANKS}, uint8_t{QUADRILLE_RANK});
+    expect_refused(file_of({section("PRG", 1, code), job_section()}), "'rank' in a declaration",
+                   "asks for a rank where all ranks must agree");
+  }
+}
+
 TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
-  const Bytes rest = {kInline, 7};
+  const Bytes rest = {kInline, 6};
   expect_taken(any_file(Bytes{0, 0} + rest));
   expect_taken(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS) + rest));
   expect_refused(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS + 1) + rest), "malformed");

@@ -63,7 +63,8 @@ TEST(AnyNodes, OneJobIsPutOnNodesOfAllKinds) {
 }
 
 TEST(AnyNodes, AFormulaDependsOnNothingElse) {
-  for (const char* formula : {"rank", "base[1]", "pow[0]", "length(base)", "1 + group"})
+  EXPECT_THAT(parse_refusal("rank"), HasSubstr("'rank' in a declaration, which means the same"));
+  for (const char* formula : {"base[1]", "pow[0]", "length(base)", "1 + group"})
     EXPECT_THAT(parse_refusal(formula),
                 HasSubstr("--r: a parameter depends on numbers, 'ranks' and node sizes alone"))
         << formula;
