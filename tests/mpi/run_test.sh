@@ -57,7 +57,7 @@ right ', 5 ranks, contributions of 100 bytes, synchronous sends, in place: every
 for ranks in 2 5; do
   right "alltoall hierarchical-factor, $ranks ranks, blocks of 1024 bytes: every" $ranks \
     tests/mpi/any/hierarchical-factor_any.qs $quick
-  right "allgather blocked-ring-nodes, $ranks ranks, contributions of 1024 bytes: every" $ranks \
+  right "allgather blocked-ring-nodes, $ranks ranks, contributions of 1024 bytes, in place: every" $ranks \
     tests/mpi/any_allgather/blocked-ring-nodes_any.qs $quick --in-place
 done
 right 'alltoall tuna, 3 ranks, blocks of 1024 bytes: every' 3 tests/mpi/any/tuna_any.qs $quick --layout trusted
