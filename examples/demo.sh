@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./dev demo: the whole path, from a topology to a proven table that MPI runs.
+# ./dev demo: the whole path, from an algorithm to a proven table that MPI runs.
 set -euo pipefail
 echo "building (once)"
 bazel build --noshow_progress --ui_event_filters=-info,-stdout,-stderr,-warning \
@@ -18,6 +18,13 @@ try() {
   "$@"
 }
 in_folder() { (cd "$folder" && "$@"); }
+
+try "bazel run //generator -- generate alltoall --algorithm hierarchical-factor --nodes any --out alltoall.qs" \
+  in_folder "$PWD/$generator" generate alltoall --algorithm hierarchical-factor --nodes any --out alltoall.qs
+try "bazel run //verifier -- check alltoall.qs" in_folder "$PWD/$verifier" check alltoall.qs
+try "mpirun -n 5 bazel-bin/runtime/run alltoall.qs" \
+  mpirun --allow-run-as-root --oversubscribe -n 5 bazel-bin/runtime/run "$folder/alltoall.qs"
+printf '\n%s\n' "That file serves every job. For given nodes:"
 
 try "bazel run //generator -- generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out alltoall_1_2_3.qs" \
   in_folder "$PWD/$generator" generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 \

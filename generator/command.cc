@@ -10,6 +10,8 @@
 #include "cli/files.h"
 #include "generator/block_size.h"
 #include "generator/encode.h"
+#include "generator/formulas.h"
+#include "schedule/any_nodes.h"
 
 namespace quadrille {
 namespace {
@@ -17,17 +19,27 @@ namespace {
 using cli::bad_input;
 
 constexpr const char* kAuto = "auto";
+constexpr const char* kAny = "any";
 
-Result<Topology> read_topology(const GenerateArguments& arguments) {
-  const int given =
-      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
-  if (given != 1)
-    return Error{"give the nodes once: --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
+Result<Topology> read_given_nodes(const GenerateArguments& arguments) {
   if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
   if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
   const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
   if (!file.ok()) return file.error();
   return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
+}
+
+// Nothing where the schedule is to serve any nodes.
+Result<std::optional<Topology>> read_topology(const GenerateArguments& arguments) {
+  const int given =
+      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
+  if (given != 1)
+    return Error{
+        "give the nodes once: --nodes any, --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
+  if (arguments.nodes == kAny) return std::optional<Topology>();
+  const Result<Topology> topology = read_given_nodes(arguments);
+  if (!topology.ok()) return topology.error();
+  return std::optional<Topology>(*topology);
 }
 
 std::string algorithm_names(Collective collective) {
@@ -110,10 +122,15 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
       fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least())};
 }
 
-// The parameters of the job: a number by its flag, what is given at the call by the rule of its
-// block size.
-Result<Job> make_job(const Algorithm& algorithm, const Program& program, const Topology& topology,
-                     const GenerateArguments& arguments) {
+const Number& number_of(const Algorithm& algorithm, const Parameter& parameter) {
+  const auto number = std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
+                                   [&](const Number& n) { return n.name == parameter.name.text; });
+  check(number != algorithm.numbers.end(), "a parameter that no flag gives");
+  return *number;
+}
+
+Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& program,
+                                  const GenerateArguments& arguments) {
   for (const auto& [name, text] : arguments.numbers)
     if (!text.empty() &&
         std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
@@ -123,9 +140,19 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program, const T
                                    {"alpha", arguments.machine.alpha},
                                    {"beta", arguments.machine.beta}})
     if (!text.empty() && !chooses_block_size(program)) return no_such_option(flag, algorithm);
-  Job job{{topology}, {}, {}};
+  return true;
+}
+
+// The parameters of the job: a number by its flag, what is given at the call by the rule of its
+// block size.
+Result<Job> make_job(const Algorithm& algorithm, const Program& program,
+                     const std::optional<Topology>& topology, const GenerateArguments& arguments) {
+  const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);
+  if (!known.ok()) return known.error();
+  Job job = topology ? Job{{*topology}, {}} : job_for_any(algorithm, program);
   for (const Parameter& parameter : program.parameters) {
     job.models.emplace_back();
+    if (!topology) job.formulas.emplace_back();
     if (parameter.at_call) {
       const auto size =
           read_block_size(arguments.block_size, arguments.machine.alpha, arguments.machine.beta);
@@ -134,14 +161,18 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program, const T
       job.models.back() = size->model;
       continue;
     }
-    const auto number =
-        std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
-                     [&](const Number& n) { return n.name == parameter.name.text; });
-    check(number != algorithm.numbers.end(), "a parameter that no flag gives");
-    const Result<int64_t> value =
-        read_number(*number, arguments.numbers.at(number->name), topology.ranks());
-    if (!value.ok()) return value.error();
-    job.parameters.push_back(*value);
+    const Number& number = number_of(algorithm, parameter);
+    const std::string& text = arguments.numbers.at(number.name);
+    if (topology) {
+      const Result<int64_t> value = read_number(number, text, topology->ranks());
+      if (!value.ok()) return value.error();
+      job.parameters.push_back(*value);
+      continue;
+    }
+    Result<Expression> formula = read_formula(number, text, program);
+    if (!formula.ok()) return formula.error();
+    job.parameters.push_back(0);
+    job.formulas.back() = std::move(formula).value();
   }
   return job;
 }
@@ -172,8 +203,8 @@ void add_options(CLI::App& command, GenerateArguments& arguments) {
 void add_node_options(CLI::App& command, GenerateArguments& arguments) {
   command
       .add_option("--nodes", arguments.nodes,
-                  "ranks on each node: 1,2,3 or 4x8, four nodes of eight, or 512x16,5; one of "
-                  "--nodes, --slurm, --hostfile is needed")
+                  "any, for a schedule that serves every job; or ranks on each node: 1,2,3 or 4x8, "
+                  "four nodes of eight, or 512x16,5; one of --nodes, --slurm, --hostfile is needed")
       ->type_name("LIST");
   command
       .add_option("--slurm", arguments.slurm, "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5")
@@ -255,8 +286,11 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
           fmt::format("--{}: give it with an algorithm's name; auto leaves options as they "
                       "are",
                       option)};
-  const Result<Topology> topology = read_topology(arguments);
-  if (!topology.ok()) return topology.error();
+  const Result<std::optional<Topology>> nodes = read_topology(arguments);
+  if (!nodes.ok()) return nodes.error();
+  const std::optional<Topology>& topology = *nodes;
+  if (!topology)
+    return Error{"--nodes any: auto chooses for given nodes; name an algorithm and its numbers"};
   const Result<Workload> workload = read_workload(arguments.machine);
   if (!workload.ok()) return workload.error();
   const Result<Fixed> fixed = fixed_numbers(arguments, topology->ranks());
@@ -284,23 +318,31 @@ int generate_as_told(const GenerateArguments& arguments) {
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
   const Result<Choices> choices = complete(**algorithm, arguments.choices);
   if (!choices.ok()) return bad_input("generate", choices.error().message);
-  const Result<Topology> topology = read_topology(arguments);
+  const Result<std::optional<Topology>> topology = read_topology(arguments);
   if (!topology.ok()) return bad_input("generate", topology.error().message);
+  if (!*topology && !(*algorithm)->proof)
+    return bad_input("generate", fmt::format("--nodes any: {} for {} is not proven for all sizes; "
+                                             "give the nodes that it is for",
+                                             (*algorithm)->name, arguments.collective));
 
   const Program program = make_program(**algorithm, *choices);
   const Result<Job> job = make_job(**algorithm, program, *topology, arguments);
   if (!job.ok()) return bad_input("generate", job.error().message);
   // Binding asks the program's own requirements.
-  const Result<Binding> binding = bind(program, *job, plain_call(program, *job), 0);
-  if (!binding.ok())
-    return bad_input("generate",
-                     binding.error().message + "; `list` says what each algorithm needs");
+  if (*topology) {
+    const Result<Binding> binding = bind(program, *job, plain_call(program, *job), 0);
+    if (!binding.ok())
+      return bad_input("generate",
+                       binding.error().message + "; `list` says what each algorithm needs");
+  }
   const Bytes file = encode(program, *job);
   const Result<bool> written = cli::write_file(arguments.out, file);
   if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
-  fmt::print("{}: {} for {} on nodes {} ({} ranks), {} bytes\n", arguments.out,
-             program.algorithm.text, name_of(program.collective), topology->text(),
-             topology->ranks(), file.size());
+  const std::string nodes =
+      *topology ? fmt::format("nodes {} ({} ranks)", (*topology)->text(), (*topology)->ranks())
+                : "any nodes";
+  fmt::print("{}: {} for {} on {}, {} bytes\n", arguments.out, program.algorithm.text,
+             name_of(program.collective), nodes, file.size());
   fmt::print("{}", arguments.chosen);
   return 0;
 }
@@ -327,9 +369,13 @@ std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& s
     const Parameter& parameter = schedule.program.parameters[i];
     const int64_t value = schedule.job.parameters[i];
     if (parameter.at_call) text += block_size_flags({value, schedule.job.models[i]});
-    for (const Number& number : algorithm.numbers)
-      if (number.name == parameter.name.text && value != number.initial)
+    for (const Number& number : algorithm.numbers) {
+      if (number.name != parameter.name.text) continue;
+      if (serves_any_nodes(schedule.job))
+        text += formula_flag(number, schedule.program, schedule.job.formulas[i]);
+      else if (value != number.initial)
         text += fmt::format(" --{} {}", number.name, value);
+    }
   }
   return text;
 }
@@ -350,7 +396,8 @@ std::string generate_command(const verifier::Schedule& schedule) {
           command += fmt::format(" --{} {}", option.name, choices.at(option.name));
       command += number_flags(algorithm, schedule);
     }
-  return fmt::format("{} --nodes {}", command, schedule.job.groups[0].text());
+  return fmt::format("{} --nodes {}", command,
+                     schedule.any_nodes ? kAny : schedule.job.groups[0].text());
 }
 
 }  // namespace quadrille

@@ -1,4 +1,5 @@
-// The command line of `generate`: which program, for which nodes, with which numbers in the file.
+// The command line of `generate`: which program, for which nodes, or for any, with which numbers in
+// the file.
 #ifndef QUADRILLE_GENERATOR_COMMAND_H_
 #define QUADRILLE_GENERATOR_COMMAND_H_
 

@@ -9,6 +9,7 @@
 
 #include "runtime/digest.h"
 #include "runtime/table_format.h"
+#include "schedule/any_nodes.h"
 #include "schedule/traverse.h"
 
 namespace quadrille {
@@ -101,6 +102,11 @@ class CodeWriter {
     for (const Expression& requirement : program.requirements) expression(requirement);
     expression(program.temporary_blocks);
     body(program.body);
+    return out_.take();
+  }
+
+  Bytes run(const Expression& formula) {
+    expression(formula);
     return out_.take();
   }
 
@@ -198,6 +204,10 @@ class CodeWriter {
 
 Bytes encode_job(const Program& program, const Job& job) {
   Writer out;
+  if (serves_any_nodes(job)) {
+    out.varint(0);
+    out.varint(job.most_ranks);
+  }
   for (const Topology& topology : job.groups) {
     out.varint(topology.runs().size());
     for (const Run& run : topology.runs()) {
@@ -206,6 +216,11 @@ Bytes encode_job(const Program& program, const Job& job) {
     }
   }
   for (size_t i = 0; i < program.parameters.size(); ++i) {
+    if (serves_any_nodes(job) && !program.parameters[i].at_call) {
+      const Bytes formula = CodeWriter().run(job.formulas[i]);
+      out.append(formula.data(), formula.size());
+      continue;
+    }
     const int64_t value = i < job.parameters.size() ? job.parameters[i] : kRuleNone;
     out.signed_varint(value);
     if (!program.parameters[i].at_call || !uses_model(value)) continue;
@@ -247,13 +262,21 @@ Bytes encode(const Program& program, const Job& job) {
 
   Writer file;
   file.append(QUADRILLE_MAGIC, QUADRILLE_MAGIC_LENGTH);
-  file.fixed(QUADRILLE_FORMAT_MAJOR, 2);
+  const int version =
+      serves_any_nodes(job) ? QUADRILLE_FORMAT_ANY_NODES : QUADRILLE_FORMAT_GIVEN_NODES;
+  file.fixed(version, 2);
   file.fixed(QUADRILLE_FORMAT_MINOR, 2);
-  file.fixed(QUADRILLE_FORMAT_OLDEST_READER, 2);
-  file.fixed(3, 2);
+  file.fixed(version, 2);
+  file.fixed(job.needs.empty() ? 3 : 4, 2);
   file.append(digest, QUADRILLE_HASH_LENGTH);
   file.append(critical.bytes().data(), critical.bytes().size());
   file.section(QUADRILLE_SECTION_NAMES, 0, encode_names(program));
+  if (!job.needs.empty()) {
+    check(job.needs.size() <= QUADRILLE_MAX_NAME_LENGTH, "words that are too long");
+    Writer words;
+    words.string(job.needs);
+    file.section(QUADRILLE_SECTION_REQUIREMENT, 0, words.take());
+  }
   file.fixed(quadrille_crc32c(file.bytes().data(), file.bytes().size()), QUADRILLE_CHECKSUM_LENGTH);
   return file.take();
 }

@@ -17,6 +17,7 @@
 #include "generator/picture.h"
 #include "generator/proof_file.h"
 #include "generator/registry.h"
+#include "schedule/any_nodes.h"
 #include "schedule/text.h"
 #include "verifier/call.h"
 #include "verifier/decode.h"
@@ -30,7 +31,10 @@ int list() {
   for (const Algorithm& algorithm : algorithms()) {
     fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
                algorithm.name, algorithm.summary, algorithm.source, algorithm.precondition);
-    fmt::print("  proven: {}\n", algorithm.proof ? "yes" : "not yet");
+    fmt::print("  proven: {}\n  --nodes any: {}\n", algorithm.proof ? "yes" : "not yet",
+               !algorithm.proof           ? "not yet, as it is not proven"
+               : algorithm.most_ranks > 0 ? fmt::format("up to {} ranks", algorithm.most_ranks)
+                                          : "yes");
     for (const Option& option : algorithm.options)
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
     for (const Number& number : algorithm.numbers)
@@ -49,9 +53,12 @@ Result<verifier::Schedule> read_schedule(const std::string& path) {
 
 // What the program text does not say: the job.
 std::string job_comment(const verifier::Schedule& schedule) {
-  std::string text;
+  std::string text = schedule.any_nodes ? "-- any nodes\n" : "";
+  if (schedule.job.most_ranks > 0)
+    text += fmt::format("-- up to {} ranks\n", schedule.job.most_ranks);
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("-- nodes {} ({} ranks)\n", topology.text(), topology.ranks());
+    text += fmt::format("-- {}nodes {} ({} ranks)\n", schedule.any_nodes ? "here " : "",
+                        topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.job.parameters.size(); ++i)
     text += fmt::format("-- {}\n", parameter_text(schedule.program, schedule.job, i));
   return text +
@@ -102,8 +109,13 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
 }
 
 Result<std::string> show_text(const ShowArguments& arguments) {
-  const Result<verifier::Schedule> schedule = read_schedule(arguments.file);
+  const Result<verifier::Schedule> read = read_schedule(arguments.file);
+  if (!read.ok()) return read.error();
+  const Result<verifier::Schedule> schedule =
+      verifier::on_nodes_of(arguments.call, *read, arguments.file);
   if (!schedule.ok()) return schedule.error();
+  const bool is_text = arguments.format == "text" && !arguments.explain;
+  if (serves_any_nodes(schedule->job) && !is_text) return verifier::wants_nodes(arguments.file);
   if (arguments.explain) {
     const Result<Workload> workload = read_workload(arguments.machine);
     if (!workload.ok()) return workload.error();

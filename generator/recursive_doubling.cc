@@ -112,7 +112,9 @@ Algorithm recursive_doubling() {
           "none",
           {},
           program,
-          recursive_doubling_proof};
+          recursive_doubling_proof,
+          {},
+          int64_t{1} << 20};
 }
 
 }  // namespace quadrille

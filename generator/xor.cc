@@ -71,7 +71,9 @@ Algorithm xor_exchange() {
           "a power of two of ranks",
           {self_loops_option()},
           program,
-          proof};
+          proof,
+          {},
+          int64_t{1} << 20};
 }
 
 }  // namespace quadrille

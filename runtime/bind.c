@@ -27,6 +27,7 @@ static void destroy(struct quadrille_binding* binding) {
   free(binding->offsets);
   free(binding->copy);
   free(binding->real);
+  free(binding->topology.runs);
   free(binding);
 }
 

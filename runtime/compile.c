@@ -323,8 +323,22 @@ const char* quadrille_compile(struct quadrille_program* program, const unsigned 
     program->requirements[i] = fragment(&c, QUADRILLE_BOOLEAN);
   program->temporary_blocks = fragment(&c, QUADRILLE_INTEGER);
   program->body = program->instruction_count;
+  c.in_body = 1;
   body(&c, 0);
   quadrille_emit(&c, QUADRILLE_DO_END, 0, 0, 0, 0);
   if (c.in.next != c.in.length) quadrille_malformed(&c);
   return c.in.error;
+}
+
+struct quadrille_fragment quadrille_compile_formula(struct quadrille_program* program,
+                                                    struct quadrille_reader* job) {
+  struct quadrille_compiler c = {.in = *job,
+                                 .program = program,
+                                 .next_register = program->register_count,
+                                 .invariant_room = QUADRILLE_REGISTERS - program->invariant_count,
+                                 .tables = program->table_count,
+                                 .in_formula = 1};
+  const struct quadrille_fragment result = fragment(&c, QUADRILLE_INTEGER);
+  *job = c.in;
+  return result;
 }

@@ -18,8 +18,10 @@ struct quadrille_compiler {
   int next_register, invariant_room; /* registers below, and above, are taken */
   int tables;                        /* defined so far */
   int in_step, in_message;
-  int combines;  /* the message */
-  int obstacles; /* to runs: loops and copies so far */
+  int in_body;    /* all before it is the same at all ranks */
+  int in_formula; /* which comes before the tables */
+  int combines;   /* the message */
+  int obstacles;  /* to runs: loops and copies so far */
 };
 
 /* compile_expression.c */

@@ -71,10 +71,15 @@ int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expressi
   return --c->invariant_room;
 }
 
+static const char not_of_nodes[] =
+    "a parameter depends on more than the nodes; make the schedule again";
+
 static int table_index(struct quadrille_compiler* c) {
   const unsigned index = quadrille_read_byte(&c->in);
   if (index >= (unsigned)c->tables)
     quadrille_read_fail(&c->in, "the code uses a table that is not defined; make it again");
+  else if (c->in_formula && c->program->tables[index].kind != QUADRILLE_TABLE_NODES)
+    quadrille_read_fail(&c->in, not_of_nodes);
   return c->in.error ? 0 : (int)index;
 }
 
@@ -83,6 +88,11 @@ static int table_index(struct quadrille_compiler* c) {
 static int invariant(struct quadrille_compiler* c, unsigned first) {
   const struct quadrille_program* p = c->program;
   int64_t value = 0;
+  if (c->in_formula && (first == QUADRILLE_PARAMETER || first == QUADRILLE_GROUP))
+    quadrille_read_fail(&c->in, not_of_nodes);
+  if (!c->in_body && first == QUADRILLE_RANK)
+    quadrille_read_fail(&c->in,
+                        "the code asks for a rank where all ranks must agree; make it again");
   switch (first) {
     case QUADRILLE_CONSTANT:
       value = quadrille_read_signed_varint(&c->in);

@@ -60,6 +60,9 @@ struct quadrille_binding {
   MPI_Comm comm; /* the channel's */
   int own;       /* this rank in it */
   struct quadrille_place place;
+  /* What a schedule for any nodes leaves open: `place` points to the topology, and to these numbers. */
+  struct quadrille_topology topology;
+  int64_t parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule; those of the call, of the last */
   int* real; /* rank in the communicator, by rank in the schedule */
   struct quadrille_tables tables;
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
@@ -71,7 +74,6 @@ struct quadrille_binding {
 
   /* of an allgather */
   int are_tables_good; /* for these counts and parameters */
-  int64_t parameters[QUADRILLE_MAX_PARAMETERS];
   int64_t *counts, *offsets; /* of the blocks, by rank in the schedule: bytes, and from the base */
   int64_t total;             /* of all counts */
   int64_t each, stride;      /* where all are the same, and lie evenly: bytes; else -1 */
@@ -153,8 +155,8 @@ void quadrille_leave_binding(struct quadrille_binding* binding);
 /* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
  * the caller is `rank`; an MPI error code. */
 int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
-/* layout.c: ranks in the order of the schedule. Sets place.rank and real. Returns NULL or a text in
- * `failure`. */
+/* layout.c: ranks in the order of the schedule. Sets place and real, topology and parameters. Returns
+ * NULL or a text, maybe in `failure`. */
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
 

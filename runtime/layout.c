@@ -31,6 +31,7 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
 /* "1,2,3x4" as far as it fits. */
 static void describe(const struct quadrille_topology* topology, char* text, size_t size) {
   size_t used = 0;
+  text[0] = 0;
   for (int64_t i = 0; i < topology->run_count && used < size; i++) {
     const struct quadrille_node_run* run = &topology->runs[i];
     used +=
@@ -53,26 +54,45 @@ static int same_nodes(const struct node* nodes, int count,
   return 1;
 }
 
+/* The topology of sorted nodes; 0 where memory ran out. */
+static int topology_of(const struct node* nodes, int count, struct quadrille_topology* topology) {
+  struct quadrille_node_run* runs = calloc((size_t)count, sizeof *runs);
+  *topology = (struct quadrille_topology){runs, 0, count, 0};
+  for (int i = 0; i < count && runs; i++) {
+    if (i == 0 || nodes[i].size != nodes[i - 1].size)
+      runs[topology->run_count++] = (struct quadrille_node_run){0, nodes[i].size};
+    runs[topology->run_count - 1].nodes++;
+    topology->ranks += nodes[i].size;
+  }
+  return runs != NULL;
+}
+
 /* Says what the schedule is for and what is there; `nodes` are sorted. */
 static void describe_mismatch(const struct node* nodes, int count,
                               const struct quadrille_topology* topology,
                               char failure[QUADRILLE_TEXT]) {
   char wanted[48], found[48];
-  struct quadrille_node_run* runs = calloc((size_t)count, sizeof *runs);
-  struct quadrille_topology actual = {runs, 0, 0, 0};
-  for (int i = 0; i < count && runs; i++) {
-    if (actual.run_count == 0 || runs[actual.run_count - 1].size != nodes[i].size)
-      runs[actual.run_count++] = (struct quadrille_node_run){0, nodes[i].size};
-    runs[actual.run_count - 1].nodes++;
-  }
+  struct quadrille_topology actual;
+  topology_of(nodes, count, &actual);
   describe(topology, wanted, sizeof wanted);
   describe(&actual, found, sizeof found);
-  free(runs);
-  snprintf(
-      failure, QUADRILLE_TEXT,
-      "the schedule is for nodes %s, the communicator has %s; generate one for these, or bind with "
-      "QUADRILLE_LAYOUT_TRUSTED",
-      wanted, found);
+  free(actual.runs);
+  snprintf(failure, QUADRILLE_TEXT,
+           "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
+           "any, or "
+           "bind with QUADRILLE_LAYOUT_TRUSTED",
+           wanted, found);
+}
+
+/* Takes the sorted nodes where the schedule serves any, and compares them with its own otherwise. */
+static const char* take_nodes(struct quadrille_binding* binding, const struct node* nodes,
+                              int count, char failure[QUADRILLE_TEXT]) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  if (program->serves_any_nodes)
+    return topology_of(nodes, count, &binding->topology) ? NULL : quadrille_no_memory;
+  if (same_nodes(nodes, count, &program->topologies[0])) return NULL;
+  describe_mismatch(nodes, count, &program->topologies[0], failure);
+  return failure;
 }
 
 /* Numbers the ranks: node_of[r] becomes r's node, `nodes` has room for one a rank. */
@@ -91,11 +111,8 @@ static const char* number_ranks(struct quadrille_binding* binding, const int* no
     nodes[index_of[node_of[r]]].size++;
   }
   qsort(nodes, (size_t)count, sizeof *nodes, by_size);
-  const struct quadrille_topology* topology = &binding->loaded->program.topologies[0];
-  if (!same_nodes(nodes, count, topology)) {
-    describe_mismatch(nodes, count, topology, failure);
-    return failure;
-  }
+  const char* error = take_nodes(binding, nodes, count, failure);
+  if (error) return error;
   int next = 0;
   for (int i = 0; i < count; i++) {
     nodes[i].first = next;
@@ -112,22 +129,32 @@ static const char* number_ranks(struct quadrille_binding* binding, const int* no
   return NULL;
 }
 
-const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
+/* What can be told without asking who shares memory. */
+static const char* refuse_ranks(const struct quadrille_program* program, int ranks, int layout,
+                                char failure[QUADRILLE_TEXT]) {
+  const long long most = (long long)program->most_ranks,
+                  wanted = (long long)program->topologies[0].ranks;
+  if (!program->serves_any_nodes) {
+    snprintf(failure, QUADRILLE_TEXT,
+             "the schedule is for %lld ranks, the communicator has %d; generate one for %d or for "
+             "any nodes",
+             wanted, ranks, ranks);
+    return ranks == wanted ? NULL : failure;
+  }
+  snprintf(failure, QUADRILLE_TEXT,
+           "%s is proven for up to %lld ranks, the communicator has %d; generate one for its nodes",
+           program->algorithm, most, ranks);
+  if (most > 0 && ranks > most) return failure;
+  if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED)
+    return "a schedule for any nodes does not say how many ranks a node has; bind with "
+           "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
+  return NULL;
+}
+
+/* Asks MPI who shares memory; collective. */
+static const char* find_nodes(struct quadrille_binding* binding, int own,
                               char failure[QUADRILLE_TEXT]) {
   const int ranks = (int)binding->place.ranks;
-  const struct quadrille_program* program = &binding->loaded->program;
-  int own = 0;
-  MPI_Comm_rank(binding->comm, &own);
-  if (ranks != program->topologies[0].ranks) {
-    snprintf(failure, QUADRILLE_TEXT,
-             "the schedule is for %lld ranks, the communicator has %d; generate one for %d",
-             (long long)program->topologies[0].ranks, ranks, ranks);
-    return failure;
-  }
-  for (int r = 0; r < ranks; r++) binding->real[r] = r;
-  binding->place.rank = own;
-  if (!program->uses_nodes || layout == QUADRILLE_LAYOUT_TRUSTED) return NULL;
-
   int* node_of = malloc((size_t)ranks * sizeof *node_of);
   int* index_of = malloc((size_t)ranks * sizeof *index_of);
   struct node* nodes = malloc((size_t)ranks * sizeof *nodes);
@@ -146,5 +173,36 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   free(node_of);
   free(index_of);
   free(nodes);
+  return error;
+}
+
+/* What a schedule for any nodes leaves open. */
+static const char* fill_in(struct quadrille_binding* binding) {
+  const struct node one = {0, (int)binding->place.ranks, 0};
+  if (!binding->loaded->program.uses_nodes && !topology_of(&one, 1, &binding->topology))
+    return quadrille_no_memory;
+  char text[QUADRILLE_TEXT];
+  describe(&binding->topology, text, sizeof text);
+  quadrille_log("%s takes nodes %s", binding->loaded->program.algorithm, text);
+  binding->place.topologies = &binding->topology;
+  binding->place.parameters = binding->parameters;
+  return quadrille_formulas_evaluate(&binding->loaded->program, &binding->place,
+                                     binding->parameters);
+}
+
+const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
+                              char failure[QUADRILLE_TEXT]) {
+  const int ranks = (int)binding->place.ranks;
+  const struct quadrille_program* program = &binding->loaded->program;
+  int own = 0;
+  MPI_Comm_rank(binding->comm, &own);
+  const char* error = refuse_ranks(program, ranks, layout, failure);
+  if (error) return error;
+  for (int r = 0; r < ranks; r++) binding->real[r] = r;
+  binding->place.rank = own;
+  memcpy(binding->parameters, program->parameters, sizeof binding->parameters);
+  if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED)
+    error = find_nodes(binding, own, failure);
+  if (!error && program->serves_any_nodes) error = fill_in(binding);
   return error;
 }

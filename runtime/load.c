@@ -52,7 +52,7 @@ struct section {
 };
 
 struct sections {
-  struct section program, job, names;
+  struct section program, job, names, requirement;
   int known; /* how many of them have been seen: each has its place */
 };
 
@@ -93,6 +93,8 @@ static const char* read_section(struct sections* sections, const unsigned char* 
     return place_section(sections, 1, &sections->job, found, flags, QUADRILLE_SECTION_CRITICAL);
   if (memcmp(head, QUADRILLE_SECTION_NAMES, 3) == 0)
     return place_section(sections, 2, &sections->names, found, flags, 0);
+  if (memcmp(head, QUADRILLE_SECTION_REQUIREMENT, 3) == 0)
+    return place_section(sections, 3, &sections->requirement, found, flags, 0);
   if (flags & QUADRILLE_SECTION_CRITICAL)
     return "a section that this library does not know; use a newer one";
   return NULL;
@@ -127,8 +129,8 @@ static const char* read_sections(struct sections* sections, const unsigned char*
 }
 
 /* Node sizes, strictly ascending from run to run. */
-static void read_topology(struct quadrille_reader* reader, struct quadrille_topology* topology) {
-  const uint64_t count = quadrille_read_varint(reader);
+static void read_topology(struct quadrille_reader* reader, uint64_t count,
+                          struct quadrille_topology* topology) {
   /* Two bytes a run at least: so many cannot be missing bytes only. */
   if (count < 1 || count > reader->length)
     quadrille_read_fail(reader, "the job is malformed; make it again");
@@ -165,11 +167,30 @@ static void read_rule(struct quadrille_reader* reader, struct quadrille_program*
   program->beta_ps[i] = (int64_t)beta;
 }
 
+/* Given nodes, or what any are to be: a topology of no runs. */
+static void read_nodes(struct quadrille_reader* reader, struct quadrille_program* program) {
+  const uint64_t count = quadrille_read_varint(reader);
+  program->serves_any_nodes = !reader->error && count == 0;
+  if (program->serves_any_nodes) {
+    const uint64_t most = quadrille_read_varint(reader);
+    program->most_ranks = (int64_t)most;
+    if (program->groups != 1 || most > QUADRILLE_MAX_RANKS)
+      quadrille_read_fail(reader, "the job is malformed; make it again");
+    return;
+  }
+  read_topology(reader, count, &program->topologies[0]);
+  if (program->groups == 2)
+    read_topology(reader, quadrille_read_varint(reader), &program->topologies[1]);
+}
+
 static const char* read_job(struct quadrille_program* program, struct section section) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
-  for (int group = 0; group < program->groups; group++)
-    read_topology(&reader, &program->topologies[group]);
+  read_nodes(&reader, program);
   for (int i = 0; i < program->parameter_count; i++) {
+    if (program->serves_any_nodes && !program->at_call[i]) {
+      program->formulas[i] = quadrille_compile_formula(program, &reader);
+      continue;
+    }
     program->parameters[i] = quadrille_read_signed_varint(&reader);
     if (program->at_call[i]) read_rule(&reader, program, i);
   }
@@ -178,18 +199,16 @@ static const char* read_job(struct quadrille_program* program, struct section se
   return reader.error;
 }
 
-/* The algorithm's name is the first of the names; anything else there is for people with other
- * tools. */
-static void read_name(struct quadrille_program* program, struct section section) {
+/* The string that a section begins with, into `text`, which is left as it is where that is none of
+ * printable characters that fit. */
+static void read_text(struct section section, char text[64]) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
   const uint64_t length = quadrille_read_varint(&reader);
-  strcpy(program->algorithm, "unnamed");
-  if (reader.error || length >= sizeof program->algorithm || length > reader.length - reader.next)
-    return;
+  if (reader.error || length >= 64 || length > reader.length - reader.next) return;
   for (uint64_t i = 0; i < length; i++)
     if (reader.bytes[reader.next + i] < ' ' || reader.bytes[reader.next + i] > '~') return;
-  memcpy(program->algorithm, reader.bytes + reader.next, length);
-  program->algorithm[length] = 0;
+  memcpy(text, reader.bytes + reader.next, length);
+  text[length] = 0;
 }
 
 const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file,
@@ -206,7 +225,10 @@ const char* quadrille_program_load(struct quadrille_program* program, const unsi
     return error;
   }
   memcpy(program->hash, digest, QUADRILLE_HASH_LENGTH);
-  read_name(program, sections.names);
+  /* The algorithm's name is the first of the names; others are for people with other tools. */
+  strcpy(program->algorithm, "unnamed");
+  read_text(sections.names, program->algorithm);
+  read_text(sections.requirement, program->needs);
   return NULL;
 }
 

@@ -106,6 +106,7 @@ struct quadrille_topology {
 struct quadrille_program {
   unsigned char hash[QUADRILLE_HASH_LENGTH];
   char algorithm[64];
+  char needs[64]; /* what its requirements say, in words; empty where the file has none */
   int collective, groups, port, port_per_node, in_place, commutative;
 
   int parameter_count, table_count, requirement_count, invariant_count;
@@ -118,6 +119,10 @@ struct quadrille_program {
   struct quadrille_fragment temporary_blocks;
   struct quadrille_invariant invariants[QUADRILLE_REGISTERS]; /* of registers 255, 254, ... */
   struct quadrille_topology topologies[2];
+  /* For any nodes: no topologies; parameters that are not given at the call are formulas. */
+  int serves_any_nodes;
+  int64_t most_ranks; /* then; 0: any number */
+  struct quadrille_fragment formulas[QUADRILLE_MAX_PARAMETERS];
   int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
   /* What the body contains, for users that serve part of the language only. */
   int has_reductions, has_ranges, has_sized, has_temporaries, has_several_pieces;
@@ -153,6 +158,9 @@ void quadrille_read_fail(struct quadrille_reader* reader, const char* error);
 /* Compiles the code section into the program (compile.c). */
 const char* quadrille_compile(struct quadrille_program* program, const unsigned char* code,
                               uint64_t length);
+/* Compiles the next expression of the job, a formula, behind it. */
+struct quadrille_fragment quadrille_compile_formula(struct quadrille_program* program,
+                                                    struct quadrille_reader* job);
 
 /* What the caller knows of its place and its call. */
 struct quadrille_place {
@@ -160,16 +168,29 @@ struct quadrille_place {
   const int64_t* counts; /* of its group, one a rank; NULL where the program has no table of them */
   const int64_t* remote_counts; /* of the other group */
   const int64_t* parameters;    /* all of them, for this call; NULL: those of the file */
+  const struct quadrille_topology* topologies; /* one a group; NULL: those of the file */
 };
+
+static inline const struct quadrille_topology* quadrille_topologies_of(
+    const struct quadrille_program* program, const struct quadrille_place* place) {
+  return place->topologies ? place->topologies : program->topologies;
+}
 
 struct quadrille_tables {
   int64_t* entries[QUADRILLE_MAX_TABLES];
   int64_t lengths[QUADRILLE_MAX_TABLES], rooms[QUADRILLE_MAX_TABLES];
   int64_t temporary_blocks;
+  char refusal[192]; /* a text that names numbers */
 };
 
-/* Fills all tables and asks all requirements. Returns NULL or what is wrong, a static string;
- * tables need destroying in either case. */
+/* The values of the formulas of a schedule for any nodes, at that place; leaves those of parameters
+ * that are given at the call. Returns NULL or what is wrong, a static string. */
+const char* quadrille_formulas_evaluate(const struct quadrille_program* program,
+                                        const struct quadrille_place* place,
+                                        int64_t values[QUADRILLE_MAX_PARAMETERS]);
+
+/* Fills all tables and asks all requirements. Returns NULL or what is wrong, which lives
+ * as long as the tables do; these need destroying in either case. */
 const char* quadrille_tables_fill(struct quadrille_tables* tables,
                                   const struct quadrille_program* program,
                                   const struct quadrille_place* place);

@@ -57,7 +57,9 @@ QUADRILLE_API int quadrille_free(quadrille_schedule* schedule);
 enum quadrille_layout {
   QUADRILLE_LAYOUT_SHARED = 0, /* ranks that share memory (MPI_COMM_TYPE_SHARED) are a node */
   QUADRILLE_LAYOUT_TRUSTED =
-      1 /* ranks lie in the order of the schedule: node by node, nodes by ascending size */
+      1 /* ranks lie in the order of the schedule: node by node, nodes by ascending size. A schedule
+           for any nodes does not say how many ranks a node has: where that matters to it, binding
+           refuses this */
 };
 
 typedef struct {
@@ -73,8 +75,12 @@ typedef struct {
  * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window,
  * synchronous and block_size.
  *
+ * A schedule for any nodes (`generate --nodes any`) takes those that are found, and can be bound to
+ * communicators of different sizes at the same time. One for given nodes binds to these alone.
+ *
  * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones),
- * MPI_ERR_TOPOLOGY (made for another number of ranks or other nodes), MPI_ERR_COMM, MPI_ERR_FILE
+ * MPI_ERR_TOPOLOGY (made for another number of ranks or other nodes, or the algorithm cannot serve
+ * this number of ranks), MPI_ERR_COMM, MPI_ERR_FILE
  * (it could not be loaded), MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
@@ -174,8 +180,8 @@ QUADRILLE_API int quadrille_allgatherv_c(quadrille_schedule schedule, const void
 /* What a schedule is, for messages and tools. */
 typedef struct {
   size_t size;         /* sizeof(quadrille_schedule_info), set by the caller */
-  int64_t ranks;       /* of the job that it is made for */
-  int64_t nodes;       /* 0 where the spread over nodes does not matter */
+  int64_t ranks;       /* of the job that it is made for; 0: it serves any nodes */
+  int64_t nodes;       /* 0 where it serves any nodes, or their number does not matter */
   char algorithm[64];  /* "hierarchical-factor" */
   char collective[16]; /* "alltoall" */
   char hash[33];       /* what tells it from every other schedule, in hexadecimal */

@@ -51,8 +51,11 @@ static int finish_load(struct quadrille_loaded* loaded, quadrille_schedule* sche
   }
   if (loaded->failure_class != MPI_SUCCESS)
     return quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
-  quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm,
-                (long long)loaded->program.topologies[0].ranks);
+  if (loaded->program.serves_any_nodes)
+    quadrille_log("loaded %s for any nodes", loaded->program.algorithm);
+  else
+    quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm,
+                  (long long)loaded->program.topologies[0].ranks);
   return MPI_SUCCESS;
 }
 

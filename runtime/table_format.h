@@ -28,10 +28,19 @@
  *                 value, or, where it is given at the call, the rule by which the runtime chooses
  *                 it: a value of 1 or more is always that, others are QUADRILLE_CHOOSE_...; behind
  *                 MODEL and AUTO stand two varints, alpha (ns a message) and beta (ps a byte), each
- *                 at most QUADRILLE_MAX_COST
+ *                 at most QUADRILLE_MAX_COST. A schedule for any nodes: see below
  *   NAM           the names of the program in the order of declaration, each a string, or, where
  *                 an earlier name comes again, a varint of 64 plus that one's number; may be
  *                 missing
+ *   REQ           what the program requires of the number of ranks, in words, a string of printable
+ *                 ASCII: "an even number of ranks"; only behind NAM, and may be missing
+ *
+ * A schedule for any nodes holds no topology: binding takes the nodes that it finds, so one file
+ * and one hash serve every job. Its program is for one group. In place of the runs, of which a
+ * topology has at least one, JOB has the varint 0, then a varint, the most ranks that it serves, 0
+ * where there is no limit. A parameter that is not given at the call has an expression in place of
+ * the signed varint, over constants, `ranks` and tables of node sizes (QUADRILLE_TABLE_NODES), which
+ * binding evaluates. Such a file has major version and oldest reader QUADRILLE_FORMAT_ANY_NODES.
  *
  * Code. First byte: collective; second: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node,
  * bit 5 in place, bit 6 commutative. Then varint number of parameters and a byte each (bit 0:
@@ -48,9 +57,10 @@
 
 #define QUADRILLE_MAGIC "\211QDR\r\n\032\n"
 #define QUADRILLE_MAGIC_LENGTH 8
-#define QUADRILLE_FORMAT_MAJOR 1
+#define QUADRILLE_FORMAT_MAJOR 2 /* the latest that there is */
 #define QUADRILLE_FORMAT_MINOR 0
-#define QUADRILLE_FORMAT_OLDEST_READER 1
+#define QUADRILLE_FORMAT_GIVEN_NODES 1
+#define QUADRILLE_FORMAT_ANY_NODES 2
 
 #define QUADRILLE_HASH_OFFSET 16
 #define QUADRILLE_HASH_LENGTH 16
@@ -62,6 +72,7 @@
 #define QUADRILLE_SECTION_PROGRAM "PRG"
 #define QUADRILLE_SECTION_JOB "JOB"
 #define QUADRILLE_SECTION_NAMES "NAM"
+#define QUADRILLE_SECTION_REQUIREMENT "REQ"
 
 /* Rules for a parameter that is given at the call. */
 #define QUADRILLE_CHOOSE_NONE 0   /* no rule: whoever calls must give it */

@@ -1,5 +1,6 @@
 /* Tables from topology and call, in the order of their definition, then the requirements. Tested
  * against schedule/binding.cc through the event streams of tests/runtime/walk_test.cc. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/program.h"
@@ -113,9 +114,9 @@ static const char* fill(struct quadrille_walker* walker, struct quadrille_tables
   const int source = program->tables[index].source;
   switch (program->tables[index].kind) {
     case QUADRILLE_TABLE_NODES:
-      return fill_nodes(tables, index, &program->topologies[place->group]);
+      return fill_nodes(tables, index, &quadrille_topologies_of(program, place)[place->group]);
     case QUADRILLE_TABLE_REMOTE_NODES:
-      return fill_nodes(tables, index, &program->topologies[1 - place->group]);
+      return fill_nodes(tables, index, &quadrille_topologies_of(program, place)[1 - place->group]);
     case QUADRILLE_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
     case QUADRILLE_TABLE_REMOTE_COUNTS:
       return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
@@ -124,6 +125,39 @@ static const char* fill(struct quadrille_walker* walker, struct quadrille_tables
     case QUADRILLE_TABLE_POWERS: return fill_powers(walker, tables, index);
     default: return fill_map(walker, tables, index);
   }
+}
+
+const char* quadrille_formulas_evaluate(const struct quadrille_program* program,
+                                        const struct quadrille_place* place,
+                                        int64_t values[QUADRILLE_MAX_PARAMETERS]) {
+  struct quadrille_tables tables = {0};
+  struct quadrille_walker walker;
+  const char* error = NULL;
+  /* A formula knows tables of nodes and no others. */
+  for (int i = 0; i < program->table_count && !error; i++)
+    if (program->tables[i].kind == QUADRILLE_TABLE_NODES)
+      error = fill_nodes(&tables, i, &quadrille_topologies_of(program, place)[place->group]);
+  quadrille_walk_start(&walker, program, &tables, place);
+  for (int i = 0; i < program->parameter_count && !error; i++)
+    if (!program->at_call[i]) error = evaluate(&walker, program->formulas[i], &values[i]);
+  quadrille_tables_destroy(&tables);
+  return error;
+}
+
+/* The condition in words, where the file has them. */
+static const char* name_requirement(struct quadrille_tables* tables,
+                                    const struct quadrille_program* program, int index,
+                                    const struct quadrille_place* place) {
+  const long long ranks = (long long)place->ranks;
+  if (program->needs[0])
+    snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
+             program->algorithm, program->needs, ranks);
+  else
+    snprintf(tables->refusal, sizeof tables->refusal,
+             "%s requires what %lld ranks and its parameters do not fulfil: line %d of those that "
+             "begin with 'require' where `generator show` prints it",
+             program->algorithm, ranks, index + 1);
+  return tables->refusal;
 }
 
 static int ascends(const int64_t* entries, int64_t length) {
@@ -156,7 +190,7 @@ const char* quadrille_tables_refill(struct quadrille_tables* tables,
     int64_t holds = 0;
     const char* error = evaluate(&walker, program->requirements[i], &holds);
     if (error) return error;
-    if (!holds) return "the number of ranks is not one that this algorithm can serve";
+    if (!holds) return name_requirement(tables, program, i, place);
   }
   const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "schedule/any_nodes.h"
 #include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
@@ -235,6 +236,8 @@ Result<Binding> bind(const Program& program, const Job& job, const Call& call, i
 std::string parameter_text(const Program& program, const Job& job, size_t index) {
   const Parameter& parameter = program.parameters[index];
   const int64_t value = job.parameters[index];
+  if (!parameter.at_call && serves_any_nodes(job))
+    return fmt::format("{} = {}", parameter.name.text, formula_text(program, job.formulas[index]));
   if (!parameter.at_call) return fmt::format("{} = {}", parameter.name.text, value);
   if (value == kRuleNone) return fmt::format("{} is given at the call", parameter.name.text);
   std::string text =

@@ -15,11 +15,17 @@
 
 namespace quadrille {
 
-// What a schedule file says beside the program.
+// What a schedule file says beside the program. A job for any nodes (schedule/any_nodes.h) has no
+// groups; on_nodes makes one of given nodes from it, which is what everything else wants.
 struct Job {
-  std::vector<Topology> groups;          // one a group of the program
+  std::vector<Topology> groups;          // one a group of the program; empty: any nodes
   std::vector<int64_t> parameters;       // one a parameter: its value, or the Rule of one at call
   std::vector<LinearModel> models = {};  // one a parameter, for the rules that use it; may be empty
+  // For any nodes only:
+  std::vector<Expression> formulas =
+      {};                  // one a parameter: its value, where it is not given at call
+  int64_t most_ranks = 0;  // that it serves; 0: any number
+  std::string needs = {};  // what the program requires of them, in words; may be empty
 };
 
 // "radix = 4", or "B is chosen at the call: auto, alpha 2000 ns, beta 100 ps".

@@ -159,6 +159,7 @@ struct Program {
   bool in_place = false;     // claims that each block is sent no later than it is overwritten
   bool commutative = false;  // a reduction that is right for commutative operators only
   std::vector<Parameter> parameters;
+  // No declaration depends on the rank: tables and what is required are the same at all ranks.
   std::vector<Expression> requirements;  // booleans over parameters, ranks and tables
   std::vector<Table> tables;
   Expression temporary_blocks;  // how many blocks the temporary buffer has

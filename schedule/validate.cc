@@ -17,6 +17,7 @@ class Validator {
 
   std::string run() {
     declarations();
+    in_body_ = true;
     if (error_.empty()) body(program_.body, Context{});
     return error_;
   }
@@ -124,6 +125,9 @@ class Validator {
       case Operator::kRoot:
         if (!rooted(program_.collective)) fail("'root' in a collective without a root");
         break;
+      case Operator::kRank:
+        if (!in_body_) fail("'rank' in a declaration, which means the same at all ranks");
+        break;
       default: break;
     }
   }
@@ -224,6 +228,7 @@ class Validator {
   const Program& program_;
   int variables_ = 0;
   int64_t tables_ = 0;
+  bool in_body_ = false;
   std::string error_;
 };
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "runtime/block_size.h"
+#include "schedule/any_nodes.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -89,6 +90,30 @@ void add_call(CLI::App& command, CallArguments& arguments) {
   command
       .add_option("--root", arguments.root, "the root of a rooted collective; 0 where not given")
       ->type_name("RANK");
+  command
+      .add_option("--nodes", arguments.nodes,
+                  "for a schedule that serves any nodes: on these, 1,2,3 or 4x8")
+      ->type_name("LIST");
+}
+
+Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
+                             const std::string& file) {
+  if (arguments.nodes.empty()) return schedule;
+  if (!schedule.any_nodes)
+    return Error{
+        fmt::format("--nodes: {} is for nodes {}; only a schedule that was made with "
+                    "--nodes any is put on others",
+                    file, schedule.job.groups[0].text())};
+  const Result<Topology> nodes = parse_nodes(arguments.nodes);
+  if (!nodes.ok()) return nodes.error();
+  Result<Job> job = on_nodes(schedule.program, schedule.job, *nodes);
+  if (!job.ok()) return Error{fmt::format("{}: {}", file, job.error().message)};
+  schedule.job = std::move(job).value();
+  return schedule;
+}
+
+Error wants_nodes(const std::string& file) {
+  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3", file)};
 }
 
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {

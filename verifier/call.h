@@ -20,9 +20,16 @@ struct CallArguments {
   std::string counts;                   // "3,0,5" or "4x7"; of two groups "3,0/4"
   std::vector<std::string> parameters;  // "name=value"
   int64_t root = 0;
+  std::string nodes;  // "1,2,3", for a schedule that serves any
 };
 
 void add_call(CLI::App& command, CallArguments& arguments);
+
+// The schedule on the nodes that were given; as it is where none were.
+Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
+                             const std::string& file);
+// That the file serves any nodes and --nodes is missing.
+Error wants_nodes(const std::string& file);
 
 // Counts of all groups, parameters in the program's order. A parameter that is not given is chosen
 // by the schedule's rule from the counts, as the runtime does it.

@@ -12,6 +12,7 @@
 
 #include "runtime/digest.h"
 #include "runtime/table_format.h"
+#include "schedule/any_nodes.h"
 #include "verifier/cursor.h"
 #include "verifier/decode_code.h"
 
@@ -25,8 +26,8 @@ static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOO
 using View = std::span<const uint8_t>;
 
 struct Sections {
-  View program, job, names;
-  bool named = false;
+  View program, job, names, requirement;
+  bool named = false, worded = false;
 };
 
 class FileReader {
@@ -124,6 +125,11 @@ class FileReader {
       found.named = true;
       return;
     }
+    if (tag == QUADRILLE_SECTION_REQUIREMENT) {
+      known(3, 0, found.requirement);
+      found.worded = true;
+      return;
+    }
     if (flags & QUADRILLE_SECTION_CRITICAL)
       fail(fmt::format(
           "section {} is needed to read the file and unknown to this reader; use a newer one",
@@ -141,17 +147,57 @@ class FileReader {
       return fail("the names do not fit the code; make it again");
     schedule_.code.assign(sections.program.begin(), sections.program.end());
     job(sections.job);
+    if (sections.worded) words(sections.requirement);
+  }
+
+  // Printable ASCII.
+  void words(View bytes) {
+    Cursor in(bytes);
+    const View text = in.take(in.varint());
+    schedule_.job.needs.assign(text.begin(), text.end());
+    if (in.failed() || !in.at_end() || text.empty() || text.size() > QUADRILLE_MAX_NAME_LENGTH ||
+        std::any_of(text.begin(), text.end(), [](uint8_t c) { return c < ' ' || c > '~'; }))
+      fail("the words of the requirement are malformed; make it again");
   }
 
   void job(View bytes) {
     Cursor in(bytes);
-    for (int group = 0; group < schedule_.program.groups && error_.empty(); ++group) topology(in);
+    nodes(in);
     for (const Parameter& parameter : schedule_.program.parameters) {
-      schedule_.job.parameters.push_back(in.signed_varint());
       schedule_.job.models.emplace_back();
+      schedule_.job.formulas.emplace_back();
+      if (schedule_.any_nodes && !parameter.at_call) {
+        formula(in);
+        continue;
+      }
+      schedule_.job.parameters.push_back(in.signed_varint());
       if (parameter.at_call) rule(in);
     }
+    if (!schedule_.any_nodes) schedule_.job.formulas.clear();
     if (in.failed() || !in.at_end()) fail("the job is malformed; make it again");
+  }
+
+  // Topologies, or, where the first has no runs, the number of ranks that any nodes may have.
+  void nodes(Cursor& in) {
+    const uint64_t runs = in.varint();
+    schedule_.any_nodes = !in.failed() && runs == 0;
+    if (!schedule_.any_nodes) {
+      topology(in, runs);
+      if (schedule_.program.groups == 2 && error_.empty()) topology(in, in.varint());
+      return;
+    }
+    const uint64_t most = in.varint();
+    if (schedule_.program.groups != 1 || most > kMaxRanks) in.fail();
+    schedule_.job.most_ranks = static_cast<int64_t>(most);
+  }
+
+  void formula(Cursor& in) {
+    schedule_.job.parameters.push_back(0);
+    Expression& formula = schedule_.job.formulas.back();
+    formula = read_formula(in);
+    if (in.failed()) return;
+    const Result<bool> valid = validate_formula(schedule_.program, formula);
+    if (!valid.ok()) fail(valid.error().message + "; make it again");
   }
 
   // Whether the last parameter is a rule, and the model behind it.
@@ -164,8 +210,7 @@ class FileReader {
     schedule_.job.models.back() = {static_cast<int64_t>(alpha), static_cast<int64_t>(beta)};
   }
 
-  void topology(Cursor& in) {
-    const uint64_t count = in.varint();
+  void topology(Cursor& in, uint64_t count) {
     std::vector<Run> runs;
     for (uint64_t i = 0; i < count && !in.failed(); ++i) {
       const uint64_t nodes = in.varint(), size = in.varint();

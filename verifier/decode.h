@@ -15,8 +15,9 @@
 namespace quadrille::verifier {
 
 struct Schedule {
-  Program program;  // validated; named from section NAM, or v0, v1, ... without one
-  Job job;
+  Program program;            // validated; named from section NAM, or v0, v1, ... without one
+  Job job;                    // as the file has it: for any nodes, without groups
+  bool any_nodes = false;     // the file is for any; stays where the job is put on some
   std::vector<uint8_t> code;  // section PRG
   std::string hash;           // 32 hexadecimal digits
   int major = 0, minor = 0;

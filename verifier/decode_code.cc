@@ -47,7 +47,7 @@ std::optional<Operator> operator_of(uint8_t opcode) {
 
 class CodeReader {
  public:
-  explicit CodeReader(std::span<const uint8_t> code) : in_(code) {}
+  explicit CodeReader(const Cursor& in) : in_(in) {}
 
   std::optional<Program> run() {
     Program program;
@@ -66,6 +66,35 @@ class CodeReader {
     program.body = body(0);
     if (in_.failed() || !in_.at_end()) return std::nullopt;
     return program;
+  }
+
+  const Cursor& position() const { return in_; }
+
+  Expression expression(int depth) {
+    const uint8_t first = in_.byte();
+    if (depth > kMaxDepth) in_.fail();
+    if (in_.failed()) return {};
+    if (first & QUADRILLE_INLINE_BIT)
+      return first & QUADRILLE_INLINE_CONSTANT_BIT
+                 ? constant((first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
+                 : variable(first & QUADRILLE_INLINE_MASK);
+    const std::optional<Operator> op = operator_of(first);
+    if (!op) {
+      in_.fail();
+      return {};
+    }
+    Expression result = leaf(*op);
+    if (*op == Operator::kConstant) {
+      result.value = in_.signed_varint();
+      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
+          result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
+        in_.fail();
+    } else if (has_value(*op)) {
+      result.value = in_.byte();
+    }
+    for (int i = 0; i < arity(*op) && !in_.failed(); ++i)
+      result.operands.push_back(expression(depth + 1));
+    return result;
   }
 
  private:
@@ -108,33 +137,6 @@ class CodeReader {
       table.second = expression(0);
     }
     return table;
-  }
-
-  Expression expression(int depth) {
-    const uint8_t first = in_.byte();
-    if (depth > kMaxDepth) in_.fail();
-    if (in_.failed()) return {};
-    if (first & QUADRILLE_INLINE_BIT)
-      return first & QUADRILLE_INLINE_CONSTANT_BIT
-                 ? constant((first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
-                 : variable(first & QUADRILLE_INLINE_MASK);
-    const std::optional<Operator> op = operator_of(first);
-    if (!op) {
-      in_.fail();
-      return {};
-    }
-    Expression result = leaf(*op);
-    if (*op == Operator::kConstant) {
-      result.value = in_.signed_varint();
-      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
-          result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
-        in_.fail();
-    } else if (has_value(*op)) {
-      result.value = in_.byte();
-    }
-    for (int i = 0; i < arity(*op) && !in_.failed(); ++i)
-      result.operands.push_back(expression(depth + 1));
-    return result;
   }
 
   Body body(int depth) {
@@ -251,7 +253,14 @@ bool is_algorithm_name(std::string text) {
 }  // namespace
 
 std::optional<Program> read_code(std::span<const uint8_t> section) {
-  return CodeReader(section).run();
+  return CodeReader(Cursor(section)).run();
+}
+
+Expression read_formula(Cursor& in) {
+  CodeReader reader(in);
+  Expression formula = reader.expression(0);
+  in = reader.position();
+  return formula;
 }
 
 bool read_names(Program& program, std::span<const uint8_t> section) {

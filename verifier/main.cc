@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/files.h"
+#include "schedule/any_nodes.h"
 #include "verifier/call.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
@@ -29,12 +30,26 @@ struct CheckArguments {
   CallArguments call;
 };
 
+// Of a schedule for any nodes, where none are given to walk.
+int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes,
+                const CheckArguments& arguments) {
+  const CallArguments& call = arguments.call;
+  if (arguments.ports || !call.counts.empty() || !call.parameters.empty() || call.root != 0)
+    return bad_input("check", wants_nodes(file).message);
+  fmt::print("{}", proof_report(file, schedule, bytes));
+  return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;
+}
+
 int check_file(const std::string& file, const CheckArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
   if (!bytes.ok()) return bad_input("check", bytes.error().message);
-  const Result<Schedule> schedule = decode(*bytes, file);
+  const Result<Schedule> read = decode(*bytes, file);
+  if (!read.ok()) return bad_input("check", read.error().message);
+  const Result<Schedule> schedule = on_nodes_of(arguments.call, *read, file);
   if (!schedule.ok()) return bad_input("check", schedule.error().message);
+  if (serves_any_nodes(schedule->job))
+    return check_proof(file, *schedule, bytes->size(), arguments);
   const Result<Call> call = read_call(arguments.call, *schedule);
   if (!call.ok()) return bad_input("check", call.error().message);
   const Result<Report> report =
@@ -92,8 +107,12 @@ Result<StepRange> read_steps(const std::string& text) {
 int replay_file(const ReplayArguments& arguments) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
   if (!bytes.ok()) return bad_input("replay", bytes.error().message);
-  const Result<Schedule> schedule = decode(*bytes, arguments.file);
+  const Result<Schedule> read = decode(*bytes, arguments.file);
+  if (!read.ok()) return bad_input("replay", read.error().message);
+  const Result<Schedule> schedule = on_nodes_of(arguments.call, *read, arguments.file);
   if (!schedule.ok()) return bad_input("replay", schedule.error().message);
+  if (serves_any_nodes(schedule->job))
+    return bad_input("replay", wants_nodes(arguments.file).message);
   const Result<Call> call = read_call(arguments.call, *schedule);
   if (!call.ok()) return bad_input("replay", call.error().message);
   if (arguments.group < 0 || arguments.group >= schedule->program.groups)
@@ -129,7 +148,9 @@ CLI::App* add_check(CLI::App& app, CheckArguments& arguments) {
       ->type_name("NUMBER");
   add_call(*command, arguments.call);
   command->footer(
-      "Exit codes: 0 verified, 1 refuted, 2 bad input.\nExample: verifier check small.qs");
+      "A schedule for any nodes is walked on those of --nodes; without, its proof is looked up.\n"
+      "Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier "
+      "check small.qs");
   return command;
 }
 

@@ -7,29 +7,43 @@
 #include <cctype>
 #include <string_view>
 
+#include "schedule/any_nodes.h"
 #include "verifier/call.h"
 #include "verifier/proven.h"
 
 namespace quadrille::verifier {
 namespace {
 
-// The proof of this very code that covers so many ranks.
-const ProvenProgram* find_proof(const Schedule& schedule) {
-  for (const ProvenProgram& program : proven_programs()) {
-    if (!std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
-                    schedule.code.end()))
-      continue;
-    if (program.most_ranks == 0 || schedule.job.groups[0].ranks() <= program.most_ranks)
+// Whether all ranks that the job serves are among those of the proof.
+bool covers(const ProvenProgram& program, const Job& job) {
+  if (program.most_ranks == 0) return true;
+  const int64_t most = serves_any_nodes(job) ? job.most_ranks : job.groups[0].ranks();
+  return 0 < most && most <= program.most_ranks;
+}
+
+// The proof of this very code, whatever it covers.
+const ProvenProgram* find_code(const Schedule& schedule) {
+  for (const ProvenProgram& program : proven_programs())
+    if (std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
+                   schedule.code.end()))
       return &program;
-  }
   return nullptr;
 }
 
+// The proof of this very code that covers so many ranks.
+const ProvenProgram* find_proof(const Schedule& schedule) {
+  const ProvenProgram* program = find_code(schedule);
+  return program && covers(*program, schedule.job) ? program : nullptr;
+}
+
 std::string job_text(const Schedule& schedule) {
-  std::string text;
+  std::string text = schedule.any_nodes ? "any nodes" : "";
   for (const Topology& topology : schedule.job.groups)
-    text += fmt::format("{}nodes {} ({} ranks)", text.empty() ? "" : " and ", topology.text(),
-                        topology.ranks());
+    text += fmt::format("{}{} ({} ranks)",
+                        schedule.any_nodes ? ", here "
+                        : text.empty()     ? "nodes "
+                                           : " and nodes ",
+                        topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     text += ", " + parameter_text(schedule.program, schedule.job, i);
   return text;
@@ -43,6 +57,20 @@ std::string port_text(const Program& program, const Report& report) {
   return fmt::format(
       "{} at a time per {}, {}", kind, scope,
       report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step");
+}
+
+std::string first_line(const Schedule& schedule, int64_t bytes) {
+  return fmt::format("  {} for {} on {}, {} bytes, hash {}\n", schedule.program.algorithm.text,
+                     name_of(schedule.program.collective), job_text(schedule), bytes,
+                     schedule.hash);
+}
+
+std::string proof_text(const Schedule& schedule) {
+  const ProvenProgram* const program = find_code(schedule);
+  if (!program) return "no proof of this code is known; --nodes 1,2,3 walks every rank of those";
+  const std::string scope =
+      fmt::format("this code is {}, proven for {}", program->name, program->scope);
+  return covers(*program, schedule.job) ? scope : scope + "; the file is for more";
 }
 
 std::string scope_text(const Schedule& schedule, const Call& call) {
@@ -134,18 +162,43 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
   const char* const verified = uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"
                                    : "verified";
-  std::string text =
-      fmt::format("{}: {}\n  {} for {} on {}, {} bytes, hash {}\n", file,
-                  report.violation ? "REFUTED" : verified, schedule.program.algorithm.text,
-                  name_of(schedule.program.collective), job_text(schedule), bytes, schedule.hash);
+  std::string text = fmt::format("{}: {}\n{}", file, report.violation ? "REFUTED" : verified,
+                                 first_line(schedule, bytes));
   if (!report.violation) return text + verified_text(schedule, call, report);
   const Violation& violation = *report.violation;
   text += fmt::format("  {}: {}\n", property_name(violation.property),
                       property_text(violation.property));
   text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail)
                         : fmt::format("  but {}\n", violation.detail);
-  return text +
-         fmt::format("  to see it: {}\n", replay_command(file, schedule.program, call, violation));
+  const std::string nodes =
+      schedule.any_nodes ? fmt::format(" --nodes {}", schedule.job.groups[0].text()) : "";
+  return text + fmt::format("  to see it: {}{}\n",
+                            replay_command(file, schedule.program, call, violation), nodes);
+}
+
+bool is_proven(const Schedule& schedule) { return find_proof(schedule) != nullptr; }
+
+std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes) {
+  const Program& program = schedule.program;
+  const bool proven = is_proven(schedule);
+  std::string text =
+      fmt::format("{}: {}\n{}", file, proven ? "proven" : "UNKNOWN: not proven for all sizes",
+                  first_line(schedule, bytes));
+  const auto line = [&](const char* what, const std::string& found) {
+    text += fmt::format("  {:<10}{}\n", what, found);
+  };
+  const int64_t most = schedule.job.most_ranks;
+  line("serves",
+       fmt::format("{}{}", most > 0 ? fmt::format("up to {} ranks", most) : "any number of ranks",
+                   uses_nodes(program) ? ", on nodes of any sizes" : ""));
+  for (const Expression& requirement : program.requirements)
+    line("requires", formula_text(program, requirement));
+  line("scope", proof_text(schedule));
+  if (proven)
+    line("checked",
+         "on no nodes; --nodes 1,2,3 walks every rank of those, and tells steps, time "
+         "and window");
+  return text;
 }
 
 }  // namespace quadrille::verifier

@@ -14,6 +14,11 @@ namespace quadrille::verifier {
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const Call& call, const Report& report);
 
+// What it prints of a schedule for any nodes, where none are given to check it on.
+std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
+// Whether a proof of this very code covers all ranks that the file serves.
+bool is_proven(const Schedule& schedule);
+
 // How to see the steps around a violation.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,
                            const Violation& violation);

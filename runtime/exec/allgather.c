@@ -115,7 +115,6 @@ static int unpack_all(const struct gathering* g) {
 static const char* choose_parameters(struct quadrille_binding* b) {
   const struct quadrille_program* program = &b->loaded->program;
   for (int i = 0; i < program->parameter_count; i++) {
-    b->parameters[i] = program->parameters[i];
     if (!program->at_call[i]) continue;
     const int64_t rule = b->block_size > 0 ? b->block_size : program->parameters[i];
     b->parameters[i] = quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i],

@@ -20,7 +20,7 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
   const struct quadrille_place* place = &b->binding->place;
   int64_t total = 0, most;
   for (int64_t i = 0; b->counts && i < place->ranks; i++) total += b->counts[i];
-  const int64_t nodes = b->binding->loaded->program.topologies[0].nodes;
+  const int64_t nodes = quadrille_topologies_of(&b->binding->loaded->program, place)->nodes;
   const int64_t fixed = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * place->ranks * nodes;
   if (__builtin_mul_overflow(total, ITERATIONS_A_BYTE, &most) ||
       __builtin_add_overflow(most, fixed, &most))

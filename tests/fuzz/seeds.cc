@@ -29,6 +29,11 @@ void write_all(const std::filesystem::path& folder) {
         uneven ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 2, 2, 2};
     write(folder / (std::string(name_of(variant.program.collective)) + "-" + variant.name),
           encode(variant.program, jobs_on(variant, sizes)[0]));
+    if (!variant.algorithm->proof) continue;
+    std::map<std::string, std::string> numbers;
+    for (const Number& number : variant.algorithm->numbers) numbers[number.name] = "ranks div 2";
+    write(folder / (std::string(name_of(variant.program.collective)) + "-any-" + variant.name),
+          encode(variant.program, job_for_any_nodes(variant, numbers)));
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));

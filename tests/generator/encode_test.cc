@@ -87,6 +87,48 @@ TEST(Encode, HashesTheProgramAndTheJobAndNotTheNames) {
   EXPECT_NE(hash(shape("factor"), {1, 2, 3}), hash(hierarchical_factor(), {1, 2, 3}));
 }
 
+TEST(Encode, DecodesEveryProvenAlgorithmForAnyNodes) {
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    for (const char* number : {"", "3", "ranks div 3"}) {
+      std::map<std::string, std::string> numbers;
+      for (const Number& each : variant.algorithm->numbers) numbers[each.name] = number;
+      const Job job = job_for_any_nodes(variant, numbers);
+      const Bytes file = encode(variant.program, job);
+      const auto schedule = decode(file, "file");
+      ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+      EXPECT_TRUE(schedule->any_nodes);
+      EXPECT_TRUE(schedule->job.groups.empty());
+      EXPECT_EQ(schedule->program, variant.program);
+      EXPECT_EQ(schedule->job.parameters, job.parameters);
+      EXPECT_EQ(schedule->job.formulas, job.formulas);
+      EXPECT_EQ(schedule->job.most_ranks, job.most_ranks);
+      EXPECT_EQ(schedule->job.needs, job.needs);
+      EXPECT_EQ(schedule->major, 2);
+      EXPECT_EQ(encode(schedule->program, schedule->job), file);
+    }
+  }
+}
+
+TEST(Encode, AFileForGivenNodesIsOfTheFirstFormat) {
+  const auto schedule = decode(encode(hierarchical_factor(), job_of({1, 2, 3})), "file");
+  EXPECT_EQ(schedule->major, 1);
+  EXPECT_FALSE(schedule->any_nodes);
+}
+
+TEST(Encode, HashesWhatAnyNodesAreGivenAndNotTheWords) {
+  const Program program = hierarchical_factor();
+  const auto hash = [&](int64_t most_ranks, const std::string& needs) {
+    Job job;
+    job.most_ranks = most_ranks;
+    job.needs = needs;
+    return decode(encode(program, job), "file")->hash;
+  };
+  EXPECT_EQ(hash(0, "an even number"), hash(0, ""));
+  EXPECT_NE(hash(8, ""), hash(0, ""));
+  EXPECT_NE(hash(0, ""), decode(encode(program, job_of({1, 2, 3})), "file")->hash);
+}
+
 // 0.4 KiB.
 constexpr size_t kSmallFile = 409;
 

@@ -69,7 +69,9 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
     EXPECT_EQ(quadrille_bind(even, comm_, &options), MPI_SUCCESS);
   else
     expect_unbound(even, options, MPI_ERR_TOPOLOGY,
-                   "the number of ranks is not one that this algorithm can serve");
+                   "even requires what " + std::to_string(all()) +
+                       " ranks and its parameters do not fulfil: line 1 of those that begin with "
+                       "'require' where `generator show` prints it");
 }
 
 TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {

@@ -142,6 +142,29 @@ TEST_F(Layout, OfRanksInAnyOrderIsThatOfTheSchedule) {
     }
 }
 
+// Wherever a schedule for these nodes binds, one for any sends to the same ranks in the same order.
+TEST_F(Layout, OfAScheduleForAnyNodesIsThatOfOneForThese) {
+  int compared = 0;
+  unsigned seed = 40;
+  for (const std::string& path : paths_for_nodes()) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const std::string algorithm = name.substr(0, name.find('_'));
+    // Only the first: others have options.
+    if (std::count(name.begin(), name.end(), '_') > 1) continue;
+    SCOPED_TRACE(path);
+    node_of_rank = scatter(nodes_of(path), ++seed);
+    const Schedule given(path), any("tests/mpi/any/" + algorithm + "_any.qs");
+    const Communicator comm(MPI_COMM_WORLD, 0, own());
+    ASSERT_EQ(quadrille_bind(given, comm, nullptr), MPI_SUCCESS);
+    ASSERT_EQ(quadrille_bind(any, comm, nullptr), MPI_SUCCESS);
+    const std::vector<int> expected = sends_of_a_call(given, comm);
+    EXPECT_EQ(sends_of_a_call(any, comm), expected);
+    EXPECT_GE(expected.size(), static_cast<size_t>(all() - 1));
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+}
+
 TEST_F(Layout, OnOtherNodesIsRefusedEverywhereUnlessTrusted) {
   int refused = 0;
   for (const std::string& path : paths_for_nodes())
@@ -174,7 +197,7 @@ TEST_F(Layout, ThatIsRefusedIsSaidAsNodesAreWritten) {
   const Schedule schedule(schedule_path(told.at(all()).first));
   expect_error(quadrille_bind(schedule, MPI_COMM_WORLD, nullptr), MPI_ERR_TOPOLOGY,
                "the schedule is for " + told.at(all()).second +
-                   " generate one for these, or bind with QUADRILLE_LAYOUT_TRUSTED");
+                   " generate one for these or for any, or bind with QUADRILLE_LAYOUT_TRUSTED");
 }
 
 // No answers of ours: all ranks of this machine share its memory.

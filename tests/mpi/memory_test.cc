@@ -45,7 +45,7 @@ int fail_each_allocation(const Body& body) {
 }
 
 // A direct all-to-all follows a plan, one that forwards a route, an allgather its program.
-enum class Kind { kDirect, kForwards, kGathers };
+enum class Kind { kDirect, kForwards, kGathers, kForAnyNodes };
 
 class Memory : public testing::TestWithParam<Kind> {
  protected:
@@ -53,6 +53,7 @@ class Memory : public testing::TestWithParam<Kind> {
     const int ranks = ranks_of(MPI_COMM_WORLD);
     if (GetParam() == Kind::kForwards)
       return "tests/mpi/forward/tuna_" + std::to_string(ranks) + "_radix-2.qs";
+    if (GetParam() == Kind::kForAnyNodes) return "tests/mpi/any/tuna-coalesced_any_radix-sqrt.qs";
     if (GetParam() == Kind::kGathers)
       return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
     return schedule_path(ranks == 2 ? "hierarchical-circle_2.qs"
@@ -64,7 +65,8 @@ class Memory : public testing::TestWithParam<Kind> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Memory,
-                         testing::Values(Kind::kDirect, Kind::kForwards, Kind::kGathers));
+                         testing::Values(Kind::kDirect, Kind::kForwards, Kind::kGathers,
+                                         Kind::kForAnyNodes));
 
 TEST_P(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
   const Communicator comm(MPI_COMM_WORLD, 0, own());

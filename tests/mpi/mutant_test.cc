@@ -61,6 +61,11 @@ extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source,
   return MPI_SUCCESS;
 }
 
+// Two nodes, for schedules that ask.
+extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* result) {
+  return PMPI_Comm_split(comm, quadrille::mpi::rank_in(MPI_COMM_WORLD) % 2, key, result);
+}
+
 namespace quadrille::mpi {
 namespace {
 
@@ -115,7 +120,7 @@ struct Outcomes {
   std::string refusals;  // of binding, at this rank
 };
 
-void try_mutant(const Bytes& file, MPI_Comm comm, Outcomes& outcomes) {
+void try_mutant(const Bytes& file, int layout, MPI_Comm comm, Outcomes& outcomes) {
   quadrille_schedule schedule;
   if (quadrille_load_memory(file.data(), file.size(), &schedule) != MPI_SUCCESS) {
     ++outcomes.not_loaded;
@@ -124,7 +129,8 @@ void try_mutant(const Bytes& file, MPI_Comm comm, Outcomes& outcomes) {
   }
   MPI_Comm copy;
   MPI_Comm_dup(comm, &copy);
-  const quadrille_bind_options options = trusted();
+  quadrille_bind_options options = trusted();
+  options.layout = layout;
   const int code = quadrille_bind(schedule, copy, &options);
   expect_error_everywhere(comm, code, quadrille_error_class(code));
   if (code != MPI_SUCCESS) {
@@ -146,7 +152,12 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
   Outcomes outcomes;
   std::vector<std::string> paths = schedule_paths(all());
   for (const std::string& path : schedule_paths(all(), "forward")) paths.push_back(path);
+  // For any nodes: of a formula, of words, of all that nodes are used for.
+  for (const char* name : {"hierarchical-factor_any", "tuna_any_radix-sqrt", "xor_any"})
+    paths.push_back(std::string("tests/mpi/any/") + name + ".qs");
   for (const std::string& path : paths) {
+    const int layout = path.find("/any/") == std::string::npos ? QUADRILLE_LAYOUT_TRUSTED
+                                                               : QUADRILLE_LAYOUT_SHARED;
     const Bytes original = read_bytes(path);
     // From the code to the job: names come behind them, and change nothing.
     const uint8_t names[] = {'N', 'A', 'M', 0};
@@ -157,7 +168,7 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
         Bytes file = original;
         file[i] ^= changes[k % 6];
         quadrille_reseal(file.data(), file.size());
-        try_mutant(file, comm, outcomes);
+        try_mutant(file, layout, comm, outcomes);
         if (HasFailure()) FAIL() << path << ": byte " << i << " xor " << int{changes[k % 6]};
       }
   }

@@ -53,8 +53,20 @@ right 'allgather blocked-ring, 5 ranks, contributions of 1024 bytes: every' 5 $r
 right ', 5 ranks, contributions of 100 bytes, synchronous sends, in place: every' 5 $ring $quick --bytes 100 \
   --synchronous --in-place --window 2 --block-size 7
 
+# One file for every number of ranks.
+for ranks in 2 5; do
+  right "alltoall hierarchical-factor, $ranks ranks, blocks of 1024 bytes: every" $ranks \
+    tests/mpi/any/hierarchical-factor_any.qs $quick
+  right "allgather blocked-ring-nodes, $ranks ranks, contributions of 1024 bytes, in place: every" $ranks \
+    tests/mpi/any_allgather/blocked-ring-nodes_any.qs $quick --in-place
+done
+right 'alltoall tuna, 3 ranks, blocks of 1024 bytes: every' 3 tests/mpi/any/tuna_any.qs $quick --layout trusted
+refused 'xor needs a power of two of ranks; the communicator has 6' 6 tests/mpi/any/xor_any.qs
+refused 'factor-even needs an even number of ranks; the communicator has 3' 3 tests/mpi/any/factor-even_any.qs
+refused 'a schedule for any nodes does not say how many ranks a node has' 2 \
+  tests/mpi/any/hierarchical-factor_any.qs --layout trusted
 refused 'the schedule takes no block size' 6 $good --layout trusted --block-size 8
-refused 'the schedule is for 6 ranks, the communicator has 2; generate one for 2' 2 $good
+refused 'the schedule is for 6 ranks, the communicator has 2; generate one for 2 or for any nodes' 2 $good
 refused 'the schedule is for nodes 1,2,3, the communicator has 6; generate one for these' 6 $good
 refused 'no/such.qs: No such file or directory' 2 no/such.qs
 refused 'BUILD: not a schedule file' 2 tests/mpi/BUILD

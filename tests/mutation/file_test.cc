@@ -11,11 +11,14 @@
 #include "generator/registry.h"
 #include "runtime/digest.h"
 #include "runtime/program.h"
+#include "schedule/any_nodes.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
+#include "tests/support/found_nodes.h"
 #include "tests/support/oracle.h"
 #include "tests/support/reseal.h"
 #include "tests/support/topologies.h"
+#include "tests/support/variants.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
 
@@ -28,29 +31,37 @@ struct File {
   std::string algorithm, choices;
   std::vector<int64_t> sizes;
   int stride;  // every so many-th value of each byte
+  // A file for any nodes, which is put on those: its number, as it is typed; of none, "".
+  std::optional<std::string> any_with = {};
 };
 
 struct Tally {
   int mutants = 0, refused = 0, misnamed = 0, identical = 0, verified = 0, refuted = 0, right = 0;
 };
 
-Program program_of(const File& file) {
-  const Algorithm& algorithm = *find_algorithm(Collective::kAlltoall, file.algorithm);
-  Choices choices;
-  for (const Choices& candidate : all_choices(algorithm))
-    if (full_name(algorithm, candidate) == file.algorithm + file.choices) choices = candidate;
-  return make_program(algorithm, choices);
+const Variant& variant_of(const File& file) {
+  const auto variant = std::find_if(variants().begin(), variants().end(), [&](const Variant& each) {
+    return each.program.collective == Collective::kAlltoall &&
+           each.name == file.algorithm + file.choices;
+  });
+  check(variant != variants().end(), "no such algorithm");
+  return *variant;
 }
 
-// Whether the runtime takes the file and can fill its tables for a rank of it.
-std::string runtime_refusal(const Bytes& bytes) {
+// Whether the runtime takes the file and can fill its tables for a rank of it; of those nodes, where
+// it serves any.
+std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
   quadrille_program program;
   if (const char* error = quadrille_program_load(&program, bytes.data(), bytes.size()))
     return error;
-  const quadrille_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr};
-  quadrille_tables tables;
-  const char* error = quadrille_tables_fill(&tables, &program, &place);
-  const std::string refusal = error ? error : "";
+  quadrille_place place{0,      program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr,
+                        nullptr};
+  FoundNodes found(nodes);
+  quadrille_tables tables{};
+  std::string refusal;
+  if (program.serves_any_nodes) refusal = found.take(program, place);
+  if (refusal.empty())
+    if (const char* error = quadrille_tables_fill(&tables, &program, &place)) refusal = error;
   quadrille_tables_destroy(&tables);
   quadrille_program_destroy(&program);
   return refusal;
@@ -59,8 +70,19 @@ std::string runtime_refusal(const Bytes& bytes) {
 class Mutation {
  public:
   explicit Mutation(const File& file)
-      : file_(file), program_(program_of(file)), job_(job_of(file.sizes)) {
+      : file_(file),
+        program_(variant_of(file).program),
+        nodes_(topology_of(file.sizes)),
+        job_(job_of(file.sizes)) {
     bytes_ = encode(program_, job_);
+    if (file.any_with) {
+      std::map<std::string, std::string> numbers;
+      for (const Number& number : variant_of(file).algorithm->numbers)
+        numbers[number.name] = *file.any_with;
+      const Job any = job_for_any_nodes(variant_of(file), numbers);
+      bytes_ = encode(program_, any);
+      job_ = *on_nodes(program_, any, nodes_);
+    }
     const Binding binding = *bind(program_, job_, {}, 0);
     for (int64_t rank = 0; rank < binding.place.ranks; ++rank)
       original_.push_back(oracle_events(program_, binding, rank));
@@ -96,7 +118,7 @@ class Mutation {
  private:
   void unsealed(const Bytes& mutant) {
     EXPECT_FALSE(decode(mutant, "mutant").ok()) << what_ << ", not resealed";
-    EXPECT_NE(runtime_refusal(mutant), "") << what_ << ", not resealed";
+    EXPECT_NE(runtime_refusal(mutant, nodes_), "") << what_ << ", not resealed";
   }
 
   // A changed hash stays: resealing it would only bring the original back.
@@ -110,20 +132,24 @@ class Mutation {
   }
 
   void resealed(const Bytes& mutant) {
-    const Result<Schedule> schedule = decode(mutant, "mutant");
-    const std::string refusal = runtime_refusal(mutant);
+    Result<Schedule> schedule = decode(mutant, "mutant");
+    const std::string refusal = runtime_refusal(mutant, nodes_);
     if (!schedule.ok()) {
       ++tally_.refused;
       // The runtime reads no names, so it does not miss or mind them.
-      const bool for_names =
-          schedule.error().message.find("the names do not fit") != std::string::npos;
+      const std::string& why = schedule.error().message;
+      const bool for_names = why.find("the names do not fit") != std::string::npos ||
+                             why.find("the words of the requirement") != std::string::npos;
       if (!for_names) {
         EXPECT_NE(refusal, "") << what_ << ": the decoder says " << schedule.error().message;
       }
       tally_.misnamed += refusal.empty();
       return;
     }
-    const Result<Binding> binding = bind(schedule->program, schedule->job, {}, 0);
+    const Result<Job> job = serves_any_nodes(schedule->job)
+                                ? on_nodes(schedule->program, schedule->job, nodes_)
+                                : schedule->job;
+    const Result<Binding> binding = job.ok() ? bind(schedule->program, *job, {}, 0) : job.error();
     EXPECT_EQ(binding.ok(), refusal.empty())
         << what_ << ": decoder: " << (binding.ok() ? "taken" : binding.error().message)
         << "; runtime: " << refusal;
@@ -131,7 +157,10 @@ class Mutation {
       ++tally_.refused;
       return;
     }
-    if (schedule->program == program_ && schedule->job.groups == job_.groups) return same(mutant);
+    schedule->job = *job;
+    if (schedule->program == program_ && schedule->job.groups == job_.groups &&
+        schedule->job.parameters == job_.parameters)
+      return same(mutant);
     compare(mutant, *schedule, *binding);
     judge(*schedule);
   }
@@ -140,7 +169,7 @@ class Mutation {
   void same(const Bytes& mutant) {
     ++tally_.identical;
     const int64_t rank = tally_.identical % original_.size();
-    EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0), original_[rank]) << what_;
+    EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0, &nodes_), original_[rank]) << what_;
   }
 
   // All walks tell the same.
@@ -152,7 +181,8 @@ class Mutation {
       const Events expected = without_broken_step(oracle_events(schedule.program, binding, rank));
       EXPECT_EQ(without_broken_step(walk_events(schedule.program, binding, rank)), expected)
           << what_;
-      EXPECT_EQ(without_broken_step(runtime_events(mutant, {}, 0, rank, 0)), expected) << what_;
+      EXPECT_EQ(without_broken_step(runtime_events(mutant, {}, 0, rank, 0, &nodes_)), expected)
+          << what_;
       identical_ = identical_ && expected == original_[rank];
     }
   }
@@ -179,7 +209,8 @@ class Mutation {
 
   const File file_;
   const Program program_;
-  const Job job_;
+  const Topology nodes_;
+  Job job_;
   Bytes bytes_;
   std::vector<Events> original_;  // by rank
   std::string what_;
@@ -196,6 +227,9 @@ TEST(Files, AreRefusedOrWalkAlikeOrGetARightVerdictAfterAnyChangeOfAByte) {
       {"xor", "", {4}, 1},
       {"hierarchical-factor", "", {1, 2, 3}, 1},
       {"hierarchical-factor", "+token", {1, 2}, 7},
+      {"factor-even", "", {1, 3}, 3, ""},
+      {"hierarchical-factor", "", {1, 2}, 7, ""},
+      {"scattered", "", {1, 1, 1}, 1, "ranks div 2"},
   };
   for (const File& file : files) Mutation(file).run();
 }

@@ -63,6 +63,51 @@ TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
   EXPECT_EQ(proven_programs().size(), programs);
 }
 
+Schedule for_any_nodes(const Program& program, const Job& job) {
+  return decode(encode(program, job), "any.qs").value();
+}
+
+TEST(Proven, IsAScheduleForAnyNodesOfEveryProofWithoutBeingWalked) {
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    const Schedule schedule = for_any_nodes(variant.program, job_for_any_nodes(variant));
+    EXPECT_TRUE(is_proven(schedule)) << variant.name;
+    const std::string report = proof_report("any.qs", schedule, 1);
+    EXPECT_THAT(report, HasSubstr("any.qs: proven\n"));
+    EXPECT_THAT(report, HasSubstr(fmt::format("this code is {}.{}, proven for {}",
+                                              name_of(variant.program.collective), variant.name,
+                                              scope_of(variant.name))));
+    EXPECT_THAT(report, HasSubstr("  checked   on no nodes; --nodes 1,2,3 walks"));
+  }
+}
+
+TEST(Proven, IsNoScheduleForAnyNodesOfAChangedProgram) {
+  const Algorithm* factor = find_algorithm(Collective::kAlltoall, "factor");
+  const Program program = make_program(*factor, all_choices(*factor)[0]);
+  for (const Mutant& mutant : mutants(program)) {
+    const Schedule schedule = for_any_nodes(mutant.program, {});
+    EXPECT_FALSE(is_proven(schedule)) << mutant.description;
+    EXPECT_THAT(proof_report("any.qs", schedule, 1), HasSubstr("UNKNOWN: not proven for all"));
+    EXPECT_THAT(proof_report("any.qs", schedule, 1), HasSubstr("no proof of this code is known"));
+  }
+}
+
+TEST(Proven, IsNoScheduleForMoreRanksThanItsProof) {
+  const Algorithm* exchange = find_algorithm(Collective::kAlltoall, "xor");
+  const Program program = make_program(*exchange, all_choices(*exchange)[0]);
+  Job job;
+  for (const auto& [most, proven] : {std::pair<int64_t, bool>{0, false},
+                                     {1, true},
+                                     {1 << 20, true},
+                                     {(1 << 20) + 1, false},
+                                     {1 << 24, false}}) {
+    job.most_ranks = most;
+    EXPECT_EQ(is_proven(for_any_nodes(program, job)), proven) << most;
+  }
+  EXPECT_THAT(proof_report("any.qs", for_any_nodes(program, job), 1),
+              HasSubstr("proven for up to 1048576 ranks; the file is for more"));
+}
+
 TEST(Proven, IsNoChangedProgram) {
   const Algorithm* factor = find_algorithm(Collective::kAlltoall, "factor");
   const Program program = make_program(*factor, all_choices(*factor)[0]);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "generator/encode.h"
 #include "generator/registry.h"
 #include "runtime/digest.h"
@@ -152,7 +154,7 @@ TEST(RejectedFiles, ALaterFormatIsTakenOnlyWhereItAllowsThat) {
   const std::vector<Bytes> sections = {program_section(), job_section(), names_section()};
   expect_taken(file_of(sections, {1, 7, 1}));
   expect_taken(file_of(sections, {9, 0, 1}));
-  expect_refused(file_of(sections, {2, 0, 2}), "needs a reader of format 2", "a later format");
+  expect_refused(file_of(sections, {3, 0, 3}), "needs a reader of format 3", "a later format");
   expect_refused(file_of(sections, {0, 0, 0}), "impossible version numbers");
   expect_refused(file_of(sections, {1, 0, 0}), "impossible version numbers");
 }
@@ -228,8 +230,8 @@ TEST(RejectedFiles, AbsurdCountsAskForNoMemory) {
 }
 
 TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
-  for (const Bytes& job :
-       {Bytes{0}, Bytes{1, 0, 1}, Bytes{1, 1, 0}, Bytes{2, 1, 2, 1, 1}, Bytes{2, 1, 2, 1, 2}})
+  for (const Bytes& job : {Bytes{}, Bytes{0}, Bytes{1, 0, 1}, Bytes{1, 1, 0}, Bytes{2, 1, 2, 1, 1},
+                           Bytes{2, 1, 2, 1, 2}})
     expect_refused(file_of({program_section(), section("JOB", 1, job)}), "", "malformed");
 }
 
@@ -290,6 +292,89 @@ TEST(RejectedFiles, StatementsThatThereAreNot) {
     Bytes bytes = good.bytes;
     bytes[step] = opcode;
     expect_refused(file_of({section("PRG", 1, bytes), job_section()}), "", "malformed");
+  }
+}
+
+// A program with a parameter in the file, one at the call, and tables of nodes and others.
+Program parameterized(int groups = 1) {
+  return parse_program(std::string("algorithm a for alltoall") +
+                           (groups == 2 ? " between groups\n" : "\n") +
+                           "parameter r\nparameter B at call\ntable size = nodes\n"
+                           "table base = prefix(size)\n",
+                       "test")
+      .value();
+}
+
+Bytes any_file(const Bytes& job, const Program& program = parameterized()) {
+  return file_of({section("PRG", 1, encode_code(program)), section("JOB", 1, job)}, {2, 0, 2});
+}
+
+constexpr uint8_t kInline = QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT;
+
+TEST(RejectedFiles, JobsForAnyNodesWhoseFormulasAreNone) {
+  const Bytes at_call = {6};
+  expect_taken(any_file(Bytes{0, 0, kInline + 3} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QUADRILLE_RANKS} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QUADRILLE_ELEMENT, 0, kInline + 1} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QUADRILLE_LENGTH, 0} + at_call));
+  const std::string alone = "a parameter depends on";
+  for (const Bytes& formula :
+       {Bytes{QUADRILLE_PARAMETER, 0}, Bytes{QUADRILLE_GROUP}, Bytes{QUADRILLE_ELEMENT, 1, kInline},
+        Bytes{QUADRILLE_LENGTH, 1}, Bytes{QUADRILLE_ADD, kInline, QUADRILLE_GROUP}})
+    expect_refused(any_file(Bytes{0, 0} + formula + at_call), alone);
+  expect_refused(any_file(Bytes{0, 0, QUADRILLE_RANK} + at_call), "'rank' in a declaration",
+                 "asks for a rank");
+  for (const Bytes& formula :
+       {Bytes{}, Bytes{QUADRILLE_INLINE_BIT}, Bytes{QUADRILLE_ROOT}, Bytes{QUADRILLE_REMOTE_RANKS},
+        Bytes{QUADRILLE_LENGTH, 2}, Bytes{QUADRILLE_PARAMETER, 2}, Bytes{QUADRILLE_ADD, kInline},
+        Bytes{QUADRILLE_LESS, kInline, kInline}, Bytes{QUADRILLE_EXPRESSION_END}, Bytes{0},
+        Bytes{QUADRILLE_CONSTANT, 2}, Bytes(50, QUADRILLE_ADD) + Bytes(51, kInline)})
+    expect_refused(any_file(Bytes{0, 0} + formula + at_call), "");
+}
+
+// Tables would be others at each rank, and whoever checks the program fills them once.
+TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
+  for (const char* text :
+       {"require ranks < 9", "table t[i in 0 .. ranks] = i", "table t[i in 0 .. 3] = ranks",
+        "table t = powers(2, ranks)", "temporary ranks blocks"}) {
+    const Program program =
+        parse_program(std::string("algorithm a for alltoall\n") + text + "\n", "test").value();
+    Bytes code = encode_code(program);
+    expect_taken(file_of({section("PRG", 1, code), job_section()}));
+    std::replace(code.begin(), code.end(), uint8_t{QUADRILLE_RANKS}, uint8_t{QUADRILLE_RANK});
+    expect_refused(file_of({section("PRG", 1, code), job_section()}), "'rank' in a declaration",
+                   "asks for a rank where all ranks must agree");
+  }
+}
+
+TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
+  const Bytes rest = {kInline, 6};
+  expect_taken(any_file(Bytes{0, 0} + rest));
+  expect_taken(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS) + rest));
+  expect_refused(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS + 1) + rest), "malformed");
+  expect_refused(any_file(Bytes{0} + varint(UINT64_MAX) + rest), "malformed");
+  expect_refused(any_file(Bytes{0} + overlong(1) + rest), "malformed");
+  expect_refused(any_file(overlong(0) + Bytes{0} + rest), "malformed");
+  expect_refused(any_file(Bytes{0, 0} + rest + Bytes{0}), "malformed");
+  expect_refused(any_file({0, 0, kInline}), "malformed");
+  expect_refused(any_file(Bytes{0, 0} + rest, parameterized(2)), "malformed");
+}
+
+TEST(RejectedFiles, WordsThatAreMalformedOrOutOfPlace) {
+  const Bytes words = section("REQ", 0, {2, 'o', 'k'});
+  expect_taken(file_of({program_section(), job_section(), names_section(), words}));
+  expect_refused(file_of({program_section(), job_section(), words}), "out of place");
+  expect_refused(file_of({program_section(), job_section(), words, names_section()}),
+                 "out of place");
+  expect_refused(file_of({program_section(), job_section(), names_section(), words, words}),
+                 "out of place");
+  // Like names, words are for people: the runtime does not say those that it cannot.
+  for (const Bytes& payload : {Bytes{}, Bytes{0}, Bytes{3, 'o', 'k'}, Bytes{1, 'o', 'k'},
+                               Bytes{1, '\n'}, Bytes{64} + Bytes(64, 'x')}) {
+    const Bytes file =
+        file_of({program_section(), job_section(), names_section(), section("REQ", 0, payload)});
+    EXPECT_THAT(decoder_says(file), HasSubstr("the words of the requirement are malformed"));
+    EXPECT_EQ(loader_says(file), "");
   }
 }
 

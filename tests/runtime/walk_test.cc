@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"
+#include "schedule/any_nodes.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/programs.h"
@@ -42,6 +43,39 @@ TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryAlgorithm) {
     for (const std::vector<int64_t>& sizes : all_node_vectors(kSanitized ? 5 : 7))
       for (const Case& c : cases_on(variant, sizes))
         expect_agreement(variant.program, c.job, c.call, c.text);
+}
+
+// One file, put on every topology, does at each rank what the program does there.
+TEST(Walk, InterpreterOfASchedulesForAnyNodesAgreesWithTheOracleOnAll) {
+  int bound = 0, refused = 0;
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    for (const char* text : {"", "3", "ranks div 2"}) {
+      std::map<std::string, std::string> numbers;
+      for (const Number& number : variant.algorithm->numbers) numbers[number.name] = text;
+      const Job any = job_for_any_nodes(variant, numbers);
+      const Bytes file = encode(variant.program, any);
+      for (const std::vector<int64_t>& sizes : all_node_vectors(kSanitized ? 4 : 6)) {
+        const Topology nodes = topology_of(sizes);
+        const Job job = on_nodes(variant.program, any, nodes).value();
+        const Call call = plain_call(variant.program, job);
+        const Result<Binding> binding = bind(variant.program, job, call, 0);
+        for (int64_t rank = 0; rank < nodes.ranks(); ++rank) {
+          const Events events = runtime_events(file, call, 0, rank, 0, &nodes);
+          ++(binding.ok() ? bound : refused);
+          if (binding.ok())
+            ASSERT_EQ(events, oracle_events(variant.program, *binding, rank))
+                << variant.name << " on " << nodes.text() << ", rank " << rank;
+          else
+            ASSERT_EQ(events[0], "refused: " + variant.name + " needs " + any.needs +
+                                     "; the communicator has " + std::to_string(nodes.ranks()));
+        }
+      }
+      if (variant.algorithm->numbers.empty()) break;
+    }
+  }
+  EXPECT_GT(bound, 1000);
+  EXPECT_GT(refused, 10);
 }
 
 }  // namespace

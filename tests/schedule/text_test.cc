@@ -41,8 +41,8 @@ TEST(Text, ReadsBackTheExtremeNumbers) {
   for (const int64_t value : {INT64_MIN, INT64_MIN + 1, int64_t{-1}, int64_t{0}, INT64_MAX})
     for (const Operator op : {Operator::kSubtract, Operator::kMultiply})
       program.requirements.push_back(
-          apply(Operator::kLess, {apply(op, {leaf(Operator::kRank), constant(value)}),
-                                  apply(op, {constant(value), leaf(Operator::kRank)})}));
+          apply(Operator::kLess, {apply(op, {leaf(Operator::kRanks), constant(value)}),
+                                  apply(op, {constant(value), leaf(Operator::kRanks)})}));
   expect_round_trip(program);
 }
 

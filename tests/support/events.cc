@@ -7,6 +7,7 @@
 #include <span>
 
 #include "runtime/program.h"
+#include "tests/support/found_nodes.h"
 #include "tests/support/plain_walk.h"
 #include "verifier/replay.h"
 
@@ -140,7 +141,7 @@ Events fast_walk_events(const Program& program, const Binding& binding, int64_t 
 }
 
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
-                      int64_t root) {
+                      int64_t root, const Topology* nodes) {
   quadrille_program program;
   if (const char* error = quadrille_program_load(&program, file.data(), file.size()))
     return {std::string("refused: ") + error};
@@ -155,15 +156,21 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
                         root,
                         nullptr,
                         nullptr,
+                        nullptr,
                         nullptr};
+  std::optional<FoundNodes> found;
+  std::string why;
+  if (program.serves_any_nodes) why = found.emplace(*nodes).take(program, place);
   const auto counts = [&](int64_t which) -> const int64_t* {
     return which < static_cast<int64_t>(call.counts.size()) ? call.counts[which].data() : nullptr;
   };
   place.counts = counts(group);
   place.remote_counts = counts(1 - group);
   Events events;
-  quadrille_tables tables;
-  if (const char* error = quadrille_tables_fill(&tables, &program, &place)) {
+  quadrille_tables tables{};
+  if (!why.empty()) {
+    events.push_back("refused: " + why);
+  } else if (const char* error = quadrille_tables_fill(&tables, &program, &place)) {
     events.push_back(std::string("refused: ") + error);
   } else {
     quadrille_walker walker;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "generator/formulas.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille {
@@ -58,6 +59,22 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
     return !bind(variant.program, job, plain_call(variant.program, job), 0).ok();
   });
   return jobs;
+}
+
+Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::string>& numbers) {
+  Job job = job_for_any(*variant.algorithm, variant.program);
+  for (const Parameter& parameter : variant.program.parameters) {
+    job.parameters.push_back(parameter.at_call ? int64_t{kRuleLeast} : 0);
+    job.models.emplace_back();
+    job.formulas.emplace_back();
+    for (const Number& number : variant.algorithm->numbers) {
+      if (number.name != parameter.name.text) continue;
+      const auto given = numbers.find(number.name);
+      const std::string text = given == numbers.end() ? "" : given->second;
+      job.formulas.back() = read_formula(number, text, variant.program).value();
+    }
+  }
+  return job;
 }
 
 Case case_of(const Variant& variant, const Job& job, std::vector<int64_t> counts, int64_t block) {

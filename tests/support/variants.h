@@ -3,6 +3,7 @@
 #ifndef QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 #define QUADRILLE_TESTS_SUPPORT_VARIANTS_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& s
 // The jobs of these alone: every value of the variant's numbers up to so many ranks, or, where they may
 // be greater, the least and the initial one.
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes);
+
+// The job for any nodes, with the numbers that are given by name, as they are typed, and the initial ones.
+Job job_for_any_nodes(const Variant& variant,
+                      const std::map<std::string, std::string>& numbers = {});
 
 // One case: what a call adds where the program asks for it.
 Case case_of(const Variant& variant, const Job& job, std::vector<int64_t> counts, int64_t block);

@@ -1,0 +1,101 @@
+// Bounds are part of the formula, so that the file says all there is to it and the readers know no
+// kinds of numbers. Tested by tests/generator/formulas_test.cc.
+#include "generator/formulas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace quadrille {
+namespace {
+
+constexpr const char* kSquareRoot = "sqrt";
+
+std::optional<int64_t> whole_number(const std::string& text) {
+  int64_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+bool mentions_parameters(const Expression& expression) {
+  return expression.op == Operator::kParameter ||
+         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_parameters);
+}
+
+Expression ranks() { return leaf(Operator::kRanks); }
+
+// What keeps within its bounds by itself stays as it is.
+Expression bounded(const Number& number, Expression wanted) {
+  const Expression least = constant(number.least());
+  const bool is_radix = number.kind == NumberKind::kRadix;
+  if (wanted == least) return wanted;
+  if (!is_radix && wanted.op == Operator::kConstant) return wanted;
+  if (is_radix) wanted = apply(Operator::kMinimum, {std::move(wanted), ranks()});
+  return apply(Operator::kMaximum, {least, std::move(wanted)});
+}
+
+// What was wanted of a formula that bounded() has made.
+Expression wanted_of(const Number& number, const Expression& formula) {
+  if (formula.op != Operator::kMaximum || formula.operands[0] != constant(number.least()))
+    return formula;
+  const Expression& inner = formula.operands[1];
+  if (number.kind != NumberKind::kRadix) return inner;
+  const bool is_bounded = inner.op == Operator::kMinimum && inner.operands[1] == ranks();
+  return is_bounded ? inner.operands[0] : formula;
+}
+
+}  // namespace
+
+// Numbers of the file are never outside their bounds: what is required of them need not be said.
+Job job_for_any(const Algorithm& algorithm, const Program& program) {
+  Job job;
+  job.most_ranks = algorithm.most_ranks;
+  if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))
+    job.needs = algorithm.precondition;
+  return job;
+}
+
+Expression sqrt_formula(const Program& program) {
+  Expression whole = ranks();
+  for (size_t i = 0; i < program.tables.size(); ++i)
+    if (program.tables[i].kind == TableKind::kNodes)
+      whole = apply(Operator::kElement,
+                    {apply(Operator::kSubtract, {leaf(Operator::kLength, i), constant(1)})}, i);
+  constexpr int64_t kMost = 256;
+  Expression root = constant(kMost);
+  for (int64_t power = kMost / 2; power >= 2; power /= 2)
+    root = apply(Operator::kChoose, {apply(Operator::kLessEqual, {whole, constant(power * power)}),
+                                     constant(power), std::move(root)});
+  return root;
+}
+
+Result<Expression> read_formula(const Number& number, const std::string& text,
+                                const Program& program) {
+  const std::string flag = "--" + number.name;
+  if (text.empty()) return bounded(number, constant(number.initial));
+  if (text == kSquareRoot && number.kind == NumberKind::kRadix)
+    return bounded(number, sqrt_formula(program));
+  const std::optional<int64_t> value = whole_number(text);
+  if (value && *value < number.least())
+    return Error{fmt::format("{}: {} is less than {}, the least that there is", flag, *value,
+                             number.least())};
+  if (value) return bounded(number, constant(*value));
+  Result<Expression> formula = parse_formula(text, program, flag);
+  if (!formula.ok()) return formula;
+  return bounded(number, std::move(formula).value());
+}
+
+std::string formula_flag(const Number& number, const Program& program, const Expression& formula) {
+  const Expression wanted = wanted_of(number, formula);
+  if (wanted == constant(number.initial)) return "";
+  if (wanted.op == Operator::kConstant) return fmt::format(" --{} {}", number.name, wanted.value);
+  const bool is_root = number.kind == NumberKind::kRadix && wanted == sqrt_formula(program);
+  const std::string text = is_root ? kSquareRoot : "'" + formula_text(program, wanted) + "'";
+  return fmt::format(" --{} {}", number.name, text);
+}
+
+}  // namespace quadrille

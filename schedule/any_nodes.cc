@@ -1,0 +1,103 @@
+// Formulas are checked when they are read, so that evaluating one needs nothing but the nodes. Tested
+// by tests/schedule/any_nodes_test.cc.
+#include "schedule/any_nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/evaluate.h"
+#include "schedule/lexer.h"
+#include "schedule/text.h"
+
+namespace quadrille {
+namespace {
+
+bool reads_table(Operator op) {
+  return op == Operator::kElement || op == Operator::kLocate || op == Operator::kLength;
+}
+
+// Where it depends on the rank, on other parameters or on the call, values could differ between
+// ranks, or would not be known when the schedule is bound.
+bool depends_on_nodes_alone(const Program& program, const Expression& e) {
+  switch (e.op) {
+    case Operator::kParameter:
+    case Operator::kVariable:
+    case Operator::kRank:
+    case Operator::kRemoteRanks:
+    case Operator::kGroup:
+    case Operator::kRoot: return false;
+    default: break;
+  }
+  if (reads_table(e.op) && program.tables[e.value].kind != TableKind::kNodes) return false;
+  return std::all_of(e.operands.begin(), e.operands.end(), [&](const Expression& operand) {
+    return depends_on_nodes_alone(program, operand);
+  });
+}
+
+// The rules of expressions stand in validate(), which is asked about a number of the program.
+Result<bool> validate_number(Program program, const Expression& number) {
+  program.temporary_blocks = number;
+  program.body.clear();
+  return validate(program);
+}
+
+}  // namespace
+
+Result<bool> validate_formula(const Program& program, const Expression& formula) {
+  const Result<bool> valid = validate_number(program, formula);
+  if (!valid.ok()) return valid;
+  if (depends_on_nodes_alone(program, formula)) return true;
+  return Error{"a parameter depends on numbers, 'ranks' and node sizes alone"};
+}
+
+Result<Expression> parse_formula(const std::string& text, const Program& program,
+                                 const std::string& source) {
+  const Result<std::vector<Line>> lines = split_lines(text, source);
+  if (!lines.ok()) return lines.error();
+  if (lines->size() != 1) return Error{fmt::format("{}: '{}' is not one expression", source, text)};
+  Scope scope;
+  scope.name = [](const std::string&) { return std::optional<Expression>(); };
+  scope.table = [&](const std::string& name) {
+    std::optional<int64_t> found;
+    for (size_t i = 0; i < program.tables.size(); ++i)
+      if (program.tables[i].name.text == name) found = i;
+    return found;
+  };
+  LineReader reader((*lines)[0], source);
+  Expression formula = read_expression(reader, scope);
+  if (!reader.failed()) reader.finish();
+  if (reader.failed()) return reader.error();
+  const Result<bool> valid = validate_formula(program, formula);
+  if (!valid.ok()) return Error{fmt::format("{}: {}", source, valid.error().message)};
+  return formula;
+}
+
+std::string formula_text(const Program& program, const Expression& formula) {
+  const std::vector<std::string> no_variables;
+  return print(formula, {&program.parameters, &program.tables, &no_variables});
+}
+
+Result<Job> on_nodes(const Program& program, const Job& job, const Topology& nodes) {
+  check(serves_any_nodes(job), "a job for any nodes");
+  if (job.most_ranks > 0 && nodes.ranks() > job.most_ranks)
+    return Error{fmt::format("{} is proven for up to {} ranks, and nodes {} have {}",
+                             program.algorithm.text, job.most_ranks, nodes.text(), nodes.ranks())};
+  std::vector<std::vector<int64_t>> tables(program.tables.size());
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (program.tables[i].kind == TableKind::kNodes) tables[i] = nodes.sizes();
+  Job placed{{nodes}, job.parameters, job.models};
+  const Environment environment{{nodes.ranks()}, {}, tables, {}};
+  for (size_t i = 0; i < program.parameters.size(); ++i) {
+    if (program.parameters[i].at_call) continue;
+    Undefined why = Undefined::kNone;
+    const auto value = evaluate(job.formulas[i], environment, &why);
+    if (!value)
+      return Error{fmt::format("{} has no value on nodes {}: {}", parameter_text(program, job, i),
+                               nodes.text(), describe(why))};
+    placed.parameters[i] = *value;
+  }
+  return placed;
+}
+
+}  // namespace quadrille

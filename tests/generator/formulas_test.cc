@@ -1,0 +1,147 @@
+// Numbers of schedules for any nodes: bounded for every job, told again by the flag that made them.
+#include "generator/formulas.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/encode.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+
+namespace quadrille {
+namespace {
+
+using testing::HasSubstr;
+
+const Variant& variant_of(const std::string& name) {
+  for (const Variant& variant : variants())
+    if (variant.name == name && variant.algorithm->collective == Collective::kAlltoall)
+      return variant;
+  check(false, "no such algorithm");
+  return variants()[0];
+}
+
+// The first number's value on these nodes.
+int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
+  const Variant& variant = variant_of(name);
+  const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
+  return on_nodes(variant.program, job, topology_of(sizes)).value().parameters[0];
+}
+
+std::string refusal(const std::string& name, const std::string& text) {
+  const Variant& variant = variant_of(name);
+  const auto formula = read_formula(variant.algorithm->numbers[0], text, variant.program);
+  return formula.ok() ? "taken" : formula.error().message;
+}
+
+TEST(Formulas, ARadixIsNeverMoreThanTheRanksNorLessThanTwo) {
+  EXPECT_EQ(value("tuna", "8", {9}), 8);
+  EXPECT_EQ(value("tuna", "8", {8}), 8);
+  EXPECT_EQ(value("tuna", "8", {4}), 4);
+  EXPECT_EQ(value("tuna", "8", {1}), 2);
+  EXPECT_EQ(value("tuna", "", {1}), 2);
+  EXPECT_EQ(value("tuna", "ranks div 2", {2}), 2);
+  EXPECT_EQ(value("tuna", "ranks*ranks", {3}), 3);
+  EXPECT_EQ(value("tuna-coalesced", "size[length(size) - 1]", {1, 5, 2}), 5);
+}
+
+TEST(Formulas, OtherNumbersAreNeverLessThanTheLeastOfTheirKind) {
+  EXPECT_EQ(value("scattered", "1000", {4}), 1000);
+  EXPECT_EQ(value("scattered", "ranks div 8", {4}), 1);
+  EXPECT_EQ(value("scattered", "ranks div 8", {32}), 4);
+  EXPECT_EQ(value("hierarchical-overlapped", "length(size) - 2", {3}), 0);
+  EXPECT_EQ(value("hierarchical-overlapped", "length(size) - 2", {1, 1, 1}), 1);
+}
+
+// Of all ranks, or of the largest node.
+TEST(Formulas, TheRootIsTheLeastPowerOfTwoWhoseSquareIsNoLess) {
+  for (int64_t ranks = 1; ranks <= 300; ++ranks) {
+    int64_t root = 2;
+    while (root * root < ranks) root *= 2;
+    EXPECT_EQ(value("tuna", "sqrt", {ranks}), root) << ranks;
+    EXPECT_EQ(value("tuna-coalesced", "sqrt", {1, ranks, 1}), root) << ranks;
+  }
+  EXPECT_EQ(value("tuna", "sqrt", {16384}), 128);
+  EXPECT_EQ(value("tuna", "sqrt", {16385}), 256);
+  EXPECT_EQ(value("tuna", "sqrt", {1 << 20}), 256);
+}
+
+TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    for (const char* text : {"", "8", "ranks - 3", "sqrt"}) {
+      std::map<std::string, std::string> numbers;
+      for (const Number& number : variant.algorithm->numbers)
+        numbers[number.name] =
+            text == std::string("sqrt") && number.kind != NumberKind::kRadix ? "ranks" : text;
+      const Job any = job_for_any_nodes(variant, numbers);
+      for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
+        const Job job = on_nodes(variant.program, any, topology_of(sizes)).value();
+        // Where no number is taken, none of these is.
+        if (jobs_on(variant, sizes).empty()) continue;
+        const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
+        EXPECT_TRUE(bound.ok()) << variant.name << " on " << topology_of(sizes).text() << ": "
+                                << bound.error().message;
+      }
+    }
+  }
+}
+
+TEST(Formulas, AreToldByTheFlagThatMakesThem) {
+  for (const char* name : {"tuna", "scattered", "hierarchical-overlapped", "tuna-coalesced"})
+    for (const char* text : {"3", "100", "ranks div 2", "ranks <= 4 ? 2 : 3"}) {
+      const Variant& variant = variant_of(name);
+      const Number& number = variant.algorithm->numbers[0];
+      const Expression formula = read_formula(number, text, variant.program).value();
+      const bool is_number = std::isdigit(static_cast<unsigned char>(text[0])) != 0;
+      EXPECT_EQ(formula_flag(number, variant.program, formula),
+                is_number ? fmt::format(" --{} {}", number.name, text)
+                          : fmt::format(" --{} '{}'", number.name, text));
+    }
+  for (const char* name : {"tuna", "tuna-coalesced"}) {
+    const Variant& variant = variant_of(name);
+    const Number& number = variant.algorithm->numbers[0];
+    const auto flag = [&](const std::string& text) {
+      return formula_flag(number, variant.program,
+                          read_formula(number, text, variant.program).value());
+    };
+    EXPECT_EQ(flag("sqrt"), " --radix sqrt");
+    EXPECT_EQ(flag(""), "");
+    EXPECT_EQ(flag("2"), "");
+  }
+}
+
+TEST(Formulas, ThatAreNoneAreRefused) {
+  EXPECT_EQ(refusal("tuna", "1"), "--radix: 1 is less than 2, the least that there is");
+  EXPECT_EQ(refusal("scattered", "0"), "--block_count: 0 is less than 1, the least that there is");
+  EXPECT_THAT(refusal("scattered", "sqrt"), HasSubstr("--block_count:1:"));
+  EXPECT_THAT(refusal("tuna", "size[0]"), HasSubstr("--radix:1:"));
+  EXPECT_THAT(refusal("tuna", "8x"), HasSubstr("--radix:1:"));
+  EXPECT_THAT(refusal("tuna", "99999999999999999999"), HasSubstr("--radix:1:"));
+}
+
+TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
+  EXPECT_EQ(job_for_any_nodes(variant_of("xor")).needs, "a power of two of ranks");
+  EXPECT_EQ(job_for_any_nodes(variant_of("factor-even")).needs, "an even number of ranks");
+  EXPECT_EQ(job_for_any_nodes(variant_of("tuna")).needs, "");
+  EXPECT_EQ(job_for_any_nodes(variant_of("factor")).needs, "");
+  EXPECT_EQ(job_for_any_nodes(variant_of("xor")).most_ranks, 1 << 20);
+  EXPECT_EQ(job_for_any_nodes(variant_of("factor")).most_ranks, 0);
+}
+
+// One file serves every job, in no more bytes than one for given nodes, and what a program requires.
+TEST(Formulas, AFileForAnyNodesIsNoLongerThanOneForAFew) {
+  for (const Variant& variant : variants()) {
+    if (!variant.algorithm->proof) continue;
+    const Job any = job_for_any_nodes(variant);
+    const std::vector<Job> given = jobs_on(variant, {1, 1, 2, 4});
+    if (given.empty()) continue;
+    EXPECT_LE(encode(variant.program, any).size(),
+              encode(variant.program, given[0]).size() + (any.needs.empty() ? 0 : 32))
+        << variant.name;
+  }
+}
+
+}  // namespace
+}  // namespace quadrille
