@@ -1,7 +1,9 @@
 // Tested by tests/cli/cli_test.sh, which asks for every refusal.
 #include "cli/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,21 +35,87 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   return bytes;
 }
 
+namespace {
+
+Error failure(const std::string& path) {
+  return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+}
+
+bool write_all(int file, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(written);
+  }
+  return true;
+}
+
+// Writes all of it and closes; 0 or what errno says.
+int fill(int file, std::span<const uint8_t> bytes) {
+  const bool written = write_all(file, bytes);
+  const int error = errno;
+  if (close(file) != 0 && written) return errno;
+  return written ? 0 : error;
+}
+
+// What a chain of symbolic links points to, whether it is there or not.
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // the target alone where that is absolute
+  }
+  return path;
+}
+
+// A device, a pipe: what is there takes the bytes. (A folder does not, and says so.)
+Result<bool> write_into(const std::string& path, std::span<const uint8_t> bytes) {
+  const int file = open(user_path(path).c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return failure(path);
+  errno = fill(file, bytes);
+  if (errno != 0) return failure(path);
+  return true;
+}
+
+}  // namespace
+
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  const std::string full = user_path(path);
-  const std::string draft = fmt::format("{}.{}.draft", full, getpid());
-  std::FILE* file = std::fopen(draft.c_str(), "wb");
-  if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(draft.c_str(), full.c_str()) == 0) return true;
-  const std::string reason = std::strerror(errno);
+  struct stat old = {};
+  const bool there = stat(user_path(path).c_str(), &old) == 0;
+  if (there && !S_ISREG(old.st_mode)) return write_into(path, bytes);
+  if (!there && errno == ELOOP) return failure(path);
+  const std::string target = follow_links(user_path(path)).string();
+  const std::string draft = fmt::format("{}.{}.draft", target, getpid());
+  constexpr mode_t kNewFile = 0666, kPermissions = 07777;
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kNewFile);
+  if (file < 0) return failure(path);
+  int error = there && fchmod(file, old.st_mode & kPermissions) != 0 ? errno : 0;
+  const int filled = fill(file, bytes);
+  if (error == 0) error = filled;
+  if (error == 0 && std::rename(draft.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) return true;
   std::remove(draft.c_str());
-  return Error{fmt::format("{}: {}", path, reason)};
+  errno = error;
+  return failure(path);
 }
 
 Result<bool> write_file(const std::string& path, const std::string& text) {
   return write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+  struct stat first = {}, second = {};
+  return stat(user_path(one).c_str(), &first) == 0 &&
+         stat(user_path(other).c_str(), &second) == 0 && S_ISREG(first.st_mode) &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+std::string same_file_text(const std::string& flag, const std::string& path) {
+  return fmt::format("{}: {}: is the file that is read, and would be replaced; name another", flag,
+                     path);
 }
 
 int run_main(const char* program, int (*run)(int, char**), int argc, char** argv) {

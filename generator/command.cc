@@ -350,6 +350,8 @@ int generate_as_told(const GenerateArguments& arguments) {
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
+  if (cli::same_file(arguments.hostfile, arguments.out))
+    return bad_input("generate", cli::same_file_text("--out", arguments.out));
   if (chooses(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);

@@ -20,7 +20,7 @@ EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifie
                      const std::string& command) {
   std::string guard = "QUADRILLE_EMITTED_" + identifier + "_H_";
   for (char& c : guard) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const std::string made = fmt::format("/* DO NOT EDIT. Made by:\n{} */\n", command);
+  const std::string made = fmt::format("{}\n{} */\n", kMadeByEmit, command);
 
   EmittedSource result;
   result.header = fmt::format(

@@ -8,6 +8,9 @@
 
 namespace quadrille {
 
+// How both files begin.
+inline constexpr const char* kMadeByEmit = "/* DO NOT EDIT. Made by:";
+
 struct EmittedSource {
   std::string header, source;
 };

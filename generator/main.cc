@@ -130,6 +130,8 @@ Result<std::string> show_text(const ShowArguments& arguments) {
 }
 
 int show(const ShowArguments& arguments) {
+  if (cli::same_file(arguments.file, arguments.out))
+    return bad_input("show", cli::same_file_text("--out", arguments.out));
   const Result<std::string> text = show_text(arguments);
   if (!text.ok()) return bad_input("show", text.error().message);
   if (arguments.out.empty()) {
@@ -147,6 +149,20 @@ std::string commands_of(const verifier::Schedule& schedule, const std::string& n
       generate_command(schedule), name, name);
 }
 
+// A file that somebody wrote by hand is not replaced: names are made from the schedule's.
+Result<bool> refuse_foreign(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(cli::user_path(path), error)) return true;
+  const Result<std::vector<uint8_t>> old = cli::read_file(path);
+  if (!old.ok()) return old.error();
+  const std::string_view text(reinterpret_cast<const char*>(old->data()), old->size());
+  if (text.empty() || text.starts_with(kMadeByEmit)) return true;
+  return Error{fmt::format(
+      "{}: is no emitted file, as it does not begin with '{}'; rename it or the schedule, or "
+      "name another folder",
+      path, kMadeByEmit)};
+}
+
 int emit(const std::string& file, const std::string& folder) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
   if (!bytes.ok()) return bad_input("emit", bytes.error().message);
@@ -157,10 +173,14 @@ int emit(const std::string& file, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(cli::user_path(folder), error);
   if (error) return bad_input("emit", fmt::format("--out: {}: {}", folder, error.message()));
-  for (const auto& [ending, text] :
-       {std::pair(".h", emitted.header), std::pair(".c", emitted.source)}) {
-    const Result<bool> written =
-        cli::write_file((std::filesystem::path(folder) / (name + ending)).string(), text);
+  const std::string path = (std::filesystem::path(folder) / name).string();
+  for (const std::string& target : {path + ".h", path + ".c"}) {
+    const Result<bool> ours = refuse_foreign(target);
+    if (!ours.ok()) return bad_input("emit", "--out: " + ours.error().message);
+  }
+  for (const auto& [target, text] :
+       {std::pair(path + ".h", emitted.header), std::pair(path + ".c", emitted.source)}) {
+    const Result<bool> written = cli::write_file(target, text);
     if (!written.ok()) return bad_input("emit", "--out: " + written.error().message);
   }
   fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes->size(), name,

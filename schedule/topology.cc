@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -83,9 +84,9 @@ Result<Topology> parse_list(std::string_view text, const char* flag, const char*
   return topology;
 }
 
-// One line of a host file: the host and how many ranks it takes.
+// One line of a host file: the hosts as they are named, and how many ranks each takes.
 struct HostLine {
-  std::string_view host;
+  std::string_view hosts;
   int64_t ranks;
 };
 
@@ -106,6 +107,71 @@ std::optional<HostLine> host_line(std::string_view line) {
   if (!ranks) return std::nullopt;
   result.ranks = *ranks;
   return result;
+}
+
+bool is_host_name(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '@';
+  });
+}
+
+// "01-03" or "7": numbers of as many digits as the first has.
+struct HostRange {
+  int64_t low, high;
+  size_t digits;
+};
+
+std::optional<HostRange> host_range(std::string_view text) {
+  const size_t dash = std::min(text.find('-'), text.size());
+  const std::string_view first = text.substr(0, dash);
+  const auto low = whole_number(first);
+  const auto high = dash == text.size() ? low : whole_number(text.substr(dash + 1));
+  constexpr size_t kMostDigits = 18;  // of 64 bits
+  if (!low || !high || *low < 0 || *high < *low || text.size() > 2 * kMostDigits ||
+      first.size() > kMostDigits)
+    return std::nullopt;
+  return HostRange{*low, *high, first.size()};
+}
+
+using Hosts = std::vector<std::string>;
+// Ends of sentences that begin with the list.
+constexpr const char* kTooManyHosts = "names more than 16777216 hosts; check the ranges";
+static_assert(kMaxRanks == 16777216);
+constexpr const char* kNoHostList = "is not a host or a list of hosts like node[01-03,07]";
+
+// Each of the hosts with each of the numbers of "01-03,07" behind it.
+Result<Hosts> with_numbers(const Hosts& hosts, std::string_view ranges) {
+  Hosts longer;
+  for (const std::string_view entry : split(ranges, ',')) {
+    const std::optional<HostRange> range = host_range(entry);
+    if (!range) return Error{kNoHostList};
+    if (range->high - range->low >=
+        (kMaxRanks - static_cast<int64_t>(longer.size())) / static_cast<int64_t>(hosts.size()))
+      return Error{kTooManyHosts};
+    for (const std::string& host : hosts)
+      for (int64_t number = range->low; number <= range->high; ++number)
+        longer.push_back(fmt::format("{}{:0{}}", host, number, range->digits));
+  }
+  return longer;
+}
+
+// "rack[1-2]node[01-03,07]": eight hosts.
+Result<Hosts> expand_hosts(std::string_view list) {
+  Hosts hosts{""};
+  while (!list.empty()) {
+    const size_t open = std::min(list.find('['), list.size());
+    const std::string_view name = list.substr(0, open);
+    if (!is_host_name(name)) return Error{kNoHostList};
+    for (std::string& host : hosts) host += name;
+    if (open == list.size()) break;
+    const size_t close = list.find(']', open);
+    if (close == std::string_view::npos) return Error{kNoHostList};
+    Result<Hosts> longer = with_numbers(hosts, list.substr(open + 1, close - open - 1));
+    if (!longer.ok()) return longer;
+    hosts = std::move(longer).value();
+    list = list.substr(close + 1);
+  }
+  return hosts;
 }
 
 }  // namespace
@@ -161,20 +227,29 @@ Result<Topology> parse_slurm(std::string_view text) {
 
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name) {
   std::map<std::string, int64_t, std::less<>> ranks_of;
-  int64_t line_number = 0;
+  int64_t line_number = 0, all_ranks = 0;
   for (std::string_view line : split(text, '\n')) {
     ++line_number;
     line = trim(line.substr(0, line.find('#')));
     if (line.empty()) continue;
-    const std::optional<HostLine> host = host_line(line);
-    if (!host || host->ranks < 1)
+    const std::optional<HostLine> entry = host_line(line);
+    if (!entry || entry->ranks < 1)
       return Error{fmt::format("{}:{}: '{}' is not a host line; write 'host slots=4' or 'host:4'",
                                name, line_number, line)};
-    int64_t& ranks = ranks_of[std::string(host->host)];
-    if (host->ranks > kMaxRanks - ranks)
-      return Error{fmt::format("{}:{}: more than {} ranks on '{}'; check the counts", name,
-                               line_number, kMaxRanks, host->host)};
-    ranks += host->ranks;
+    const Result<Hosts> hosts = expand_hosts(entry->hosts);
+    if (!hosts.ok())
+      return Error{
+          fmt::format("{}:{}: '{}' {}", name, line_number, entry->hosts, hosts.error().message)};
+    for (const std::string& host : *hosts) {
+      int64_t& ranks = ranks_of[host];
+      if (entry->ranks > kMaxRanks - ranks)
+        return Error{fmt::format("{}:{}: more than {} ranks on '{}'; check the counts", name,
+                                 line_number, kMaxRanks, host)};
+      ranks += entry->ranks;
+      all_ranks += entry->ranks;
+      if (all_ranks > kMaxRanks)
+        return Error{fmt::format("{}: more than {} ranks; check the counts", name, kMaxRanks)};
+    }
   }
   std::vector<Run> runs;
   for (const auto& [host, ranks] : ranks_of) runs.push_back({1, ranks});

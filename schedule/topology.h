@@ -45,7 +45,8 @@ Result<Topology> parse_nodes(std::string_view text);
 // SLURM_TASKS_PER_NODE: "16(x512),5".
 Result<Topology> parse_slurm(std::string_view text);
 // The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line;
-// a host named again adds to its node. `name` stands in messages.
+// a host named again adds to its node. "node[01-03,07]" names four hosts, each with the ranks that
+// the line gives. `name` stands in messages.
 Result<Topology> parse_hostfile(std::string_view text, const std::string& name);
 
 }  // namespace quadrille

@@ -33,6 +33,76 @@ for command in "$generator list" "$generator show a.qs" "$verifier check a.qs"; 
     fail "does not say why: $command ($(cat .err))"
 done
 
+# A file that is replaced keeps its mode; a new one has the one that the umask leaves.
+expect 0 generate 4 --out mode.qs
+[ "$(stat -c %a mode.qs)" = "$(printf %o $((0666 & ~$(umask))))" ] || fail "mode $(stat -c %a mode.qs)"
+for mode in 400 640 777; do
+  chmod $mode mode.qs
+  expect 0 generate 5 --out mode.qs
+  [ "$(stat -c %a mode.qs)" = $mode ] || fail "mode $mode has become $(stat -c %a mode.qs)"
+done
+rm mode.qs
+
+# A symbolic link stays, and what it points to is replaced or made; a circle of them is refused.
+mkdir links links/below
+cp before.qs links/below/old.qs
+ln -s below/old.qs links/old
+ln -s ../links/old links/again
+ln -s "$folder/links/below/new.qs" links/new
+ln -s circle links/circle
+for link in old again new; do
+  expect 0 generate 5 --out links/$link
+  [ -L links/$link ] || fail "the link '$link' is replaced"
+done
+cmp a.qs links/below/old.qs && cmp a.qs links/below/new.qs || fail 'what links point to is not written'
+refuses 'links/circle: Too many levels of symbolic links' generate 5 --out links/circle
+[ "$(find links | sort | tr '\n' ' ')" = \
+  'links links/again links/below links/below/new.qs links/below/old.qs links/circle links/new links/old ' ] ||
+  fail "something else is there: $(find links)"
+
+# What is no plain file is written into.
+mkfifo pipe
+cat pipe >piped.qs &
+reader=$!
+expect 0 generate 5 --out pipe
+wait "$reader"
+[ -p pipe ] || fail 'a pipe is replaced'
+cmp a.qs piped.qs || fail 'the pipe gives other bytes'
+ln -s /dev/null nothing
+expect 0 generate 5 --out nothing
+[ -c /dev/null ] && [ -L nothing ] || fail 'a device is replaced'
+ln -s /dev/full full
+refuses 'full: No space left on device' generate 5 --out full
+[ -c /dev/full ] || fail 'a device is replaced'
+expect 0 "$generator" show a.qs --out /dev/stdout
+says 'algorithm factor for alltoall'
+
+# What is read is not written over, whatever it is called.
+ln a.qs same.qs
+ln -s a.qs linked.qs
+for name in a.qs ./a.qs same.qs linked.qs; do
+  refuses "--out: $name: is the file that is read, and would be replaced; name another" \
+    "$generator" show a.qs --out $name
+done
+echo 'node1:4' >hosts
+refuses '--out: hosts: is the file that is read' \
+  "$generator" generate alltoall --algorithm factor --hostfile hosts --out hosts
+
+# Nor is what somebody wrote by hand; what was emitted before is.
+mkdir src
+echo 'int main(void) { return 0; }' >src/app.c
+cp a.qs app.qs
+refuses "--out: src/app.c: is no emitted file, as it does not begin with '/* DO NOT EDIT. Made by:'" \
+  "$generator" emit app.qs --out src
+mv src/app.c src/app.h
+refuses '--out: src/app.h: is no emitted file' "$generator" emit app.qs --out src
+: >src/app.h
+expect 0 "$generator" emit app.qs --out src
+cp src/app.c first.c
+cp before.qs app.qs
+expect 0 "$generator" emit app.qs --out src
+! cmp -s first.c src/app.c || fail 'what was emitted before is not replaced'
+
 explains() { # PROGRAM COMMAND WORDS...
   local program=$1 command=$2 word
   shift 2

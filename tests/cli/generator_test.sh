@@ -17,6 +17,9 @@ cmp b.qs c.qs || fail 'two notations give two files'
 printf '# hosts\na slots=2\nb:1\nc:3\n' >hosts
 expect 0 generate hierarchical-factor --hostfile hosts --out c.qs
 cmp a.qs c.qs || fail 'a host file gives another file'
+printf 'node[01-03]:5\nrack[1-2]n[7,09] slots=2\n' >bracketed
+expect 0 generate hierarchical-factor --hostfile bracketed --out c.qs
+says 'on nodes 4x2,3x5 (23 ranks)'
 expect 0 generate hierarchical-factor --nodes 4x8 --self-loops drop --intra exchange --pacing token --out c.qs
 says 'hierarchical-factor+drop+exchange+token for alltoall on nodes 4x8 (32 ranks)'
 for algorithm in factor factor-even xor linear spread-out scattered pairwise bruck tuna hierarchical-factor hierarchical-circle; do
@@ -225,6 +228,9 @@ refuses "--slurm: '4x8' is not a node list" generate factor --slurm 4x8 --out x.
 refuses 'nowhere: No such file' generate factor --hostfile nowhere --out x.qs
 printf 'a slots=2\nb slots=many\n' >bad
 refuses "bad:2: 'b slots=many' is not a host line" generate factor --hostfile bad --out x.qs
+printf 'a slots=2\nnode[3-01]:5\n' >bad
+refuses "bad:2: 'node[3-01]' is not a host or a list of hosts like node[01-03,07]" \
+  generate factor --hostfile bad --out x.qs
 refuses 'no nodes; give at least one' generate factor --hostfile /dev/null --out x.qs
 refuses 'is a folder; name a file' generate factor --hostfile made --out x.qs
 refuses 'give the nodes once' generate factor --out x.qs

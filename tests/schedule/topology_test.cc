@@ -107,6 +107,33 @@ TEST(Hostfile, AddsUpAHostThatIsNamedAgain) {
   EXPECT_EQ(parse_hostfile("a:2\nb\na\na slots=4\n", "hosts"), parse_nodes("1,7"));
 }
 
+TEST(Hostfile, ExpandsBrackets) {
+  const auto read = [](const std::string& text) { return parse_hostfile(text, "hosts"); };
+  EXPECT_EQ(read("node[01-03]:5"), parse_nodes("3x5"));
+  EXPECT_EQ(read("node[01-03,07,9] slots=2\nhead"), parse_nodes("1,5x2"));
+  EXPECT_EQ(read("r[1-2]n[08-11]-ib:3"), parse_nodes("8x3"));
+  EXPECT_EQ(read("n[5]"), parse_nodes("1"));
+}
+
+TEST(Hostfile, ExpandedHostsAreTheHostsOfThatName) {
+  const auto read = [](const std::string& text) { return parse_hostfile(text, "hosts"); };
+  EXPECT_EQ(read("n[08-11]:2\nn08\nn11:4\nn8:9"), parse_nodes("2,2,3,6,9"));
+  EXPECT_EQ(read("n[8-11]:2\nn8"), parse_nodes("2,2,2,3"));
+}
+
+TEST(Hostfile, RefusesListsThatItCannotExpand) {
+  const auto refusal = [](const std::string& text) { return error_of(parse_hostfile(text, "f")); };
+  for (const char* list : {"n[01-03", "n[]", "n[1,]", "n[3-1]", "n[a-b]", "n[-1]", "n[1-2-3]", "n]",
+                           "n[[1]]", "a,b", "^a", "+n0", "n[1]x]", "n[1234567890123456789]"})
+    EXPECT_EQ(
+        refusal("a\n" + std::string(list) + ":2"),
+        "f:2: '" + std::string(list) + "' is not a host or a list of hosts like node[01-03,07]");
+  for (const char* list : {"n[0-16777216]", "n[1-4097]m[1-4096]", "n[1-9,0-16777207]"})
+    EXPECT_EQ(refusal(list),
+              "f:1: '" + std::string(list) + "' names more than 16777216 hosts; check the ranges");
+  EXPECT_EQ(refusal("n[1-4096]:4097"), "f: more than 16777216 ranks; check the counts");
+}
+
 TEST(Hostfile, RefusesBadLinesByNumber) {
   const auto refusal = [](const std::string& text) { return error_of(parse_hostfile(text, "f")); };
   const std::string remedy = "is not a host line; write 'host slots=4' or 'host:4'";
