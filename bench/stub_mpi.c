@@ -147,6 +147,23 @@ int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
+/* The same of what all send each other. */
+int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                 int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+  int size = 0;
+  (void)receive_count, (void)receive_type, (void)comm;
+  MPI_Type_size(send_type, &size);
+  memcpy(receive, send, (size_t)rank_count * (size_t)send_count * (size_t)size);
+  return MPI_SUCCESS;
+}
+
+/* Every message brings something. */
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+  (void)status, (void)type;
+  *count = 1;
+  return MPI_SUCCESS;
+}
+
 int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   (void)comm;
   *group = 1;

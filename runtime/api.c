@@ -6,12 +6,7 @@
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
 
-/* What can be said of one side's arguments without communication. */
-static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
-  *error_class = MPI_ERR_TYPE;
-  if (side->type == MPI_DATATYPE_NULL)
-    return "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
-  if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
+static const char* check_counts(const struct quadrille_side* side, int ranks, int* error_class) {
   *error_class = MPI_ERR_COUNT;
   if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
   *error_class = MPI_ERR_ARG;
@@ -21,6 +16,32 @@ static const char* check_side(struct quadrille_side* side, int ranks, int* error
   for (int rank = 0; rank < ranks; rank++)
     if ((side->counts ? side->counts[rank] : side->large_counts[rank]) < 0)
       return "a count is negative";
+  return NULL;
+}
+
+/* Whether a block lies where no memory is. MPI_BOTTOM may be a null pointer: its types bring addresses. */
+static int is_nowhere(const struct quadrille_side* side, int rank) {
+  enum { NO_MEMORY = 4096 };
+  const struct quadrille_side own = quadrille_side_of(side, rank);
+  const struct quadrille_block block = quadrille_block_of(side, rank);
+  MPI_Aint lower = 0, extent = 0;
+  if (block.count == 0 || own.type_size == 0) return 0;
+  MPI_Type_get_true_extent(own.type, &lower, &extent);
+  return (uintptr_t)block.address + (uintptr_t)lower < NO_MEMORY;
+}
+
+/* What can be said of one side's arguments without communication; a side of no ranks is one block. */
+static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
+  *error_class = MPI_ERR_TYPE;
+  if (side->type == MPI_DATATYPE_NULL)
+    return "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
+  const char* wrong = check_counts(side, ranks, error_class);
+  if (wrong) return wrong;
+  *error_class = MPI_ERR_TYPE;
+  if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
+  *error_class = MPI_ERR_BUFFER;
+  for (int rank = 0; !side->base && rank < (side->uniform ? 1 : ranks); rank++)
+    if (is_nowhere(side, rank)) return "a buffer is NULL, and its count is not 0";
   return NULL;
 }
 

@@ -1,9 +1,12 @@
 /* Errors as MPI error codes with a text of our own, and the debug log.
  *
- * MPI has error codes within classes, and texts for codes. There is one code a class here, made
- * when it is first needed, and its text is replaced with each error: a text can then name ranks and
+ * MPI has error codes within classes, and texts for codes. There are a few codes a class here, made
+ * when they are first needed, and their texts are replaced with further errors: a text can then name ranks and
  * numbers. MPICH 4.0 mixes up the texts of codes in its own classes; where that shows, the code
  * gets a class of its own, and quadrille_error_class tells the one that is meant. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,26 +36,32 @@ static int make_code(int error_class, int* code) {
          MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
 }
 
-/* The code for a class, or the class itself, which is a code as well, where no code can be made. */
+/* The next code for a class, or the class itself, which is a code as well, where no code can be made.
+ * Codes take turns, so that an error of one thread does not change the text of another's at once. */
 static int code_of(int error_class) {
   struct quadrille_global* g = &quadrille_global;
-  for (int i = 0; i < g->code_count; i++)
-    if (g->codes[i].error_class == error_class) return g->codes[i].code;
-  int code;
-  if (g->code_count == QUADRILLE_ERROR_CODES || !make_code(error_class, &code)) return error_class;
-  g->codes[g->code_count++] = (struct quadrille_error_code){error_class, code};
-  return code;
+  struct quadrille_error_codes* codes = g->codes;
+  while (codes < g->codes + g->class_count && codes->error_class != error_class) codes++;
+  if (codes == g->codes + QUADRILLE_ERROR_CLASSES) return error_class;
+  if (codes == g->codes + g->class_count) {
+    *codes = (struct quadrille_error_codes){.error_class = error_class};
+    g->class_count++;
+  }
+  const int next = codes->next++ % QUADRILLE_CODES_A_CLASS;
+  if (next == codes->made && make_code(error_class, &codes->codes[next])) codes->made++;
+  return next < codes->made ? codes->codes[next] : error_class;
 }
 
 int quadrille_error_class(int code) {
   int error_class = code;
   pthread_mutex_lock(&quadrille_global.lock);
   int found = 0;
-  for (int i = 0; i < quadrille_global.code_count && !found; i++)
-    if (quadrille_global.codes[i].code == code) {
-      error_class = quadrille_global.codes[i].error_class;
-      found = 1;
-    }
+  for (int i = 0; i < quadrille_global.class_count; i++)
+    for (int k = 0; k < quadrille_global.codes[i].made; k++)
+      if (quadrille_global.codes[i].codes[k] == code) {
+        error_class = quadrille_global.codes[i].error_class;
+        found = 1;
+      }
   pthread_mutex_unlock(&quadrille_global.lock);
   if (!found && quadrille_mpi_is_usable()) MPI_Error_class(code, &error_class);
   return error_class;

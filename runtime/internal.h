@@ -14,7 +14,8 @@
 #define QUADRILLE_DEFAULT_WINDOW 16
 #define QUADRILLE_MAX_WINDOW (1 << 16)
 
-#define QUADRILLE_ERROR_CODES 16 /* more classes than are ever used */
+/* More classes than are ever used, and texts of one class that are told apart. */
+enum { QUADRILLE_ERROR_CLASSES = 16, QUADRILLE_CODES_A_CLASS = 4 };
 
 /* Persistent calls have further ones of their own. */
 enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_LENGTH_TAG = 2, QUADRILLE_TAGS };
@@ -83,8 +84,9 @@ struct quadrille_binding {
 
 struct quadrille_persistent; /* persistent.c */
 
-struct quadrille_error_code {
-  int error_class, code;
+struct quadrille_error_codes {
+  int error_class, made, codes[QUADRILLE_CODES_A_CLASS];
+  unsigned next;
 };
 
 struct quadrille_global {
@@ -95,8 +97,8 @@ struct quadrille_global {
   struct quadrille_persistent* persistent;
   quadrille_request last_request;
   int has_keyvals, channel_keyval, finalizer_keyval;
-  struct quadrille_error_code codes[QUADRILLE_ERROR_CODES];
-  int code_count;
+  struct quadrille_error_codes codes[QUADRILLE_ERROR_CLASSES];
+  int class_count;
   char last_error[QUADRILLE_TEXT];
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;

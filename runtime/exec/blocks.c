@@ -35,8 +35,10 @@ int quadrille_side_describe(struct quadrille_side* side, int ranks) {
   }
   struct quadrille_side own = *side;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
+    if (quadrille_block_of(side, rank).count == 0) continue; /* its type may be none */
+    if (own.type == side->types[rank]) continue;
     own.type = side->types[rank];
-    if (rank == 0 || own.type != side->types[rank - 1]) code = describe_type(&own);
+    code = describe_type(&own);
   }
   side->unit = 1;
   return code;
@@ -77,6 +79,7 @@ int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_b
 }
 
 int quadrille_is_dense(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return 1; /* of no elements */
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Count size = 0;
   MPI_Type_get_extent(type, &lower, &extent);
@@ -104,7 +107,7 @@ static int contents_pack_as_they_lie(MPI_Datatype type, int integers, int addres
 
 int quadrille_packs_as_it_lies(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
-  if (type == MPI_BYTE) return 1;
+  if (type == MPI_BYTE || type == MPI_DATATYPE_NULL) return 1;
   if (!quadrille_is_dense(type) ||
       MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
     return 0;
@@ -121,9 +124,40 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
 
+/* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
+static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
+  static char place;
+  MPI_Aint at;
+  int one = 1, code = MPI_Get_address(&place, &at);
+  at = (MPI_Aint)(0 - (uintptr_t)at);
+  MPI_Aint lower, extent;
+  MPI_Datatype displaced;
+  if (code == MPI_SUCCESS) code = MPI_Type_get_extent(type, &lower, &extent);
+  if (code == MPI_SUCCESS) code = MPI_Type_create_hindexed(1, &one, &at, type, &displaced);
+  if (code != MPI_SUCCESS) return code;
+  code = MPI_Type_create_resized(displaced, lower, extent, moved);
+  MPI_Type_free(&displaced);
+  *address = &place;
+  return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
+}
+
+static int convert(const struct quadrille_side* side, struct quadrille_block block, char* packed,
+                   int unpacks, MPI_Comm comm);
+
+static int convert_from_bottom(struct quadrille_side side, struct quadrille_block block,
+                               char* packed, int unpacks, MPI_Comm comm) {
+  int code = move_from_bottom(side.type, &block.address, &side.type);
+  if (code != MPI_SUCCESS) return code;
+  code = convert(&side, block, packed, unpacks, comm);
+  MPI_Type_free(&side.type);
+  return code;
+}
+
 /* Packs the block, or unpacks it. */
 static int convert(const struct quadrille_side* side, struct quadrille_block block, char* packed,
                    int unpacks, MPI_Comm comm) {
+  if (!block.address && block.count > 0 && side->type_size > 0)
+    return convert_from_bottom(*side, block, packed, unpacks, comm);
   if (side->type_size == 0) return MPI_SUCCESS;
   int code = side->type_size > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS;
   while (block.count > 0 && code == MPI_SUCCESS) {

@@ -48,9 +48,11 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
     return quadrille_builder_refuse(b, quadrille_no_memory);
   b->is_token = 1;
   b->in_the_way = 0;
-  b->message = &messages->all[messages->count++];
-  *b->message = (struct quadrille_message){.peer = b->binding->real[peer],
-                                           .buffer = QUADRILLE_NO_BUFFER};
+  struct quadrille_message* m = b->message = &messages->all[messages->count++];
+  m->peer = b->binding->real[peer];
+  m->buffer = QUADRILLE_NO_BUFFER;
+  m->count = 0;
+  m->bytes = 0;
 }
 
 static inline void end_message(struct quadrille_builder* b) {
@@ -201,27 +203,28 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
   if (event->outside) quadrille_order_step(b, 1);
 }
 
-static inline int64_t value_at(struct quadrille_value value, int64_t iteration) {
-  return value.value + iteration * value.stride;
+/* The value at this iteration of a run, and on to the next. */
+static inline int64_t take(struct quadrille_value* value) {
+  const int64_t now = value->value;
+  value->value = now + value->stride;
+  return now;
 }
 
-static inline void take_run_piece(struct quadrille_builder* b,
-                                  const struct quadrille_run_message* m, int64_t at) {
-  const struct quadrille_piece piece = {m->buffer, m->ranged, value_at(m->block, at),
-                                        value_at(m->low, at), value_at(m->high, at)};
+static inline void take_run_piece(struct quadrille_builder* b, struct quadrille_run_message* m) {
+  const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
+                                        take(&m->high)};
   take_piece(b, &piece);
 }
 
 /* The steps of a run at its current iteration, and on to the next. */
 static void take_iteration(struct quadrille_builder* b) {
-  const struct quadrille_run* run = &b->event.run;
-  const struct quadrille_run_message* m = run->messages;
-  const int64_t at = b->iteration;
-  for (const struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
-    begin_step(b, value_at(s->key, at), s->has_after, value_at(s->after, at));
+  struct quadrille_run* run = &b->event.run;
+  struct quadrille_run_message* m = run->messages;
+  for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
+    begin_step(b, take(&s->key), s->has_after, take(&s->after));
     for (int i = s->message_count; i > 0; i--, m++) {
-      begin_message(b, m->flags, value_at(m->peer, at));
-      if (!m->is_token) take_run_piece(b, m, at);
+      begin_message(b, m->flags, take(&m->peer));
+      if (!m->is_token) take_run_piece(b, m);
       end_message(b);
     }
     quadrille_order_step(b, 0);
@@ -235,9 +238,9 @@ static void begin_run(struct quadrille_builder* b) {
 }
 
 static void take_pieces(struct quadrille_builder* b) {
-  const struct quadrille_run* run = &b->event.run;
-  for (int64_t at = 0; at < run->count && !b->error; at++)
-    for (int i = 0; i < run->message_count; i++) take_run_piece(b, &run->messages[i], at);
+  struct quadrille_run* run = &b->event.run;
+  for (int64_t left = run->count; left > 0 && !b->error; left--)
+    for (int i = 0; i < run->message_count; i++) take_run_piece(b, &run->messages[i]);
 }
 
 /* Takes one event in. Returns 0 at the end. */

@@ -50,6 +50,7 @@ struct quadrille_builder {
   int32_t posted, received, sent, gone; /* messages that are posted and waited for */
   int32_t queued, copies, copied; /* sends and copies of the steps so far; copies that are planned */
   int64_t going;                  /* bytes of sends that are posted and not waited for */
+  int does;                       /* the last operation's last part; see order.c */
   int owes_copy;                        /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
@@ -57,6 +58,7 @@ struct quadrille_builder {
   int32_t *sent_as, *saved_in;       /* in place, by block: the send, the buffer; -1: not yet */
   struct quadrille_planned_buffer* buffers;
   int32_t buffer_room, next_buffer;
+  struct quadrille_operation none;   /* where memory ran out */
   const char* error; /* what is wrong with the schedule, or quadrille_no_memory */
 };
 

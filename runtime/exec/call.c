@@ -149,14 +149,20 @@ int quadrille_call_reserve(struct quadrille_call* c) {
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
+    const struct quadrille_copy* copy = &plan->copies[o->what];
     if (o->kind == QUADRILLE_PLAN_SAVE)
-      is_enough &= quadrille_make_room(c, o->sends, quadrille_saved_size(c, o->receives), &address);
-    else if (o->kind == QUADRILLE_PLAN_COPY && plan->copies[o->receives].buffer != QUADRILLE_NO_BUFFER)
-      is_enough &= quadrille_make_room(c, plan->copies[o->receives].buffer,
-                                       c->blocks[plan->copies[o->receives].from.place].count,
-                                       &address);
+      is_enough &= quadrille_make_room(c, o->buffer, quadrille_saved_size(c, o->what), &address);
+    else if (o->kind == QUADRILLE_PLAN_COPY && copy->buffer != QUADRILLE_NO_BUFFER)
+      is_enough &=
+          quadrille_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
   }
   return is_enough;
+}
+
+static void rewind_plan(struct quadrille_call* c) {
+  c->next = c->plan.operations;
+  c->next_receive = c->receive_over = c->plan.receives.all;
+  c->next_send = c->send_over = c->plan.sends.all;
 }
 
 void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
@@ -172,7 +178,8 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   c->error = MPI_SUCCESS;
   c->is_lost = 0;
   c->mismatch.source = -1;
-  c->next = c->posted = c->received = c->sent = c->gone = c->headed = 0;
+  c->headed = 0;
+  rewind_plan(c);
   if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
   /* Where blocks were saved, in the call before. */
   for (int i = 0; c->in_place && !is_ours && i < c->plan.ranks; i++)
@@ -193,7 +200,7 @@ static void follow_in_parts(struct quadrille_call* c) {
       c->receive_is_straight = 0;
       quadrille_call_lose(c, MPI_ERR_NO_MEM);
     }
-    c->next = c->posted = c->received = c->sent = c->gone = 0;
+    rewind_plan(c);
     quadrille_call_go(c, 1);
   }
   c->is_planned = c->builder.counts && c->plan.is_whole && more == 0 && !c->lacks_memory;

@@ -69,8 +69,10 @@ struct quadrille_call {
   MPI_Status status, *asked; /* asked: &status, where empty messages mean something */
   MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
 
-  int32_t next;                                 /* operation */
-  int32_t posted, received, sent, gone, headed; /* messages; headed: whose lengths were read */
+  const struct quadrille_operation* next;
+  struct quadrille_message *next_receive, *next_send;   /* to be posted */
+  struct quadrille_message *receive_over, *send_over;   /* the next to be waited for */
+  int32_t headed;                                     /* receives whose lengths were read */
   int error;                                    /* the first MPI error, or MPI_SUCCESS */
   int is_lost;                                  /* blocks are missing */
   struct quadrille_mismatch mismatch;

@@ -64,17 +64,19 @@ static void wait_for_data(struct quadrille_call* c, MPI_Request* data) {
 }
 
 static inline void wait_for_send(struct quadrille_call* c, struct quadrille_message* m) {
-  if (m->request != MPI_REQUEST_NULL) {
-    const int code = MPI_Wait(&m->request, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) fail(c, &m->request, code);
-  }
-  if (c->outgoing) wait_for_data(c, &c->outgoing[m - c->plan.sends.all]);
+  if (m->request == MPI_REQUEST_NULL) return;
+  const int code = MPI_Wait(&m->request, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) fail(c, &m->request, code);
 }
 
-static void wait(struct quadrille_call* c, const struct quadrille_operation* o) {
-  for (; c->received < o->receives; c->received++)
-    wait_for_receive(c, &c->plan.receives.all[c->received]);
-  for (; c->gone < o->sends; c->gone++) wait_for_send(c, &c->plan.sends.all[c->gone]);
+static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
+  for (int n = o->receives_over; n > 0; n--) wait_for_receive(c, c->receive_over++);
+  for (int n = o->sends_over; n > 0; n--) {
+    if (c->outgoing) wait_for_data(c, &c->outgoing[c->send_over - c->plan.sends.all]);
+    wait_for_send(c, c->send_over++);
+  }
+  for (int n = o->receives; n > 0; n--) post_receive(c, c->next_receive++);
+  for (int n = o->sends; n > 0; n--) post_send(c, c->next_send++);
 }
 
 /* Copies a block to a temporary block, which may just stay where it is, or one to the receive buffer. */
@@ -97,24 +99,17 @@ static void copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
 }
 
 void quadrille_call_go(struct quadrille_call* c, int waits) {
-  const struct quadrille_operation* o = &c->plan.operations[c->next];
+  const struct quadrille_operation* o = c->next;
   for (;; o++) switch ((enum quadrille_operation_kind)o->kind) {
-      case QUADRILLE_PLAN_RECEIVE:
-        for (; c->posted < o->receives; c->posted++)
-          post_receive(c, &c->plan.receives.all[c->posted]);
+      case QUADRILLE_PLAN_MESSAGES:
+        if (!waits && o->receives_over + o->sends_over > 0) goto out;
+        follow(c, o);
         break;
-      case QUADRILLE_PLAN_SEND:
-        for (; c->sent < o->sends; c->sent++) post_send(c, &c->plan.sends.all[c->sent]);
-        break;
-      case QUADRILLE_PLAN_WAIT:
-        if (!waits) goto out;
-        wait(c, o);
-        break;
-      case QUADRILLE_PLAN_COPY: copy(c, &c->plan.copies[o->receives]); break;
+      case QUADRILLE_PLAN_COPY: copy(c, &c->plan.copies[o->what]); break;
       case QUADRILLE_PLAN_COPY_OWN: quadrille_copy_own(c); break;
-      case QUADRILLE_PLAN_SAVE: quadrille_save(c, o->receives, o->sends); break;
+      case QUADRILLE_PLAN_SAVE: quadrille_save(c, o->what, o->buffer); break;
       case QUADRILLE_PLAN_OVER: goto out;
     }
 out:
-  c->next = (int32_t)(o - c->plan.operations);
+  c->next = o;
 }

@@ -129,8 +129,9 @@ static void read_head(struct quadrille_call* c) {
 /* Waits for data. Meanwhile that of other messages can be on its way: their beginnings are read as they
  * arrive, in the order of the messages, which is the one in which they were sent. */
 static int wait_for_data(struct quadrille_call* c, MPI_Request* data) {
-  while (*data != MPI_REQUEST_NULL && c->headed < c->posted) {
+  for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
+    if (*data == MPI_REQUEST_NULL || next == c->next_receive) break;
     MPI_Request both[] = {*data, next->request};
     int which = 0, bytes = 0;
     const int code = MPI_Waitany(2, both, &which, &c->status);

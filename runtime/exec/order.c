@@ -13,7 +13,10 @@
 
 enum {
   MOST_WAITING = 64, /* steps whose sends wait, whatever the window */
-  MOST_MESSAGES = 1 << 12,
+  /* Of an allgather, which is planned in the call, a plan of more would begin late; of an all-to-all,
+   * which is planned when it is bound, it would take more than a few megabytes. */
+  MOST_GATHERED = 1 << 12,
+  MOST_MESSAGES = 1 << 16,
   OPERATIONS_A_STEP = 8 /* at most, but for saves */
 };
 
@@ -30,14 +33,31 @@ static struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
   return &b->ring[(uint32_t)number & b->mask];
 }
 
-static void emit(struct quadrille_builder* b, enum quadrille_operation_kind kind, int32_t receives,
-                 int32_t sends) {
+/* What an operation does with messages, in this order. */
+enum { WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS, ANYTHING_ELSE };
+
+/* One more operation, whose last part is that. */
+static struct quadrille_operation* emit(struct quadrille_builder* b,
+                                        enum quadrille_operation_kind kind, int does) {
+  b->does = does;
   struct quadrille_plan* plan = b->plan;
   if (plan->operation_count == plan->operation_room &&
-      !quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
-    return quadrille_builder_refuse(b, quadrille_no_memory);
-  plan->operations[plan->operation_count++] =
-      (struct quadrille_operation){kind, receives, sends};
+      !quadrille_grow((void**)&plan->operations, &plan->operation_room,
+                      sizeof *plan->operations)) {
+    quadrille_builder_refuse(b, quadrille_no_memory);
+    return &b->none;
+  }
+  struct quadrille_operation* operation = &plan->operations[plan->operation_count++];
+  *operation = (struct quadrille_operation){.kind = kind};
+  return operation;
+}
+
+/* The last operation, where that does nothing that comes after `what`; else a new one. */
+static inline struct quadrille_operation* messages(struct quadrille_builder* b, int what) {
+  struct quadrille_plan* plan = b->plan;
+  if (what < b->does) return emit(b, QUADRILLE_PLAN_MESSAGES, what);
+  b->does = what;
+  return &plan->operations[plan->operation_count - 1];
 }
 
 /* A buffer that nothing is in any more; QUADRILLE_NO_BUFFER where memory ran out. */
@@ -77,7 +97,9 @@ static void before_write(struct quadrille_builder* b, int32_t place) {
   if (b->sent_as[block] >= 0) return wait(b, b->received, b->sent_as[block] + 1);
   if (b->saved_in[block] >= 0) return;
   const int32_t buffer = take_buffer(b);
-  emit(b, QUADRILLE_PLAN_SAVE, block, buffer);
+  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE, ANYTHING_ELSE);
+  save->what = block;
+  save->buffer = buffer;
   b->saved_in[block] = buffer;
 }
 
@@ -92,7 +114,6 @@ static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
 
 /* A message that went into a buffer is put away. */
 static void plan_landing(struct quadrille_builder* b, const struct quadrille_message* m) {
-  if (m->buffer == QUADRILLE_NO_BUFFER) return;
   const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
   if (m->is_in_the_way) wait(b, b->received, b->sent);
   for (int i = 0; !b->counts && i < m->count; i++) {
@@ -115,12 +136,20 @@ static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends) {
   if (receives <= b->received && sends <= b->gone) return;
   if (b->owes_copy) {
     b->owes_copy = 0;
-    emit(b, QUADRILLE_PLAN_COPY_OWN, 0, 0);
+    emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
   }
-  for (int32_t i = b->received; i < receives; i++) plan_landing(b, &b->plan->receives.all[i]);
-  if (receives > b->received) b->received = receives;
-  if (sends > b->gone) b->gone = sends;
-  emit(b, QUADRILLE_PLAN_WAIT, b->received, b->gone);
+  for (int32_t i = b->received; i < receives; i++) {
+    const struct quadrille_message* m = &b->plan->receives.all[i];
+    if (m->buffer != QUADRILLE_NO_BUFFER) plan_landing(b, m);
+  }
+  if (receives > b->received) {
+    messages(b, WAIT_FOR_RECEIVES)->receives_over += receives - b->received;
+    b->received = receives;
+  }
+  if (sends > b->gone) {
+    messages(b, WAIT_FOR_SENDS)->sends_over += sends - b->gone;
+    b->gone = sends;
+  }
   pay(b);
 }
 
@@ -177,7 +206,7 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
     hold(b, copy->to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
-  emit(b, QUADRILLE_PLAN_COPY, number, 0);
+  emit(b, QUADRILLE_PLAN_COPY, ANYTHING_ELSE)->what = number;
 }
 
 /* Whether the sends of the step would be too much at once. */
@@ -192,7 +221,7 @@ static void send(struct quadrille_builder* b) {
   while (is_too_much(b, s)) wait(b, b->received, step_at(b, b->paid)->sends);
   const int32_t first = b->sent;
   for (; b->sent < s->sends && !b->error; b->sent++) plan_send(b, b->sent);
-  if (b->sent > first) emit(b, QUADRILLE_PLAN_SEND, b->posted, b->sent);
+  if (b->sent > first) messages(b, POST_SENDS)->sends += b->sent - first;
   for (; b->copied < s->copies && !b->error; b->copied++) plan_copy(b, b->copied);
   b->unsent++;
   b->going += s->sent_bytes;
@@ -225,12 +254,10 @@ static void plan_receive(struct quadrille_builder* b, struct quadrille_message* 
   if (!m->is_straight || !(b->plan->is_typed || b->counts)) m->buffer = take_buffer(b);
 }
 
-/* Whether the arrays have room for one more step of any kind; only between steps is there an end to
- * what a plan can be made of. */
-static int has_room(struct quadrille_builder* b) {
+/* Room in the arrays for a step of any kind; 0 where memory ran out. */
+static int make_room(struct quadrille_builder* b, int32_t operations) {
   struct quadrille_plan* plan = b->plan;
   struct quadrille_messages* both[] = {&plan->receives, &plan->sends};
-  const int32_t operations = OPERATIONS_A_STEP * (b->steps - b->unsent + 2);
   for (int i = 0; i < 2; i++)
     while (both[i]->room - both[i]->count < plan->ranks)
       if (!quadrille_grow((void**)&both[i]->all, &both[i]->room, sizeof *both[i]->all)) return 0;
@@ -239,6 +266,17 @@ static int has_room(struct quadrille_builder* b) {
                         sizeof *plan->operations))
       return 0;
   return 1;
+}
+
+/* Whether there is that room. Only between the steps of an allgather can a plan be ended for lack of it. */
+static inline int has_room(struct quadrille_builder* b) {
+  const struct quadrille_plan* plan = b->plan;
+  const int32_t operations = OPERATIONS_A_STEP * (b->steps - b->unsent + 2);
+  if (plan->receives.room - plan->receives.count >= plan->ranks &&
+      plan->sends.room - plan->sends.count >= plan->ranks &&
+      plan->operation_room - plan->operation_count >= operations)
+    return 1;
+  return make_room(b, operations);
 }
 
 void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
@@ -251,15 +289,17 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   s->key = b->last_key;
   s->ready = is_copy || !b->has_after ? b->steps : steps_up_to(b, b->after);
   s->sent_bytes = 0;
-  for (; b->queued < sends; b->queued++) s->sent_bytes += plan->sends.all[b->queued].bytes;
+  for (const struct quadrille_message* m = &plan->sends.all[b->queued]; b->queued < sends; m++) {
+    s->sent_bytes += m->bytes;
+    b->queued++;
+  }
   s->receives = receives;
   s->sends = sends;
   s->copies = b->copies = plan->copy_count;
   b->steps++;
-  if (b->posted < receives) {
-    for (; b->posted < receives; b->posted++) plan_receive(b, &plan->receives.all[b->posted]);
-    emit(b, QUADRILLE_PLAN_RECEIVE, receives, b->sent);
-  }
+  const int32_t first = b->posted;
+  for (; b->posted < receives; b->posted++) plan_receive(b, &plan->receives.all[b->posted]);
+  if (first < receives) messages(b, POST_RECEIVES)->receives += receives - first;
   while (b->unsent < b->steps && !b->error) {
     s = step_at(b, b->unsent);
     const int waits = s->ready > b->landed || is_too_much(b, s);
@@ -278,6 +318,7 @@ void quadrille_order_begin(struct quadrille_builder* b) {
   b->copied = b->copies = 0;
   b->going = 0;
   b->is_full = 0;
+  b->does = ANYTHING_ELSE;
   /* All sends of the plan before are over. */
   for (int32_t i = 0; b->sent_as && i < plan->ranks; i++)
     if (b->sent_as[i] >= 0) b->sent_as[i] = INT_MAX;
@@ -286,9 +327,9 @@ void quadrille_order_begin(struct quadrille_builder* b) {
 
 void quadrille_order_end(struct quadrille_builder* b) {
   while (b->over < b->steps && !b->error) finish_oldest(b);
-  if (b->owes_copy) emit(b, QUADRILLE_PLAN_COPY_OWN, 0, 0);
+  if (b->owes_copy) emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
   b->owes_copy = 0;
-  emit(b, QUADRILLE_PLAN_OVER, 0, 0);
+  emit(b, QUADRILLE_PLAN_OVER, ANYTHING_ELSE);
 }
 
 void quadrille_order_forget(struct quadrille_builder* b) {
@@ -325,7 +366,9 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
   b->window = binding->window;
   b->waiting = b->window / 2 < MOST_WAITING ? b->window / 2 : MOST_WAITING;
   b->at_once = bytes_at_once(binding);
-  b->most_messages = whole || temporaries > 0 ? INT_MAX : MOST_MESSAGES;
+  b->most_messages = MOST_MESSAGES;
+  if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
+  if (whole || temporaries > 0) b->most_messages = INT_MAX;
   plan->ranks = (int32_t)ranks;
   plan->places = (int32_t)(2 * ranks + temporaries);
   plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&

@@ -66,17 +66,25 @@ struct quadrille_copy {
 };
 
 enum quadrille_operation_kind {
-  QUADRILLE_PLAN_RECEIVE, /* up to receive number `receives` */
-  QUADRILLE_PLAN_SEND,    /* up to send number `sends` */
-  QUADRILLE_PLAN_WAIT,          /* for both, up to those numbers; puts away what arrived */
-  QUADRILLE_PLAN_COPY,          /* copies[receives] */
-  QUADRILLE_PLAN_COPY_OWN,      /* this rank's block of an all-to-all to itself */
-  QUADRILLE_PLAN_SAVE,          /* the block at place `receives` in buffer `sends` */
+  QUADRILLE_PLAN_MESSAGES,
+  QUADRILLE_PLAN_COPY,     /* copies[what] */
+  QUADRILLE_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
+  QUADRILLE_PLAN_SAVE,     /* the block at place `what` of the send buffer, in a buffer */
   QUADRILLE_PLAN_OVER
 };
 
+/* Messages are posted, and waited for, in their order: so many more, in the order that stands here. What
+ * has arrived is put away when it has been waited for. */
 struct quadrille_operation {
-  int32_t kind, receives, sends;
+  int32_t kind;
+  union {
+    struct {
+      int32_t receives_over, sends_over, receives, sends;
+    };
+    struct {
+      int32_t what, buffer;
+    };
+  };
 };
 
 struct quadrille_messages {

@@ -1,5 +1,9 @@
 #include "tests/mpi/allocations.h"
 
+#include <cstddef>
+
+using std::size_t;
+
 namespace quadrille::mpi {
 
 Allocations allocations;

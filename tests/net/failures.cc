@@ -120,7 +120,7 @@ void Attempt::expect_rest_untouched(const std::string& what) {
   from_.expect_equal(*sent_, what + ", send buffer");
 }
 
-void arm(long n) { mpi::allocations = {0, n, 0, 0}; }
+void arm(long n) { mpi::allocations = {0, n, 0}; }
 
 bool disarm() {
   const bool failed = mpi::allocations.count >= mpi::allocations.failing;
