@@ -52,7 +52,7 @@ def build():
         raise machine.Unusable("cluster: network namespaces need root; run it as root")
     return machine.build(
         *("//generator:generator", "//bench:collective_openmpi", "//bench:collective_mpich"),
-        *("//runtime:calibrate", "//runtime:calibrate_mpich"),
+        *("//tools:calibrate", "//tools:calibrate_mpich"),
     )
 
 

@@ -42,7 +42,7 @@ MPIRUN = (
 
 
 def build():
-    return machine.build("//generator:generator", "//bench:instructions", "//runtime:run")
+    return machine.build("//generator:generator", "//bench:instructions", "//tools:run")
 
 
 def one_rank(report, case, command, most, most_of_loop):

@@ -62,13 +62,13 @@ class Network:
 
     def message_seconds(self, program, sizes):
         """The time of a message from the first node to the last while as long a one comes back, by size; `program` is
-        //runtime:calibrate. Simulated times need no repetition."""
+        //tools:calibrate. Simulated times need no repetition."""
         words = [program, "--seconds", 0, "--messages", ",".join(map(str, sizes))]
         printed = machine.run(self.command(2, self.ends, [], words), timeout=600, cwd=self.folder)
         lines = [line.split() for line in printed.splitlines() if line.startswith("message ")]
         return {int(size): float(seconds) for _, size, seconds in lines}
 
     def calibrated(self, program, size):
-        """What //runtime:calibrate prints for blocks of that size: flags for the generator."""
+        """What //tools:calibrate prints for blocks of that size: flags for the generator."""
         words = [program, "--bytes", size, "--seconds", 0]
         return machine.run(self.command(self.ranks, self.hosts, [], words), timeout=600, cwd=self.folder).split()

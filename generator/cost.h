@@ -7,7 +7,7 @@
 // node, which do the same: at the node's port, which the gap of each message between nodes and beta for each
 // of its bytes keep busy, and in its memory, which those of messages inside keep busy. With a port a rank,
 // a rank's messages of both kinds queue up at it alone. Alpha later, of either kind, the stage is done.
-// Integers only: one machine and one block size give one choice. runtime/calibrate.c measures a machine.
+// Integers only: one machine and one block size give one choice. tools/calibrate.c measures a machine.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/digest.h"
-#include "runtime/table_format.h"
+#include "runtime/program/digest.h"
+#include "runtime/program/table_format.h"
 #include "schedule/any_nodes.h"
 #include "schedule/traverse.h"
 

@@ -1,4 +1,4 @@
-// A program and its job as the bytes of a schedule file (runtime/table_format.h).
+// A program and its job as the bytes of a schedule file (runtime/program/table_format.h).
 #ifndef QUADRILLE_GENERATOR_ENCODE_H_
 #define QUADRILLE_GENERATOR_ENCODE_H_
 

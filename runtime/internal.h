@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 
 #define QUADRILLE_TEXT 256 /* MPI_MAX_ERROR_STRING of the MPI library with the least */
@@ -162,7 +162,7 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
 
-/* blocks.c: one side of a call: where its blocks are, in the user's buffer or in one of ours. */
+/* buffers.c: one side of a call: where its blocks are, in the user's buffer or in one of ours. */
 struct quadrille_side {
   char* base;
   MPI_Datatype type;

@@ -1,32 +1,5 @@
 """The runtime, built against one MPI library."""
 
-_SOURCES = [
-    "agree.c",
-    "agree.h",
-    "api.c",
-    "bind.c",
-    "errors.c",
-    "exec/allgather.c",
-    "exec/alltoall.c",
-    "exec/blocks.c",
-    "exec/builder.c",
-    "exec/builder.h",
-    "exec/call.c",
-    "exec/call.h",
-    "exec/collectives.h",
-    "exec/compare.c",
-    "exec/executor.c",
-    "exec/lengths.c",
-    "exec/messages.c",
-    "exec/order.c",
-    "exec/persistent.c",
-    "exec/plan.h",
-    "global.c",
-    "internal.h",
-    "layout.c",
-    "schedule.c",
-]
-
 def quadrille_library(name, mpi, copts = []):
     """`name` is the library to depend on, `libquadrille_NAME.so` the shared one.
 
@@ -37,7 +10,7 @@ def quadrille_library(name, mpi, copts = []):
     """
     native.cc_library(
         name = "quadrille_" + name,
-        srcs = _SOURCES,
+        srcs = native.glob(["internal.h", "api/*", "bind/*", "exec/*"]),
         hdrs = ["quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],

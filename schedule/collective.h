@@ -16,7 +16,7 @@
 
 namespace quadrille {
 
-// The numbers are part of the file format (runtime/table_format.h).
+// The numbers are part of the file format (runtime/program/table_format.h).
 enum class Collective : uint8_t {
   kAlltoall = 0,
   kAllgather = 1,

@@ -1,6 +1,6 @@
 // How a parameter is chosen that is given at the call, where the call does not give it: a block
 // size, from the counts that all ranks know. The numbers are part of the file format
-// (runtime/table_format.h); the arithmetic is runtime/block_size.h.
+// (runtime/program/table_format.h); the arithmetic is runtime/block_size.h.
 #ifndef QUADRILLE_SCHEDULE_RULE_H_
 #define QUADRILLE_SCHEDULE_RULE_H_
 

@@ -26,7 +26,7 @@ refuse() {
   broken=1
 }
 
-rooms='schedule|runtime|generator|verifier|emitted|cli|tests|bench|examples|third_party'
+rooms='schedule|runtime|tools|generator|verifier|emitted|cli|tests|bench|examples|third_party'
 # room NAME ALLOWED RULE: what the room includes or names in its BUILD files is its own or ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
@@ -37,9 +37,10 @@ room() {
 room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
-room generator 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \
+room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)' 'tools/ knows the public header of runtime/ alone'
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, the decoder and calls'
-room verifier 'schedule[/:]|runtime(/table_format\.h|/digest\.h|:table_format|/block_size\.h|:block_size)|cli[/:]|emitted:proofs' \
+room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size)|cli[/:]|emitted:proofs' \
   'verifier/ knows schedule/ and the table format, never generator/'
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
@@ -48,12 +49,10 @@ refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BU
 refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 
-# What runtime:program and runtime:table_format are made of, from their rules.
-core=$(files runtime BUILD | xargs -r sed -n '/name = "\(program\|table_format\)",/,/^)/p' |
-  grep -oE '"[a-z_]+\.[ch]"' | tr -d '"' | sed 's|^|runtime/|' || true)
+core=$(files runtime/program '*.h' '*.c')
 refuse "$core" '# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
-  'runtime:program needs libc alone'
+  'runtime/program/ needs libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
   '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "runtime/block_size.h"
+#include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
 
 namespace quadrille::verifier {

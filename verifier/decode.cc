@@ -10,8 +10,8 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/digest.h"
-#include "runtime/table_format.h"
+#include "runtime/program/digest.h"
+#include "runtime/program/table_format.h"
 #include "schedule/any_nodes.h"
 #include "verifier/cursor.h"
 #include "verifier/decode_code.h"

@@ -1,5 +1,5 @@
 // The verifier's own reader of schedule files. It trusts no byte and shares nothing with the
-// encoder but the numbers of runtime/table_format.h.
+// encoder but the numbers of runtime/program/table_format.h.
 #ifndef QUADRILLE_VERIFIER_DECODE_H_
 #define QUADRILLE_VERIFIER_DECODE_H_
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "runtime/table_format.h"
+#include "runtime/program/table_format.h"
 #include "schedule/lexer.h"
 #include "verifier/cursor.h"
 

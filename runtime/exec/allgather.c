@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/block_size.h"
+#include "runtime/program/block_size.h"
 #include "runtime/exec/call.h"
 #include "runtime/exec/collectives.h"
 

@@ -5,7 +5,7 @@
  * binding when the communicator is freed. */
 #include <stdlib.h>
 
-#include "runtime/agree.h"
+#include "runtime/bind/agree.h"
 #include "runtime/exec/call.h"
 #include "runtime/exec/collectives.h"
 

@@ -23,7 +23,7 @@
 
 #include <mpi.h>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 enum quadrille_part_form {
   QUADRILLE_WHOLE,

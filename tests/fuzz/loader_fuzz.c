@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "tests/support/reseal.h"
 
 enum { MOST_RANKS = 4096, MOST_EVENTS = 20000, WALK_MICROSECONDS = 20000 };

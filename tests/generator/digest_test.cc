@@ -1,5 +1,5 @@
 // Checksum and hash against the vectors of their standards.
-#include "runtime/digest.h"
+#include "runtime/program/digest.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# calibrate_test.sh MPI CALIBRATE GENERATOR: //runtime:calibrate under mpirun. The generator takes what it
+# calibrate_test.sh MPI CALIBRATE GENERATOR: //tools:calibrate under mpirun. The generator takes what it
 # prints as it stands. Whether that is right is tested where it is known: tests/simulation/calibrate_test.py.
 set -u
 . "$(dirname "$0")/mpirun.sh"

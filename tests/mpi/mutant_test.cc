@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/table_format.h"
+#include "runtime/program/table_format.h"
 #include "tests/mpi/exchange.h"
 #include "tests/support/reseal.h"
 

@@ -8,8 +8,8 @@
 
 #include "generator/encode.h"
 #include "generator/registry.h"
-#include "runtime/digest.h"
-#include "runtime/program.h"
+#include "runtime/program/digest.h"
+#include "runtime/program/program.h"
 #include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/reseal.h"

@@ -1,5 +1,5 @@
 // The chosen block sizes against brute force over all sizes, exhaustively for small counts.
-#include "runtime/block_size.h"
+#include "runtime/program/block_size.h"
 
 #include <gtest/gtest.h>
 

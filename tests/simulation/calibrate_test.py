@@ -1,4 +1,4 @@
-"""calibrate_test.py PROGRAM: //runtime:calibrate finds what a simulated machine is made of (bench/networks.py): 2 us between
+"""calibrate_test.py PROGRAM: //tools:calibrate finds what a simulated machine is made of (bench/networks.py): 2 us between
 nodes, 0.8 ns a byte through the one port of a node, and on the network busy a microsecond a message at each rank."""
 import os
 import re

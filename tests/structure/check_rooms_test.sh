@@ -8,12 +8,12 @@ failures=0
 # A tree that keeps every rule.
 right_tree() {
   rm -rf "$tree"
-  mkdir -p "$tree"/{schedule,runtime,generator,verifier/prove,cli,tests}
+  mkdir -p "$tree"/{schedule,runtime/program,runtime/bind,generator,verifier/prove,cli,tests}
   echo '#include "schedule/ids.h"' >"$tree/schedule/program.h"
-  echo '#include <stdlib.h>' >"$tree/runtime/load.c"
-  printf '#include <mpi.h>\n#include "runtime/program.h"\n' >"$tree/runtime/bind.c"
-  printf 'cc_library(\n    name = "program",\n    srcs = ["load.c"],\n)\n' >"$tree/runtime/BUILD"
-  printf '#include "runtime/table_format.h"\n#include "verifier/decode.h"\n' >"$tree/generator/main.cc"
+  echo '#include <stdlib.h>' >"$tree/runtime/program/load.c"
+  printf '#include <mpi.h>\n#include "runtime/program/program.h"\n' >"$tree/runtime/bind/bind.c"
+  printf 'cc_library(\n    name = "program",\n    srcs = ["program/load.c"],\n)\n' >"$tree/runtime/BUILD"
+  printf '#include "runtime/program/table_format.h"\n#include "verifier/decode.h"\n' >"$tree/generator/main.cc"
   echo '#include "schedule/program.h"' >"$tree/verifier/check.cc"
   echo '#include <z3++.h>' >"$tree/verifier/prove/prover.cc"
   printf 'package(default_visibility = ["//generator:__pkg__"])\ncc_library(\n    name = "prove",\n    deps = ["//schedule:walk", "@system//:z3"],\n)\n' >"$tree/verifier/BUILD"
@@ -51,17 +51,17 @@ refuses verifier/prove/sites.cc '#include "generator/encode.h"' \
   'verifier/ knows schedule/ and the table format, never generator/'
 refuses verifier/BUILD '    deps = ["//generator:encode"],' \
   'verifier/ knows schedule/ and the table format, never generator/'
-refuses verifier/decode.cc '#include "runtime/program.h"' \
+refuses verifier/decode.cc '#include "runtime/program/program.h"' \
   'verifier/ knows schedule/ and the table format, never generator/'
 refuses generator/encode.cc '#include "verifier/check.h"' \
   'generator/ knows schedule/, the table format, the decoder and calls'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
-refuses runtime/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
+refuses runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
-refuses runtime/walk.c '#include "schedule/program.h"' 'runtime/ knows no other room'
+refuses runtime/program/walk.c '#include "schedule/program.h"' 'runtime/ knows no other room'
 refuses runtime/BUILD '    deps = ["//generator:encode"],' 'runtime/ knows no other room'
-refuses runtime/load.c '#include <mpi.h>' 'runtime:program needs libc alone'
-refuses runtime/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc alone'
+refuses runtime/program/load.c '#include <mpi.h>' 'runtime/program/ needs libc alone'
+refuses runtime/program/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc alone'
 refuses verifier/check.cc '#include "tests/support/oracle.h"' \
   'nothing that ships knows tests, measurements or examples'
 refuses cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "tests/support/found_nodes.h"
 #include "tests/support/plain_walk.h"
 #include "verifier/replay.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "schedule/topology.h"
 
 namespace quadrille {

@@ -1,11 +1,11 @@
-/* Follows the layout that runtime/table_format.h describes, as far as the bytes allow. What comes
+/* Follows the layout that runtime/program/table_format.h describes, as far as the bytes allow. What comes
  * out is accepted by both readers wherever the bytes were not changed: tests/mutation. */
 #include "tests/support/reseal.h"
 
 #include <string.h>
 
-#include "runtime/digest.h"
-#include "runtime/table_format.h"
+#include "runtime/program/digest.h"
+#include "runtime/program/table_format.h"
 
 /* The end of the section that starts at `start`; 0 where it does not end within the file. */
 static size_t section_end(const unsigned char* file, size_t start, size_t limit) {

@@ -5,7 +5,7 @@
  * ranks send at once, to those of another node, where nodes have as many; then to those of their own.
  * Whether they share a port shows beside what a few ranks take alone. Exit codes: 0 done, 2 bad input, or
  * ranks of which nothing can be measured. */
-#include "runtime/calibrate.h"
+#include "tools/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/table_format.h"
+#include "runtime/program/table_format.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -273,6 +273,14 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
                           const struct quadrille_place* place);
 /* The next event. After QUADRILLE_EVENT_END or _UNDEFINED there is none. */
 void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event);
+
+/* Entries <= x, minus one, of an ascending table; `near` is where to look first. */
+int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near);
+/* strided.c: tries the iteration of the loop at whose start `run` stands. Returns for how many
+ * iterations event->run holds, its kind being QUADRILLE_EVENT_END where they do nothing; 0 where the
+ * iteration is not like the next. Changes nothing else but what the iteration itself sets first. */
+int64_t quadrille_walk_run(struct quadrille_walker* walker, const struct quadrille_instruction* run,
+                           struct quadrille_event* event);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "runtime/table_format.h"
+#include "runtime/program/table_format.h"
 
 #ifdef __cplusplus
 extern "C" {

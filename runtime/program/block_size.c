@@ -12,7 +12,7 @@
  * geometric descent misses the best by its ratio at most. Where a lower bound of the cost says that
  * nothing is to be found, it does not look. Tested against brute force by
  * tests/runtime/block_size_test.cc. */
-#include "runtime/block_size.h"
+#include "runtime/program/block_size.h"
 
 #include <limits.h>
 

@@ -15,6 +15,9 @@
 
 #include "runtime/internal.h"
 
+/* Everything global, in one place. */
+struct quadrille_global quadrille_global = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 int quadrille_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/digest.h"
-#include "runtime/program.h"
+#include "runtime/program/digest.h"
+#include "runtime/program/program.h"
 
 unsigned quadrille_read_byte(struct quadrille_reader* reader) {
   if (reader->error) return 0;

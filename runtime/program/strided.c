@@ -9,7 +9,7 @@
  * tests/runtime/walk_test.cc. */
 #include <string.h>
 
-#include "runtime/walk.h"
+#include "runtime/program/program.h"
 
 enum { ENTRIES_AHEAD = 256 };
 

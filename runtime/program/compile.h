@@ -2,7 +2,7 @@
 #ifndef QUADRILLE_RUNTIME_COMPILE_H_
 #define QUADRILLE_RUNTIME_COMPILE_H_
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 enum quadrille_type { QUADRILLE_INTEGER, QUADRILLE_BOOLEAN };
 

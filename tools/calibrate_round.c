@@ -5,7 +5,7 @@
  * many at once; and of some stretches the median, so that what else the machine does leaves few traces. Of a
  * team it is the slowest rank's. Lengths and numbers of messages grow in powers of 4, and lines
  * are fitted to relative errors, so that short messages tell as much as long ones. */
-#include "runtime/calibrate.h"
+#include "tools/calibrate.h"
 
 #include <math.h>
 #include <stdio.h>

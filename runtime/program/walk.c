@@ -1,7 +1,7 @@
 /* The interpreter: register code, one event at a time, every result checked. */
 #include <string.h>
 
-#include "runtime/walk.h"
+#include "runtime/program/program.h"
 
 static const char* const endless = "its loops do not end in reasonable time";
 

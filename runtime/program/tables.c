@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #define MAX_TABLE_LENGTH ((int64_t)QUADRILLE_MAX_RANKS + 1)
 

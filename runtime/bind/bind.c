@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/agree.h"
+#include "runtime/bind/agree.h"
 #include "runtime/exec/call.h"
 #include "runtime/exec/collectives.h"
 
