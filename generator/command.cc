@@ -11,6 +11,7 @@
 #include "generator/block_size.h"
 #include "generator/encode.h"
 #include "generator/formulas.h"
+#include "generator/text_program.h"
 #include "schedule/any_nodes.h"
 
 namespace quadrille {
@@ -21,23 +22,11 @@ using cli::bad_input;
 constexpr const char* kAuto = "auto";
 constexpr const char* kAny = "any";
 
-Result<Topology> read_given_nodes(const GenerateArguments& arguments) {
-  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
-  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
-  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
-  if (!file.ok()) return file.error();
-  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
-}
-
 // Nothing where the schedule is to serve any nodes.
-Result<std::optional<Topology>> read_topology(const GenerateArguments& arguments) {
-  const int given =
-      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
-  if (given != 1)
-    return Error{
-        "give the nodes once: --nodes any, --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
-  if (arguments.nodes == kAny) return std::optional<Topology>();
-  const Result<Topology> topology = read_given_nodes(arguments);
+Result<std::optional<Topology>> read_nodes(const GenerateArguments& arguments) {
+  if (arguments.nodes == kAny && arguments.slurm.empty() && arguments.hostfile.empty())
+    return std::optional<Topology>();
+  const Result<Topology> topology = read_topology(arguments);
   if (!topology.ok()) return topology.error();
   return std::optional<Topology>(*topology);
 }
@@ -217,6 +206,22 @@ void add_node_options(CLI::App& command, GenerateArguments& arguments) {
 
 }  // namespace
 
+Result<Topology> read_topology(const GenerateArguments& arguments) {
+  const int given =
+      !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
+  if (given != 1)
+    return Error{
+        "give the nodes once: --nodes any, --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
+  if (arguments.nodes == kAny)
+    return Error{"--nodes any: a program of yours is not proven for all sizes; give the nodes that "
+                 "it is for"};
+  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
+  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
+  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
+  if (!file.ok()) return file.error();
+  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
+}
+
 bool chooses_block_size(const Program& program) {
   return std::any_of(program.parameters.begin(), program.parameters.end(),
                      [](const Parameter& parameter) { return parameter.at_call; });
@@ -233,8 +238,13 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
     names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ", name_of(collective),
                          algorithm_names(collective));
   command->add_option("--algorithm", arguments.algorithm, names + "; or auto, for alltoall")
-      ->required()
       ->type_name("NAME");
+  command
+      ->add_option("--program", arguments.program,
+                   "instead of an algorithm, a program of yours: a text as `show` prints it")
+      ->type_name("FILE");
+  command->add_option("--parameter", arguments.parameters, "a parameter of --program, for the file")
+      ->type_name("NAME=VALUE");
   add_node_options(*command, arguments);
   command->add_option("--out", arguments.out, "the schedule file to write")
       ->required()
@@ -286,7 +296,7 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
           fmt::format("--{}: give it with an algorithm's name; auto leaves options as they "
                       "are",
                       option)};
-  const Result<std::optional<Topology>> nodes = read_topology(arguments);
+  const Result<std::optional<Topology>> nodes = read_nodes(arguments);
   if (!nodes.ok()) return nodes.error();
   const std::optional<Topology>& topology = *nodes;
   if (!topology)
@@ -313,12 +323,28 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
   return arguments;
 }
 
+int write_schedule(const Program& program, const Job& job, const GenerateArguments& arguments) {
+  const Bytes file = encode(program, job);
+  // Somebody's program may be longer than a file.
+  const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
+  if (!readable.ok()) return bad_input("generate", readable.error().message);
+  const Result<bool> written = cli::write_file(arguments.out, file);
+  if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
+  std::string nodes = serves_any_nodes(job) ? "any nodes" : "";
+  for (const Topology& topology : job.groups)
+    nodes += fmt::format("{}nodes {} ({} ranks)", nodes.empty() ? "" : " and ", topology.text(),
+                         topology.ranks());
+  fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
+             name_of(program.collective), nodes, file.size(), arguments.chosen);
+  return 0;
+}
+
 int generate_as_told(const GenerateArguments& arguments) {
   const Result<const Algorithm*> algorithm = find(arguments);
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
   const Result<Choices> choices = complete(**algorithm, arguments.choices);
   if (!choices.ok()) return bad_input("generate", choices.error().message);
-  const Result<std::optional<Topology>> topology = read_topology(arguments);
+  const Result<std::optional<Topology>> topology = read_nodes(arguments);
   if (!topology.ok()) return bad_input("generate", topology.error().message);
   if (!*topology && !(*algorithm)->proof)
     return bad_input("generate", fmt::format("--nodes any: {} for {} is not proven for all sizes; "
@@ -335,31 +361,38 @@ int generate_as_told(const GenerateArguments& arguments) {
       return bad_input("generate",
                        binding.error().message + "; `list` says what each algorithm needs");
   }
-  const Bytes file = encode(program, *job);
-  const Result<bool> written = cli::write_file(arguments.out, file);
-  if (!written.ok()) return bad_input("generate", "--out: " + written.error().message);
-  const std::string nodes =
-      *topology ? fmt::format("nodes {} ({} ranks)", (*topology)->text(), (*topology)->ranks())
-                : "any nodes";
-  fmt::print("{}: {} for {} on {}, {} bytes\n", arguments.out, program.algorithm.text,
-             name_of(program.collective), nodes, file.size());
-  fmt::print("{}", arguments.chosen);
-  return 0;
+  return write_schedule(program, *job, arguments);
+}
+
+int generate_from_text(const GenerateArguments& arguments) {
+  const Result<TextSchedule> schedule = read_text_schedule(arguments);
+  if (!schedule.ok()) return bad_input("generate", schedule.error().message);
+  return write_schedule(schedule->program, schedule->job, arguments);
 }
 
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
-  if (cli::same_file(arguments.hostfile, arguments.out))
-    return bad_input("generate", cli::same_file_text("--out", arguments.out));
-  if (chooses(arguments)) {
+  for (const std::string& input : {arguments.hostfile, arguments.program})
+    if (cli::same_file(input, arguments.out))
+      return bad_input("generate", cli::same_file_text("--out", arguments.out));
+  if (arguments.program.empty() && arguments.algorithm.empty())
+    return bad_input("generate",
+                     "give an algorithm with --algorithm, or a program of yours with --program");
+  if (!arguments.program.empty() && !arguments.algorithm.empty())
+    return bad_input("generate", "--program: give it without --algorithm");
+  if (arguments.program.empty() && !arguments.parameters.empty())
+    return bad_input(
+        "generate",
+        "--parameter: it is for --program; `list` says which options each algorithm has");
+  if (arguments.program.empty() && chooses(arguments)) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);
   }
   const Result<bool> nothing = refuse_model(
       arguments.machine, false, "nothing is chosen by it; give --algorithm auto or --radix auto");
   if (!nothing.ok()) return bad_input("generate", nothing.error().message);
-  return generate_as_told(arguments);
+  return arguments.program.empty() ? generate_as_told(arguments) : generate_from_text(arguments);
 }
 
 namespace {
@@ -385,11 +418,15 @@ std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& s
 }  // namespace
 
 std::string generate_command(const verifier::Schedule& schedule) {
-  std::string command = "generate ...";
+  const std::string name = schedule.program.algorithm.text;
+  std::string command =
+      fmt::format("generate {} --program {}.txt{}", name_of(schedule.program.collective), name,
+                  parameter_flags(schedule));
   for (const Algorithm& algorithm : algorithms())
     for (const Choices& choices : all_choices(algorithm)) {
       if (algorithm.collective != schedule.program.collective ||
-          full_name(algorithm, choices) != schedule.program.algorithm.text)
+          full_name(algorithm, choices) != name ||
+          encode_code(make_program(algorithm, choices)) != schedule.code)
         continue;
       command =
           fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
@@ -398,8 +435,10 @@ std::string generate_command(const verifier::Schedule& schedule) {
           command += fmt::format(" --{} {}", option.name, choices.at(option.name));
       command += number_flags(algorithm, schedule);
     }
-  return fmt::format("{} --nodes {}", command,
-                     schedule.any_nodes ? kAny : schedule.job.groups[0].text());
+  std::string nodes = schedule.any_nodes ? kAny : "";
+  for (const Topology& topology : schedule.job.groups)
+    if (!schedule.any_nodes) nodes += (nodes.empty() ? "" : "/") + topology.text();
+  return fmt::format("{} --nodes {}", command, nodes);
 }
 
 }  // namespace quadrille

@@ -23,9 +23,10 @@ inline constexpr const char* kBlockSizeHelp =
 
 // As they were typed; empty where they were not.
 struct GenerateArguments {
-  std::string collective, algorithm, nodes, slurm, hostfile, out;
+  std::string collective, algorithm, program, nodes, slurm, hostfile, out;
   Choices choices;                             // of every option of every algorithm
   std::map<std::string, std::string> numbers;  // of every number
+  std::vector<std::string> parameters;         // "NAME=VALUE", of a program in a text
   std::string block_size;
   MachineArguments machine;
   std::string chosen;  // what was found for auto, and why
@@ -33,11 +34,14 @@ struct GenerateArguments {
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
 
+// The nodes, which one of three flags gives.
+Result<Topology> read_topology(const GenerateArguments& arguments);
+
 // Writes the schedule file; returns the exit code.
 int generate(const GenerateArguments& arguments);
 
 // "generate alltoall --algorithm factor --nodes 4": the command that makes this schedule, without
-// --out; "generate ..." where it is no program of the registry.
+// --out; of a program that is none of the registry's, with the text that `show` prints as --program.
 std::string generate_command(const verifier::Schedule& schedule);
 
 }  // namespace quadrille

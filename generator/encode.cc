@@ -17,7 +17,7 @@ namespace {
 
 static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
               kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
-              kMaxCost == QUADRILLE_MAX_COST);
+              kMaxCost == QUADRILLE_MAX_COST && kMaxNameLength == QUADRILLE_MAX_NAME_LENGTH);
 
 class Writer {
  public:

@@ -29,8 +29,7 @@
 namespace quadrille {
 namespace {
 
-std::string program(const Choices&) {
-  return R"(algorithm hierarchical-overlapped for alltoall
+constexpr const char* kProgram = R"(algorithm hierarchical-overlapped for alltoall
 parameter early
 table size = nodes
 table base = prefix(size)
@@ -109,7 +108,8 @@ for f in 1 .. late
           for k in 0 .. (base[c + 1] - 1 - theirs) div mine + 1
             recv[theirs + k*mine]
 )";
-}
+
+std::string program(const Choices&) { return kProgram; }
 
 }  // namespace
 

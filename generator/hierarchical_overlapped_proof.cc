@@ -7,8 +7,9 @@
 
 namespace quadrille {
 
-std::string hierarchical_overlapped_proof(const Choices&) {
-  return std::string(kQuotientLemma) + kPairLemma + R"(define home_of(r)
+namespace {
+
+constexpr const char* kStatements = R"(define home_of(r)
   as base[locate(base, r)]
 define size_of(r)
   as size[locate(base, r)]
@@ -177,6 +178,11 @@ keys i
   from f*ranks + ranks + length(size) + i
   to f*ranks + ranks + length(size) + i + 1
 )";
+
+}  // namespace
+
+std::string hierarchical_overlapped_proof(const Choices&) {
+  return std::string(kQuotientLemma) + kPairLemma + kStatements;
 }
 
 }  // namespace quadrille

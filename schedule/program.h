@@ -172,9 +172,20 @@ inline constexpr int kMaxVariables = 48;
 inline constexpr int kMaxTables = 16;
 inline constexpr int kMaxParameters = 16;
 inline constexpr int kMaxDepth = 40;  // of nested statements, and of operators in an expression
+inline constexpr int kMaxNameLength = 63;
 
 // Types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
+
+// What is wrong, and in which table, requirement or statement, counted from 0 in the order of the
+// text; a piece that stands in the line of its message counts as a statement after it.
+enum class ProgramPart : uint8_t { kHeading, kTable, kRequirement, kTemporary, kStatement };
+struct Flaw {
+  std::string message;
+  ProgramPart part = ProgramPart::kHeading;
+  size_t index = 0;
+};
+std::optional<Flaw> find_flaw(const Program& program);
 
 // The names of a program in the order of their declaration: the algorithm, parameters, tables (each
 // kMap with its index after it), then lets and fors. set_names takes as many as names gives.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "schedule/lexer.h"
 #include "schedule/text.h"
@@ -27,13 +29,21 @@ class ProgramReader {
       with_line([this](LineReader& reader) { declaration(reader); });
     if (!failed()) program_.body = block(-1);
     if (failed()) return *error_;
-    const Result<bool> valid = validate(program_);
-    if (!valid.ok()) return Error{fmt::format("{}: {}", source_, valid.error().message)};
+    if (const std::optional<Flaw> flaw = find_flaw(program_)) return error_at(*flaw);
     return program_;
   }
 
  private:
   bool failed() const { return error_.has_value(); }
+
+  // Remembers that the line that is read holds a part of the program.
+  void mark(ProgramPart part) { places_[part].push_back(&lines_[next_ - 1]); }
+
+  Error error_at(const Flaw& flaw) const {
+    const Line& line = *places_.at(flaw.part).at(flaw.index);
+    return Error{
+        fmt::format("{}:{}:{}: {}", source_, line.number, line.tokens[0].column, flaw.message)};
+  }
 
   // Runs `read` over the next line and takes its error.
   template <class Read>
@@ -58,7 +68,14 @@ class ProgramReader {
       name += reader.take().text;
       name += reader.word(what);
     }
+    refuse_long(reader, name);
     return name;
+  }
+
+  static void refuse_long(LineReader& reader, const std::string& name) {
+    if (name.size() > kMaxNameLength)
+      reader.fail(fmt::format("a name has at most {} letters; this one has {}", kMaxNameLength,
+                              name.size()));
   }
 
   static std::string collective_names() {
@@ -69,8 +86,11 @@ class ProgramReader {
   }
 
   void heading(LineReader& reader) {
+    mark(ProgramPart::kHeading);
     reader.expect("algorithm");
     program_.algorithm.text = hyphenated(reader, "a name");
+    if (program_.algorithm.text.starts_with('_') || program_.algorithm.text.ends_with('_'))
+      reader.fail("the name of an algorithm starts and ends with a letter or a digit");
     reader.expect("for");
     const std::string name = hyphenated(reader, "a collective");
     const auto collective = collective_named(name);
@@ -86,11 +106,14 @@ class ProgramReader {
 
   void declaration(LineReader& reader) {
     const std::string word = reader.word("a declaration");
+    if (word == "table") mark(ProgramPart::kTable);
+    if (word == "require") mark(ProgramPart::kRequirement);
+    if (word == "temporary") mark(ProgramPart::kTemporary);
     if (word == "port") return port(reader);
     if (word == "in_place") program_.in_place = true;
     if (word == "commutative") program_.commutative = true;
     if (word == "parameter") {
-      Parameter parameter{{fresh(reader)}};
+      Parameter parameter{{fresh_declaration(reader)}};
       if (reader.accept("at")) {
         reader.expect("call");
         parameter.at_call = true;
@@ -100,9 +123,17 @@ class ProgramReader {
     if (word == "require") program_.requirements.push_back(read_expression(reader, scope_));
     if (word == "table") table(reader);
     if (word == "temporary") {
+      if (!declared_.insert(word).second) reader.fail("'temporary' is declared twice");
       program_.temporary_blocks = read_expression(reader, scope_);
       reader.expect("blocks");
     }
+  }
+
+  // The name of a parameter or a table, which no other has.
+  std::string fresh_declaration(LineReader& reader) {
+    std::string name = fresh(reader);
+    if (!declared_.insert(name).second) reader.fail(fmt::format("'{}' is declared twice", name));
+    return name;
   }
 
   void port(LineReader& reader) {
@@ -116,7 +147,7 @@ class ProgramReader {
 
   void table(LineReader& reader) {
     Table table;
-    table.name.text = fresh(reader);
+    table.name.text = fresh_declaration(reader);
     if (reader.accept("[")) {
       map_table(reader, table);
     } else {
@@ -184,6 +215,7 @@ class ProgramReader {
     Statement result;
     const std::string word = lines_[next_].tokens[0].text;
     with_line([&](LineReader& reader) {
+      mark(ProgramPart::kStatement);
       reader.take();
       result = read_statement(reader, word);
     });
@@ -195,7 +227,10 @@ class ProgramReader {
     } else if (auto* step = std::get_if<Step>(&result.kind)) {
       step->body = block(indent);
     } else if (auto* message = std::get_if<Message>(&result.kind)) {
-      if (message->pieces.empty()) message->pieces = block(indent);
+      if (message->pieces.empty())
+        message->pieces = block(indent);
+      else
+        places_[ProgramPart::kStatement].push_back(places_[ProgramPart::kStatement].back());
     } else if (auto* choice = std::get_if<If>(&result.kind)) {
       choice->then = block(indent);
       alternative(*choice, indent);
@@ -312,6 +347,7 @@ class ProgramReader {
 
   std::string fresh(LineReader& reader) {
     std::string name = reader.word("a name");
+    refuse_long(reader, name);
     if (is_reserved(name))
       reader.fail(fmt::format("'{}' is a word of the language; choose another name", name));
     return name;
@@ -337,6 +373,8 @@ class ProgramReader {
   Program program_;
   Scope scope_;
   std::vector<std::string> variables_;  // in scope, outermost first
+  std::set<std::string> declared_;
+  std::map<ProgramPart, std::vector<const Line*>> places_;
   std::optional<Error> error_;
 };
 

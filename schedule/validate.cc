@@ -15,11 +15,13 @@ class Validator {
  public:
   explicit Validator(const Program& program) : program_(program) {}
 
-  std::string run() {
+  std::optional<Flaw> run() {
     declarations();
-    in_body_ = true;
-    if (error_.empty()) body(program_.body, Context{});
-    return error_;
+    if (!flaw_) {
+      part_ = ProgramPart::kStatement;
+      body(program_.body, Context{});
+    }
+    return flaw_;
   }
 
  private:
@@ -31,7 +33,7 @@ class Validator {
   };
 
   void fail(std::string message) {
-    if (error_.empty()) error_ = std::move(message);
+    if (!flaw_) flaw_ = Flaw{std::move(message), part_, index_};
   }
 
   void declarations() {
@@ -40,11 +42,17 @@ class Validator {
       return fail(fmt::format("more than {} parameters", kMaxParameters));
     if (program_.tables.size() > kMaxTables)
       return fail(fmt::format("more than {} tables", kMaxTables));
+    part_ = ProgramPart::kTable;
     for (const Table& table : program_.tables) {
+      index_ = tables_;
       this->table(table);
       ++tables_;
     }
-    for (const Expression& requirement : program_.requirements) expect(requirement, Type::kBoolean);
+    part_ = ProgramPart::kRequirement;
+    for (index_ = 0; index_ < program_.requirements.size(); ++index_)
+      expect(program_.requirements[index_], Type::kBoolean);
+    part_ = ProgramPart::kTemporary;
+    index_ = 0;
     expect(program_.temporary_blocks, Type::kInteger);
   }
 
@@ -84,11 +92,11 @@ class Validator {
     if (static_cast<int>(expression.op) >= kOperatorCount) fail("an unknown operator");
     if (static_cast<int>(expression.operands.size()) != arity(expression.op))
       fail("an operator with the wrong number of operands");
-    if (!error_.empty()) return Type::kInteger;
+    if (flaw_) return Type::kInteger;
     index(expression);
     std::vector<Type> types;
     for (const Expression& operand : expression.operands) types.push_back(type(operand, depth + 1));
-    if (!error_.empty()) return Type::kInteger;
+    if (flaw_) return Type::kInteger;
     if (expression.op == Operator::kChoose) {
       if (types[0] != Type::kBoolean) fail("'c ? a : b' wants a condition c");
       if (types[1] != types[2]) fail("'c ? a : b' wants a and b of one type");
@@ -126,7 +134,7 @@ class Validator {
         if (!rooted(program_.collective)) fail("'root' in a collective without a root");
         break;
       case Operator::kRank:
-        if (!in_body_) fail("'rank' in a declaration, which means the same at all ranks");
+        if (part_ != ProgramPart::kStatement) fail("'rank' in a declaration, which means the same at all ranks");
         break;
       default: break;
     }
@@ -137,7 +145,8 @@ class Validator {
       return fail(fmt::format("statements deeper than {}", kMaxDepth));
     const int outer = variables_;
     for (const Statement& statement : statements) {
-      if (!error_.empty()) return;
+      if (flaw_) return;
+      index_ = statements_++;
       std::visit([&](const auto& kind) { this->statement(kind, context); }, statement.kind);
     }
     variables_ = outer;
@@ -228,15 +237,19 @@ class Validator {
   const Program& program_;
   int variables_ = 0;
   int64_t tables_ = 0;
-  bool in_body_ = false;
-  std::string error_;
+  size_t statements_ = 0;
+  ProgramPart part_ = ProgramPart::kHeading;  // what is looked at, and which of them
+  size_t index_ = 0;
+  std::optional<Flaw> flaw_;
 };
 
 }  // namespace
 
+std::optional<Flaw> find_flaw(const Program& program) { return Validator(program).run(); }
+
 Result<bool> validate(const Program& program) {
-  std::string error = Validator(program).run();
-  if (!error.empty()) return Error{std::move(error)};
+  const std::optional<Flaw> flaw = find_flaw(program);
+  if (flaw) return Error{flaw->message};
   return true;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Every file that README.md and docs/ point to is there.
+# check_links.sh [TREE]: every file that README.md and docs/ point to is there. Tested by
+# //tests/structure:lint_test.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "${1:-$(dirname "$0")/..}"
 code=0
 for document in README.md docs/*.md; do
   for target in $(grep -oE '\]\([^)#:]+\)|src="[^":]+"' "$document" | sed -E 's/^\]\(//; s/\)$//; s/^src="//; s/"$//'); do

@@ -1,5 +1,6 @@
-"""count_tests.py EVENTS[:TAG]...: counts test cases in event files of `bazel test`, and ends with
-"N passed, N failed". Targets that carry the TAG were not to run.
+"""count_tests.py EVENTS[:TAG]... [NAME=CODE]...: counts test cases in event files of `bazel test`,
+and ends with "N passed, N failed". Targets that carry the TAG were not to run. NAME=CODE is one more
+case, a command and what it ended with.
 
 A case is one <testcase> of a target's test.xml. A target that did not build, did not run, timed
 out, or ran no case at all counts as one failure. Exit code 1 where anything failed.
@@ -60,6 +61,11 @@ def count(events, tag):
 def main(paths):
     passed, failures = 0, []
     for argument in paths:
+        name, equals, code = argument.partition("=")
+        if equals and "/" not in name:
+            passed += code == "0"
+            failures += [] if code == "0" else [f"{name} ended with {code}"]
+            continue
         path, _, tag = argument.partition(":")
         try:
             with open(path, encoding="utf-8") as events:

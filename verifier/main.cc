@@ -164,6 +164,11 @@ CLI::App* add_prove(CLI::App& app, ProveArguments& arguments) {
       ->add_option("--proof", arguments.files, "proof files to prove instead of the built-in ones")
       ->type_name("FILE");
   command
+      ->add_option("--program", arguments.program,
+                   "a program of yours that --proof is of, as text or in a schedule file; the "
+                   "proof then needs no heading")
+      ->type_name("FILE");
+  command
       ->add_option("--export", arguments.folder,
                    "write every question as SMT-LIB there, a file an algorithm")
       ->type_name("FOLDER");
@@ -179,7 +184,8 @@ CLI::App* add_prove(CLI::App& app, ProveArguments& arguments) {
   command->add_flag("--verbose", arguments.verbose, "name every obligation");
   command->footer(
       "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier prove "
-      "hierarchical-factor --verbose");
+      "hierarchical-factor --verbose\n"
+      "         verifier prove --program mine.txt --proof mine.proof");
   return command;
 }
 

@@ -11,6 +11,9 @@
 #include <thread>
 
 #include "cli/files.h"
+#include "runtime/program/table_format.h"
+#include "schedule/text.h"
+#include "verifier/decode.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 #include "verifier/prove/smtlib.h"
@@ -32,13 +35,50 @@ bool is_named(const std::string& name, const std::string& wanted) {
   return name == wanted || name.substr(name.find('.') + 1) == wanted;
 }
 
+Result<std::string> read_text(const std::string& path) {
+  const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
+  if (!bytes.ok()) return bytes.error();
+  return std::string(bytes->begin(), bytes->end());
+}
+
+// A program of the user's, from its text or a schedule file, with its proof. Without one it is told
+// what is missing.
+Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
+  if (!arguments.names.empty() || arguments.files.size() > 1)
+    return Error{"--program: give one program, one --proof of it, and no names"};
+  const std::string& path = arguments.program;
+  const Result<std::string> text = read_text(path);
+  if (!text.ok()) return text.error();
+  Result<Program> program = Error{};
+  if (text->starts_with(QUADRILLE_MAGIC)) {
+    const std::vector<uint8_t> bytes(text->begin(), text->end());
+    const Result<Schedule> schedule = decode(bytes, path);
+    program = schedule.ok() ? Result<Program>(schedule->program) : schedule.error();
+  } else {
+    program = parse_program(*text, path);
+  }
+  if (!program.ok()) return program.error();
+  const std::string& source = arguments.files.empty() ? path : arguments.files[0];
+  const Result<std::string> statements =
+      arguments.files.empty() ? std::string() : read_text(source);
+  if (!statements.ok()) return statements.error();
+  Result<Proof> proof = parse_proof_of(*program, *statements, source);
+  if (!proof.ok()) return proof.error();
+  return NamedProof{path, std::move(proof).value()};
+}
+
 // The built-in proofs that are asked for, or those of the files.
 Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
+  if (!arguments.program.empty()) {
+    Result<NamedProof> proof = read_program_and_proof(arguments);
+    if (!proof.ok()) return proof.error();
+    return std::vector{std::move(proof).value()};
+  }
   std::vector<std::pair<std::string, std::string>> texts;  // name, text
   for (const std::string& file : arguments.files) {
-    const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
-    if (!bytes.ok()) return bytes.error();
-    texts.emplace_back(file, std::string(bytes->begin(), bytes->end()));
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) return text.error();
+    texts.emplace_back(file, *text);
   }
   if (arguments.files.empty())
     for (const ProvenProgram& program : proven_programs())

@@ -10,6 +10,7 @@ namespace quadrille::verifier {
 struct ProveArguments {
   std::vector<std::string> names;  // of built-in proofs; all where empty
   std::vector<std::string> files;  // proofs to prove instead
+  std::string program;             // a text, or a schedule file, that the proof is of
   std::string folder;              // where exports go; empty: nowhere
   std::string second_solver;       // a command; empty: none
   unsigned timeout = 10000;        // milliseconds for a question

@@ -159,9 +159,11 @@ int quadrille_call_reserve(struct quadrille_call* c) {
   return is_enough;
 }
 
+/* To the beginning of the plan. */
 static void rewind_plan(struct quadrille_call* c) {
   c->next = c->plan.operations;
   c->next_receive = c->receive_over = c->plan.receives.all;
+  c->not_kept = c->plan.receives.all + (c->lacks_memory ? 0 : c->plan.receives.count);
   c->next_send = c->send_over = c->plan.sends.all;
 }
 
@@ -179,6 +181,7 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   c->is_lost = 0;
   c->mismatch.source = -1;
   c->headed = 0;
+  if (!is_ours) c->lacks_memory = 0;
   rewind_plan(c);
   if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
   /* Where blocks were saved, in the call before. */

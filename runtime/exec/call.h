@@ -60,6 +60,8 @@ struct quadrille_call {
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */
   int lacks_memory; /* for an allgather: nothing is kept of what comes */
+  /* From this message on no data is kept, and so none is received before it is waited for. */
+  const struct quadrille_message* not_kept;
   int64_t each; /* the length of all blocks, which the messages of the plan have; or -1 */
 
   enum quadrille_lengths lengths;
@@ -125,9 +127,9 @@ int quadrille_goes_straight(const struct quadrille_call* call,
 /* Posts bytes of any number. */
 void quadrille_post_bytes(struct quadrille_call* call, int receives, char* address, int64_t bytes,
                           int peer, int tag, MPI_Request* request);
-/* Receives so many bytes without keeping them. */
-void quadrille_receive_in_vain(struct quadrille_call* call, int64_t bytes, int peer, int tag,
-                               MPI_Request* request);
+/* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
+ * would not do: Open MPI 4.1 writes beyond it. */
+void quadrille_receive_in_vain(struct quadrille_call* call, int64_t bytes, int peer);
 
 /* lengths.c: messages that begin with their lengths. */
 /* A buffer in which such a message can arrive without data that follows apart. */
@@ -147,6 +149,13 @@ static inline void quadrille_call_lose(struct quadrille_call* call, int code) {
   quadrille_call_check(call, code);
   call->is_lost = 1;
   call->send_is_straight = 0;
+}
+
+/* There is no memory for that message, and so none for those after it, whose order is the senders'. */
+static inline void quadrille_keep_nothing(struct quadrille_call* call,
+                                          const struct quadrille_message* message) {
+  if (message < call->not_kept) call->not_kept = message;
+  call->receive_is_straight = 0;
 }
 
 static inline struct quadrille_block quadrille_block_at(const struct quadrille_call* call,

@@ -98,18 +98,19 @@ static int64_t read_lengths(struct quadrille_call* c, struct quadrille_message* 
 }
 
 /* Posts the receive of data that comes in a message of its own. */
-static void expect_data(struct quadrille_call* c, struct quadrille_message* m,
-                        MPI_Request* request) {
+static void expect_data(struct quadrille_call* c, struct quadrille_message* m) {
   const struct quadrille_block* block = &c->blocks[m->part.place];
   char* address;
   m->data = QUADRILLE_DATA_APART;
+  if (m >= c->not_kept) return;
   if (m->is_straight && c->receive_lies && block->count == m->bytes) {
     m->data = QUADRILLE_DATA_STRAIGHT;
     address = block->address;
   } else if (!quadrille_make_room(c, m->buffer, m->bytes, &address)) {
-    return quadrille_receive_in_vain(c, m->bytes, m->peer, c->tag, request);
+    return quadrille_keep_nothing(c, m);
   }
-  quadrille_post_bytes(c, 1, address, m->bytes, m->peer, c->tag, request);
+  quadrille_post_bytes(c, 1, address, m->bytes, m->peer, c->tag,
+                       &c->incoming[m - c->plan.receives.all]);
 }
 
 /* Reads the beginning of the next message, which is there, and awaits its data. */
@@ -123,7 +124,7 @@ static void read_head(struct quadrille_call* c) {
   if (m->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
   memcpy(&how, room, sizeof how);
   if (how == FOLLOWS_APART && m->bytes > 0 && c->lengths == QUADRILLE_LENGTHS_AHEAD)
-    expect_data(c, m, &c->incoming[m - c->plan.receives.all]);
+    expect_data(c, m);
 }
 
 /* Waits for data. Meanwhile that of other messages can be on its way: their beginnings are read as they
@@ -150,6 +151,8 @@ static int wait_for_data(struct quadrille_call* c, MPI_Request* data) {
 char* quadrille_lengths_read(struct quadrille_call* c, struct quadrille_message* m) {
   const int32_t number = (int32_t)(m - c->plan.receives.all);
   while (c->headed <= number) read_head(c);
+  if (m >= c->not_kept && m->data != QUADRILLE_DATA_BEHIND)
+    quadrille_receive_in_vain(c, m->bytes, m->peer);
   const int code = wait_for_data(c, &c->incoming[number]);
   if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
   if (m->data == QUADRILLE_DATA_STRAIGHT) return c->blocks[m->part.place].address;

@@ -48,19 +48,21 @@ static void post_empty(struct quadrille_call* c, int receives, struct quadrille_
   post(c, receives, (struct quadrille_block){NULL, 0}, MPI_BYTE, m->peer, tag, &m->request);
 }
 
-/* Over and over itself. A receive that is too short would not do: Open MPI 4.1 writes beyond it. */
-void quadrille_receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer, int tag,
-                               MPI_Request* request) {
+void quadrille_receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
   char* const nowhere = quadrille_global.nowhere;
   const int64_t least = (int64_t)sizeof quadrille_global.nowhere;
   const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
   MPI_Datatype type = MPI_BYTE;
-  if (bytes <= least) return quadrille_post_bytes(c, 1, nowhere, bytes, peer, tag, request);
-  const int times = (int)((bytes + part - 1) / part);
-  int code = part > least ? MPI_ERR_COUNT
-                          : MPI_Type_create_hvector(times, (int)part, 0, MPI_BYTE, &type);
-  if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
-  post_made(c, 1, nowhere, code, type, peer, tag, request);
+  int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
+  if (code == MPI_SUCCESS && bytes > least) {
+    count = 1;
+    code = MPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
+    if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
+  }
+  if (code == MPI_SUCCESS)
+    code = MPI_Recv(nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+  if (type != MPI_BYTE) MPI_Type_free(&type);
+  quadrille_call_check(c, code);
 }
 
 /* Several parts where they lie. */
@@ -87,13 +89,9 @@ static void post_parts(struct quadrille_call* c, int receives, struct quadrille_
   free(lengths);
   free(places);
   free(types);
-  if (code != MPI_SUCCESS && receives) {
-    quadrille_call_lose(c, code);
-    return quadrille_receive_in_vain(c, m->bytes, m->peer, c->tag, &m->request);
-  }
   if (code != MPI_SUCCESS) {
     quadrille_call_lose(c, code);
-    return post_empty(c, 0, m, c->tag);
+    return receives ? quadrille_keep_nothing(c, m) : post_empty(c, 0, m, c->tag);
   }
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &m->request);
 }
@@ -121,8 +119,9 @@ static void post_typed(struct quadrille_call* c, int receives, struct quadrille_
  * travels. */
 static void send_nothing(struct quadrille_call* c, struct quadrille_message* m) {
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
-  const int64_t bytes = c->plan.is_typed ? c->blocks[m->part.place].count : m->bytes;
-  if (m->count > 0 && is_known && bytes == 0) return;
+  if (m->count > 0 && is_known &&
+      (c->plan.is_typed ? c->blocks[m->part.place].count : m->bytes) == 0)
+    return;
   post_empty(c, 0, m, is_known || m->count == 0 ? c->tag : c->length_tag);
 }
 
@@ -132,10 +131,10 @@ static struct quadrille_room* room_of(struct quadrille_call* c, int buffer) {
 
 int quadrille_make_room(struct quadrille_call* c, int buffer, int64_t size, char** address) {
   struct quadrille_room* room = room_of(c, buffer);
-  if (room && size > room->size) {
+  char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
+  if (grown) {
     free(room->address);
-    room->address = malloc((size_t)size);
-    room->size = room->address ? size : 0;
+    *room = (struct quadrille_room){grown, size};
   }
   const int is_enough = room && size <= room->size;
   *address = is_enough ? room->address : NULL;
@@ -149,18 +148,13 @@ void quadrille_message_receive(struct quadrille_call* c, struct quadrille_messag
   if (m->count == 0) return post_empty(c, 1, m, c->tag);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return quadrille_lengths_receive(c, m);
   if (c->plan.is_typed) return post_typed(c, 1, m);
-  if (m->bytes == 0) return;
-  if (!c->lacks_memory && is_described(c, m)) return post_parts(c, 1, m);
-  if (c->lacks_memory)
-    quadrille_call_lose(c, MPI_ERR_NO_MEM);
-  else if (m->is_straight && c->receive_lies)
+  if (m->bytes == 0 || m >= c->not_kept) return;
+  if (is_described(c, m)) return post_parts(c, 1, m);
+  if (m->is_straight && c->receive_lies)
     address = quadrille_block_at(c, &m->part).address;
-  else
-    quadrille_make_room(c, m->buffer, m->bytes, &address);
-  if (address)
-    quadrille_post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &m->request);
-  else
-    quadrille_receive_in_vain(c, m->bytes, m->peer, c->tag, &m->request);
+  else if (!quadrille_make_room(c, m->buffer, m->bytes, &address))
+    return quadrille_keep_nothing(c, m);
+  quadrille_post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &m->request);
 }
 
 int quadrille_goes_straight(const struct quadrille_call* c, const struct quadrille_message* m) {
@@ -253,6 +247,8 @@ static void forget(struct quadrille_call* c, const struct quadrille_message* m) 
 void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* m) {
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
+  if (is_known && m >= c->not_kept && m->bytes > 0)
+    quadrille_receive_in_vain(c, m->bytes, m->peer);
   char* from = is_known ? NULL : quadrille_lengths_read(c, m);
   if (c->is_lost) return forget(c, m);
   if (is_known && m->bytes > 0) {

@@ -153,10 +153,12 @@ static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends) {
   pay(b);
 }
 
-/* Waits until so many steps have arrived. */
+/* Waits until so many steps are over for a send that follows them: they have arrived, and where blocks
+ * are not sent on, so that steps only keep each other's pace, they are gone, too. */
 static void land(struct quadrille_builder* b, int32_t steps) {
   if (steps <= b->landed) return;
-  wait(b, step_at(b, steps - 1)->receives, b->gone);
+  const struct quadrille_planned_step* last = step_at(b, steps - 1);
+  wait(b, last->receives, b->plan->is_typed ? last->sends : b->gone);
   b->landed = steps;
 }
 

@@ -122,15 +122,16 @@ static int all_well(struct quadrille_binding* binding, struct quadrille_offer* o
 /* Lengths of the parts of all messages: each travels the way of its block. */
 static void exchange_lengths(struct quadrille_call* c, struct quadrille_offer* offer) {
   int error_class = MPI_ERR_OTHER;
-  if (c->plan.is_typed) return;
-  quadrille_call_begin(c, 0);
-  quadrille_call_finish(c);
-  c->lengths = QUADRILLE_LENGTHS_KNOWN;
-  if (c->error != MPI_SUCCESS) {
-    MPI_Error_class(c->error, &error_class);
-    return quadrille_refuse(offer, error_class, "MPI failed");
+  if (!c->plan.is_typed) {
+    quadrille_call_begin(c, 0);
+    quadrille_call_finish(c);
+    c->lengths = QUADRILLE_LENGTHS_KNOWN;
+    if (c->error != MPI_SUCCESS) {
+      MPI_Error_class(c->error, &error_class);
+      return quadrille_refuse(offer, error_class, "MPI failed");
+    }
+    quadrille_call_release(c);
   }
-  quadrille_call_release(c);
   if (!quadrille_call_reserve(c)) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
 }
 

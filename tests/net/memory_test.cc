@@ -14,13 +14,13 @@ TEST(Memory, ThatRunsOutWhileBindingIsOneErrorEverywhere) {
   const Ways ways{.window = 2};
   EXPECT_GT(expect_survival({exchanging("hierarchical-factor", {1, 2}), ways, Entrance::kCounted, 0,
                              2, kWhileBinding}),
-            20);
+            10);
   EXPECT_GT(expect_survival({exchanging("tuna-coalesced", {1, 2}, {2, 1}), ways, Entrance::kCounted,
                              0, 2, kWhileBinding}),
-            20);
+            10);
   EXPECT_GT(expect_survival({gathering("blocked-ring-nodes", {1, 2}, {kRuleNone}), ways,
                              Entrance::kCounted, 0, 2, kWhileBinding}),
-            20);
+            10);
 }
 
 // They need none, or little, once they are bound.

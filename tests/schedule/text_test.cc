@@ -139,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"table t = prefix(u)", "2:18: 'u' is not a table; declare it with 'table'"},
         Refusal{"table t[i in 1 .. 3] = i", "2:14: the index of a table starts at 0"},
         Refusal{"parameter p at start", "2:16: expected 'call' before 'start'"},
+        Refusal{"parameter p\ntable p = nodes", "3:7: 'p' is declared twice"},
+        Refusal{"temporary 3 blocks\ntemporary 4 blocks", "3:1: 'temporary' is declared twice"},
         Refusal{"temporary 3", "2:12: expected 'blocks' before the end of the line"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -156,6 +158,36 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"step 1\n  receive up recv[0] from 1", "3:11: 'up' is not send, recv or temp"},
         Refusal{"step 1\n  receive left recv[0] to 1", "3:24: expected 'from' before 'to'"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Meaning, Refused,
+    testing::Values(
+        Refusal{"let x = rank < 1", "2:1: a condition stands where a number is wanted"},
+        Refusal{"let x = 1\nif rank < 2\n  if x\n    let y = 1\nif x\n  let z = 1",
+                "4:3: a number stands where a condition is wanted"},
+        Refusal{"let x = 1; send send[0] to 1", "2:12: a message outside a step"},
+        Refusal{"step 1\n  send send[1] to 1\n  step 2", "4:3: a step inside a step"},
+        Refusal{"step 1\n  send send[1 < 2] to 1\n  send send[1] to 1",
+                "3:3: a condition stands where a number is wanted"},
+        Refusal{"step 1\n  send send[1] to 1\n  send to 2\n    send[1]\n    send[1 < 2]",
+                "6:5: a condition stands where a number is wanted"},
+        Refusal{"copy recv[0] to send[0]", "2:1: a copy into the send buffer"},
+        Refusal{"parameter p\nrequire 1 < p\nrequire p",
+                "4:1: a number stands where a condition is wanted"},
+        Refusal{"table a = nodes\ntable b = remote_nodes",
+                "3:1: a remote table in a program for one group"},
+        Refusal{"temporary 3 < 4 blocks", "2:1: a condition stands where a number is wanted"},
+        Refusal{"let x = root", "2:1: 'root' in a collective without a root"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Limits, Refused,
+    testing::Values(
+        Refusal{"let a123456789b123456789c123456789d123456789e123456789f123456789g123 = 1",
+                "2:5: a name has at most 63 letters; this one has 64"},
+        Refusal{"parameter a\nparameter b\nparameter c\nparameter d\nparameter e\nparameter f\n"
+                "parameter g\nparameter h\nparameter i\nparameter j\nparameter k\nparameter l\n"
+                "parameter m\nparameter n\nparameter o\nparameter p\nparameter q",
+                "1:1: more than 16 parameters"}));
+
 TEST(Text, RefusesBadHeadings) {
   const auto refusal = [](const std::string& text) {
     const Result<Program> program = parse_program(text, "f");
@@ -164,6 +196,8 @@ TEST(Text, RefusesBadHeadings) {
   EXPECT_EQ(refusal(""), "f: no program in it");
   EXPECT_EQ(refusal("-- only this\n"), "f: no program in it");
   EXPECT_EQ(refusal("program a"), "f:1:1: expected 'algorithm' before 'program'");
+  EXPECT_EQ(refusal("algorithm _a for alltoall"),
+            "f:1:11: the name of an algorithm starts and ends with a letter or a digit");
   EXPECT_EQ(refusal("algorithm a- for alltoall"), "f:1:18: expected 'for' before 'alltoall'");
   EXPECT_EQ(refusal("algorithm a for everything"),
             "f:1:17: 'everything' is not a collective; choose one of alltoall, allgather, "

@@ -75,7 +75,8 @@ void Planner::held(size_t i) {
   const ProofStatement* statement = find("held", site_name(site));
   const View view = view_of_site(site);
   if (held_[i].empty() && anatomy_.forwards && site.block == leaf(Operator::kRank)) return;
-  if (held_[i].empty()) return fail_proof(fmt::format("no 'held {}'", site_name(site)));
+  if (held_[i].empty())
+    return fail_proof(fmt::format("the proof has no 'held {}'", site_name(site)));
   exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
              [this, site](Query& q, const Instance& instance) {
                append(q.hypotheses, along(q, site.path, instance));

@@ -33,7 +33,7 @@ std::optional<Planner::Interval> Planner::interval_of(int loop) {
     if (candidate.kind == "keys" && candidate.subject == site.name && wanted-- == 0)
       statement = &candidate;
   if (!statement) {
-    fail_proof(fmt::format("no 'keys {}'", site.name));
+    fail_proof(fmt::format("the proof has no 'keys {}'", site.name));
     return std::nullopt;
   }
   Interval interval{constant(0), constant(0)};

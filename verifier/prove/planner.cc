@@ -206,24 +206,24 @@ void Planner::read_witnesses() {
         site.kind == Site::Kind::kCopy ? nullptr : find("match", site_name(site));
     matches_.push_back(choices(statement, view_of_site(site)));
     if (site.kind != Site::Kind::kCopy && matches_.back().empty())
-      fail_proof(fmt::format("no 'match {}'", site_name(site)));
+      fail_proof(fmt::format("the proof has no 'match {}'", site_name(site)));
     held_.push_back(site.kind == Site::Kind::kSend
                         ? choices(find("held", site_name(site)), view_of_site(site))
                         : std::vector<Choice>{});
     read_carries(site);
   }
   cover_ = choices(find("cover", ""), ends_view());
-  if (cover_.empty()) fail_proof("no 'cover'");
+  if (cover_.empty()) fail_proof("the proof has no 'cover'");
   if (anatomy_.forwards) return;
   copies_ = choices(find("copies", ""), View{{}, {}, true});
-  if (copies_.empty()) fail_proof("no 'copies'");
+  if (copies_.empty()) fail_proof("the proof has no 'copies'");
 }
 
 void Planner::read_carries(const Site& site) {
   carries_.emplace_back();
   if (!site.temporary()) return;
   const ProofStatement* statement = find("carries", site_name(site));
-  if (!statement) return fail_proof(fmt::format("no 'carries {}'", site_name(site)));
+  if (!statement) return fail_proof(fmt::format("the proof has no 'carries {}'", site_name(site)));
   for (const char* end : {"source", "target"})
     for (const Line& line : statement->lines)
       if (starts_with(line, end))

@@ -56,12 +56,15 @@ bool may_hold(const std::string& kind, const std::string& word) {
 
 class ProofReader {
  public:
-  ProofReader(std::string_view text, const std::string& source) : text_(text), source_(source) {
+  // `program`: what is proven, or null where the proof brings it.
+  ProofReader(const Program* program, std::string_view text, const std::string& source)
+      : known_(program), text_(text), source_(source) {
     proof_.source = source;
+    if (program) proof_.program = *program;
   }
 
   Result<Proof> run() {
-    heading();
+    if (!known_ || text_.starts_with("proof ")) heading();
     if (error_.empty()) statements();
     if (!error_.empty()) return Error{error_};
     return std::move(proof_);
@@ -98,6 +101,8 @@ class ProofReader {
       error_ = program.error().message;
       return;
     }
+    if (known_ && *known_ != *program)
+      return fail(line_, "the code above is another program's; leave the heading out");
     proof_.program = std::move(program).value();
   }
 
@@ -154,6 +159,7 @@ class ProofReader {
     }
   }
 
+  const Program* known_;
   std::string_view text_;
   const std::string& source_;
   int line_ = 0;
@@ -164,7 +170,12 @@ class ProofReader {
 }  // namespace
 
 Result<Proof> parse_proof(std::string_view text, const std::string& source) {
-  return ProofReader(text, source).run();
+  return ProofReader(nullptr, text, source).run();
+}
+
+Result<Proof> parse_proof_of(const Program& program, std::string_view text,
+                             const std::string& source) {
+  return ProofReader(&program, text, source).run();
 }
 
 }  // namespace quadrille::verifier

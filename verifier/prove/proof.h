@@ -2,7 +2,7 @@
 // nothing of it on trust but as a hint: witnesses are checked, lemmas proven, and `use` names an
 // axiom of axioms.h or an earlier lemma.
 //
-//   proof 1
+//   proof 1                                  the heading, up to an empty line
 //   algorithm hierarchical-factor            for people
 //   code 00 15 ...                           section PRG of a schedule file, in hexadecimal, on as
 //                                            many lines as needed
@@ -85,13 +85,17 @@ struct ProofStatement {
 };
 
 struct Proof {
-  std::string source;  // for messages
-  std::vector<uint8_t> code;
+  std::string source;         // for messages
+  std::vector<uint8_t> code;  // empty where the proof brings none
   Program program;
   std::vector<ProofStatement> statements;
 };
 
 Result<Proof> parse_proof(std::string_view text, const std::string& source);
+// The same of a program that is known, which the proof need not bring: then it starts with its
+// statements. The code that it does bring must be that program's.
+Result<Proof> parse_proof_of(const Program& program, std::string_view text,
+                             const std::string& source);
 
 }  // namespace quadrille::verifier
 

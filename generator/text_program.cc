@@ -1,0 +1,180 @@
+// The text and the flags are read and checked against each other: every parameter gets one value,
+// and no flag is left without a meaning. Tested by tests/cli/program_test.sh.
+#include "generator/text_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "cli/files.h"
+#include "generator/block_size.h"
+#include "runtime/program/table_format.h"
+#include "schedule/text.h"
+
+namespace quadrille {
+namespace {
+
+Result<Program> read_program(const GenerateArguments& arguments) {
+  const std::string& path = arguments.program;
+  const Result<std::vector<uint8_t>> file = cli::read_file(path);
+  if (!file.ok()) return file.error();
+  const std::string text(file->begin(), file->end());
+  if (text.starts_with(QUADRILLE_MAGIC))
+    return Error{fmt::format(
+        "{}: a schedule file and no text; write its program down with `show {} --out FILE`", path,
+        path)};
+  Result<Program> program = parse_program(text, path);
+  if (!program.ok()) return program;
+  const std::string name(name_of(program->collective));
+  if (arguments.collective != name && arguments.collective != name + "v")
+    return Error{
+        fmt::format("{}: its program is for {}; `generate {}` takes it", path, name, name)};
+  return program;
+}
+
+// The nodes of every group: those of two groups are joined by a slash.
+Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments,
+                                          const Program& program) {
+  std::vector<std::string> lists{arguments.nodes};
+  if (const size_t slash = arguments.nodes.find('/'); slash != std::string::npos)
+    lists = {arguments.nodes.substr(0, slash), arguments.nodes.substr(slash + 1)};
+  if (static_cast<int>(lists.size()) != program.groups)
+    return Error{program.groups == 1
+                     ? fmt::format("--nodes: {} is for one group; leave out the slash and what "
+                                   "stands behind it",
+                                   arguments.program)
+                     : fmt::format("--nodes: {} is for two groups; give the nodes of both, joined "
+                                   "by a slash, such as 1,2/4",
+                                   arguments.program)};
+  std::vector<Topology> groups;
+  for (const std::string& list : lists) {
+    GenerateArguments one = arguments;
+    one.nodes = list;
+    Result<Topology> topology = read_topology(one);
+    if (!topology.ok()) return topology.error();
+    groups.push_back(std::move(topology).value());
+  }
+  return groups;
+}
+
+// What the --parameter flags say, by name.
+Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& arguments,
+                                                       const Program& program) {
+  std::map<std::string, int64_t> values;
+  for (const std::string& text : arguments.parameters) {
+    const std::string name = text.substr(0, text.find('='));
+    const auto parameter =
+        std::find_if(program.parameters.begin(), program.parameters.end(),
+                     [&](const Parameter& known) { return known.name.text == name; });
+    if (parameter == program.parameters.end() || name.size() == text.size())
+      return Error{fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of {}", text,
+                               arguments.program)};
+    int64_t value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, value);
+    if (error != std::errc() || end != last)
+      return Error{fmt::format("--parameter: '{}' does not give one number", text)};
+    if (parameter->at_call && (value < 1 || value > INT32_MAX))
+      return Error{
+          fmt::format("--parameter: '{}': what a file gives for all its calls is from 1 to {}",
+                      text, INT32_MAX)};
+    if (!values.emplace(name, value).second)
+      return Error{fmt::format("--parameter: '{}' is given twice", name)};
+  }
+  return values;
+}
+
+Result<Job> read_job(const GenerateArguments& arguments, const Program& program) {
+  Result<std::vector<Topology>> groups = read_groups(arguments, program);
+  if (!groups.ok()) return groups.error();
+  const auto values = read_parameters(arguments, program);
+  if (!values.ok()) return values.error();
+  Job job{std::move(groups).value(), {}, {}};
+  bool chosen = false;
+  for (const Parameter& parameter : program.parameters) {
+    const std::string& name = parameter.name.text;
+    BlockSize size;
+    size.model = {};
+    if (const auto given = values->find(name); given != values->end()) {
+      size.rule = given->second;
+    } else if (!parameter.at_call) {
+      return Error{fmt::format("--parameter {}=N is needed: {} has that parameter", name,
+                               arguments.program)};
+    } else {
+      const Result<BlockSize> read =
+          read_block_size(arguments.block_size, arguments.machine.alpha, arguments.machine.beta);
+      if (!read.ok()) return read.error();
+      size = *read;
+      chosen = true;
+    }
+    job.parameters.push_back(size.rule);
+    job.models.push_back(size.model);
+  }
+  for (const auto& [flag, text] : {std::pair("--block-size", arguments.block_size),
+                                   {"--alpha", arguments.machine.alpha},
+                                   {"--beta", arguments.machine.beta}})
+    if (!text.empty() && !chosen)
+      return Error{fmt::format("{}: {} has no parameter that is chosen at the call", flag,
+                               arguments.program)};
+  return job;
+}
+
+bool known_at_the_call(const Expression& expression, const Program& program) {
+  if (expression.op == Operator::kElement || expression.op == Operator::kLocate ||
+      expression.op == Operator::kLength ||
+      (expression.op == Operator::kParameter && program.parameters[expression.value].at_call))
+    return true;
+  return std::any_of(
+      expression.operands.begin(), expression.operands.end(),
+      [&](const Expression& operand) { return known_at_the_call(operand, program); });
+}
+
+// The program without what needs a call to be evaluated.
+Program before_the_call(Program program) {
+  if (!uses_counts(program) && !chooses_block_size(program)) return program;
+  std::vector<Expression> known;
+  for (const Expression& requirement : program.requirements)
+    if (!known_at_the_call(requirement, program)) known.push_back(requirement);
+  program.requirements = std::move(known);
+  program.tables.clear();
+  program.temporary_blocks = constant(0);
+  program.body.clear();
+  return program;
+}
+
+}  // namespace
+
+Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments) {
+  for (const auto& given : {arguments.choices, arguments.numbers})
+    for (const auto& [name, text] : given)
+      if (!text.empty())
+        return Error{fmt::format(
+            "--{}: it is for --algorithm; --program takes --parameter NAME=VALUE", name)};
+  Result<Program> program = read_program(arguments);
+  if (!program.ok()) return program.error();
+  Result<Job> job = read_job(arguments, *program);
+  if (!job.ok()) return job.error();
+  const Program known = before_the_call(*program);
+  for (int64_t group = 0; group < program->groups; ++group) {
+    const Result<Binding> binding = bind(known, *job, plain_call(known, *job), group);
+    if (!binding.ok())
+      return Error{fmt::format("{}: {}", arguments.program, binding.error().message)};
+  }
+  return TextSchedule{std::move(program).value(), std::move(job).value()};
+}
+
+std::string parameter_flags(const verifier::Schedule& schedule) {
+  std::string text;
+  for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
+    const Parameter& parameter = schedule.program.parameters[i];
+    const int64_t value = schedule.job.parameters[i];
+    text += parameter.at_call && value < 1
+                ? block_size_flags({value, schedule.job.models[i]})
+                : fmt::format(" --parameter {}={}", parameter.name.text, value);
+  }
+  return text;
+}
+
+}  // namespace quadrille

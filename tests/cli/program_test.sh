@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# Programs that somebody wrote as text: from the text to a schedule, a verdict and a proof, and every
+# refusal with the line and the column.
+source "$(dirname "$0")/common.sh"
+
+cat >shift.txt <<'END'
+algorithm shift for alltoall
+
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  let right = wrap(rank + round, ranks)
+  let left = wrap(rank - round, ranks)
+  step round
+    send send[right] to right
+    receive recv[left] from left
+END
+cat >shift.proof <<'END'
+match send 1
+  with receive 1 where round = round
+match receive 1
+  with send 1 where round = round
+cover
+  with send 1 where round = wrap(target - source, ranks)
+copies
+  with copy 1
+keys round
+  from round
+  to round + 1
+END
+
+generate() { "$generator" generate alltoall --program "$@"; }
+prove() { "$verifier" prove --program "$@"; }
+
+# ---- From a text to a schedule
+
+expect 0 generate shift.txt --nodes 1,2,3 --out shift.qs
+says 'shift.qs: shift for alltoall on nodes 1,2,3 (6 ranks), '
+expect 0 "$verifier" check shift.qs
+says 'shift.qs: verified'
+says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
+says 'verified for this topology alone: no proof of this code is known'
+expect 0 "$generator" show shift.qs --format steps
+says 'shift on nodes 1,2,3'
+expect 0 "$generator" generate alltoallv --program shift.txt --slurm '1,2,3' --out again.qs
+cmp shift.qs again.qs || fail 'the same program makes another file'
+
+# What `show` prints is such a text, and makes the same file; so does the command of emitted files.
+again() { # GENERATE ARGUMENTS...
+  expect 0 "$generator" "$@" --out first.qs
+  expect 0 "$generator" show first.qs --out first.txt
+  expect 0 "$generator" generate "$2" --program first.txt --nodes "${nodes:-1,2,3}" "${flags[@]}" --out second.qs
+  cmp first.qs second.qs || fail "made from its text, it is another file: $*"
+}
+flags=()
+again generate alltoall --program shift.txt --nodes 1,2,3
+again generate alltoall --algorithm hierarchical-factor --nodes 1,2,3
+again generate allgather --algorithm linear-ring --nodes 1,2,3
+again generate allgather --algorithm blocked-ring --nodes 1,2,3
+flags=(--parameter radix=3)
+again generate alltoall --algorithm tuna --nodes 1,2,3 --radix 3
+flags=(--parameter B=4096)
+again generate allgather --algorithm blocked-ring --nodes 1,2,3 --block-size 4096
+flags=(--block-size model --alpha 2us --beta 100ps)
+again generate allgather --algorithm blocked-ring-nodes --nodes 1,2,3 "${flags[@]}"
+
+remade() { # MADE-BY: the command in the emitted file, which makes the same file
+  expect 0 "$generator" emit own.qs --out made
+  sed -n 's/.*bazel run \/\/generator -- \(generate.*\) --out own.qs$/\1/p' made/own.c >command
+  [ "$(cat command)" = "$1" ] || fail "another command: $(cat command)"
+  eval "expect 0 \"\$generator\" $(cat command) --out again.qs"
+  cmp own.qs again.qs || fail "made again, it differs: $1"
+}
+expect 0 generate shift.txt --nodes 4x2 --out own.qs
+remade 'generate alltoall --program shift.txt --nodes 4x2'
+"$generator" show first.qs --out blocked-ring-nodes.txt
+sed -i 's/1 < ranks/2 <= ranks/' blocked-ring-nodes.txt
+expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --nodes 3 --parameter B=7 --out own.qs
+remade 'generate allgather --program blocked-ring-nodes.txt --parameter B=7 --nodes 3'
+expect 0 "$generator" generate allgather --program blocked-ring-nodes.txt --nodes 3 --block-size min --out own.qs
+remade 'generate allgather --program blocked-ring-nodes.txt --block-size min --nodes 3'
+# A program that only has the name of another is told as what it is.
+sed 's/algorithm shift/algorithm factor/' shift.txt >factor.txt
+expect 0 generate factor.txt --nodes 3 --out own.qs
+remade 'generate alltoall --program factor.txt --nodes 3'
+
+# Two groups.
+cat >exchange.txt <<'END'
+algorithm exchange for allgather between groups
+let others = group = 0 ? ranks : remote_ranks
+step 0
+  for k in 0 .. remote_ranks
+    send send[0] to remote k
+    receive recv[k] from remote k
+END
+expect 0 "$generator" generate allgather --program exchange.txt --nodes 1,2/2 --out groups.qs
+says 'groups.qs: exchange for allgather on nodes 1,2 (3 ranks) and nodes 2 (2 ranks)'
+expect 0 "$verifier" check groups.qs
+says 'groups.qs: verified'
+
+# What a program asks of the call is asked at the call.
+cat >large.txt <<'END'
+algorithm large for allgather
+parameter B at call
+require 4 <= B and B <= 8
+require ranks mod 2 = 0
+END
+expect 0 "$generator" generate allgather --program large.txt --nodes 4 --block-size min --out large.qs
+refuses 'large.txt: large requires ranks mod 2 = 0, which does not hold for 3 ranks' \
+  "$generator" generate allgather --program large.txt --nodes 3 --out x.qs
+
+# ---- Wrong syntax, wrong meaning
+
+wrong() { # LINE TEXT MESSAGE: the line of shift.txt, replaced
+  sed "$1s/.*/$2/" shift.txt >wrong.txt
+  refuses "generate: wrong.txt:$1:$3" generate wrong.txt --nodes 3 --out x.qs
+  refuses "prove: wrong.txt:$1:$3" prove wrong.txt --proof shift.proof
+}
+wrong 1 'algorithm shift' "16: expected 'for' before the end of the line"
+wrong 1 'algorithm shift for all' "21: 'all' is not a collective; choose one of alltoall"
+wrong 4 'for round in 1 to ranks' "16: expected '..' before 'to'"
+wrong 5 '  let right = wrap(rank + round, rankz)' "34: 'rankz' is not defined here; name a variable in scope or a parameter"
+wrong 8 '    send send[right] right' "22: expected 'to' before 'right'"
+wrong 9 '   receive recv[left] from left' "4: indented unlike the statements before it"
+wrong 9 '    receive recv[left] from left < 3' '5: a condition stands where a number is wanted'
+sed 's/step round/if round < 9/' shift.txt >wrong.txt
+refuses 'wrong.txt:8:5: a message outside a step' generate wrong.txt --nodes 3 --out x.qs
+
+refuses 'nothing.txt: No such file' generate nothing.txt --nodes 3 --out x.qs
+refuses 'shift.qs: a schedule file and no text; write its program down with `show shift.qs --out FILE`' \
+  generate shift.qs --nodes 3 --out x.qs
+refuses '/dev/null: no program in it' generate /dev/null --nodes 3 --out x.qs
+refuses 'shift.txt: its program is for alltoall; `generate alltoall` takes it' \
+  "$generator" generate allgather --program shift.txt --nodes 3 --out x.qs
+refuses '--out: shift.txt: is the file that is read' generate shift.txt --nodes 3 --out shift.txt
+refuses 'give the nodes once' generate shift.txt --out x.qs
+refuses '--program: give it without --algorithm' generate shift.txt --algorithm factor --nodes 3 --out x.qs
+refuses '--program: give it without --algorithm' \
+  generate shift.txt --algorithm auto --bytes 8 --nodes 3 --out x.qs
+refuses 'give an algorithm with --algorithm, or a program of yours with --program' \
+  "$generator" generate alltoall --nodes 3 --out x.qs
+for flag in '--radix 2' '--radix auto' '--self-loops drop'; do
+  refuses "${flag% *}: it is for --algorithm; --program takes --parameter NAME=VALUE" \
+    generate shift.txt --nodes 3 $flag --out x.qs
+done
+for flag in '--block-size min' '--alpha 1us' '--beta 1ns'; do
+  refuses "${flag% *}: shift.txt has no parameter that is chosen at the call" \
+    generate shift.txt --nodes 3 $flag --out x.qs
+done
+refuses '--gap: nothing is chosen by it' generate shift.txt --nodes 3 --gap 1us --out x.qs
+refuses '--parameter: it is for --program' \
+  "$generator" generate alltoall --algorithm tuna --nodes 4 --parameter radix=2 --out x.qs
+refuses '--nodes: shift.txt is for one group' generate shift.txt --nodes 3/4 --out x.qs
+refuses '--nodes: exchange.txt is for two groups; give the nodes of both, joined by a slash' \
+  "$generator" generate allgather --program exchange.txt --nodes 3 --out x.qs
+refuses '--nodes' "$generator" generate allgather --program exchange.txt --nodes 3/ --out x.qs
+
+"$generator" generate alltoall --algorithm tuna --nodes 6 --out tuna.qs >/dev/null
+"$generator" show tuna.qs --out tuna.txt
+refuses '--parameter radix=N is needed: tuna.txt has that parameter' generate tuna.txt --nodes 6 --out x.qs
+for text in radix r=2 =2 'radix =2'; do
+  refuses "--parameter: '$text' is not NAME=VALUE of a parameter of tuna.txt" \
+    generate tuna.txt --nodes 6 --parameter "$text" --out x.qs
+done
+for text in radix= radix=x radix=2.5 radix=2,3 radix=99999999999999999999; do
+  refuses "--parameter: '$text' does not give one number" \
+    generate tuna.txt --nodes 6 --parameter $text --out x.qs
+done
+refuses "--parameter: 'radix' is given twice" \
+  generate tuna.txt --nodes 6 --parameter radix=2 --parameter radix=3 --out x.qs
+refuses 'tuna.txt: tuna requires 2 <= radix and radix <= max(2, ranks), which does not hold for 6 ranks and radix = 7' \
+  generate tuna.txt --nodes 6 --parameter radix=7 --out x.qs
+for size in 0 -1 2147483648; do
+  refuses "--parameter: 'B=$size': what a file gives for all its calls is from 1 to 2147483647" \
+    "$generator" generate allgather --program large.txt --nodes 4 --parameter B=$size --out x.qs
+done
+
+# ---- Wrong schedules
+
+refuted() { # SED WHAT: the program so changed is refuted, on some nodes and as such
+  sed "$1" shift.txt >wrong.txt
+  ! cmp -s shift.txt wrong.txt || fail "nothing is changed: $1"
+  expect 0 generate wrong.txt --nodes 5 --out wrong.qs
+  expect 1 "$verifier" check wrong.qs
+  says 'wrong.qs: REFUTED'
+  says "$2"
+  says '  to see it: bazel run //verifier -- replay wrong.qs --ranks '
+  grep -q '^copy' wrong.txt || return 0 # of which the proof speaks
+  expect 1 prove wrong.txt --proof shift.proof
+  says 'wrong.txt: REFUTED on nodes '
+}
+refuted '/^ *receive/s/left/right/g' 'but in step 1, '
+refuted '/^for/s/1/2/' 'never arrives'
+refuted '/^copy/d' 'never arrives'
+refuses 'shift.proof:8: the program has no such site' prove wrong.txt --proof shift.proof
+refuted 's/step round/step 1/' 'keys'
+
+# ---- Proofs
+
+expect 0 prove shift.txt --proof shift.proof
+says 'shift.txt: proven for all sizes ('
+says ': everything proven'
+expect 0 prove shift.qs --proof shift.proof
+says 'shift.qs: proven for all sizes ('
+expect 0 prove shift.txt --proof shift.proof --verbose
+says '  match send 1'
+expect 0 prove shift.txt --proof shift.proof --export questions
+[ -s questions/shift.txt.smt2 ] || fail 'nothing is exported'
+
+unproven() { # SED OBLIGATION: the proof so changed shows nothing, and the program is still right
+  sed "$1" shift.proof >weak.proof
+  ! cmp -s shift.proof weak.proof || fail "nothing is changed: $1"
+  expect 3 prove shift.txt --proof weak.proof
+  says 'shift.txt: UNKNOWN: not proven, and no counterexample with up to 8 ranks'
+  says "  $2"
+}
+unproven 's/target - source/source - target/' 'cover'
+unproven 's/  to round + 1/  to round/' 'keys round'
+unproven '2s/round$/round + 1/' 'match send 1'
+
+# What is missing is named, one thing after another; no proof at all is where to start.
+refuses "prove: shift.txt: the proof has no 'keys round'" prove shift.txt
+sed '/^cover/,+1d' shift.proof >short.proof
+refuses "prove: short.proof: the proof has no 'cover'" prove shift.txt --proof short.proof
+
+sed 's/cover/clover/' shift.proof >slip.proof
+refuses "prove: slip.proof:5: 'clover' is not a statement" prove shift.txt --proof slip.proof
+sed 's/target - source/target - sauce/' shift.proof >slip.proof
+refuses "prove: slip.proof:6:43: 'sauce' is not defined here" prove shift.txt --proof slip.proof
+refuses 'nothing.proof: No such file' prove shift.txt --proof nothing.proof
+refuses 'nothing.txt: No such file' prove nothing.txt --proof shift.proof
+refuses '--program: give one program, one --proof of it, and no names' \
+  prove shift.txt --proof shift.proof --proof shift.proof
+refuses '--program: give one program, one --proof of it, and no names' \
+  prove shift.txt --proof shift.proof factor
+refuses 'shift.proof:1: not a proof' "$verifier" prove --proof shift.proof
+head -c 100 shift.qs >short.qs
+refuses 'short.qs: ' prove short.qs --proof shift.proof
+
+# A proof that brings its code is a proof of that program alone.
+cp "$root/emitted/proofs/alltoall.factor.proof" factor.proof
+"$generator" generate alltoall --algorithm factor --nodes 6 --out factor.qs >/dev/null
+"$generator" show factor.qs --out factor.txt
+expect 0 prove factor.txt --proof factor.proof
+says 'factor.txt: proven for all sizes ('
+refuses "factor.proof:6: the code above is another program's; leave the heading out" \
+  prove shift.txt --proof factor.proof
+
+finish

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# tools/lint.sh accepts a small tree and refuses it after each change that it should notice: the
+# wrong format, a line too many, a link to nowhere, a room that knows another, and what clang-tidy
+# finds in what has changed since the base.
+set -uo pipefail
+count_tests=$(readlink -f "$2")
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir "$tree/tools" && cp -L "$(dirname "$1")"/{lint,check_rooms,check_links}.sh "$tree/tools/"
+cp -L "$3" "$tree/.clang-format" && cp -L "$4" "$tree/.clang-tidy"
+cd "$tree" || exit 1
+export HOME=$tree GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+git() { command git -c user.name=test -c user.email=test@example.com "$@"; }
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENT...: what lint ends with, and says; not TEXT where it begins with "!".
+expect() {
+  local wanted=$1 text=$2 code=0 said
+  shift 2
+  said=$(tools/lint.sh "$@" 2>&1) || code=$?
+  [ "$code" -eq "$wanted" ] || fail "lint $*: exit code $code instead of $wanted: $said"
+  if [ "${text#!}" != "$text" ]; then
+    ! grep -qF -- "${text#!}" <<<"$said" || fail "lint $*: says '${text#!}': $said"
+  else
+    grep -qF -- "$text" <<<"$said" || fail "lint $*: does not say '$text': $said"
+  fi
+}
+
+commit() { git add -A && git commit -qm "$1"; }
+
+# FILE becomes a source that is right, or one in which clang-tidy finds something.
+right() { printf 'int right_%s() { return 1; }\n' "$(basename "$1" .cc)" >"$1"; }
+found() { printf 'int* found_%s() { return 0; }\n' "$(basename "$1" .cc)" >"$1"; }
+finding='use nullptr'
+
+mkdir schedule docs
+echo 'A tree.' >README.md
+echo 'Nothing.' >docs/nothing.md
+git init -q -b main .
+right schedule/first.cc
+commit 'first'
+expect 0 'lint: nothing to mend'
+
+# ---- What is asked of every file
+
+echo 'int  spaced() { return 1; }' >schedule/spaced.cc
+commit 'format'
+right schedule/other.cc
+commit 'other'
+expect 1 'schedule/spaced.cc:1'
+git rm -q schedule/spaced.cc
+for _ in $(seq 401); do echo '# a line'; done >schedule/long.sh
+git add -A
+expect 1 'schedule/long.sh: 401 lines, 400 are the most'
+sed -i 1d schedule/long.sh
+expect 0 'nothing to mend'
+echo '[away](docs/away.md)' >>README.md
+expect 1 'README.md points to docs/away.md, which is not there'
+sed -i '$d' README.md
+printf '#include "verifier/check.h"\n' >schedule/knows.cc
+git add -A
+expect 1 'schedule/ knows no other room'
+git rm -qf schedule/knows.cc schedule/long.sh
+commit 'right again'
+expect 0 'nothing to mend'
+
+# ---- What has changed: not yet committed, not yet known, in the last commit, before
+
+right schedule/mended.cc
+commit 'mended'
+found schedule/mended.cc
+expect 1 "$finding"
+git checkout -q schedule/mended.cc
+expect 0 'nothing to mend'
+found schedule/unknown.cc
+expect 1 "$finding"
+commit 'found'
+expect 1 "$finding"
+right schedule/later.cc
+commit 'later'
+expect 0 "!$finding"
+expect 1 "$finding" --base HEAD~2
+expect 0 "!$finding" --base HEAD~1
+expect 1 "$finding" --all
+expect 1 'unknown.cc:1' --all
+
+# A branch is looked at since it left the main one.
+git checkout -qb branch
+expect 0 "!$finding"
+found schedule/branched.cc
+commit 'branched'
+right schedule/after.cc
+commit 'after'
+expect 1 'branched.cc:1'
+expect 1 '!unknown.cc:1'
+git checkout -q main
+
+# A header, by way of what includes it.
+git rm -q schedule/unknown.cc
+printf '#ifndef H_\n#define H_\ninline int* in_header() { return 0; }\n#endif\n' >schedule/header.h
+printf '#include "schedule/header.h"\nint* user() { return in_header(); }\n' >schedule/user.cc
+commit 'a header'
+expect 1 'schedule/header.h:3'
+right schedule/later_still.cc
+commit 'after it'
+expect 0 "!$finding"
+sed -i 's/in_header() { return 0/in_header() {return 0/' schedule/header.h
+expect 1 'schedule/header.h:3'
+git checkout -q schedule/header.h
+echo '// one more line' >>schedule/header.h
+expect 1 'schedule/header.h:3'
+sed -i 's/return 0/return nullptr/' schedule/header.h
+expect 0 'nothing to mend'
+commit 'mended'
+
+# ---- The quick part
+
+for i in 1 2 3 4 5 6 7 8; do right schedule/a$i.cc; done
+found schedule/b9.cc
+commit 'many'
+expect 0 'lint: at 8 of 9 files' --quick
+expect 1 "$finding"
+git rm -q schedule/a8.cc
+expect 1 "$finding" --quick
+
+# ---- Bad arguments
+
+expect 2 "lint: --base: 'nowhere' is no commit" --base nowhere
+expect 2 "lint: --base: '' is no commit" --base
+expect 2 "lint: '--fast' is not known" --fast
+expect 2 'two answers to one question' --base HEAD --all
+
+# ---- In the count of tests, a failed lint is a failed case.
+
+counted() { # LAST-LINE CODE ARGUMENT
+  local code=0 said
+  said=$(python3 "$count_tests" "$3" | tail -n 1) || code=$?
+  [ "$said" = "$1" ] && [ "$code" -eq "$2" ] || fail "count_tests $3: exit code $code, $said"
+}
+counted '1 passed, 0 failed' 0 lint=0
+counted '0 passed, 1 failed' 1 lint=1
+counted '0 passed, 1 failed' 1 /nowhere/events=0.json
+
+[ "$failures" -eq 0 ] || exit 1

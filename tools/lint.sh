@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# lint.sh [--base REV | --all] [--quick]: formatting, which room may know which, links, lengths of
+# files, and clang-tidy over the sources that have changed since REV. Tested by
+# //tests/structure:lint_test.
+#
+#   --base REV  since REV; where it is not given: since this branch left its upstream or the main
+#               branch, or else since the commit before
+#   --all       clang-tidy over every source
+#   --quick     clang-tidy over so many sources at the most as take a minute or two; continuous
+#               integration runs this
+#
+# A header is looked at by way of one source that includes it. Exit codes: 0 nothing to mend, 1
+# something is, 2 bad arguments.
+set -euo pipefail
+tools=$(dirname "$(readlink -f "$0")")
+cd "$(git rev-parse --show-toplevel)"
+most_when_quick=8
+
+usage() {
+  echo "lint: $1; write ./dev lint [--base REV | --all] [--quick]" >&2
+  exit 2
+}
+
+base='' all='' quick=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --base)
+      base=${2:-}
+      git rev-parse -q --verify "$base^{commit}" >/dev/null || usage "--base: '$base' is no commit"
+      shift
+      ;;
+    --all) all=yes ;;
+    --quick) quick=yes ;;
+    *) usage "'$1' is not known" ;;
+  esac
+  shift
+done
+[ -z "$base" ] || [ -z "$all" ] || usage '--base and --all are two answers to one question'
+
+# Where this branch left the one that it is for; where it has not, the commit before.
+default_base() {
+  local other left
+  for other in '@{upstream}' origin/HEAD origin/main main; do
+    left=$(git merge-base HEAD "$other" 2>/dev/null) || continue
+    [ "$left" = "$(git rev-parse HEAD)" ] || { echo "$left" && return; }
+  done
+  git rev-parse -q --verify HEAD~1 || git rev-parse HEAD
+}
+
+sources() { git ls-files '*.cc' '*.c' '*.h'; }
+
+changed() {
+  git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.c' '*.h'
+  git ls-files --others --exclude-standard -- '*.cc' '*.c' '*.h'
+}
+
+# Sources as they are; for a header the source of its name, or else one that includes it.
+to_tidy() {
+  local file
+  while IFS= read -r file; do
+    case $file in
+      emitted/*) ;;
+      *.h)
+        if [ -e "${file%.h}.cc" ]; then
+          echo "${file%.h}.cc"
+        elif [ -e "${file%.h}.c" ]; then
+          echo "${file%.h}.c"
+        else
+          git grep -lF "#include \"$file\"" -- '*.cc' '*.c' | sed -n 1p || true
+        fi
+        ;;
+      *) echo "$file" ;;
+    esac
+  done | sort -u
+}
+
+# clang-tidy over the files that stdin names.
+tidy() {
+  # shellcheck disable=SC2016 # $1 is the inner shell's
+  xargs -r -P "$(nproc)" -I{} bash -c '
+    case $1 in *.c) standard=c11 ;; *) standard=c++20 ;; esac
+    exec clang-tidy --quiet "$1" -- -std=$standard -D_GNU_SOURCE -DOMPI_SKIP_MPICXX -I. -Ibazel-bin \
+      -I/usr/lib/x86_64-linux-gnu/openmpi/include' tidy {} \
+    2> >(grep -v 'warnings\? generated\|^Suppressed\|^Use -header' >&2)
+}
+
+code=0
+sources | xargs -r clang-format --dry-run -Werror || code=1
+"$tools/check_rooms.sh" . || code=1
+"$tools/check_links.sh" . || code=1
+git ls-files '*.cc' '*.h' '*.c' '*.bzl' '*.sh' '*.py' | xargs -r wc -l |
+  awk '$2 != "total" && $1 > 400 {print $2 ": " $1 " lines, 400 are the most"; long = 1}
+       END {exit long}' || code=1
+
+if [ -n "$all" ]; then
+  files=$(git ls-files '*.cc' '*.c' | to_tidy)
+  echo "lint: clang-tidy looks at every source"
+else
+  [ -n "$base" ] || base=$(default_base)
+  files=$(changed | to_tidy)
+  echo "lint: clang-tidy looks at what has changed since $(git rev-parse --short "$base")"
+fi
+count=$(grep -c . <<<"$files" || true)
+if [ -n "$quick" ] && [ "$count" -gt "$most_when_quick" ]; then
+  echo "lint: at $most_when_quick of $count files; ./dev lint looks at all of them"
+  files=$(head -n "$most_when_quick" <<<"$files")
+fi
+[ -z "$files" ] || tidy <<<"$files" || code=1
+[ $code -ne 0 ] || echo 'lint: nothing to mend'
+exit $code
