@@ -15,23 +15,23 @@ from bench.sampling import Generator
 NEEDS_CALM = False
 WINDOW = 16
 CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a transfer, most of the loop by hand
-    ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 80, 1.5),
-    ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 80, 1.5),
-    ("hierarchical-factor 512 random nodes", "alltoall", "hierarchical-factor", random_nodes(), (0, 8000, 16018), 150, 1.5),
-    ("factor 1024", "alltoall", "factor", "1024", (0, 700), 80, 1.5),
+    ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 60, 1.5),
+    ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 60, 1.5),
+    ("hierarchical-factor 512 random nodes", "alltoall", "hierarchical-factor", random_nodes(), (0, 8000, 16018), 60, 1.5),
+    ("factor 1024", "alltoall", "factor", "1024", (0, 700), 60, 1.5),
     ("hierarchical-factor 8,4,2,2", "alltoall", "hierarchical-factor", "8,4,2,2", (0, 15), None, None),
-    ("linear-ring 1024", "allgather", "linear-ring", "1024", (0, 700), 200, None),
+    ("linear-ring 1024", "allgather", "linear-ring", "1024", (0, 700), 80, None),
     ("blocked-ring 1024", "allgather", "blocked-ring", "1024", (0, 700), 200, None),
     ("blocked-ring-nodes 32x32", "allgather", "blocked-ring-nodes", "32x32", (0, 700), 200, None),
     ("blocked-ring-blocking 1024", "allgather", "blocked-ring-blocking", "1024", (0, 700), 200, None),
     ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), 200, None),
     ("bruck 1024", "allgather", "bruck", "1024", (0, 700), 200, None),
-    ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 200, None),
+    ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 80, None),
 )
 FORWARDING = (  # algorithm, ranks in all, radix, this rank, most instructions a piece
-    ("tuna", 128, 2, 0, 160),
-    ("tuna", 128, 8, 5, 160),
-    ("tuna", 1024, 8, 700, 160),
+    ("tuna", 128, 2, 0, 30),
+    ("tuna", 128, 8, 5, 30),
+    ("tuna", 1024, 8, 700, 30),
     ("tuna", 8, 2, 0, None),
 )
 SHARES = ((64, None), (4096, 3))  # bytes of a block, the most percent of Open MPI's own instructions

@@ -90,16 +90,21 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
  * than an int.
  *
  * A schedule that forwards blocks packs each once, at its source, and unpacks it once, at its target.
- * It keeps what is on its way in memory of its own: for each message in flight as much as it was long,
- * and where the window is too small to keep messages until all of them is sent on, for each temporary
- * block of the schedule as much as the longest that was in it. That memory grows with the calls and
- * goes with the communicator.
+ * Blocks on their way stay in the messages in which they came, whose memory is used again once they have
+ * been sent on. A call in place keeps copies of the blocks that are overwritten before they are sent.
+ * That memory grows with the calls and goes with the communicator.
  *
- * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; a schedule that
- * forwards blocks then changes nothing outside them. One that sends them straight leaves that to MPI:
- * it may wait for ever where one rank alone says that a block is empty, and Open MPI 4.1 may write
- * beyond a block that is too short. With QUADRILLE_DEBUG=1 at all ranks each call compares lengths
- * first, and the error is one everywhere; persistent calls always do, when they are made. */
+ * A rank whose memory runs out returns MPI_ERR_NO_MEM, serves the others with empty messages, and can
+ * call again; ranks that lack its bytes, or those of others who do, return MPI_ERR_OTHER. Nobody waits
+ * for ever.
+ *
+ * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; where blocks are
+ * forwarded by the v and w forms, nothing outside them changes. quadrille_alltoall relies on what MPI asks:
+ * all blocks of all ranks are equally long. A schedule that sends blocks straight leaves lengths to MPI:
+ * it may wait for ever where one rank alone says that a block is empty, Open MPI 4.1 may write beyond
+ * a block that is too short, and MPICH 4.0 then calls the error handler of MPI_COMM_WORLD. With
+ * QUADRILLE_DEBUG=1 at all ranks each call compares lengths first, and the error is one everywhere;
+ * persistent calls always do, when they are made. */
 QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
@@ -133,8 +138,9 @@ typedef uint64_t quadrille_request;
 /* MPI_Alltoallv_init by the schedule, and what MPI_Start, MPI_Wait and MPI_Request_free do to it.
  * Making the call is collective, exchanges all lengths and takes all memory; a start and the wait
  * after it exchange blocks alone. Calls may be in flight together, also with others on the
- * communicator, and outlive it until they are freed. Datatypes, counts and displacements may be
- * freed once the call is made. `info` is not looked at.
+ * communicator, and outlive it until they are freed; a private communicator that was kept for them goes
+ * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made. `info` is
+ * not looked at.
  *
  * Between start and wait the buffers are the library's. A call goes on while its rank waits for it:
  * so all ranks wait in the same order, and none may depend on another between its own start and wait.

@@ -154,8 +154,8 @@ static const char* name_requirement(struct quadrille_tables* tables,
              program->algorithm, program->needs, ranks);
   else
     snprintf(tables->refusal, sizeof tables->refusal,
-             "%s requires what %lld ranks and its parameters do not fulfil: line %d of those that "
-             "begin with 'require' where `generator show` prints it",
+             "%s does not serve %lld ranks: its line number %d that begins with 'require' does not "
+             "hold; `generator show` prints it",
              program->algorithm, ranks, index + 1);
   return tables->refusal;
 }
