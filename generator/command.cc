@@ -213,8 +213,9 @@ Result<Topology> read_topology(const GenerateArguments& arguments) {
     return Error{
         "give the nodes once: --nodes any, --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
   if (arguments.nodes == kAny)
-    return Error{"--nodes any: a program of yours is not proven for all sizes; give the nodes that "
-                 "it is for"};
+    return Error{
+        "--nodes any: a program of yours is not proven for all sizes; give the nodes that "
+        "it is for"};
   if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
   if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
   const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);

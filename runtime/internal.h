@@ -63,18 +63,19 @@ struct quadrille_binding {
   struct quadrille_place place;
   /* What a schedule for any nodes leaves open: `place` points to the topology, and to these numbers. */
   struct quadrille_topology topology;
-  int64_t parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule; those of the call, of the last */
-  int* real; /* rank in the communicator, by rank in the schedule */
+  int64_t
+      parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule; those of the call, of the last */
+  int* real;                                /* rank in the communicator, by rank in the schedule */
   struct quadrille_tables tables;
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
-  int compares;                                /* QUADRILLE_DEBUG at all ranks: calls are compared */
-  quadrille_pointer_attribute driver;          /* looked for when the binding is made */
+  int compares;                       /* QUADRILLE_DEBUG at all ranks: calls are compared */
+  quadrille_pointer_attribute driver; /* looked for when the binding is made */
   int synchronous, window;
   int64_t block_size; /* the option */
   int persistent;     /* calls there are */
 
   /* of an allgather */
-  int are_tables_good; /* for these counts and parameters */
+  int are_tables_good;       /* for these counts and parameters */
   int64_t *counts, *offsets; /* of the blocks, by rank in the schedule: bytes, and from the base */
   int64_t total;             /* of all counts */
   int64_t each, stride;      /* where all are the same, and lie evenly: bytes; else -1 */

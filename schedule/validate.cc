@@ -134,7 +134,8 @@ class Validator {
         if (!rooted(program_.collective)) fail("'root' in a collective without a root");
         break;
       case Operator::kRank:
-        if (part_ != ProgramPart::kStatement) fail("'rank' in a declaration, which means the same at all ranks");
+        if (part_ != ProgramPart::kStatement)
+          fail("'rank' in a declaration, which means the same at all ranks");
         break;
       default: break;
     }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const char usage[] =
     "usage: mpirun -n RANKS calibrate --bytes N [options]\n"
     "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"

@@ -14,6 +14,14 @@
 /* Far more than any schedule of the kind takes: a damaged one shall not walk for hours. */
 enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_BYTE = 4 };
 
+enum {
+  /* Of an allgather, which is planned in the call, a plan of more would begin late; of an all-to-all,
+   * which is planned when it is bound, it would take more than a few megabytes. */
+  MOST_GATHERED = 1 << 12,
+  MOST_MESSAGES = 1 << 16,
+  MOST_WAITING = 64 /* steps whose sends wait, whatever the window */
+};
+
 static const char* const endless = "its loops do not end in reasonable time";
 
 static int64_t most_iterations(const struct quadrille_builder* b) {
@@ -145,8 +153,7 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
   const struct quadrille_plan* plan = b->plan;
   const int64_t block = piece->block;
   if (piece->buffer == QUADRILLE_PIECE_TEMPORARY) {
-    if (block >= 0 && block < plan->places - 2 * plan->ranks)
-      return 2 * plan->ranks + (int)block;
+    if (block >= 0 && block < plan->places - 2 * plan->ranks) return 2 * plan->ranks + (int)block;
     quadrille_builder_refuse(b, "it names a temporary block that is not there");
     return -1;
   }
@@ -155,7 +162,8 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
     return -1;
   }
   if (piece->buffer == (writes ? QUADRILLE_PIECE_SEND : QUADRILLE_PIECE_RECEIVE))
-    quadrille_builder_refuse(b, "it receives into the send buffer, or sends from the receive buffer");
+    quadrille_builder_refuse(b,
+                             "it receives into the send buffer, or sends from the receive buffer");
   return b->binding->real[block] + (writes ? plan->ranks : 0);
 }
 
@@ -181,7 +189,8 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
   const int64_t own = b->binding->place.rank;
   const char* const foreign = "it copies a foreign block";
   if (b->counts) {
-    if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) && !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
+    if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) &&
+         !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
         !is_block(to, QUADRILLE_PIECE_RECEIVE, own) || from->ranged != to->ranged ||
         from->low != to->low || from->high != to->high)
       quadrille_builder_refuse(b, foreign);
@@ -289,4 +298,79 @@ int quadrille_builder_next(struct quadrille_builder* b) {
   b->plan->is_whole = !more && !b->is_further;
   b->is_further = 1;
   return b->error ? -1 : more;
+}
+
+int quadrille_grow(void** array, int32_t* room, size_t size) {
+  const int32_t wanted = *room > 0 ? 2 * *room : 16;
+  void* grown = *room > INT_MAX / 2 ? NULL : realloc(*array, (size_t)wanted * size);
+  if (!grown) return 0;
+  *array = grown;
+  *room = wanted;
+  return 1;
+}
+
+static int64_t bytes_at_once(const struct quadrille_binding* binding) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  if (program->collective != QUADRILLE_ALLGATHER) return INT64_MAX;
+  /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
+  for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
+    if (program->beta_ps[i] > 0) return 0;
+  return QUADRILLE_SENT_AT_ONCE;
+}
+
+int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
+                           struct quadrille_plan* plan, const struct quadrille_tables* tables,
+                           int in_place, int whole) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const size_t ranks = (size_t)binding->place.ranks, temporaries = (size_t)tables->temporary_blocks;
+  memset(b, 0, sizeof *b);
+  memset(plan, 0, sizeof *plan);
+  b->plan = plan;
+  b->binding = binding;
+  b->window = binding->window;
+  b->waiting = b->window / 2 < MOST_WAITING ? b->window / 2 : MOST_WAITING;
+  b->at_once = bytes_at_once(binding);
+  b->most_messages = MOST_MESSAGES;
+  if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
+  if (whole || temporaries > 0) b->most_messages = INT_MAX;
+  plan->ranks = (int32_t)ranks;
+  plan->places = (int32_t)(2 * ranks + temporaries);
+  plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&
+                   !program->has_temporaries && !program->has_several_pieces;
+  const uint32_t ring = quadrille_power_of_two(b->window);
+  b->mask = ring - 1;
+  b->ring = malloc(ring * sizeof *b->ring);
+  int opened = b->ring != NULL;
+  if (program->collective == QUADRILLE_ALLGATHER) {
+    b->counts = binding->counts;
+    b->offsets = binding->offsets;
+    b->touched = malloc(ranks * sizeof *b->touched);
+    opened &= b->touched && quadrille_order_has_room(b);
+  } else {
+    b->holders = malloc((temporaries + 1) * sizeof *b->holders);
+    opened &= b->holders != NULL;
+  }
+  if (!in_place || b->counts) return opened;
+  b->sent_as = malloc(ranks * sizeof *b->sent_as);
+  b->saved_in = malloc(ranks * sizeof *b->saved_in);
+  return opened && b->sent_as && b->saved_in;
+}
+
+void quadrille_builder_close(struct quadrille_builder* b) {
+  free(b->ring);
+  free(b->touched);
+  free(b->holders);
+  free(b->sent_as);
+  free(b->saved_in);
+  free(b->buffers);
+  b->ring = NULL;
+}
+
+void quadrille_plan_destroy(struct quadrille_plan* plan) {
+  free(plan->receives.all);
+  free(plan->sends.all);
+  free(plan->parts);
+  free(plan->operations);
+  free(plan->copies);
+  memset(plan, 0, sizeof *plan);
 }

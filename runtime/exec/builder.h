@@ -30,11 +30,11 @@ struct quadrille_builder {
   struct quadrille_plan* plan;
   const struct quadrille_binding* binding;
   const int64_t *counts, *offsets; /* of an allgather, by rank in the schedule, in bytes */
-  int64_t at_once; /* bytes that may be on their way in the sends of several steps */
+  int64_t at_once;       /* bytes that may be on their way in the sends of several steps */
   int32_t most_messages; /* a plan of so many ends with the step */
   struct quadrille_walker walker;
   struct quadrille_event event;
-  int64_t iteration; /* of the run in `event`; -1: none */
+  int64_t iteration;       /* of the run in `event`; -1: none */
   int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
 
   /* what is being read */
@@ -45,21 +45,22 @@ struct quadrille_builder {
   /* over <= landed, unsent <= steps; over + window >= steps */
   struct quadrille_planned_step* ring;
   uint32_t mask;
-  int32_t window, waiting; /* waiting: the most steps whose sends may wait */
+  int32_t window, waiting;                   /* waiting: the most steps whose sends may wait */
   int32_t steps, over, landed, unsent, paid; /* paid: steps whose sends are over */
-  int32_t posted, received, sent, gone; /* messages that are posted and waited for */
-  int32_t queued, copies, copied; /* sends and copies of the steps so far; copies that are planned */
-  int64_t going;                  /* bytes of sends that are posted and not waited for */
-  int does;                       /* the last operation's last part; see order.c */
-  int owes_copy;                        /* of this rank's block to itself */
+  int32_t posted, received, sent, gone;      /* messages that are posted and waited for */
+  int32_t queued, copies,
+      copied;    /* sends and copies of the steps so far; copies that are planned */
+  int64_t going; /* bytes of sends that are posted and not waited for */
+  int does;      /* the last operation's last part; see order.c */
+  int owes_copy; /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */
   int32_t *sent_as, *saved_in;       /* in place, by block: the send, the buffer; -1: not yet */
   struct quadrille_planned_buffer* buffers;
   int32_t buffer_room, next_buffer;
-  struct quadrille_operation none;   /* where memory ran out */
-  const char* error; /* what is wrong with the schedule, or quadrille_no_memory */
+  struct quadrille_operation none; /* where memory ran out */
+  const char* error;               /* what is wrong with the schedule, or quadrille_no_memory */
 };
 
 /* Takes memory. `whole`: the plan is one, however long. 0 where memory ran out; to be closed in any
@@ -81,6 +82,8 @@ void quadrille_order_begin(struct quadrille_builder* builder);
 /* Takes in the step that was read, or a copy that is one of its own and waits for all before it. */
 void quadrille_order_step(struct quadrille_builder* builder, int is_copy);
 void quadrille_order_end(struct quadrille_builder* builder);
+/* Room in the arrays for a step of any kind; 0 where memory ran out. Only between steps can a plan end. */
+int quadrille_order_has_room(struct quadrille_builder* builder);
 
 /* Notes the first mistake. */
 static inline void quadrille_builder_refuse(struct quadrille_builder* builder, const char* error) {

@@ -56,10 +56,10 @@ struct quadrille_call {
   struct quadrille_block* blocks; /* by place; of elements where the plan is typed, else of bytes */
   struct quadrille_room* buffers; /* by number in the plan */
   int32_t buffer_count;
-  int send_lies, receive_lies; /* in memory as it is packed */
+  int send_lies, receive_lies;               /* in memory as it is packed */
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */
-  int lacks_memory; /* for an allgather: nothing is kept of what comes */
+  int lacks_memory;                          /* for an allgather: nothing is kept of what comes */
   /* From this message on no data is kept, and so none is received before it is waited for. */
   const struct quadrille_message* not_kept;
   int64_t each; /* the length of all blocks, which the messages of the plan have; or -1 */
@@ -68,15 +68,15 @@ struct quadrille_call {
   int tag, length_tag;
   MPI_Comm comm;
   int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-  MPI_Status status, *asked; /* asked: &status, where empty messages mean something */
+  MPI_Status status, *asked;        /* asked: &status, where empty messages mean something */
   MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
 
   const struct quadrille_operation* next;
-  struct quadrille_message *next_receive, *next_send;   /* to be posted */
-  struct quadrille_message *receive_over, *send_over;   /* the next to be waited for */
+  struct quadrille_message *next_receive, *next_send; /* to be posted */
+  struct quadrille_message *receive_over, *send_over; /* the next to be waited for */
   int32_t headed;                                     /* receives whose lengths were read */
-  int error;                                    /* the first MPI error, or MPI_SUCCESS */
-  int is_lost;                                  /* blocks are missing */
+  int error;                                          /* the first MPI error, or MPI_SUCCESS */
+  int is_lost;                                        /* blocks are missing */
   struct quadrille_mismatch mismatch;
 };
 

@@ -50,9 +50,8 @@ void quadrille_lengths_send(struct quadrille_call* c, struct quadrille_message* 
   const int64_t bytes = m->bytes = outgoing_bytes(c, m), head = head_size(m->count);
   const int with_data = c->lengths == QUADRILLE_LENGTHS_AHEAD;
   const int is_straight = bytes > QUADRILLE_EAGER_BYTES && quadrille_goes_straight(c, m);
-  const int64_t data = !with_data || is_straight || bytes < QUADRILLE_EAGER_BYTES
-                           ? QUADRILLE_EAGER_BYTES
-                           : bytes;
+  const int64_t data =
+      !with_data || is_straight || bytes < QUADRILLE_EAGER_BYTES ? QUADRILLE_EAGER_BYTES : bytes;
   char* room;
   if (!quadrille_make_room(c, m->buffer, head + data, &room)) return quadrille_message_send(c, m);
   if (with_data && bytes <= QUADRILLE_EAGER_BYTES) {
@@ -65,8 +64,7 @@ void quadrille_lengths_send(struct quadrille_call* c, struct quadrille_message* 
   if (!with_data) return;
   char* address = is_straight ? quadrille_block_at(c, &m->part).address : room + head;
   if (!is_straight) quadrille_gather(c, m, address);
-  quadrille_post_bytes(c, 0, address, bytes, m->peer, c->tag,
-                       &c->outgoing[m - c->plan.sends.all]);
+  quadrille_post_bytes(c, 0, address, bytes, m->peer, c->tag, &c->outgoing[m - c->plan.sends.all]);
 }
 
 void quadrille_lengths_receive(struct quadrille_call* c, struct quadrille_message* m) {

@@ -13,9 +13,8 @@ enum { COPIED_TOGETHER = 1 << 18 };
 static void post(struct quadrille_call* c, int receives, struct quadrille_block block,
                  MPI_Datatype type, int peer, int tag, MPI_Request* request) {
   const int count = (int)block.count;
-  const int code =
-      receives ? MPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
-               : c->post_send(block.address, count, type, peer, tag, c->comm, request);
+  const int code = receives ? MPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
+                            : c->post_send(block.address, count, type, peer, tag, c->comm, request);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
   quadrille_call_lose(c, code);
@@ -103,8 +102,7 @@ static int is_described(const struct quadrille_call* c, const struct quadrille_m
 
 /* A block as what the user's type says. A block that was saved has been packed, where its type is not dense. */
 static void post_typed(struct quadrille_call* c, int receives, struct quadrille_message* m) {
-  const struct quadrille_side side =
-      quadrille_side_of(receives ? &c->receive : &c->send, m->peer);
+  const struct quadrille_side side = quadrille_side_of(receives ? &c->receive : &c->send, m->peer);
   struct quadrille_block block = c->blocks[m->part.place];
   MPI_Datatype type = side.type;
   if (block.count == 0 || side.type_size == 0) return;
@@ -247,8 +245,7 @@ static void forget(struct quadrille_call* c, const struct quadrille_message* m) 
 void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* m) {
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
-  if (is_known && m >= c->not_kept && m->bytes > 0)
-    quadrille_receive_in_vain(c, m->bytes, m->peer);
+  if (is_known && m >= c->not_kept && m->bytes > 0) quadrille_receive_in_vain(c, m->bytes, m->peer);
   char* from = is_known ? NULL : quadrille_lengths_read(c, m);
   if (c->is_lost) return forget(c, m);
   if (is_known && m->bytes > 0) {

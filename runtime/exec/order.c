@@ -11,23 +11,7 @@
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
-enum {
-  MOST_WAITING = 64, /* steps whose sends wait, whatever the window */
-  /* Of an allgather, which is planned in the call, a plan of more would begin late; of an all-to-all,
-   * which is planned when it is bound, it would take more than a few megabytes. */
-  MOST_GATHERED = 1 << 12,
-  MOST_MESSAGES = 1 << 16,
-  OPERATIONS_A_STEP = 8 /* at most, but for saves */
-};
-
-int quadrille_grow(void** array, int32_t* room, size_t size) {
-  const int32_t wanted = *room > 0 ? 2 * *room : 16;
-  void* grown = *room > INT_MAX / 2 ? NULL : realloc(*array, (size_t)wanted * size);
-  if (!grown) return 0;
-  *array = grown;
-  *room = wanted;
-  return 1;
-}
+enum { OPERATIONS_A_STEP = 8 }; /* at most, but for saves */
 
 static struct quadrille_planned_step* step_at(const struct quadrille_builder* b, int32_t number) {
   return &b->ring[(uint32_t)number & b->mask];
@@ -42,8 +26,7 @@ static struct quadrille_operation* emit(struct quadrille_builder* b,
   b->does = does;
   struct quadrille_plan* plan = b->plan;
   if (plan->operation_count == plan->operation_room &&
-      !quadrille_grow((void**)&plan->operations, &plan->operation_room,
-                      sizeof *plan->operations)) {
+      !quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations)) {
     quadrille_builder_refuse(b, quadrille_no_memory);
     return &b->none;
   }
@@ -264,14 +247,12 @@ static int make_room(struct quadrille_builder* b, int32_t operations) {
     while (both[i]->room - both[i]->count < plan->ranks)
       if (!quadrille_grow((void**)&both[i]->all, &both[i]->room, sizeof *both[i]->all)) return 0;
   while (plan->operation_room - plan->operation_count < operations)
-    if (!quadrille_grow((void**)&plan->operations, &plan->operation_room,
-                        sizeof *plan->operations))
+    if (!quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
       return 0;
   return 1;
 }
 
-/* Whether there is that room. Only between the steps of an allgather can a plan be ended for lack of it. */
-static inline int has_room(struct quadrille_builder* b) {
+int quadrille_order_has_room(struct quadrille_builder* b) {
   const struct quadrille_plan* plan = b->plan;
   const int32_t operations = OPERATIONS_A_STEP * (b->steps - b->unsent + 2);
   if (plan->receives.room - plan->receives.count >= plan->ranks &&
@@ -308,7 +289,7 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
     if (waits && !is_copy && b->steps - b->unsent <= b->waiting) break;
     send(b);
   }
-  b->is_full = receives + sends >= b->most_messages || (b->counts && !has_room(b));
+  b->is_full = receives + sends >= b->most_messages || (b->counts && !quadrille_order_has_room(b));
 }
 
 void quadrille_order_begin(struct quadrille_builder* b) {
@@ -341,74 +322,9 @@ void quadrille_order_forget(struct quadrille_builder* b) {
   b->next_buffer = 0;
   plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
   if (b->touched) memset(b->touched, 0, ranks * sizeof *b->touched);
-  if (b->holders) memset(b->holders, -1, (size_t)(plan->places - 2 * plan->ranks) * sizeof *b->holders);
+  if (b->holders)
+    memset(b->holders, -1, (size_t)(plan->places - 2 * plan->ranks) * sizeof *b->holders);
   if (!b->sent_as) return;
   memset(b->sent_as, -1, ranks * sizeof *b->sent_as);
   memset(b->saved_in, -1, ranks * sizeof *b->saved_in);
-}
-
-static int64_t bytes_at_once(const struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  if (program->collective != QUADRILLE_ALLGATHER) return INT64_MAX;
-  /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
-  for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
-    if (program->beta_ps[i] > 0) return 0;
-  return QUADRILLE_SENT_AT_ONCE;
-}
-
-int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
-                           struct quadrille_plan* plan, const struct quadrille_tables* tables,
-                           int in_place, int whole) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  const size_t ranks = (size_t)binding->place.ranks, temporaries = (size_t)tables->temporary_blocks;
-  memset(b, 0, sizeof *b);
-  memset(plan, 0, sizeof *plan);
-  b->plan = plan;
-  b->binding = binding;
-  b->window = binding->window;
-  b->waiting = b->window / 2 < MOST_WAITING ? b->window / 2 : MOST_WAITING;
-  b->at_once = bytes_at_once(binding);
-  b->most_messages = MOST_MESSAGES;
-  if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
-  if (whole || temporaries > 0) b->most_messages = INT_MAX;
-  plan->ranks = (int32_t)ranks;
-  plan->places = (int32_t)(2 * ranks + temporaries);
-  plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&
-                   !program->has_temporaries && !program->has_several_pieces;
-  const uint32_t ring = quadrille_power_of_two(b->window);
-  b->mask = ring - 1;
-  b->ring = malloc(ring * sizeof *b->ring);
-  int opened = b->ring != NULL;
-  if (program->collective == QUADRILLE_ALLGATHER) {
-    b->counts = binding->counts;
-    b->offsets = binding->offsets;
-    b->touched = malloc(ranks * sizeof *b->touched);
-    opened &= b->touched && has_room(b);
-  } else {
-    b->holders = malloc((temporaries + 1) * sizeof *b->holders);
-    opened &= b->holders != NULL;
-  }
-  if (!in_place || b->counts) return opened;
-  b->sent_as = malloc(ranks * sizeof *b->sent_as);
-  b->saved_in = malloc(ranks * sizeof *b->saved_in);
-  return opened && b->sent_as && b->saved_in;
-}
-
-void quadrille_builder_close(struct quadrille_builder* b) {
-  free(b->ring);
-  free(b->touched);
-  free(b->holders);
-  free(b->sent_as);
-  free(b->saved_in);
-  free(b->buffers);
-  b->ring = NULL;
-}
-
-void quadrille_plan_destroy(struct quadrille_plan* plan) {
-  free(plan->receives.all);
-  free(plan->sends.all);
-  free(plan->parts);
-  free(plan->operations);
-  free(plan->copies);
-  memset(plan, 0, sizeof *plan);
 }

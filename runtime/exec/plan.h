@@ -48,13 +48,14 @@ enum quadrille_data {
 
 struct quadrille_message {
   int32_t peer;
-  int32_t buffer; /* the message buffer that it may need, or QUADRILLE_NO_BUFFER */
-  int32_t count;  /* of parts; 0: an empty message, which travels for its own sake */
-  int32_t first;  /* of several parts, in the plan's array */
+  int32_t buffer;             /* the message buffer that it may need, or QUADRILLE_NO_BUFFER */
+  int32_t count;              /* of parts; 0: an empty message, which travels for its own sake */
+  int32_t first;              /* of several parts, in the plan's array */
   struct quadrille_part part; /* the only one */
-  int64_t bytes; /* of all parts, where lengths are known */
+  int64_t bytes;              /* of all parts, where lengths are known */
   MPI_Request request;
-  uint8_t is_straight;   /* it has one part, and nothing is in the way of posting it where that lies */
+  uint8_t
+      is_straight; /* it has one part, and nothing is in the way of posting it where that lies */
   uint8_t is_in_the_way; /* it arrives where this rank has read or written before */
   uint8_t is_there;      /* something has arrived, and where its data is: */
   uint8_t data;

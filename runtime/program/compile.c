@@ -255,9 +255,9 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
   if (!c->in.error && p->pieces[second].buffer == QUADRILLE_PIECE_SEND)
     quadrille_read_fail(&c->in, "the code writes into the send buffer; make it again");
   const enum quadrille_opcode operation = opcode == QUADRILLE_COPY ? QUADRILLE_DO_COPY
-                                             : opcode == QUADRILLE_REDUCE_LEFT
-                                                 ? QUADRILLE_DO_REDUCE_LEFT
-                                                 : QUADRILLE_DO_REDUCE_RIGHT;
+                                          : opcode == QUADRILLE_REDUCE_LEFT
+                                              ? QUADRILLE_DO_REDUCE_LEFT
+                                              : QUADRILLE_DO_REDUCE_RIGHT;
   quadrille_emit(c, operation, !c->in_step, 0, 0, first);
   c->next_register = saved;
 }

@@ -178,7 +178,8 @@ TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
   for (const size_t shape : {size_t{0}, size_t{2}})
     for (const int window : {1, 16})
       for (const bool is_equal : {true, false})
-        EXPECT_GT(fail_in_calls(relay(), window, alltoall_of(integer_shapes()[shape], is_equal)), 0);
+        EXPECT_GT(fail_in_calls(relay(), window, alltoall_of(integer_shapes()[shape], is_equal)),
+                  0);
 }
 
 // The blocks of a direct all-to-all in place, of any type, are saved where they are overwritten.
@@ -209,9 +210,9 @@ TEST(CallMemory, ThatRunsOutInAnAllgatherIsAnErrorWhereItDoes) {
       return quadrille_allgather(schedule, from.data(), count, vector.type, to.data(), count,
                                  vector.type, comm);
     };
-    EXPECT_GT(fail_in_calls("tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs", 16,
-                            gather),
-              0);
+    EXPECT_GT(
+        fail_in_calls("tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs", 16, gather),
+        0);
   }
 }
 
