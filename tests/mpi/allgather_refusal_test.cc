@@ -69,9 +69,9 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
     EXPECT_EQ(quadrille_bind(even, comm_, &options), MPI_SUCCESS);
   else
     expect_unbound(even, options, MPI_ERR_TOPOLOGY,
-                   "even requires what " + std::to_string(all()) +
-                       " ranks and its parameters do not fulfil: line 1 of those that begin with "
-                       "'require' where `generator show` prints it");
+                   "even does not serve " + std::to_string(all()) +
+                       " ranks with its parameters: condition 1 does not hold of those that "
+                       "`generator show` prints behind 'require'");
 }
 
 TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {
