@@ -132,19 +132,21 @@ static const char* number_ranks(struct quadrille_binding* binding, const int* no
 /* What can be told without asking who shares memory. */
 static const char* refuse_ranks(const struct quadrille_program* program, int ranks, int layout,
                                 char failure[QUADRILLE_TEXT]) {
-  const long long most = (long long)program->most_ranks,
-                  wanted = (long long)program->topologies[0].ranks;
   if (!program->serves_any_nodes) {
+    if (ranks == program->topologies[0].ranks) return NULL;
     snprintf(failure, QUADRILLE_TEXT,
              "the schedule is for %lld ranks, the communicator has %d; generate one for %d or for "
              "any nodes",
-             wanted, ranks, ranks);
-    return ranks == wanted ? NULL : failure;
+             (long long)program->topologies[0].ranks, ranks, ranks);
+    return failure;
   }
-  snprintf(failure, QUADRILLE_TEXT,
-           "%s is proven for up to %lld ranks, the communicator has %d; generate one for its nodes",
-           program->algorithm, most, ranks);
-  if (most > 0 && ranks > most) return failure;
+  if (program->most_ranks > 0 && ranks > program->most_ranks) {
+    snprintf(
+        failure, QUADRILLE_TEXT,
+        "%s is proven for up to %lld ranks, the communicator has %d; generate one for its nodes",
+        program->algorithm, (long long)program->most_ranks, ranks);
+    return failure;
+  }
   if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";

@@ -153,10 +153,11 @@ static const char* name_requirement(struct quadrille_tables* tables,
     snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
              program->algorithm, program->needs, ranks);
   else
-    snprintf(tables->refusal, sizeof tables->refusal,
-             "%s does not serve %lld ranks: its line number %d that begins with 'require' does not "
-             "hold; `generator show` prints it",
-             program->algorithm, ranks, index + 1);
+    snprintf(
+        tables->refusal, sizeof tables->refusal,
+        "%s does not serve %lld ranks with its parameters: condition %d does not hold of those "
+        "that `generator show` prints behind 'require'",
+        program->algorithm, ranks, index + 1);
   return tables->refusal;
 }
 

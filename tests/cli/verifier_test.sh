@@ -161,7 +161,7 @@ for command in check 'replay --ranks 0'; do
   refuses 'flipped.qs: damaged: the checksum does not fit; make it again' run flipped.qs
   cp a.qs future.qs # the oldest reader's number follows the two of the version
   printf '\011\000\000\000\011\000' | dd of=future.qs bs=1 seek=8 conv=notrunc status=none
-  refuses 'future.qs: format 9.0 needs a reader of format 9 and this one reads 1; use a newer one' run future.qs
+  refuses 'future.qs: format 9.0 needs a reader of format 9 and this one reads 2; use a newer one' run future.qs
 done
 
 # ---- Flags that are refused

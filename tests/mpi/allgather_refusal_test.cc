@@ -70,7 +70,8 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
   else
     expect_unbound(even, options, MPI_ERR_TOPOLOGY,
                    "even does not serve " + std::to_string(all()) +
-                       " ranks: its line number 1 that begins with 'require' does not hold");
+                       " ranks with its parameters: condition 1 does not hold of those that "
+                       "`generator show` prints behind 'require'");
 }
 
 TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {

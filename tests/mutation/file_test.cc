@@ -227,9 +227,9 @@ TEST(Files, AreRefusedOrWalkAlikeOrGetARightVerdictAfterAnyChangeOfAByte) {
       {"xor", "", {4}, 1},
       {"hierarchical-factor", "", {1, 2, 3}, 1},
       {"hierarchical-factor", "+token", {1, 2}, 7},
-      {"factor-even", "", {1, 3}, 3, ""},
+      {"factor-even", "", {1, 3}, 7, ""},
       {"hierarchical-factor", "", {1, 2}, 7, ""},
-      {"scattered", "", {1, 1, 1}, 1, "ranks div 2"},
+      {"scattered", "", {1, 1, 1}, 7, "ranks div 2"},
   };
   for (const File& file : files) Mutation(file).run();
 }

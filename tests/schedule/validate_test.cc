@@ -51,6 +51,14 @@ TEST(Validate, TypesExpressions) {
             "f: 'c ? a : b' wants a and b of one type");
 }
 
+TEST(Validate, ADeclarationDependsOnNoRank) {
+  for (const char* text :
+       {"require rank < 2", "table t = powers(2, rank)", "table t[i in 0 .. rank] = i",
+        "table t[i in 0 .. 3] = i + rank", "temporary rank blocks"})
+    EXPECT_EQ(in_alltoall(text), "f: 'rank' in a declaration, which means the same at all ranks");
+  EXPECT_EQ(in_alltoall("require ranks < 2\nlet x = rank"), "valid");
+}
+
 TEST(Validate, BoundsIndicesOfOperators) {
   EXPECT_EQ(with_let(leaf(Operator::kParameter, 0)), "valid");
   EXPECT_EQ(with_let(leaf(Operator::kParameter, 1)), "an unknown parameter");
