@@ -78,4 +78,16 @@ void expect_all_ways(Collective collective, const std::vector<int64_t>& sizes, i
   for (const Scheduled& one : scheduled_on(collective, sizes)) expect_ways_of(one, calls, thinning);
 }
 
+void expect_changing_counts(Collective collective, const std::vector<int64_t>& sizes) {
+  for (const Scheduled& one : scheduled_on(collective, sizes))
+    for (const int window : {2, 16}) {
+      if (testing::Test::HasFailure()) return;
+      const unsigned seed = next_seed++;
+      std::vector<NetCall> calls;
+      for (const unsigned drawn : {seed, seed, seed + 1, seed, seed + 2})
+        calls.push_back(call_at_places(collective, drawn));
+      expect_calls(one, {.window = window, .is_eager = seed % 2 == 0, .seed = seed}, calls);
+    }
+}
+
 }  // namespace quadrille::net

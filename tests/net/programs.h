@@ -18,6 +18,10 @@ std::vector<std::vector<int64_t>> random_sizes(int count, int64_t least, int64_t
 void expect_all_ways(Collective collective, const std::vector<int64_t>& sizes, int calls,
                      int thinning);
 
+// Calls with other counts, and again with the first ones, of blocks that stay where they are: what a binding keeps of
+// a call does not outlive its counts.
+void expect_changing_counts(Collective collective, const std::vector<int64_t>& sizes);
+
 }  // namespace quadrille::net
 
 #endif  // QUADRILLE_TESTS_NET_PROGRAMS_H_
