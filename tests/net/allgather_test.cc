@@ -19,5 +19,9 @@ TEST(Allgather, LargerJobsPostAndMoveWhatTheyMust) {
     expect_all_ways(Collective::kAllgather, sizes, 2, 7);
 }
 
+TEST(Allgather, CountsThatChangeWhileBlocksStayInPlaceAreFollowed) {
+  for (const auto& sizes : all_sizes(2, 6)) expect_changing_counts(Collective::kAllgather, sizes);
+}
+
 }  // namespace
 }  // namespace quadrille::net

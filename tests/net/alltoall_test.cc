@@ -19,5 +19,9 @@ TEST(Alltoall, LargerJobsPostAndMoveWhatTheyMust) {
     expect_all_ways(Collective::kAlltoall, sizes, 2, 41);
 }
 
+TEST(Alltoall, CountsThatChangeWhileBlocksStayInPlaceAreFollowed) {
+  for (const auto& sizes : all_sizes(2, 4)) expect_changing_counts(Collective::kAlltoall, sizes);
+}
+
 }  // namespace
 }  // namespace quadrille::net

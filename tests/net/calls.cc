@@ -226,7 +226,54 @@ NetCall gathered(unsigned seed, bool in_place, bool is_uniform, Entry entry) {
       });
 }
 
+// Blocks of ints, so many ints apart whatever their counts.
+constexpr int kApart = 24;
+
+mpi::Side apart(int ranks, const std::function<int(int)>& units) {
+  mpi::Side side;
+  for (int r = 0; r < ranks; ++r) {
+    side.counts.push_back(2 * units(r));
+    side.displacements.push_back(int64_t{r} * kApart);
+  }
+  return side;
+}
+
+// What comes from a source: of an allgather to all alike.
+void expect_at_places(const Exchange& e, const Counts& counts, bool gathers) {
+  const Shape& ints = mpi::integer_shapes()[0];
+  const int own = mpi::rank_in(e.comm), ranks = mpi::ranks_of(e.comm);
+  const auto target = [gathers](int rank) { return gathers ? 0 : rank; };
+  const mpi::Side in = apart(ranks, [&](int r) { return counts.units(r, target(own)); });
+  mpi::Side out = apart(ranks, [&](int r) { return counts.units(own, r); });
+  if (gathers) out = {{2 * counts.units(own, 0)}, {0}};
+  Buffer from(ints, out.counts, out.displacements), to(ints, in.counts, in.displacements);
+  from.fill([&](int r, int64_t k) { return data_byte(e.seed, own, target(r), k); });
+  Buffer expected = to;
+  expected.fill([&](int r, int64_t k) { return data_byte(e.seed, r, target(own), k); });
+  const auto as_ints = [](const std::vector<int64_t>& values) { return mpi::as<int>(values); };
+  const int code =
+      gathers ? quadrille_allgatherv(e.schedule, from.address(), static_cast<int>(out.counts[0]),
+                                     MPI_INT, to.address(), as_ints(in.counts).data(),
+                                     as_ints(in.displacements).data(), MPI_INT, e.comm)
+              : quadrille_alltoallv(e.schedule, from.address(), as_ints(out.counts).data(),
+                                    as_ints(out.displacements).data(), MPI_INT, to.address(),
+                                    as_ints(in.counts).data(), as_ints(in.displacements).data(),
+                                    MPI_INT, e.comm);
+  EXPECT_EQ(code, MPI_SUCCESS);
+  to.expect_equal(expected, "at the same places, rank " + std::to_string(own));
+}
+
 }  // namespace
+
+NetCall call_at_places(Collective collective, unsigned seed) {
+  const bool gathers = collective == Collective::kAllgather;
+  const Counts drawn = any_counts(seed, false);
+  const Counts counts = {drawn.name, [=](int source, int target) {
+                           return drawn.units(source, gathers ? 0 : target);
+                         }};
+  return marked("at the same places", 8, counts.units,
+                [=](const Exchange& e) { expect_at_places(e, counts, gathers); });
+}
 
 const unsigned kAlltoallKinds = 11, kAllgatherKinds = 7;
 

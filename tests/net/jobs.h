@@ -66,6 +66,8 @@ struct NetCall {
 // Of each kind one, by number; all ranks must have the same.
 NetCall alltoall_call(unsigned kind, unsigned seed);
 NetCall allgather_call(unsigned kind, unsigned seed);
+// With counts drawn from the seed, of blocks that lie at the same places whatever the counts.
+NetCall call_at_places(Collective collective, unsigned seed);
 extern const unsigned kAlltoallKinds, kAllgatherKinds;
 
 // A rank's loaded and bound schedule.

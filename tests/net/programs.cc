@@ -33,7 +33,9 @@ void expect_way(const Scheduled& scheduled, Ways ways, int calls) {
   expect_calls(scheduled, ways, all);
 }
 
-void expect_ways_of(const Scheduled& scheduled, int calls, int thinning) {
+}  // namespace
+
+void expect_all_ways(const Scheduled& scheduled, int calls, int thinning) {
   for (const int window : {1, 2, 3, 16})
     for (const bool is_synchronous : {false, true})
       for (const bool is_eager : {false, true}) {
@@ -42,8 +44,6 @@ void expect_ways_of(const Scheduled& scheduled, int calls, int thinning) {
           expect_way(scheduled, {window, is_synchronous, is_eager}, calls);
       }
 }
-
-}  // namespace
 
 std::vector<std::vector<int64_t>> all_sizes(int64_t least, int64_t most) {
   std::vector<std::vector<int64_t>> result;
@@ -75,7 +75,24 @@ std::vector<std::vector<int64_t>> random_sizes(int count, int64_t least, int64_t
 
 void expect_all_ways(Collective collective, const std::vector<int64_t>& sizes, int calls,
                      int thinning) {
-  for (const Scheduled& one : scheduled_on(collective, sizes)) expect_ways_of(one, calls, thinning);
+  for (const Scheduled& one : scheduled_on(collective, sizes))
+    expect_all_ways(one, calls, thinning);
+}
+
+void expect_changing_counts(const Scheduled& scheduled) {
+  for (const int window : {2, 16}) {
+    if (testing::Test::HasFailure()) return;
+    const unsigned seed = next_seed++;
+    const Collective collective = scheduled.program.collective;
+    std::vector<NetCall> calls;
+    for (const unsigned drawn : {seed, seed, seed + 1, seed, seed + 2})
+      calls.push_back(call_at_places(collective, drawn));
+    expect_calls(scheduled, {.window = window, .is_eager = seed % 2 == 0, .seed = seed}, calls);
+  }
+}
+
+void expect_changing_counts(Collective collective, const std::vector<int64_t>& sizes) {
+  for (const Scheduled& one : scheduled_on(collective, sizes)) expect_changing_counts(one);
 }
 
 }  // namespace quadrille::net

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/collective.h"
+#include "tests/net/jobs.h"
 
 namespace quadrille::net {
 
@@ -15,8 +15,14 @@ std::vector<std::vector<int64_t>> random_sizes(int count, int64_t least, int64_t
 
 // Windows of 1, 2, 3 and 16 steps, synchronous or not, rendezvous and eager: in each, so many calls one after the
 // other, of kinds that go on from one way to the next, at another seed. Of the ways, one in `thinning` is taken.
+void expect_all_ways(const Scheduled& scheduled, int calls, int thinning);
 void expect_all_ways(Collective collective, const std::vector<int64_t>& sizes, int calls,
                      int thinning);
+
+// Calls with other counts, and again with the first ones, of blocks that stay where they are: what a binding keeps of
+// a call does not outlive its counts.
+void expect_changing_counts(const Scheduled& scheduled);
+void expect_changing_counts(Collective collective, const std::vector<int64_t>& sizes);
 
 }  // namespace quadrille::net
 
