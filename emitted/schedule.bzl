@@ -22,7 +22,7 @@ def quadrille_schedule(
       nodes: ranks on each node, as --nodes takes them: "1,2,3" or "4x8".
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
       check: further arguments of `verifier check`, such as ["--ports", "1"]; for an allgather, the
-        counts to check it with, such as ["--counts", "6x1000"].
+        counts to check it with, such as ["--counts", "6x1000"]; without, a few standard ones.
       visibility: of all of it.
       testonly: as in every rule.
     """
