@@ -23,8 +23,9 @@ def quadrille_schedule(
         them: "1,2,3" or "4x8".
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
       check: further arguments of `verifier check`, such as ["--ports", "1"]; for an allgather, the
-        counts to check it with, such as ["--counts", "6x1000"]. A schedule for any nodes has to be
-        proven; it is checked as well where nodes are given here, as in ["--nodes", "1,2,3"].
+        counts to check it with, such as ["--counts", "6x1000"]; without, a few standard ones. A
+        schedule for any nodes has to be proven; it is checked as well where nodes are given here,
+        as in ["--nodes", "1,2,3"].
       visibility: of all of it.
       testonly: as in every rule.
     """

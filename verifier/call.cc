@@ -116,14 +116,41 @@ Error wants_nodes(const std::string& file) {
   return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3", file)};
 }
 
+namespace {
+
+// A call with these counts; its parameters are those that are given, or chosen.
+Result<Call> call_with(std::vector<std::vector<int64_t>> counts, const CallArguments& arguments,
+                       const Schedule& schedule) {
+  Call call{std::move(counts), {}, arguments.root};
+  const std::vector<Parameter>& parameters = schedule.program.parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].at_call) continue;
+    const Result<int64_t> value = parameter_value(arguments, schedule, i, call);
+    if (!value.ok()) return value.error();
+    call.parameters.push_back(*value);
+  }
+  return call;
+}
+
+// The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times as long as the
+// least: a pipeline has few blocks then, also where each is as long as that.
+constexpr int64_t kAtOneRank = 1 << 20, kLeast = 1000;
+constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
+    [](int64_t, int64_t) { return int64_t{1}; },
+    [](int64_t, int64_t) { return int64_t{0}; },
+    [](int64_t rank, int64_t ranks) { return rank == ranks / 2 ? kAtOneRank : 0; },
+    [](int64_t rank, int64_t) { return (5 * rank + 3) % 8 * kLeast; },
+};
+
+}  // namespace
+
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
-  Call call;
-  call.root = arguments.root;
+  std::vector<std::vector<int64_t>> all_counts;
   for (size_t start = 0; !arguments.counts.empty() && start <= arguments.counts.size();) {
     const size_t end = std::min(arguments.counts.find('/', start), arguments.counts.size());
     Result<std::vector<int64_t>> counts = read_counts(arguments.counts.substr(start, end - start));
     if (!counts.ok()) return counts.error();
-    call.counts.push_back(std::move(counts).value());
+    all_counts.push_back(std::move(counts).value());
     start = end + 1;
   }
   const std::vector<Parameter>& parameters = schedule.program.parameters;
@@ -133,13 +160,29 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
         }))
       return Error{
           fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (!parameters[i].at_call) continue;
-    const Result<int64_t> value = parameter_value(arguments, schedule, i, call);
-    if (!value.ok()) return value.error();
-    call.parameters.push_back(*value);
+  return call_with(std::move(all_counts), arguments, schedule);
+}
+
+Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule) {
+  Result<Call> given = read_call(arguments, schedule);
+  if (!given.ok()) return given.error();
+  const Program& program = schedule.program;
+  if (!given->counts.empty() || program.collective != Collective::kAllgather ||
+      !uses_counts(program))
+    return std::vector{std::move(given).value()};
+  std::vector<Call> calls;
+  for (const auto count : kStandardCounts) {
+    std::vector<std::vector<int64_t>> counts;
+    for (const Topology& topology : schedule.job.groups) {
+      counts.emplace_back();
+      for (int64_t rank = 0; rank < topology.ranks(); ++rank)
+        counts.back().push_back(count(rank, topology.ranks()));
+    }
+    Result<Call> call = call_with(std::move(counts), arguments, schedule);
+    if (!call.ok()) return call.error();
+    calls.push_back(std::move(call).value());
   }
-  return call;
+  return calls;
 }
 
 Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text) {

@@ -35,6 +35,11 @@ Error wants_nodes(const std::string& file);
 // by the schedule's rule from the counts, as the runtime does it.
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule);
 
+// The calls that a schedule is checked for: the one that is given, and of an allgather that depends
+// on counts, where none are given, four that are unlike each other: 1 at each rank, none at all, all
+// at one rank, and uneven ones.
+Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
+
 // "3,0,5" as numbers; the error begins with `flag`.
 Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
 

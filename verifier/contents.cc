@@ -1,5 +1,5 @@
-// Interval lists, kept sorted and joined. Blocks have few fragments, so lists are searched from the
-// left. Tested by tests/verifier/contents_test.cc against arrays of positions.
+// A sorted list that is searched, and changed where a part of it changes. Tested by
+// tests/verifier/contents_test.cc against arrays of positions.
 #include "verifier/contents.h"
 
 #include <algorithm>
@@ -7,11 +7,12 @@
 namespace quadrille::verifier {
 namespace {
 
-void append_joined(Fragments& fragments, Fragment next) {
+void append_joined(Fragments& fragments, const Fragment& next) {
   if (next.low >= next.high) return;
   if (!fragments.empty()) {
     Fragment& last = fragments.back();
-    if (last.high == next.low && last.value == next.value && last.shift == next.shift) {
+    if (last.high == next.low && last.value == next.value && last.shift == next.shift &&
+        last.unused == next.unused) {
       last.high = next.high;
       return;
     }
@@ -19,78 +20,109 @@ void append_joined(Fragments& fragments, Fragment next) {
   fragments.push_back(next);
 }
 
-void subtract(std::vector<Interval>& intervals, int64_t low, int64_t high) {
-  std::vector<Interval> rest;
-  for (const Interval& interval : intervals) {
-    if (interval.low < std::min(interval.high, low))
-      rest.push_back({interval.low, std::min(interval.high, low)});
-    if (std::max(interval.low, high) < interval.high)
-      rest.push_back({std::max(interval.low, high), interval.high});
-  }
-  intervals = std::move(rest);
+// As far as it lies in low .. high.
+Fragment within(Fragment fragment, int64_t low, int64_t high) {
+  fragment.low = std::max(fragment.low, low);
+  fragment.high = std::min(fragment.high, high);
+  return fragment;
 }
 
 }  // namespace
 
-int32_t Values::number(const std::vector<Contribution>& sequence) {
-  const auto [entry, added] =
-      numbers_.try_emplace(sequence, static_cast<int32_t>(sequences_.size()));
-  if (added) sequences_.push_back(&entry->first);
-  return entry->second;
+std::span<const Fragment> BlockContents::fragments() const {
+  if (list_) return *list_;
+  return {&one_, one_.low < one_.high ? 1u : 0u};
 }
 
-std::optional<int32_t> Values::combine(int32_t left, int32_t right) {
-  const auto [entry, added] = combined_.try_emplace({left, right});
-  if (!added) return entry->second;
-  std::vector<Contribution> sequence = this->sequence(left);
-  sequence.insert(sequence.end(), this->sequence(right).begin(), this->sequence(right).end());
-  std::vector<Contribution> sorted = sequence;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end())
-    entry->second = number(sequence);
-  return entry->second;
+size_t BlockContents::first_beyond(int64_t position) const {
+  const auto all = fragments();
+  return std::partition_point(all.begin(), all.end(),
+                              [=](const Fragment& f) { return f.high <= position; }) -
+         all.begin();
 }
 
-Fragments cut(const Fragments& fragments, int64_t low, int64_t high, int64_t by) {
-  Fragments result;
-  for (const Fragment& fragment : fragments)
-    append_joined(result, {std::max(fragment.low, low) + by, std::min(fragment.high, high) + by,
-                           fragment.value, fragment.shift - by});
-  return result;
-}
-
-bool covers(const Fragments& fragments, int64_t low, int64_t high) {
-  for (const Fragment& fragment : fragments)
-    if (fragment.low <= low && low < fragment.high) low = fragment.high;
+bool BlockContents::holds(int64_t low, int64_t high) const {
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && low < high && all[i].low <= low; ++i)
+    low = all[i].high;
   return low >= high;
 }
 
-bool share(const Fragments& a, const Fragments& b) {
-  for (const Fragment& one : a)
-    for (const Fragment& other : b)
-      if (one.value == other.value && one.shift == other.shift &&
-          std::max(one.low, other.low) < std::min(one.high, other.high))
-        return true;
-  return false;
+Fragments BlockContents::read(int64_t low, int64_t high) {
+  Fragments result;
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i) {
+    const Fragment part = within(all[i], low, high);
+    append_joined(result, {part.low - low, part.high - low, part.shift + low, part.value});
+  }
+  mark_read(low, high);
+  return result;
 }
 
 void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
-  Fragments result = cut(fragments_, INT64_MIN, low, 0);
-  for (const Fragment& fragment : cut(fragments, low, high, 0)) append_joined(result, fragment);
-  for (const Fragment& fragment : cut(fragments_, high, INT64_MAX, 0))
-    append_joined(result, fragment);
-  fragments_ = std::move(result);
   written_ = true;
-  subtract(unused_, low, high);
-  if (low < high) unused_.push_back({low, high});
+  if (low >= high) return;
+  // With the neighbours on both sides, which may join what is new.
+  const auto all = this->fragments();
+  size_t first = first_beyond(low), last = first;
+  while (last < all.size() && all[last].low < high) ++last;
+  first -= first > 0;
+  last += last < all.size();
+  Fragments changed;
+  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], INT64_MIN, low));
+  for (Fragment fragment : fragments) {
+    fragment.unused = true;
+    append_joined(changed, within(fragment, low, high));
+  }
+  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], high, INT64_MAX));
+  replace(first, last, changed);
 }
 
-void BlockContents::mark_read(int64_t low, int64_t high) { subtract(unused_, low, high); }
+void BlockContents::mark_read(int64_t low, int64_t high) {
+  if (!unused(low, high)) return;
+  const auto all = fragments();
+  size_t first = first_beyond(low), last = first;
+  while (last < all.size() && all[last].low < high) ++last;
+  first -= first > 0;
+  last += last < all.size();
+  Fragments changed;
+  for (size_t i = first; i < last; ++i) {
+    append_joined(changed, within(all[i], INT64_MIN, low));
+    Fragment used = within(all[i], low, high);
+    used.unused = false;
+    append_joined(changed, used);
+    append_joined(changed, within(all[i], high, INT64_MAX));
+  }
+  replace(first, last, changed);
+}
 
 bool BlockContents::unused(int64_t low, int64_t high) const {
-  return std::any_of(unused_.begin(), unused_.end(), [&](const Interval& interval) {
-    return interval.meets({low, high});
-  });
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i)
+    if (all[i].unused) return low < high;
+  return false;
+}
+
+bool BlockContents::shares(const Fragments& fragments) const {
+  const auto all = this->fragments();
+  for (const Fragment& one : fragments)
+    for (size_t i = first_beyond(one.low); i < all.size() && all[i].low < one.high; ++i)
+      if (one.low < one.high && all[i].value == one.value && all[i].shift == one.shift) return true;
+  return false;
+}
+
+void BlockContents::replace(size_t first, size_t last, const Fragments& by) {
+  if (!list_) {
+    if (by.size() <= 1 && first == 0 && last == fragments().size()) {
+      one_ = by.empty() ? Fragment{} : by[0];
+      return;
+    }
+    list_ = std::make_unique<Fragments>(fragments().begin(), fragments().end());
+  }
+  const size_t over = std::min(last - first, by.size());
+  std::copy_n(by.begin(), over, list_->begin() + first);
+  list_->erase(list_->begin() + first + over, list_->begin() + last);
+  list_->insert(list_->begin() + first + over, by.begin() + over, by.end());
 }
 
 }  // namespace quadrille::verifier

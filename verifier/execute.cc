@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <set>
+#include <unordered_map>
 
 #include "verifier/bounds.h"
 #include "verifier/ledger.h"
@@ -26,8 +26,7 @@ namespace {
 // A message, or a copy where source and target are one.
 struct Booking {
   int64_t key;
-  int32_t source, target;
-  bool block;  // a message with pieces; a copy in a step
+  uint32_t source, target : 31, block : 1;  // block: a message with pieces, a copy in a step
 };
 
 class Executor {
@@ -38,21 +37,23 @@ class Executor {
         job_(job),
         bindings_(bindings),
         code_(*Code::compile(program)),
-        roster_(bindings),
-        findings_(roster_),
+        processes_(bindings),
+        findings_(processes_),
         knows_counts_(uses_counts(program)),
-        memory_(program, call, bindings, roster_, findings_),
-        ledger_(program, job, options) {}
+        memory_(program, call, bindings, processes_, findings_),
+        ledger_(program, job, options),
+        contexts_(processes_.size()),
+        last_sent_(processes_.size(), 0),
+        last_received_(processes_.size(), 0) {}
 
   Report run() {
-    rendezvous_.contexts.resize(roster_.size());
-    for (int process = 0; process < roster_.size(); ++process) add_rank(process);
+    for (int process = 0; process < processes_.size(); ++process) start(process);
     while (!ready_.empty() && !findings_.any()) {
-      Context& next = rendezvous_.contexts[ready_.front()];
+      Context& next = contexts_[ready_.front()];
       ready_.pop_front();
       go(next);
     }
-    if (!findings_.any()) ask_progress(rendezvous_, roster_, findings_);
+    if (!findings_.any()) ask_progress(contexts_, processes_, findings_);
     if (!findings_.any()) memory_.finish();
     if (!findings_.any()) book();
     report_.violation = findings_.violation();
@@ -65,8 +66,13 @@ class Executor {
     message(head);
     piece({buffer, block, false, 0, 0});
   }
-  void message(const MessageHead& head) { gathered_.push_back({head, {}}); }
-  void piece(const PieceValue& piece) { gathered_.back().pieces.push_back(piece); }
+  void message(const MessageHead& head) {
+    gathered_.push_back({head, peer_of(head), static_cast<int>(pieces_.size()), 0});
+  }
+  void piece(const PieceValue& piece) {
+    ++gathered_.back().count;
+    pieces_.push_back(piece);
+  }
   void message_end() {}
   void copy(const PieceValue& from, const PieceValue& to) { local({std::nullopt, from, to}); }
   void reduce(Side side, const PieceValue& from, const PieceValue& into) {
@@ -74,10 +80,6 @@ class Executor {
   }
 
  private:
-  struct Gathered {
-    MessageHead head;
-    std::vector<PieceValue> pieces;
-  };
   struct Local {
     std::optional<Side> combine_on;  // a copy where there is none
     PieceValue from, to;
@@ -88,12 +90,12 @@ class Executor {
     std::vector<int> processes = {context.process};
     processes.insert(processes.end(), others.begin(), others.end());
     findings_.add(property, context.key, processes,
-                  roster_.name(context.process) + " " + std::move(detail));
+                  processes_.name(context.process) + " " + std::move(detail));
   }
 
-  void add_rank(int process) {
-    const Place& place = roster_.place(process);
-    Context& context = rendezvous_.contexts[process];
+  void start(int process) {
+    const Place& place = processes_.place(process);
+    Context& context = contexts_[process];
     context.process = process;
     context.registers.resize(code_.registers());
     code_.start(bindings_[place.group], place.rank, context.walker, context.registers.data());
@@ -104,8 +106,9 @@ class Executor {
     return {context.process, context.epoch, context.key, context.walker.after, in_step};
   }
 
+  // Goes on until the rank waits.
   void go(Context& context) {
-    const Binding& binding = bindings_[roster_.place(context.process).group];
+    const Binding& binding = bindings_[processes_.place(context.process).group];
     current_ = &context;
     in_step_ = false;
     land(context);
@@ -135,6 +138,7 @@ class Executor {
       return fail(Property::kOrder, context, {}, fmt::format("goes on to step {}", key));
     context.key = key;
     gathered_.clear();
+    pieces_.clear();
     locals_.clear();
     in_step_ = true;
     note_window(context);
@@ -172,128 +176,140 @@ class Executor {
     }
     for (size_t i = 0; i < locals.size() && !findings_.any(); ++i) {
       memory_.write(use, locals[i].to, results[i], true);
-      bookings_.push_back({context.key.value_or(0), context.process, context.process, in_step_});
+      book(context.key.value_or(0), context.process, context.process, in_step_);
     }
   }
 
   void post(Context& context) {
-    const Use use = this->use(context, true);
-    std::vector<Posted> posted;
-    for (const Gathered& message : gathered_) {
-      posted.push_back({use, message.head.sized, {}, -1});
-      for (const PieceValue& piece : message.pieces) {
-        const bool send = message.head.direction == Direction::kSend;
-        posted.back().parts.push_back(send ? memory_.read(use, piece) : memory_.target(use, piece));
-        if (send && knows_counts_ && !message.head.sized && posted.back().parts.back().length == 0)
-          fail(Property::kEmpty, context, {},
-               fmt::format("sends nothing of block {} to rank {}", piece.block, message.head.peer));
-      }
+    context.use = use(context, true);
+    context.combines = false;
+    context.parts.clear();
+    for (const Posted& message : gathered_) {
+      for (int i = 0; i < message.count; ++i)
+        add_part(context, message, pieces_[message.first + i]);
+      context.combines |= message.head.combine.has_value();
     }
     run_locals(context, locals_);
     in_step_ = false;
-    add_landings(context, posted);
-    std::set<std::pair<int, Direction>> seen;
-    for (size_t i = 0; i < gathered_.size() && !findings_.any(); ++i) {
-      const MessageHead& head = gathered_[i].head;
-      const std::optional<int> peer = peer_of(context, head);
-      if (!peer) return;
-      if (!seen.insert({*peer, head.direction}).second)
-        return fail(Property::kOrder, context, {*peer},
-                    fmt::format("has two messages in one direction with {} in a step",
-                                roster_.name(*peer)));
-      ++context.unmet;
-      enqueue(context, std::move(posted[i]), *peer, head.direction);
-    }
+    ++posts_;
+    std::swap(context.posted, gathered_);
+    context.sort();
+    for (size_t i = 0; i < context.posted.size() && !findings_.any(); ++i)
+      enqueue(context, context.posted[i]);
   }
 
-  // Where the step combines something, all that it receives waits until its end.
-  void add_landings(Context& context, std::vector<Posted>& posted) {
-    if (std::none_of(gathered_.begin(), gathered_.end(),
-                     [](const Gathered& message) { return message.head.combine; }))
-      return;
-    for (size_t i = 0; i < gathered_.size(); ++i) {
-      if (gathered_[i].head.direction == Direction::kSend) continue;
-      posted[i].landing = static_cast<int>(context.landings.size());
-      context.landings.push_back({gathered_[i].head.combine, gathered_[i].pieces, {}});
-    }
+  void add_part(Context& context, const Posted& message, const PieceValue& piece) {
+    const bool send = message.head.direction == Direction::kSend;
+    context.parts.push_back(send ? memory_.read(context.use, piece)
+                                 : memory_.target(context.use, piece));
+    if (send && knows_counts_ && !message.head.sized && context.parts.back().length == 0)
+      fail(Property::kEmpty, context, {},
+           fmt::format("sends nothing of block {} to rank {}", piece.block, message.head.peer));
   }
 
-  void land(Context& context) {
-    const Use use = this->use(context, true);
-    for (const Landing& landing : context.landings)
-      for (size_t i = 0; i < landing.pieces.size() && !findings_.any(); ++i) {
-        const PieceValue& piece = landing.pieces[i];
-        const Part& arrived = landing.arrived[i];
-        if (!landing.combine) {
-          memory_.write(use, piece, arrived, false);
-          continue;
-        }
-        const Part there = memory_.read(use, piece);
-        if (findings_.any()) return;
-        memory_.write(use, piece, memory_.combine(use, arrived, there, *landing.combine), false);
-      }
-    context.landings.clear();
+  // The process that a message names; -1 where there is none.
+  int peer_of(const MessageHead& head) const {
+    const Place& place = processes_.place(current_->process);
+    if (head.peer < 0 || head.peer >= (head.remote ? place.remote_ranks : place.ranks)) return -1;
+    return processes_.index(head.remote ? 1 - place.group : place.group, head.peer);
   }
 
-  std::optional<int> peer_of(const Context& context, const MessageHead& head) {
-    const Place& place = roster_.place(context.process);
-    const int64_t ranks = head.remote ? place.remote_ranks : place.ranks;
-    const int peer = roster_.index(head.remote ? 1 - place.group : place.group, head.peer);
-    if (head.peer < 0 || head.peer >= ranks)
-      fail(Property::kPeer, context, {}, fmt::format("names rank {} of {}", head.peer, ranks));
-    else if (peer == context.process)
+  // Posts a message, which meets its other end where that is posted.
+  void enqueue(Context& context, Posted& message) {
+    const MessageHead& head = message.head;
+    if (!ask_peer(context, message)) return;
+    message.waits = true;
+    ++context.unmet;
+    Context& peer = contexts_[message.peer];
+    const bool send = head.direction == Direction::kSend;
+    Posted* const other =
+        peer.waiting(context.process, send ? Direction::kReceive : Direction::kSend);
+    if (!other) return;
+    send ? meet(context, message, peer, *other) : meet(peer, *other, context, message);
+  }
+
+  bool ask_peer(const Context& context, const Posted& message) {
+    const Place& place = processes_.place(context.process);
+    const bool send = message.head.direction == Direction::kSend;
+    if (message.peer < 0) {
+      fail(Property::kPeer, context, {},
+           fmt::format("names rank {} of {}", message.head.peer,
+                       message.head.remote ? place.remote_ranks : place.ranks));
+    } else if (message.peer == context.process) {
       fail(Property::kSelfMessage, context, {}, "sends to itself");
-    else
-      return peer;
-    return std::nullopt;
-  }
-
-  void enqueue(const Context& context, Posted posted, int peer, Direction direction) {
-    const bool send = direction == Direction::kSend;
-    const int source = send ? context.process : peer, target = send ? peer : context.process;
-    PairQueue& queue = rendezvous_.queue(source, target);
-    (send ? queue.sends : queue.receives).push_back(std::move(posted));
-    if (queue.sends.empty() || queue.receives.empty()) return;
-    meet(queue.sends.front(), queue.receives.front(), source, target);
-    queue.sends.pop_front();
-    queue.receives.pop_front();
-  }
-
-  void meet(const Posted& sent, const Posted& received, int source, int target) {
-    Context& sender = rendezvous_.contexts[source];
-    Context& receiver = rendezvous_.contexts[target];
-    ask_agreement(sender, receiver, sent, received);
-    for (size_t i = 0; i < sent.parts.size() && !findings_.any(); ++i) {
-      if (!received.sized) memory_.note_length(received.use, sent.parts[i]);
-      if (received.landing < 0)
-        memory_.write(received.use, received.parts[i].piece, sent.parts[i], false);
+    } else if (int64_t& last = (send ? last_sent_ : last_received_)[message.peer]; last == posts_) {
+      fail(Property::kOrder, context, {message.peer},
+           fmt::format("has two messages in one direction with {} in a step",
+                       processes_.name(message.peer)));
+    } else {
+      last = posts_;
+      return true;
     }
-    if (received.landing >= 0) receiver.landings[received.landing].arrived = sent.parts;
-    single_ &= sent.parts.empty() || (sent.parts.size() == 1 && !sent.parts[0].piece.ranged);
-    bookings_.push_back({*sent.use.key, source, target, !sent.parts.empty()});
+    return false;
+  }
+
+  void meet(Context& sender, Posted& sent, Context& receiver, Posted& received) {
+    ask_agreement(sender, sent, receiver, received);
+    for (int i = 0; i < sent.count && !findings_.any(); ++i) {
+      const Part& part = sender.parts[sent.first + i];
+      Part& target = receiver.parts[received.first + i];
+      if (!received.head.sized) memory_.note_length(receiver.use, part);
+      if (receiver.combines)
+        target = {target.piece, part.length, part.fragments};
+      else
+        memory_.write(receiver.use, target.piece, part, false);
+    }
+    single_ &= sent.count == 0 || (sent.count == 1 && !sender.parts[sent.first].piece.ranged);
+    book(*sender.key, sender.process, receiver.process, sent.count > 0);
+    sent.waits = received.waits = false;
     for (Context* context : {&sender, &receiver})
       if (--context->unmet == 0 && context != current_) ready_.push_back(context->process);
   }
 
-  void ask_agreement(const Context& sender, const Context& receiver, const Posted& sent,
+  // What a step that combines has received, in the order of its statements.
+  void land(Context& context) {
+    if (!context.combines) return;
+    context.combines = false;
+    for (const Posted& message : context.posted) {
+      if (message.head.direction == Direction::kSend) continue;
+      for (int i = 0; i < message.count && !findings_.any(); ++i) {
+        Part arrived = context.parts[message.first + i];
+        if (message.head.combine) {
+          const Part there = memory_.read(context.use, arrived.piece);
+          if (findings_.any()) return;
+          arrived = memory_.combine(context.use, arrived, there, *message.head.combine);
+        }
+        memory_.write(context.use, arrived.piece, arrived, false);
+      }
+    }
+  }
+
+  void ask_agreement(const Context& sender, const Posted& sent, const Context& receiver,
                      const Posted& received) {
-    const std::string peer = roster_.name(receiver.process);
-    if (sent.use.key != received.use.key)
-      return fail(Property::kKeys, sender, {receiver.process},
-                  fmt::format("sends in step {} what {} receives in step {}", *sent.use.key, peer,
-                              *received.use.key));
-    if (sent.parts.size() != received.parts.size())
-      return fail(Property::kLength, sender, {receiver.process},
-                  fmt::format("sends {} pieces, {} receives {}", sent.parts.size(), peer,
-                              received.parts.size()));
-    if (sent.sized != received.sized)
-      return fail(Property::kLength, sender, {receiver.process},
-                  fmt::format("and {} disagree whether lengths travel ahead", peer));
-    for (size_t i = 0; i < sent.parts.size(); ++i)
-      if (received.parts[i].length >= 0 && received.parts[i].length != sent.parts[i].length)
-        return fail(Property::kLength, sender, {receiver.process},
-                    fmt::format("sends {} as piece {}, {} receives {}", sent.parts[i].length, i,
-                                peer, received.parts[i].length));
+    const auto disagree = [&](Property property, const std::string& detail) {
+      fail(property, sender, {receiver.process}, detail);
+    };
+    const auto peer = [&] { return processes_.name(receiver.process); };
+    if (*sender.key != *receiver.key)
+      return disagree(Property::kKeys, fmt::format("sends in step {} what {} receives in step {}",
+                                                   *sender.key, peer(), *receiver.key));
+    if (sent.count != received.count)
+      return disagree(Property::kLength, fmt::format("sends {} pieces, {} receives {}", sent.count,
+                                                     peer(), received.count));
+    if (sent.head.sized != received.head.sized)
+      return disagree(Property::kLength,
+                      fmt::format("and {} disagree whether lengths travel ahead", peer()));
+    for (int i = 0; i < sent.count; ++i) {
+      const int64_t length = sender.parts[sent.first + i].length;
+      const int64_t wanted = receiver.parts[received.first + i].length;
+      if (wanted >= 0 && wanted != length)
+        return disagree(Property::kLength, fmt::format("sends {} as piece {}, {} receives {}",
+                                                       length, i, peer(), wanted));
+    }
+  }
+
+  void book(int64_t key, int source, int target, bool block) {
+    bookings_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
   }
 
   // Books everything by key, as the streaming checker does as it goes.
@@ -314,14 +330,16 @@ class Executor {
   }
 
   void book(const Booking& booking) {
+    const auto source = static_cast<int32_t>(booking.source);
+    const auto target = static_cast<int32_t>(booking.target);
     if (booking.source == booking.target)
-      return booking.block ? ledger_.copy(booking.source) : ledger_.copy_outside(booking.source);
+      return booking.block ? ledger_.copy(source) : ledger_.copy_outside(source);
     (booking.block ? report_.messages : report_.tokens) += 1;
-    ledger_.message(booking.source, booking.target, booking.block);
+    ledger_.message(source, target, booking.block);
     if (!ledger_.conflict()) return;
-    findings_.add(Property::kPort, booking.key, {booking.source, booking.target},
+    findings_.add(Property::kPort, booking.key, {source, target},
                   fmt::format("the message from {} to {} is one too many for the port of {} {}",
-                              roster_.name(booking.source), roster_.name(booking.target),
+                              processes_.name(source), processes_.name(target),
                               ledger_.port_per_node() ? "node" : "rank", ledger_.conflict()->unit));
   }
 
@@ -329,21 +347,24 @@ class Executor {
   const Job& job_;
   const std::vector<Binding>& bindings_;
   const Code code_;
-  const Roster roster_;
+  const Processes processes_;
   Findings findings_;
   const bool knows_counts_;
   Memory memory_;
   Ledger ledger_;
 
-  Rendezvous rendezvous_;
+  std::vector<Context> contexts_;  // by process
   std::deque<int> ready_;
   std::unordered_map<int, std::vector<int64_t>>
       keys_;  // of a rank's steps so far, where a window can matter
 
   Context* current_ = nullptr;
   bool in_step_ = false;
-  std::vector<Gathered> gathered_;
+  std::vector<Posted> gathered_;
+  std::vector<PieceValue> pieces_;
   std::vector<Local> locals_;
+  int64_t posts_ = 0;                               // steps that have been posted
+  std::vector<int64_t> last_sent_, last_received_;  // by peer: which of them had a message to it
 
   std::vector<Booking> bookings_;
   bool sequential_ = false;

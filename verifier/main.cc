@@ -50,19 +50,25 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
   if (!schedule.ok()) return bad_input("check", schedule.error().message);
   if (serves_any_nodes(schedule->job))
     return check_proof(file, *schedule, bytes->size(), arguments);
-  const Result<Call> call = read_call(arguments.call, *schedule);
-  if (!call.ok()) return bad_input("check", call.error().message);
-  const Result<Report> report =
-      check_schedule(schedule->program, schedule->job, *call, {arguments.ports});
-  if (!report.ok()) return bad_input("check", fmt::format("{}: {}", file, report.error().message));
-  fmt::print("{}", check_report(file, *schedule, bytes->size(), *call, *report));
+  const Result<std::vector<Call>> calls = calls_to_check(arguments.call, *schedule);
+  if (!calls.ok()) return bad_input("check", calls.error().message);
+  std::vector<CheckedCall> checked;
+  for (const Call& call : *calls) {
+    const Result<Report> report =
+        check_schedule(schedule->program, schedule->job, call, {arguments.ports});
+    if (!report.ok())
+      return bad_input("check", fmt::format("{}: {}", file, report.error().message));
+    checked.push_back({call, *report});
+    if (report->violation) break;
+  }
+  fmt::print("{}", check_report(file, *schedule, bytes->size(), checked));
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
              usage.ru_maxrss / 1024.0);
-  return report->violation ? ExitCode::kRefuted : ExitCode::kVerified;
+  return checked.back().report.violation ? ExitCode::kRefuted : ExitCode::kVerified;
 }
 
 int check(const CheckArguments& arguments) {

@@ -11,13 +11,15 @@
 #include "schedule/walk.h"
 #include "verifier/check.h"
 #include "verifier/contents.h"
+#include "verifier/touches.h"
+#include "verifier/values.h"
 
 namespace quadrille::verifier {
 
 // All processes of both groups, numbered: group 0 first.
-class Roster {
+class Processes {
  public:
-  explicit Roster(const std::vector<Binding>& bindings);
+  explicit Processes(const std::vector<Binding>& bindings);
 
   int size() const { return places_.size(); }
   const Place& place(int process) const { return places_[process]; }
@@ -35,7 +37,7 @@ class Roster {
 // The first violation, and nothing after it.
 class Findings {
  public:
-  explicit Findings(const Roster& roster) : roster_(roster) {}
+  explicit Findings(const Processes& processes) : processes_(processes) {}
 
   bool any() const { return violation_.has_value(); }
   const std::optional<Violation>& violation() const { return violation_; }
@@ -43,17 +45,17 @@ class Findings {
            std::string detail);
 
  private:
-  const Roster& roster_;
+  const Processes& processes_;
   std::optional<Violation> violation_;
 };
 
 // Who uses a block, and when. Uses outside steps overlap with no step.
 struct Use {
-  int process;
-  int64_t epoch;  // of the process: a copy outside steps ends one
+  int process = 0;
+  int64_t epoch = 0;  // of the process: a copy outside steps ends one
   std::optional<int64_t> key;
-  int64_t after;
-  bool in_step;
+  int64_t after = kNoAfter;
+  bool in_step = false;
 };
 
 // A piece, and what was read there.
@@ -66,7 +68,7 @@ struct Part {
 class Memory {
  public:
   Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
-         const Roster& roster, Findings& findings);
+         const Processes& processes, Findings& findings);
 
   // What a send, copy or reduction reads there.
   Part read(const Use& use, const PieceValue& piece);
@@ -86,31 +88,29 @@ class Memory {
   bool any_counts() const { return any_counts_; }
 
  private:
-  struct Access {
-    Use use;
-    bool write;
-    Interval part;
+  struct BufferState {
+    std::vector<BlockContents> blocks;
+    std::vector<Touches> touches;  // of each; none where no step may be in flight beside another
+    std::vector<bool> arrived;  // something was written that a call in place has not there already
   };
-  struct BlockState {
-    BlockContents contents;
-    std::vector<Access> accesses;
-    bool arrived = false;  // something was written here that a call in place has not there already
-  };
-  using Buffers = std::array<std::vector<BlockState>, 3>;
+  using Buffers = std::array<BufferState, 3>;
 
   void fail(Property property, const Use& use, std::string detail);
   void fill_send_blocks(int process);
   int64_t length_of(int process, Buffer buffer, int64_t block) const;
-  BlockState* find(const Use& use, const PieceValue& piece);
+  BufferState& buffer(int process, Buffer buffer) {
+    return buffers_[process][static_cast<int>(buffer)];
+  }
+  BlockContents* find(const Use& use, const PieceValue& piece);
   std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
-  void touch(BlockState& block, const Use& use, const Interval& part, bool write);
+  void touch(const Use& use, const PieceValue& piece, const Interval& part, bool write);
   void ask_in_place(const Use& use, int64_t send_block);
   std::optional<int64_t> alias(int process, int64_t send_block) const;
   void finish_block(int process, int64_t block);
 
   const Program& program_;
   const Call& call_;
-  const Roster& roster_;
+  const Processes& processes_;
   Findings& findings_;
   Values values_;
   std::vector<Buffers> buffers_;  // by process

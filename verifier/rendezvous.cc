@@ -5,32 +5,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
 namespace quadrille::verifier {
 namespace {
 
-// The peer of the first message of a waiting context that has not met, and its direction.
-std::pair<int, Direction> waits_for(const Rendezvous& rendezvous, const Context& context) {
-  const auto holds = [&](const std::deque<Posted>& side) {
-    return std::any_of(side.begin(), side.end(),
-                       [&](const Posted& p) { return p.use.process == context.process; });
-  };
-  std::set<std::pair<int, Direction>> found;
-  for (const auto& [pair, queue] : rendezvous.queues) {
-    const int source = static_cast<int>(pair >> 32), target = static_cast<int>(pair & 0xffffffff);
-    if (source == context.process && holds(queue.sends)) found.insert({target, Direction::kSend});
-    if (target == context.process && holds(queue.receives))
-      found.insert({source, Direction::kReceive});
+// The peer of the first message that has not met, and its direction.
+std::pair<int, Direction> waits_for(const Context& context) {
+  std::optional<std::pair<int, Direction>> first;
+  for (const Posted& posted : context.posted) {
+    if (!posted.waits) continue;
+    const std::pair<int, Direction> here{posted.peer, posted.head.direction};
+    if (!first || here < *first) first = here;
   }
-  check(!found.empty(), "a context waits for a message that no queue holds");
-  return *found.begin();
+  check(first.has_value(), "a rank waits for a message that is not posted");
+  return *first;
 }
 
-const Context* waiting_context(const Rendezvous& rendezvous, int process) {
-  const Context& context = rendezvous.contexts[process];
-  return context.unmet > 0 ? &context : nullptr;
-}
+const Context* if_waiting(const Context& context) { return context.unmet > 0 ? &context : nullptr; }
 
 struct Wait {
   std::vector<const Context*> path;  // who waits for the next
@@ -38,13 +30,10 @@ struct Wait {
 };
 
 // Follows who waits for whom until a rank comes up again, or is done.
-Wait follow(const Rendezvous& rendezvous, const Context& start) {
+Wait follow(const std::vector<Context>& contexts, const Context& start) {
   Wait wait{{}, false};
-  for (const Context* at = &start; at;
-       at = waiting_context(rendezvous, waits_for(rendezvous, *at).first)) {
-    const auto seen =
-        std::find_if(wait.path.begin(), wait.path.end(),
-                     [at](const Context* earlier) { return earlier->process == at->process; });
+  for (const Context* at = &start; at; at = if_waiting(contexts[waits_for(*at).first])) {
+    const auto seen = std::find(wait.path.begin(), wait.path.end(), at);
     if (seen != wait.path.end()) {
       wait.path.erase(wait.path.begin(), seen);
       wait.cycle = true;
@@ -55,28 +44,58 @@ Wait follow(const Rendezvous& rendezvous, const Context& start) {
   return wait;
 }
 
+constexpr size_t kFew = 8;
+
 }  // namespace
 
-void ask_progress(const Rendezvous& rendezvous, const Roster& roster, Findings& findings) {
-  const auto stuck = std::find_if(rendezvous.contexts.begin(), rendezvous.contexts.end(),
+void Context::sort() {
+  order.clear();
+  if (posted.size() <= kFew) return;
+  for (size_t i = 0; i < posted.size(); ++i) order.push_back(static_cast<int>(i));
+  std::sort(order.begin(), order.end(), [this](int a, int b) {
+    return std::tie(posted[a].peer, posted[a].head.direction, a) <
+           std::tie(posted[b].peer, posted[b].head.direction, b);
+  });
+}
+
+Posted* Context::waiting(int peer, Direction direction) {
+  const auto is_wanted = [=](const Posted& p) {
+    return p.waits && p.peer == peer && p.head.direction == direction;
+  };
+  if (order.empty()) {
+    const auto found = std::find_if(posted.begin(), posted.end(), is_wanted);
+    return found == posted.end() ? nullptr : &*found;
+  }
+  const auto first = std::partition_point(order.begin(), order.end(), [&](int i) {
+    return std::tie(posted[i].peer, posted[i].head.direction) < std::tie(peer, direction);
+  });
+  const auto found = std::find_if(first, order.end(), [&](int i) {
+    return is_wanted(posted[i]) || posted[i].peer != peer || posted[i].head.direction != direction;
+  });
+  return found == order.end() || !is_wanted(posted[*found]) ? nullptr : &posted[*found];
+}
+
+void ask_progress(const std::vector<Context>& contexts, const Processes& processes,
+                  Findings& findings) {
+  const auto stuck = std::find_if(contexts.begin(), contexts.end(),
                                   [](const Context& context) { return context.unmet > 0; });
-  if (stuck == rendezvous.contexts.end()) return;
-  const Wait wait = follow(rendezvous, *stuck);
+  if (stuck == contexts.end()) return;
+  const Wait wait = follow(contexts, *stuck);
   const Context& told = wait.cycle ? *wait.path.front() : *wait.path.back();
-  const auto [peer, direction] = waits_for(rendezvous, told);
+  const auto [peer, direction] = waits_for(told);
   const std::string text = fmt::format(
-      "{} waits {} {}", roster.name(told.process),
-      direction == Direction::kSend ? "to send to" : "to receive from", roster.name(peer));
+      "{} waits {} {}", processes.name(told.process),
+      direction == Direction::kSend ? "to send to" : "to receive from", processes.name(peer));
   if (!wait.cycle)
     return findings.add(Property::kMatch, told.key, {told.process, peer}, text + ", which is done");
-  std::vector<int> processes;
+  std::vector<int> waiting;
   std::string around;
   for (const Context* context : wait.path) {
-    processes.push_back(context->process);
-    around += roster.name(context->process) + " waits for ";
+    waiting.push_back(context->process);
+    around += processes.name(context->process) + " waits for ";
   }
-  findings.add(Property::kProgress, told.key, processes,
-               fmt::format("{}: {}{}", text, around, roster.name(told.process)));
+  findings.add(Property::kProgress, told.key, waiting,
+               fmt::format("{}: {}{}", text, around, processes.name(told.process)));
 }
 
 }  // namespace quadrille::verifier

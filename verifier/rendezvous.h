@@ -1,12 +1,9 @@
-// The state of the general checker's run: contexts, the messages that they have posted, and, where
-// nothing goes on any more, who waits for whom.
+// The state of the exact checker's run: ranks on their way, the messages that they have posted, and,
+// where nothing goes on any more, who waits for whom.
 #ifndef QUADRILLE_VERIFIER_RENDEZVOUS_H_
 #define QUADRILLE_VERIFIER_RENDEZVOUS_H_
 
-#include <deque>
 #include <optional>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "schedule/walk.h"
@@ -14,45 +11,39 @@
 
 namespace quadrille::verifier {
 
+// A message of the step that a rank is in; its parts are those of the rank from `first` on.
 struct Posted {
-  Use use;
-  bool sized;
-  std::vector<Part> parts;
-  int landing = -1;  // where what arrives waits for the other messages of its step; -1: nowhere
+  MessageHead head;
+  int peer = -1;  // as a process
+  int first, count;
+  bool waits = false;  // is posted and has not met
 };
 
-// What a receive has got.
-struct Landing {
-  std::optional<Side> combine;
-  std::vector<PieceValue> pieces;
-  std::vector<Part> arrived;
-};
-
-// A rank on its way.
+// A rank on its way. It goes on only when its step has met, so there is one message at most between
+// two ranks each way.
 struct Context {
   int process = 0;
   Walker walker;
   std::vector<int64_t> registers;
-  std::optional<int64_t> key;     // of the last step
-  int64_t epoch = 0;              // ended by a copy outside steps
-  int unmet = 0;                  // messages of the posted step that have not met
-  std::vector<Landing> landings;  // of a step that combines what it receives
+  std::optional<int64_t> key;  // of the last step
+  int64_t epoch = 0;           // ended by a copy outside steps
+  // The step that is posted.
+  Use use;
+  std::vector<Posted> posted;
+  std::vector<Part> parts;  // what is sent, and where what arrives belongs
+  std::vector<int> order;   // of the posted, by peer and direction, where they are many
+  int unmet = 0;
+  bool combines = false;  // what it receives lands when all have met
+
+  void sort();  // once all are posted
+  // The message to or from that process that has not met; nothing where there is none.
+  Posted* waiting(int peer, Direction direction);
 };
 
-struct PairQueue {
-  std::deque<Posted> sends, receives;
-};
-
-struct Rendezvous {
-  std::vector<Context> contexts;  // by process number
-  std::unordered_map<int64_t, PairQueue> queues;
-
-  PairQueue& queue(int source, int target) { return queues[int64_t{source} << 32 | target]; }
-};
-
-// When nothing can go on: adds to the findings what the first waiting context waits for, nothing
-// where everybody has come to the end.
-void ask_progress(const Rendezvous& rendezvous, const Roster& roster, Findings& findings);
+// When nothing can go on: adds to the findings what the first waiting rank waits for, nothing where
+// everybody has come to the end.
+void ask_progress(const std::vector<Context>& contexts, const Processes& processes,
+                  Findings& findings);
 
 }  // namespace quadrille::verifier
 

@@ -73,23 +73,55 @@ std::string proof_text(const Schedule& schedule) {
   return covers(*program, schedule.job) ? scope : scope + "; the file is for more";
 }
 
-std::string scope_text(const Schedule& schedule, const Call& call) {
+std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   if (const ProvenProgram* program = find_proof(schedule))
     return fmt::format("this code is {}, proven for {}", program->name, program->scope);
-  return call.counts.empty()
-             ? "verified for this topology alone: no proof of this code is known"
-             : "verified for this topology and this call alone: no proof of this code is known";
+  return fmt::format("verified for this topology {}alone: no proof of this code is known",
+                     checked.size() > 1                ? "and these calls "
+                     : !checked[0].call.counts.empty() ? "and this call "
+                                                       : "");
 }
 
-std::string verified_text(const Schedule& schedule, const Call& call, const Report& report) {
+std::string steps_text(const Report& report) {
+  return fmt::format(
+      "{}{}, {} messages{}", report.steps,
+      report.copy_steps ? fmt::format(" (and {} with copies only)", report.copy_steps) : "",
+      report.messages, report.tokens ? fmt::format(", {} tokens", report.tokens) : "");
+}
+
+std::string window_text(int64_t window) {
+  return window == 0 ? "any number of steps may be in flight"
+                     : fmt::format("at most {} step{} in flight", window, window == 1 ? "" : "s");
+}
+
+// What holds for each of several calls holds for all.
+Report joined(const std::vector<CheckedCall>& checked) {
+  Report all = checked[0].report;
+  for (const auto& [call, report] : checked) {
+    all.limit_window(report.safe_window);
+    all.in_place &= report.in_place;
+    all.any_counts &= report.any_counts;
+    all.port = std::min(all.port, report.port);
+    all.temporary_blocks = std::max(all.temporary_blocks, report.temporary_blocks);
+  }
+  return all;
+}
+
+std::string verified_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const Program& program = schedule.program;
+  const Report report = joined(checked);
   std::string text;
   const auto line = [&](const char* what, const std::string& found) {
     text += fmt::format("  {:<10}{}\n", what, found);
   };
   constexpr size_t kLongest = 60;
-  if (const std::string given = call_text(program, call, kLongest); !given.empty())
-    line("call", given);
+  for (const CheckedCall& one : checked) {
+    const std::string given = call_text(program, one.call, kLongest);
+    if (checked.size() > 1)
+      line("call", fmt::format("{}: steps {}", given, steps_text(one.report)));
+    else if (!given.empty())
+      line("call", given);
+  }
   if (program.collective == Collective::kAlltoall)
     line("blocks",
          report.any_counts
@@ -102,18 +134,11 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
   line("progress",
        "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
   line("port", port_text(program, report));
-  line("steps",
-       fmt::format(
-           "{}{}, {} messages{}", report.steps,
-           report.copy_steps ? fmt::format(" (and {} with copies only)", report.copy_steps) : "",
-           report.messages, report.tokens ? fmt::format(", {} tokens", report.tokens) : ""));
+  if (checked.size() == 1) line("steps", steps_text(report));
   if (report.timed)
     line("time",
          fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
-  line("window", report.safe_window == 0
-                     ? "any number of steps may be in flight"
-                     : fmt::format("at most {} step{} in flight", report.safe_window,
-                                   report.safe_window == 1 ? "" : "s"));
+  line("window", window_text(report.safe_window));
   if (report.temporary_blocks > 0)
     line("temporary",
          fmt::format("at most {} block{} a rank: none is overwritten before it was used, or used "
@@ -121,7 +146,7 @@ std::string verified_text(const Schedule& schedule, const Call& call, const Repo
                      report.temporary_blocks, report.temporary_blocks == 1 ? "" : "s"));
   line("in place", report.in_place ? "each block is sent no later than it is overwritten"
                                    : "blocks to be sent are copied first");
-  line("scope", scope_text(schedule, call));
+  line("scope", scope_text(schedule, checked));
   return text;
 }
 
@@ -158,13 +183,14 @@ std::string replay_command(const std::string& file, const Program& program, cons
 }
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
-                         const Call& call, const Report& report) {
+                         const std::vector<CheckedCall>& checked) {
+  const auto& [call, report] = checked.back();
   const char* const verified = uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"
                                    : "verified";
   std::string text = fmt::format("{}: {}\n{}", file, report.violation ? "REFUTED" : verified,
                                  first_line(schedule, bytes));
-  if (!report.violation) return text + verified_text(schedule, call, report);
+  if (!report.violation) return text + verified_text(schedule, checked);
   const Violation& violation = *report.violation;
   text += fmt::format("  {}: {}\n", property_name(violation.property),
                       property_text(violation.property));

@@ -3,16 +3,22 @@
 #define QUADRILLE_VERIFIER_REPORT_H_
 
 #include <string>
+#include <vector>
 
 #include "verifier/decode.h"
 #include "verifier/verdict.h"
 
 namespace quadrille::verifier {
 
-// What `check` prints of a file; `call` says for which counts it was checked, where the program
-// depends on them.
+struct CheckedCall {
+  Call call;
+  Report report;
+};
+
+// What `check` prints of a file that was checked for one call or more, up to the first that is
+// refuted.
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
-                         const Call& call, const Report& report);
+                         const std::vector<CheckedCall>& checked);
 
 // What it prints of a schedule for any nodes, where none are given to check it on.
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);

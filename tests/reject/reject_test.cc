@@ -1,5 +1,6 @@
 // A named case for each thing that a schedule can get wrong: the program of that name is refused
 // for its reason, with that counterexample, and is accepted once the line at fault is mended.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +79,33 @@ TEST(Reject, TheGeneralExecutorRefusesEveryCaseOnItsOwn) {
     EXPECT_TRUE(execute(program, job, refusal.call, bindings, {refusal.ports}).violation)
         << refusal.name;
   }
+}
+
+// As verdicts.golden has it, a line a case.
+std::string line_of(const Refusal& refusal, const Violation& violation) {
+  std::string processes;
+  for (const Process& process : violation.processes)
+    processes += fmt::format("({},{})", process.group, process.rank);
+  const std::string step = violation.key ? fmt::format("{}", *violation.key) : "-";
+  return fmt::format("{}: {}, step {}, {}: {}\n", refusal.name, property_name(violation.property),
+                     step, processes, violation.detail);
+}
+
+TEST(Reject, TheGeneralExecutorSaysOfEveryCaseWhatIsWrittenDown) {
+  std::string said;
+  for (const Refusal& refusal : refusals()) {
+    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
+    const Job job = job_of(refusal);
+    std::vector<Binding> bindings;
+    for (int64_t group = 0; group < program.groups; ++group)
+      bindings.push_back(bind(program, job, refusal.call, group).value());
+    said +=
+        line_of(refusal, *execute(program, job, refusal.call, bindings, {refusal.ports}).violation);
+  }
+  std::ifstream file("tests/reject/verdicts.golden");
+  std::stringstream written;
+  written << file.rdbuf();
+  EXPECT_EQ(said, written.str());
 }
 
 TEST(Reject, TheCheckerOfAllgathersAcceptsNoCase) {

@@ -1,10 +1,15 @@
-// What a block holds, against arrays of positions under random writes, reads and clearings.
+// What blocks hold and who has used them, against arrays of positions and plain lists under random
+// changes.
 #include "verifier/contents.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
+
+#include "verifier/touches.h"
+#include "verifier/values.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -24,15 +29,27 @@ void expect_same(const BlockContents& block, const Cells& cells) {
     for (int high = low + 1; high <= kLength; ++high) {
       full &= cells[high - 1].value >= 0;
       unused |= cells[high - 1].unused;
-      ASSERT_EQ(covers(block.fragments(), low, high), full);
+      ASSERT_EQ(block.holds(low, high), full);
       ASSERT_EQ(block.unused(low, high), unused);
     }
-    const Fragments here = cut(block.fragments(), low, low + 1, 0);
-    ASSERT_EQ(here.size(), cells[low].value >= 0 ? 1u : 0u);
-    if (here.empty()) continue;
-    ASSERT_EQ(here[0].value, cells[low].value);
-    ASSERT_EQ(here[0].low + here[0].shift, cells[low].origin);
+    for (int value = 0; value < 3; ++value)
+      for (int shift = 0; shift < 3; ++shift)
+        ASSERT_EQ(block.shares({{low, low + 1, shift, value}}),
+                  cells[low].value == value && cells[low].origin == low + shift);
   }
+}
+
+void expect_read(const Fragments& read, const Cells& cells, int low, int high) {
+  int held = 0;
+  for (const Fragment& fragment : read) {
+    ASSERT_TRUE(0 <= fragment.low && fragment.high <= high - low);
+    for (int64_t i = fragment.low; i < fragment.high; ++i, ++held) {
+      ASSERT_EQ(fragment.value, cells[low + i].value);
+      ASSERT_EQ(fragment.shift + i, cells[low + i].origin);
+    }
+  }
+  ASSERT_EQ(held, std::count_if(&cells[0] + low, &cells[0] + high,
+                                [](const Cell& cell) { return cell.value >= 0; }));
 }
 
 TEST(BlockContents, HoldWhatAnArrayOfPositionsHolds) {
@@ -48,11 +65,11 @@ TEST(BlockContents, HoldWhatAnArrayOfPositionsHolds) {
         block.clear();
         cells = {};
       } else if (what < 3) {
-        block.mark_read(low, high);
+        expect_read(block.read(low, high), cells, low, high);
         for (int i = low; i < high; ++i) cells[i].unused = false;
       } else {
         const int value = below(3), shift = below(3);
-        block.write(low, high, {{low, high, value, shift}});
+        block.write(low, high, {{low, high, shift, value}});
         for (int i = low; i < high; ++i) cells[i] = {value, i + shift, true};
       }
       expect_same(block, cells);
@@ -62,23 +79,121 @@ TEST(BlockContents, HoldWhatAnArrayOfPositionsHolds) {
 
 TEST(BlockContents, EqualNeighboursAreJoined) {
   BlockContents block;
-  block.write(0, 3, {{0, 3, 7, 0}});
-  block.write(3, 5, {{3, 5, 7, 0}});
-  EXPECT_EQ(block.fragments(), (Fragments{{0, 5, 7, 0}}));
+  block.write(0, 3, {{0, 3, 0, 7}});
+  block.write(3, 5, {{3, 5, 0, 7}});
+  ASSERT_EQ(block.fragments().size(), 1u);
+  EXPECT_EQ(block.fragments()[0], (Fragment{0, 5, 0, 7, true}));
   EXPECT_EQ(block.length(), 5);
+  block.mark_read(1, 2);
+  EXPECT_EQ(block.fragments().size(), 3u);
+  block.mark_read(0, 5);
+  EXPECT_EQ(block.fragments().size(), 1u);
+}
+
+TEST(BlockContents, OfNoLengthAreWrittenAndHold) {
+  BlockContents block;
+  EXPECT_FALSE(block.written());
+  block.write(0, 0, {});
+  EXPECT_TRUE(block.written());
+  EXPECT_TRUE(block.holds(0, 0));
+  EXPECT_FALSE(block.holds(0, 1));
 }
 
 TEST(Values, AreCombinedInOrderAndNeverAddedTwice) {
   Values values;
   const Contribution a{0, 0, 0}, b{0, 1, 0}, c{0, 2, 0};
-  const int32_t one = values.number({a}), two = values.number({b}), three = values.number({c});
-  EXPECT_EQ(values.number({a}), one);
+  const int32_t one = values.number(a), two = values.number(b), three = values.number(c);
+  EXPECT_EQ(values.number(a), one);
   const auto ab = values.combine(one, two), ba = values.combine(two, one);
   ASSERT_TRUE(ab && ba);
   EXPECT_NE(*ab, *ba);
-  EXPECT_EQ(values.sequence(*values.combine(*ab, three)), (std::vector<Contribution>{a, b, c}));
+  EXPECT_EQ(values.in_any_order(*ab), values.in_any_order(*ba));
+  EXPECT_EQ(*values.combine(*ab, three), values.number({a, b, c}));
+  EXPECT_EQ(values.size(values.number({a, b, c})), 3);
   EXPECT_FALSE(values.combine(*ab, one));
   EXPECT_FALSE(values.combine(*ab, *ab));
+}
+
+TEST(Values, AreOneRunWhereRanksFollowOneAnother) {
+  Values values;
+  std::vector<Contribution> upwards, downwards;
+  for (int64_t rank = 0; rank < 1000; ++rank) upwards.push_back({1, rank, 5});
+  downwards.assign(upwards.rbegin(), upwards.rend());
+  EXPECT_EQ(values.runs(values.number(upwards)), (ContributionRuns{{0, 1000, 5, 1, 1}}));
+  EXPECT_EQ(values.runs(values.number(downwards)), (ContributionRuns{{999, 1000, 5, 1, -1}}));
+  EXPECT_EQ(values.in_any_order(values.number(downwards)), values.number(upwards));
+}
+
+// Sums of few contributions, made at random, beside the lists that they stand for.
+TEST(Values, AreWhatPlainListsAre) {
+  std::mt19937 random(20080908);
+  for (int round = 0; round < 200; ++round) {
+    Values values;
+    std::vector<std::pair<int32_t, std::vector<Contribution>>> known;
+    for (int64_t group = 0; group < 2; ++group)
+      for (int64_t rank = 0; rank < 5; ++rank)
+        for (int64_t block = 0; block < 2; ++block) {
+          const Contribution one{group, rank, block};
+          known.emplace_back(values.number(one), std::vector{one});
+        }
+    for (int made = 0; made < 40; ++made) {
+      const auto [left, first] = known[random() % known.size()];
+      const auto [right, second] = known[random() % known.size()];
+      std::vector<Contribution> both = first;
+      both.insert(both.end(), second.begin(), second.end());
+      const bool twice = std::any_of(second.begin(), second.end(), [&](const Contribution& c) {
+        return std::find(first.begin(), first.end(), c) != first.end();
+      });
+      const auto sum = values.combine(left, right);
+      ASSERT_EQ(sum.has_value(), !twice);
+      if (twice) continue;
+      ASSERT_EQ(*sum, values.number(both));
+      ASSERT_EQ(values.size(*sum), static_cast<int64_t>(both.size()));
+      known.emplace_back(*sum, both);
+    }
+    const auto in_order = [](std::vector<Contribution> list) {
+      std::sort(list.begin(), list.end());
+      return list;
+    };
+    for (const auto& [one, list] : known)
+      for (const auto& [other, others] : known) {
+        ASSERT_EQ(one == other, list == others);
+        ASSERT_EQ(values.in_any_order(one) == values.in_any_order(other),
+                  in_order(list) == in_order(others));
+      }
+  }
+}
+
+TEST(Touches, FindTheStepsThatAListOfAllUsesFinds) {
+  struct Use {
+    int64_t epoch, key;
+    Interval part;
+    bool write;
+  };
+  std::mt19937 random(20190227);
+  const auto below = [&](int n) { return static_cast<int>(random() % n); };
+  int found = 0;
+  for (int round = 0; round < 500; ++round) {
+    Touches touches;
+    std::vector<Use> uses;
+    int64_t epoch = 0, key = -5;
+    for (int i = 0; i < 30; ++i) {
+      epoch += below(12) == 0;
+      key += below(3);
+      const int64_t low = below(10), high = low + below(5), after = key - 1 - below(5);
+      const Use use{epoch, key, {low, high}, below(2) == 0};
+      std::optional<int64_t> wanted;
+      for (const Use& earlier : uses)
+        if (!wanted && earlier.epoch == epoch && after < earlier.key && earlier.key < key &&
+            (earlier.write || use.write) &&
+            std::max(earlier.part.low, low) < std::min(earlier.part.high, high))
+          wanted = earlier.key;
+      ASSERT_EQ(touches.note(epoch, key, after, use.part, use.write), wanted);
+      found += wanted.has_value();
+      uses.push_back(use);
+    }
+  }
+  EXPECT_GT(found, 1000);
 }
 
 }  // namespace
