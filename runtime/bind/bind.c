@@ -234,17 +234,22 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
                   struct quadrille_offer* offer) {
   const struct quadrille_binding before = *binding;
   set_options(binding, options);
-  binding->are_tables_good &= before.block_size == binding->block_size;
-  binding->call = make_call(binding, offer);
+  const char* error = binding->counts ? quadrille_allgather_restart(binding) : NULL;
+  if (error)
+    refuse_tables(offer, error);
+  else
+    binding->call = make_call(binding, offer);
   if (!quadrille_all_well(binding->comm, offer)) {
-    destroy_call(binding->call);
-    *binding = before;
+    if (binding->call != before.call) destroy_call(binding->call);
+    set_options(binding, &(quadrille_bind_options){.window = before.window,
+                                                   .synchronous = before.synchronous,
+                                                   .block_size = before.block_size});
+    binding->call = before.call;
     return 0;
   }
   destroy_call(before.call);
   destroy_call(binding->in_place_call);
   binding->in_place_call = NULL;
-  binding->each = -1;
   return 1;
 }
 

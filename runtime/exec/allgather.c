@@ -125,7 +125,8 @@ static const char* choose_parameters(struct quadrille_binding* b) {
   return NULL;
 }
 
-const char* quadrille_allgather_prepare(struct quadrille_binding* b) {
+/* Chooses parameters and fills tables, after counts changed. */
+static const char* prepare_tables(struct quadrille_binding* b) {
   const char* error = choose_parameters(b);
   if (!error) error = quadrille_tables_refill(&b->tables, &b->loaded->program, &b->place);
   b->are_tables_good = !error;
@@ -135,13 +136,20 @@ const char* quadrille_allgather_prepare(struct quadrille_binding* b) {
 
 const char* quadrille_allgather_open(struct quadrille_binding* b) {
   const size_t ranks = (size_t)b->place.ranks;
-  b->each = -1;
   b->counts = calloc(ranks, sizeof *b->counts);
   b->offsets = calloc(ranks, sizeof *b->offsets);
   if (!b->counts || !b->offsets) return quadrille_no_memory;
   b->place.counts = b->counts;
   b->place.parameters = b->parameters;
-  return quadrille_allgather_prepare(b);
+  return quadrille_allgather_restart(b);
+}
+
+const char* quadrille_allgather_restart(struct quadrille_binding* b) {
+  const size_t ranks = (size_t)b->place.ranks;
+  memset(b->counts, 0, ranks * sizeof *b->counts);
+  memset(b->offsets, 0, ranks * sizeof *b->offsets);
+  b->each = -1;
+  return prepare_tables(b);
 }
 
 /* What is wrong before anything is sent; the call's arguments may be wrong already. */
@@ -159,7 +167,7 @@ static const char* prepare(struct gathering* g, int* error_class) {
   }
   find_base(g);
   if (b->are_tables_good) return NULL;
-  error = quadrille_allgather_prepare(b);
+  error = prepare_tables(b);
   *error_class = error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   return error;
 }

@@ -197,6 +197,7 @@ static void follow_in_parts(struct quadrille_call* c) {
   quadrille_builder_start(b, &c->binding->tables);
   while (more > 0) {
     more = quadrille_builder_next(b);
+    if (more < 0 && b->error == quadrille_no_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
     if (c->plan.lacks_memory || !fit_buffers(c)) {
       c->lacks_memory = 1;

@@ -15,8 +15,8 @@ int quadrille_allgather_run(struct quadrille_binding* binding, const struct quad
                             int error_class, const char* error);
 /* Memory and tables for calls. NULL, or what is wrong. */
 const char* quadrille_allgather_open(struct quadrille_binding* binding);
-/* Chooses parameters and fills tables, after counts changed. */
-const char* quadrille_allgather_prepare(struct quadrille_binding* binding);
+/* As before the first call; the same. */
+const char* quadrille_allgather_restart(struct quadrille_binding* binding);
 
 /* persistent.c: makes a persistent call, of which something may be wrong already. Collective: all
  * ranks return the same class of error, after the handler was called. */

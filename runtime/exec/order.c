@@ -178,6 +178,8 @@ static void plan_send(struct quadrille_builder* b, int32_t number) {
 static void plan_copy(struct quadrille_builder* b, int32_t number) {
   struct quadrille_copy* copy = &b->plan->copies[number];
   const int32_t ranks = b->plan->ranks, from = copy->from.place;
+  /* First of all, as what was saved is read from a buffer that is free then. */
+  if (copy->to >= 2 * ranks && from < ranks) copy->buffer = take_buffer(b);
   plan_read(b, &copy->from, -1, 0);
   if (b->error) return;
   if (b->sent_as && from < ranks) b->sent_as[from] = INT_MAX; /* nothing reads it any more */
@@ -186,8 +188,6 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
   } else if (from >= 2 * ranks) {
     hold(b, copy->to, b->holders[from - 2 * ranks]);
   } else {
-    copy->buffer = take_buffer(b);
-    if (copy->buffer == QUADRILLE_NO_BUFFER) return;
     hold(b, copy->to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
