@@ -111,13 +111,6 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
       fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least())};
 }
 
-const Number& number_of(const Algorithm& algorithm, const Parameter& parameter) {
-  const auto number = std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
-                                   [&](const Number& n) { return n.name == parameter.name.text; });
-  check(number != algorithm.numbers.end(), "a parameter that no flag gives");
-  return *number;
-}
-
 Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& program,
                                   const GenerateArguments& arguments) {
   for (const auto& [name, text] : arguments.numbers)

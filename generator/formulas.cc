@@ -59,6 +59,13 @@ Job job_for_any(const Algorithm& algorithm, const Program& program) {
   return job;
 }
 
+const Number& number_of(const Algorithm& algorithm, const Parameter& parameter) {
+  const auto number = std::find_if(algorithm.numbers.begin(), algorithm.numbers.end(),
+                                   [&](const Number& n) { return n.name == parameter.name.text; });
+  check(number != algorithm.numbers.end(), "a parameter that no flag gives");
+  return *number;
+}
+
 Expression sqrt_formula(const Program& program) {
   Expression whole = ranks();
   for (size_t i = 0; i < program.tables.size(); ++i)

@@ -9,6 +9,9 @@
 
 namespace quadrille {
 
+// The number that gives this parameter of the algorithm's program.
+const Number& number_of(const Algorithm& algorithm, const Parameter& parameter);
+
 // A number as it was typed: "8", "ranks div 2", "size[0]"; the initial one where nothing was. A radix
 // is never more than the number of ranks, and no number less than the least of its kind, whatever
 // the nodes are: 8 serves a job of 4 ranks as 4. `sqrt`, for a radix, is sqrt_formula. Errors name
