@@ -13,7 +13,7 @@
 //
 // Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
 // statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
-// steps finish), kLoop before a further iteration of a loop that strip() may take several of,
+// steps finish), kLoop before a further iteration of a loop that batch() may take several of,
 // kEnd, and kUndefined where an expression has no value (walker.why).
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
@@ -79,7 +79,7 @@ class Code {
 
   // At kLoop: takes the next iteration, and with it as many as differ by constant strides. False, and
   // nothing is taken, where it cannot follow; run() then goes on.
-  bool strip(const Binding& binding, Walker& walker, int64_t* registers, Strip& strip) const;
+  bool batch(const Binding& binding, Walker& walker, int64_t* registers, StridedBatch& batch) const;
 
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
@@ -88,7 +88,7 @@ class Code {
 
  private:
   friend class Compiler;
-  friend class StripEvaluator;
+  friend class BatchEvaluator;
 
   enum class Operation : uint8_t {
     kAdd,
@@ -132,7 +132,7 @@ class Code {
 
   struct Instruction {
     Operation op;
-    uint8_t target = 0, a = 0, b = 0;  // registers; of kNext, target says that strip() may take it
+    uint8_t target = 0, a = 0, b = 0;  // registers; of kNext, target says that batch() may take it
     int32_t immediate = 0;             // jump target, table, or index into pieces_
   };
 

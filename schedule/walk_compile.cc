@@ -196,14 +196,14 @@ class Compiler {
       exits.push_back(run(*step, index, bound));
     const int start = here();
     body(loop.body);
-    emit({Operation::kNext, may_strip(loop.body), index, bound, start});
+    emit({Operation::kNext, may_batch(loop.body), index, bound, start});
     land(exits);
     variables_.pop_back();
     next_register_ = saved;
   }
 
-  // 1 where the loop's body has a step and, outside messages, nothing that strip() cannot take.
-  static uint8_t may_strip(const Body& body) {
+  // 1 where the loop's body has a step and, outside messages, nothing that batch() cannot take.
+  static uint8_t may_batch(const Body& body) {
     bool steps = false, plain = true;
     for_each_statement(body, [&](const Statement& statement) {
       steps |= std::holds_alternative<Step>(statement.kind);

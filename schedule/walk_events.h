@@ -35,7 +35,7 @@ struct Exchanges {
 
 // What several iterations of a loop do that differ by constant strides: in iteration t of `count`,
 // every Strided is at + t*by. An iteration has one step at most, and all have the same messages.
-struct Strip {
+struct StridedBatch {
   struct Strided {
     int64_t at = 0, by = 0;
     int64_t last(int64_t count) const { return at + (count - 1) * by; }

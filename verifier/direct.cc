@@ -9,9 +9,9 @@
 
 #include <tuple>
 
+#include "verifier/exchange_loop.h"
 #include "verifier/key_messages.h"
 #include "verifier/streaming.h"
-#include "verifier/stretch.h"
 #include "verifier/violations.h"
 
 namespace quadrille::verifier {
@@ -23,13 +23,13 @@ class DirectChecker : private StreamingChecker {
                 const CheckOptions& options)
       : StreamingChecker(program, job, binding, options),
         first_key_(ranks_, INT64_MIN),
-        stretches_(ranks_),
+        loops_(ranks_),
         messages_(ranks_),
         partner_(ranks_, -1) {}
 
   std::optional<Report> run() {
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) start(rank);
-    while (!wheel_.empty() && !stopped()) advance();
+    while (!queue_.empty() && !stopped()) advance();
     if (needs_execution_) return std::nullopt;
     if (!stopped()) finish();
     return report_;
@@ -118,28 +118,29 @@ class DirectChecker : private StreamingChecker {
       ledger_.overlapping_step();
       needs_execution_ |= walker.after >= first_key_[rank];
     }
-    wheel_.add(rank, walker.key);
-    begin_stretch(rank);
+    queue_.add(rank, walker.key);
+    begin_loop(rank);
   }
 
   // Takes a loop of exchanges out of the walk.
-  void begin_stretch(int64_t rank) {
+  void begin_loop(int64_t rank) {
     Walker& walker = walkers_[rank];
-    const std::optional<Exchanges> loop = code_.exchanges(walker, registers(rank));
-    const std::optional<Stretch> stretch = loop ? Stretch::of(*loop, rank, ranks_) : std::nullopt;
-    if (!stretch) return;
-    stretches_[rank] = *stretch;
-    walker.key += (loop->count - 1) * loop->key_stride;
+    const std::optional<Exchanges> exchanges = code_.exchanges(walker, registers(rank));
+    if (!exchanges) return;
+    const std::optional<ExchangeLoop> loop = ExchangeLoop::of(*exchanges, rank, ranks_);
+    if (!loop) return;
+    loops_[rank] = *loop;
+    walker.key += (exchanges->count - 1) * exchanges->key_stride;
     code_.leave_loop(walker);
   }
 
-  // The step of a stretch, and on to the next step.
+  // The step of a loop, and on to the next step.
   void go_on(int32_t rank) {
-    Stretch& stretch = stretches_[rank];
-    note_exchange(rank, stretch.peer);
-    if (--stretch.left == 0) return proceed(rank);
-    stretch.next();
-    wheel_.add(rank, stretch.key);
+    ExchangeLoop& loop = loops_[rank];
+    note_exchange(rank, loop.peer);
+    if (--loop.left == 0) return proceed(rank);
+    loop.next();
+    queue_.add(rank, loop.key);
   }
 
   // The step that the walk stands in, and on to the next step.
@@ -166,13 +167,13 @@ class DirectChecker : private StreamingChecker {
 
   // Everything that happens at the next key.
   void advance() {
-    int32_t rank = wheel_.advance();
+    int32_t rank = queue_.advance();
     in_step_ = true;
     if (rank < 0) return;
     while (rank >= 0 && !stopped()) {
-      const int32_t next = wheel_.take(rank);
-      if (next >= 0) __builtin_prefetch(&stretches_[next], 1);
-      stretches_[rank].left > 0 ? go_on(rank) : walk_on(rank);
+      const int32_t next = queue_.take(rank);
+      if (next >= 0) __builtin_prefetch(&loops_[next], 1);
+      loops_[rank].left > 0 ? go_on(rank) : walk_on(rank);
       rank = next;
     }
     match_exchanges();
@@ -289,7 +290,7 @@ class DirectChecker : private StreamingChecker {
 
   // The walk.
   std::vector<int64_t> first_key_;
-  std::vector<Stretch> stretches_;
+  std::vector<ExchangeLoop> loops_;
   bool outside_ = false;  // the current rank copies outside a step
 
   // The current key.

@@ -40,7 +40,7 @@ class ForwardChecker : private StreamingChecker {
       proceed(rank);
     }
     run_copies();
-    while (!wheel_.empty() && !stopped()) advance();
+    while (!queue_.empty() && !stopped()) advance();
     if (needs_execution_) return std::nullopt;
     if (!stopped()) finish();
     return report_;
@@ -178,16 +178,16 @@ class ForwardChecker : private StreamingChecker {
     } else {
       sequential_ = true;
     }
-    wheel_.add(rank, walker.key);
+    queue_.add(rank, walker.key);
   }
 
   // Everything that happens at the next key.
   void advance() {
-    int32_t rank = wheel_.advance();
+    int32_t rank = queue_.advance();
     in_step_ = true;
     if (rank < 0) return;
     while (rank >= 0 && !stopped()) {
-      const int32_t next = wheel_.take(rank);
+      const int32_t next = queue_.take(rank);
       steps_[rank] = numbers_[rank].step(walkers_[rank]);
       proceed(rank);
       rank = next;

@@ -1,4 +1,4 @@
-// The checker of large allgathers: one rank after another, with strips of steps at a time.
+// The checker of large allgathers: one rank after another, with batches of steps at a time.
 //
 // Every message is required to bring bytes of a block to their own place in the same block. Then a
 // rank's part can be judged alone: that its keys increase, that it sends what has arrived in a step
@@ -15,15 +15,15 @@
 #include "schedule/walk.h"
 #include "verifier/check.h"
 #include "verifier/gather_port.h"
-#include "verifier/holdings.h"
+#include "verifier/held_ranges.h"
 #include "verifier/key_history.h"
-#include "verifier/shipments.h"
+#include "verifier/message_lists.h"
 #include "verifier/violations.h"
 
 namespace quadrille::verifier {
 namespace {
 
-using Strided = Strip::Strided;
+using Strided = StridedBatch::Strided;
 
 class GatherChecker {
  public:
@@ -35,7 +35,7 @@ class GatherChecker {
         knows_counts_(uses_counts(program)),
         lengths_(call.counts.empty() ? std::vector<int64_t>(ranks_, 1) : call.counts[0]),
         registers_(code_.registers()),
-        holdings_(ranks_),
+        held_(ranks_),
         port_(program, job),
         pairs_(ranks_, lengths_) {
     for (const int64_t length : lengths_) unclear_ |= KeyHistory::is_great(length);
@@ -60,7 +60,7 @@ class GatherChecker {
     return report_;
   }
 
-  // The walk's sink: a plain step is a strip of one.
+  // The walk's sink: a plain step is a batch of one.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     message(head);
     piece({buffer, block, false, 0, 0});
@@ -82,7 +82,7 @@ class GatherChecker {
       return;
     }
     has_own_ = true;
-    if (lengths_[rank_] > 0) holdings_.arrive(rank_, {{INT64_MIN, 0}, {0, 0}, lengths_[rank_], 1});
+    if (lengths_[rank_] > 0) held_.arrive(rank_, {{INT64_MIN, 0}, {0, 0}, lengths_[rank_], 1});
   }
 
  private:
@@ -107,14 +107,14 @@ class GatherChecker {
   }
 
   void walk() {
-    holdings_.clear();
+    held_.clear();
     history_.clear();
     has_own_ = blurred_ = false;
     last_key_.reset();
     epoch_ = INT64_MIN;
     Walker walker;
     code_.start(binding_, rank_, walker, registers_.data());
-    int64_t plain = 0;  // iterations to be walked before a strip is tried
+    int64_t plain = 0;  // iterations to be walked before a batch is tried
     for (bool open = false;;) {
       const Pause pause = code_.run<PauseAtLoops>(binding_, walker, registers_.data(), *this);
       outside_ = pause == Pause::kOutside;
@@ -125,7 +125,7 @@ class GatherChecker {
         case Pause::kStep: begin_step(walker); break;
         case Pause::kOutside: epoch_ = last_key_.value_or(INT64_MIN); break;
         case Pause::kLoop:
-          if (--plain <= 0) plain = take_strips(walker);
+          if (--plain <= 0) plain = take_batches(walker);
           break;
         case Pause::kEnd: return;
         case Pause::kUndefined: return keep(undefined_value(last_key_, rank_, walker.why));
@@ -144,41 +144,41 @@ class GatherChecker {
     step_.pieces.clear();
   }
 
-  // Strips as long as some are of several steps; how many iterations to walk before the next try.
-  int64_t take_strips(Walker& walker) {
+  // Batches as long as some are of several steps; how many iterations to walk before the next try.
+  int64_t take_batches(Walker& walker) {
     int64_t singles = 0;
-    for (strip_.more = true; strip_.more && singles < kMostSingles && !stopped();) {
-      if (!code_.strip(binding_, walker, registers_.data(), strip_)) return kSingles;
-      singles = strip_.count == 1 ? singles + 1 : 0;
-      if (strip_.has_step) take(strip_);
+    for (batch_.more = true; batch_.more && singles < kMostSingles && !stopped();) {
+      if (!code_.batch(binding_, walker, registers_.data(), batch_)) return kSingles;
+      singles = batch_.count == 1 ? singles + 1 : 0;
+      if (batch_.has_step) take(batch_);
     }
     return singles < kMostSingles ? 1 : kSingles;
   }
 
   // Messages to one rank, each of a piece of one length, are taken together; others step by step.
-  static bool is_even(const Strip& steps) {
-    for (const Strip::Message& message : steps.messages)
+  static bool is_even(const StridedBatch& steps) {
+    for (const StridedBatch::Message& message : steps.messages)
       if (message.peer.by != 0 || message.pieces > 1) return false;
-    for (const Strip::Piece& piece : steps.pieces)
+    for (const StridedBatch::Piece& piece : steps.pieces)
       if (piece.low.by != piece.high.by) return false;
     return true;
   }
 
-  void take_one_by_one(const Strip& steps) {
+  void take_one_by_one(const StridedBatch& steps) {
     const auto advance = [](Strided& value, int64_t t) { value = {value.at + t * value.by, 0}; };
     for (int64_t t = 0; t < steps.count && !stopped(); ++t) {
       step_ = steps;
       step_.count = 1;
       advance(step_.key, t);
       advance(step_.after, t);
-      for (Strip::Message& message : step_.messages) advance(message.peer, t);
-      for (Strip::Piece& piece : step_.pieces)
+      for (StridedBatch::Message& message : step_.messages) advance(message.peer, t);
+      for (StridedBatch::Piece& piece : step_.pieces)
         for (Strided* value : {&piece.block, &piece.low, &piece.high}) advance(*value, t);
       take(step_);
     }
   }
 
-  void take(const Strip& steps) {
+  void take(const StridedBatch& steps) {
     if (steps.count > 1 && !is_even(steps)) return take_one_by_one(steps);
     if (is_great(steps.key) || (steps.has_after && is_great(steps.after))) {
       unclear_ = true;
@@ -191,13 +191,13 @@ class GatherChecker {
     keep(port_.use(rank_, steps));
     const Settled settled{steps.has_after ? steps.after : Strided{steps.key.at - 1, steps.key.by},
                           epoch_};
-    // A step of the strip may send what an earlier one brings: their keys tell them apart.
+    // A step of the batch may send what an earlier one brings: their keys tell them apart.
     for (const Direction direction : {Direction::kReceive, Direction::kSend})
-      for (const Strip::Message& message : steps.messages)
+      for (const StridedBatch::Message& message : steps.messages)
         if (message.head.direction == direction && !stopped()) take(steps, message, settled);
   }
 
-  void note_window(const Strip& steps) {
+  void note_window(const StridedBatch& steps) {
     if (!steps.has_after) {
       sequential_ = true;
       return;
@@ -208,7 +208,8 @@ class GatherChecker {
   }
 
   // One message of every step.
-  void take(const Strip& steps, const Strip::Message& message, const Settled& settled) {
+  void take(const StridedBatch& steps, const StridedBatch::Message& message,
+            const Settled& settled) {
     if (message.head.sized || message.head.remote) {
       unclear_ = true;
       return;
@@ -217,8 +218,8 @@ class GatherChecker {
     if (peer < 0 || peer >= ranks_ || peer == rank_)
       return keep(wrong_peer(steps.key.at, rank_, peer, ranks_));
     const bool send = message.head.direction == Direction::kSend;
-    Shipments& shipments = pairs_.at(rank_, peer, message.head.direction);
-    if (!shipments.empty() && shipments.last_key() >= steps.key.at)
+    MessageList& messages = pairs_.at(rank_, peer, message.head.direction);
+    if (!messages.empty() && messages.last_key() >= steps.key.at)
       return fail(Property::kOrder, steps.key.at, {rank_, peer},
                   fmt::format("rank {} has two messages in one direction with rank {} in a step",
                               rank_, peer));
@@ -227,14 +228,14 @@ class GatherChecker {
       if (message.pieces > 0) keys_.add(steps.key, steps.count);
     }
     if (message.pieces == 0)
-      shipments.add({steps.key, {}, {}, Shipment::kNothing, steps.count, true});
+      messages.add({steps.key, {}, {}, MessageBatch::kNothing, steps.count, true});
     for (int32_t i = 0; i < message.pieces && !stopped(); ++i)
-      take(steps, steps.pieces[message.first_piece + i], send, i == 0, settled, shipments);
+      take(steps, steps.pieces[message.first_piece + i], send, i == 0, settled, messages);
   }
 
   // One piece of every step.
-  void take(const Strip& steps, const Strip::Piece& piece, bool send, bool begins,
-            const Settled& settled, Shipments& shipments) {
+  void take(const StridedBatch& steps, const StridedBatch::Piece& piece, bool send, bool begins,
+            const Settled& settled, MessageList& messages) {
     Strided block = piece.block;
     const bool own = send && piece.buffer == Buffer::kSend && block == Strided{0, 0};
     if (own) block = {rank_, 0};  // the same bytes
@@ -246,19 +247,19 @@ class GatherChecker {
     for (const int64_t end : {block.at, block.last(steps.count)})
       if (end < 0 || end >= ranks_)
         return keep(no_such_block(steps.key.at, rank_, Buffer::kReceive, end, ranks_));
-    Shipment shipment{steps.key, block, {}, Shipment::kWhole, steps.count, begins};
+    MessageBatch batch{steps.key, block, {}, MessageBatch::kWhole, steps.count, begins};
     if (piece.ranged) {
-      shipment.low = piece.low;
-      shipment.length = piece.high.at - piece.low.at;
+      batch.low = piece.low;
+      batch.length = piece.high.at - piece.low.at;
     }
-    shipments.add(shipment);
+    messages.add(batch);
     for (int64_t t = 0; t < steps.count && !stopped();)
       t += take_tiles(steps, piece, block, send, t, settled);
   }
 
   // The piece of step t, and of all after it if these are of the same block; how many.
-  int64_t take_tiles(const Strip& steps, const Strip::Piece& piece, const Strided& block, bool send,
-                     int64_t t, const Settled& settled) {
+  int64_t take_tiles(const StridedBatch& steps, const StridedBatch::Piece& piece,
+                     const Strided& block, bool send, int64_t t, const Settled& settled) {
     const int64_t owner = block.at + t * block.by, key = steps.key.at + t * steps.key.by;
     const int64_t count = block.by == 0 ? steps.count : 1;
     Tiles tiles{{key, steps.key.by}, {}, lengths_[owner], count};
@@ -288,14 +289,14 @@ class GatherChecker {
   }
 
   void ask_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
-    switch (holdings_.ask(owner, tiles, settled)) {
-      case Holdings::Held::kSettled: return;
-      case Holdings::Held::kNo:
+    switch (held_.ask(owner, tiles, settled)) {
+      case HeldRanges::Held::kSettled: return;
+      case HeldRanges::Held::kNo:
         return fail(Property::kHeld, tiles.key.at, {rank_},
                     fmt::format("rank {} uses block {} of its receive buffer, which holds nothing "
                                 "there yet",
                                 rank_, owner));
-      case Holdings::Held::kInFlight:
+      case HeldRanges::Held::kInFlight:
         return fail(Property::kOverlap, tiles.key.at, {rank_},
                     fmt::format("rank {} sends of block {} what an earlier step brings that may be "
                                 "in flight together with this one",
@@ -306,10 +307,10 @@ class GatherChecker {
   void arrive(int64_t owner, const Tiles& tiles) {
     // Whether it arrives too late for a call in place is not known here.
     if (owner == rank_ && !has_own_) unclear_ = true;
-    switch (holdings_.arrive(owner, tiles)) {
-      case Holdings::Arrival::kNew: return;
-      case Holdings::Arrival::kUnclear: unclear_ = true; return;
-      case Holdings::Arrival::kAgain:
+    switch (held_.arrive(owner, tiles)) {
+      case HeldRanges::Arrival::kNew: return;
+      case HeldRanges::Arrival::kUnclear: unclear_ = true; return;
+      case HeldRanges::Arrival::kAgain:
         blurred_ = true;
         return fail(Property::kOnce, tiles.key.at, {rank_},
                     fmt::format("rank {} gets into block {} of its receive buffer what is there "
@@ -320,7 +321,7 @@ class GatherChecker {
 
   void finish_rank() {
     for (int64_t owner = 0; owner < ranks_; ++owner)
-      if (lengths_[owner] > 0 && !blurred_ && !holdings_.whole(owner, lengths_[owner]))
+      if (lengths_[owner] > 0 && !blurred_ && !held_.whole(owner, lengths_[owner]))
         return fail(
             Property::kCoverage, std::nullopt, {rank_},
             fmt::format("block {} of rank {}'s receive buffer is not filled", owner, rank_));
@@ -337,8 +338,8 @@ class GatherChecker {
   // The rank that is walked.
   int64_t rank_ = 0;
   std::vector<int64_t> registers_;
-  Strip step_, strip_;
-  Holdings holdings_;
+  StridedBatch step_, batch_;
+  HeldRanges held_;
   KeyHistory history_;
   std::optional<int64_t> last_key_;
   int64_t epoch_ = INT64_MIN;  // steps up to this key are over: a copy has waited for them

@@ -27,11 +27,11 @@ class GatherPort {
   bool unclear() const { return unclear_; }
 
   // The messages of each of these steps: what is one too many.
-  std::optional<Violation> use(int64_t rank, const Strip& steps) {
+  std::optional<Violation> use(int64_t rank, const StridedBatch& steps) {
     if (port_.kind == PortKind::kNone) return std::nullopt;
     int64_t sends = 0, receives = 0;
-    const Strip::Message* first = nullptr;
-    for (const Strip::Message& message : steps.messages) {
+    const StridedBatch::Message* first = nullptr;
+    for (const StridedBatch::Message& message : steps.messages) {
       const int64_t peer = message.peer.at;
       const bool known = 0 <= peer && peer < static_cast<int64_t>(node_of_.size());
       if (!known || !counts(rank, message)) continue;
@@ -48,7 +48,7 @@ class GatherPort {
     int64_t sender = -1, receiver = -1;
   };
 
-  bool counts(int64_t rank, const Strip::Message& message) {
+  bool counts(int64_t rank, const StridedBatch::Message& message) {
     if (port_.per == PortScope::kRank) return true;
     unclear_ |= message.pieces == 0;
     if (node_of_[message.peer.at] == node_of_[rank]) return false;

@@ -21,7 +21,7 @@ class KeyHistory {
   int64_t size() const { return size_; }
   void clear() { runs_.clear(), size_ = 0; }
 
-  void add(const Strip::Strided& key, int64_t count) {
+  void add(const StridedBatch::Strided& key, int64_t count) {
     if (!runs_.empty()) {
       Run& last = runs_.back();
       const int64_t by = key.at - last.key.last(last.count);
@@ -38,7 +38,7 @@ class KeyHistory {
 
   // The least number of steps that may be in flight at once by the last `count` steps, one of which
   // starts when all with keys up to its `after` are over; 0 where none of them waits for any.
-  int64_t window(const Strip::Strided& after, int64_t count) const {
+  int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
     // Where steps wait for steps at a constant distance, the last of them is as good as any.
     const bool alike = count > 1 && runs_.size() == 1 && after.by == last.key.by;
@@ -65,7 +65,7 @@ class KeyHistory {
 
  private:
   struct Run {
-    Strip::Strided key;
+    StridedBatch::Strided key;
     int64_t count, before;
   };
 
@@ -76,7 +76,7 @@ class KeyHistory {
 // Distinct keys of all ranks.
 class KeySet {
  public:
-  void add(const Strip::Strided& key, int64_t count) {
+  void add(const StridedBatch::Strided& key, int64_t count) {
     if (key.by != 1 || key.at < 0 || key.last(count) >= kDense) {
       for (int64_t t = 0; t < count; ++t) add_one(key.at + t * key.by);
       return;

@@ -19,7 +19,7 @@ StreamingChecker::StreamingChecker(const Program& program, const Job& job, const
       ledger_(program, job, options),
       registers_(ranks_ * code_.registers()),
       walkers_(ranks_),
-      wheel_(ranks_),
+      queue_(ranks_),
       arrivals_(ranks_) {}
 
 void StreamingChecker::fail(Violation violation) {
@@ -33,7 +33,7 @@ void StreamingChecker::fail(Property property, const std::vector<int64_t>& ranks
 
 std::optional<int64_t> StreamingChecker::key() const {
   if (!in_step_) return std::nullopt;
-  return wheel_.now();
+  return queue_.now();
 }
 
 void StreamingChecker::bad_peer(int64_t peer) { fail(wrong_peer(key(), current_, peer, ranks_)); }

@@ -14,8 +14,8 @@
 #include "schedule/walk.h"
 #include "verifier/arrivals.h"
 #include "verifier/check.h"
+#include "verifier/key_queue.h"
 #include "verifier/ledger.h"
-#include "verifier/wheel.h"
 
 namespace quadrille::verifier {
 
@@ -73,7 +73,7 @@ class StreamingChecker {
 
   std::vector<int64_t> registers_;
   std::vector<Walker> walkers_;
-  Wheel wheel_;
+  KeyQueue queue_;
   int64_t current_ = 0;   // the rank that is walked
   bool in_step_ = false;  // some key has been reached
 

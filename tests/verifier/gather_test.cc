@@ -36,7 +36,7 @@ TEST(GatherChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
           }
 }
 
-TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongStrips) {
+TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
   for (const char* name : {"linear-ring", "blocked-ring", "blocked-ring-nodes"})
     for (const Variant& variant : variants_of(Collective::kAllgather)) {
       if (variant.name != name) continue;

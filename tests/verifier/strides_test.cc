@@ -1,5 +1,5 @@
-// What the checker of allgathers keeps by strides, beside the same kept one by one: holdings,
-// shipments and keys.
+// What the checker of allgathers keeps by strides, beside the same kept one by one: the
+// ranges held, messages and keys.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -8,14 +8,14 @@
 #include <set>
 
 #include "tests/support/effort.h"
-#include "verifier/holdings.h"
+#include "verifier/held_ranges.h"
 #include "verifier/key_history.h"
-#include "verifier/shipments.h"
+#include "verifier/message_lists.h"
 
 namespace quadrille::verifier {
 namespace {
 
-using Strided = Strip::Strided;
+using Strided = StridedBatch::Strided;
 
 constexpr int kTries = kSanitized ? 2 : 20;
 
@@ -36,8 +36,8 @@ Tiles random_tiles(const Bytes& bytes, int64_t key) {
   return tiles;
 }
 
-void try_holdings() {
-  Holdings holdings(1);
+void try_held_ranges() {
+  HeldRanges held(1);
   Bytes bytes;
   std::vector<Tiles> came;
   int64_t key = 0;
@@ -50,10 +50,10 @@ void try_holdings() {
         again |= !more.emplace(at(tiles.low, t) + i, at(tiles.key, t)).second;
     const bool gap = !more.empty() && static_cast<int64_t>(more.size()) !=
                                           more.rbegin()->first - more.begin()->first + 1;
-    const Holdings::Arrival arrival = holdings.arrive(0, tiles);
-    RC_ASSERT((arrival == Holdings::Arrival::kNew) == (!again && !gap));
-    RC_ASSERT(arrival != Holdings::Arrival::kAgain || again);
-    if (arrival != Holdings::Arrival::kNew) break;
+    const HeldRanges::Arrival arrival = held.arrive(0, tiles);
+    RC_ASSERT((arrival == HeldRanges::Arrival::kNew) == (!again && !gap));
+    RC_ASSERT(arrival != HeldRanges::Arrival::kAgain || again);
+    if (arrival != HeldRanges::Arrival::kNew) break;
     bytes = more;
     came.push_back(tiles);
     key = tiles.key.last(tiles.count) + within(0, 3);
@@ -73,41 +73,41 @@ void try_holdings() {
       settled.after = {tiles.key.at + within(-1, 4), tiles.key.by + within(-1, 2)};
       tiles.key = {settled.after.at + within(-1, 3), settled.after.by + within(0, 2)};
     }
-    Holdings::Held expected = Holdings::Held::kSettled;
-    for (int64_t t = 0; t < tiles.count && expected == Holdings::Held::kSettled; ++t)
+    HeldRanges::Held expected = HeldRanges::Held::kSettled;
+    for (int64_t t = 0; t < tiles.count && expected == HeldRanges::Held::kSettled; ++t)
       for (int64_t j = 0; j < tiles.length; ++j) {
         const auto byte = bytes.find(at(tiles.low, t) + j);
         if (byte == bytes.end() || byte->second >= at(tiles.key, t))
-          expected = Holdings::Held::kNo;
-        else if (expected != Holdings::Held::kNo &&
+          expected = HeldRanges::Held::kNo;
+        else if (expected != HeldRanges::Held::kNo &&
                  byte->second > std::max(at(settled.after, t), settled.epoch))
-          expected = Holdings::Held::kInFlight;
+          expected = HeldRanges::Held::kInFlight;
       }
-    RC_ASSERT(holdings.ask(0, tiles, settled) == expected);
+    RC_ASSERT(held.ask(0, tiles, settled) == expected);
   }
 }
 
-RC_GTEST_PROP(Holdings, KnowOfEveryByteWhetherAndWhenItCame, ()) {
-  for (int i = 0; i < kTries; ++i) try_holdings();
+RC_GTEST_PROP(HeldRanges, KnowOfEveryByteWhetherAndWhenItCame, ()) {
+  for (int i = 0; i < kTries; ++i) try_held_ranges();
 }
 
-std::vector<Shipped> one_by_one(const Shipment& s, const std::vector<int64_t>& lengths) {
-  std::vector<Shipped> result;
+std::vector<MessagePiece> one_by_one(const MessageBatch& s, const std::vector<int64_t>& lengths) {
+  std::vector<MessagePiece> result;
   for (int64_t t = 0; t < s.count; ++t) {
     const int64_t block = at(s.block, t);
     result.push_back({at(s.key, t), block, at(s.low, t),
-                      s.length == Shipment::kWhole ? lengths[block] : s.length,
+                      s.length == MessageBatch::kWhole ? lengths[block] : s.length,
                       t == 0 ? s.begins : s.key.by != 0});
   }
   return result;
 }
 
-// The same, as one shipment each or as some that follow one another with constant strides.
-Shipments in_other_cuts(const std::vector<Shipped>& all) {
-  Shipments result;
+// The same, as one batch each or as some that follow one another with constant strides.
+MessageList in_other_cuts(const std::vector<MessagePiece>& all) {
+  MessageList result;
   for (size_t i = 0; i < all.size();) {
-    Shipment next{{all[i].key, 0}, {all[i].block, 0}, {all[i].low, 0}, all[i].length, 1,
-                  all[i].begins};
+    MessageBatch next{{all[i].key, 0}, {all[i].block, 0}, {all[i].low, 0}, all[i].length, 1,
+                      all[i].begins};
     const auto fits = [&](size_t j) {
       return all[j].length == next.length && all[j].begins == (next.key.by != 0) &&
              all[j].key == at(next.key, next.count) && all[j].block == at(next.block, next.count) &&
@@ -126,7 +126,7 @@ Shipments in_other_cuts(const std::vector<Shipped>& all) {
 }
 
 // One of them is another, or from one on they have another stride, or all are of one length.
-void change(std::vector<Shipped>& all) {
+void change(std::vector<MessagePiece>& all) {
   const auto where = static_cast<size_t>(within(0, static_cast<int64_t>(all.size())));
   const int64_t part = within(0, 4), kind = within(0, 3);
   for (size_t i = where; i < all.size(); ++i) {
@@ -138,29 +138,29 @@ void change(std::vector<Shipped>& all) {
   }
 }
 
-void try_shipments() {
+void try_message_lists() {
   const std::vector<int64_t> lengths = {3, 3, 5, 3, 3, 3, 7, 3, 3, 3, 3, 3};
-  Shipments sent;
-  std::vector<Shipped> all;
+  MessageList sent;
+  std::vector<MessagePiece> all;
   int64_t key = 0;
   for (int64_t i = within(1, 6); i > 0; --i) {
     const bool message = i % 2 == 1 || all.empty() || within(0, 2) == 0;
-    const Shipment next{{key, message ? within(1, 3) : 0},
-                        {within(0, 4), within(0, 2)},
-                        {within(0, 4), within(0, 3)},
-                        *rc::gen::element<int64_t>(int64_t{Shipment::kWhole}, 3, 5),
-                        within(1, 6),
-                        message};
+    const MessageBatch next{{key, message ? within(1, 3) : 0},
+                            {within(0, 4), within(0, 2)},
+                            {within(0, 4), within(0, 3)},
+                            *rc::gen::element<int64_t>(int64_t{MessageBatch::kWhole}, 3, 5),
+                            within(1, 6),
+                            message};
     sent.add(next);
-    for (const Shipped& one : one_by_one(next, lengths)) all.push_back(one);
+    for (const MessagePiece& one : one_by_one(next, lengths)) all.push_back(one);
     key = next.key.last(next.count) + within(1, 3);
   }
-  RC_ASSERT(!Shipments::compare(sent, in_other_cuts(all), lengths));
+  RC_ASSERT(!MessageList::compare(sent, in_other_cuts(all), lengths));
 
-  std::vector<Shipped> other = all;
+  std::vector<MessagePiece> other = all;
   change(other);
   const auto [one, changed] = std::mismatch(all.begin(), all.end(), other.begin());
-  const auto difference = Shipments::compare(sent, in_other_cuts(other), lengths);
+  const auto difference = MessageList::compare(sent, in_other_cuts(other), lengths);
   RC_ASSERT(difference.has_value() == (one != all.end()));
   if (difference) {
     RC_ASSERT(difference->sent == *one);
@@ -169,12 +169,12 @@ void try_shipments() {
 
   other = all;
   other.pop_back();
-  const auto shorter = Shipments::compare(sent, in_other_cuts(other), lengths);
+  const auto shorter = MessageList::compare(sent, in_other_cuts(other), lengths);
   RC_ASSERT(shorter && shorter->sent == all.back() && !shorter->received);
 }
 
-RC_GTEST_PROP(Shipments, AreTheSameHoweverTheyAreCut, ()) {
-  for (int i = 0; i < kTries; ++i) try_shipments();
+RC_GTEST_PROP(MessageList, AreTheSameHoweverTheyAreCut, ()) {
+  for (int i = 0; i < kTries; ++i) try_message_lists();
 }
 
 RC_GTEST_PROP(KeyHistory, KnowsHowManyStepsMayBeInFlight, ()) {

@@ -1,4 +1,4 @@
-// Walks that take strips say what plain walks say, message by message.
+// Walks that take batches say what plain walks say, message by message.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -27,7 +27,7 @@ std::string head_text(const MessageHead& head) {
 // A line a step, and for each message and copy.
 struct Told {
   std::vector<std::string> lines;
-  int64_t strips = 0;
+  int64_t batches = 0;
 
   void step(int64_t key, bool has_after, int64_t after) {
     lines.push_back(fmt::format("step {}{}", key, has_after ? fmt::format(" {}", after) : ""));
@@ -43,18 +43,18 @@ struct Told {
   void copy(const PieceValue&, const PieceValue&) { lines.push_back("copy"); }
   void reduce(Side, const PieceValue&, const PieceValue&) { lines.push_back("reduce"); }
 
-  void strip(const Strip& strip) {
-    strips += strip.count > 1;
-    ASSERT_GE(strip.count, 1);
-    for (int64_t t = 0; t < strip.count; ++t) {
-      const auto at = [t](const Strip::Strided& value) { return value.at + t * value.by; };
-      if (strip.has_step) step(at(strip.key), strip.has_after, at(strip.after));
-      for (const Strip::Message& message : strip.messages) {
+  void batch(const StridedBatch& batch) {
+    batches += batch.count > 1;
+    ASSERT_GE(batch.count, 1);
+    for (int64_t t = 0; t < batch.count; ++t) {
+      const auto at = [t](const StridedBatch::Strided& value) { return value.at + t * value.by; };
+      if (batch.has_step) step(at(batch.key), batch.has_after, at(batch.after));
+      for (const StridedBatch::Message& message : batch.messages) {
         MessageHead head = message.head;
         head.peer = at(message.peer);
         lines.push_back(head_text(head));
         for (int32_t i = 0; i < message.pieces; ++i) {
-          const Strip::Piece& p = strip.pieces[message.first_piece + i];
+          const StridedBatch::Piece& p = batch.pieces[message.first_piece + i];
           lines.back() += piece_text(p.buffer, at(p.block), p.ranged, at(p.low), at(p.high));
         }
       }
@@ -68,12 +68,12 @@ Told told(const Code& code, const Binding& binding, int64_t rank) {
   Walker walker;
   std::vector<int64_t> registers(code.registers());
   code.start(binding, rank, walker, registers.data());
-  Strip strip;
+  StridedBatch batch;
   for (Pause pause;
        (pause = code.run<Pauses>(binding, walker, registers.data(), told)) != Pause::kEnd;) {
     if (pause == Pause::kStep) told.step(walker.key, walker.has_after, walker.after);
-    strip.more = pause == Pause::kLoop;
-    while (strip.more && code.strip(binding, walker, registers.data(), strip)) told.strip(strip);
+    batch.more = pause == Pause::kLoop;
+    while (batch.more && code.batch(binding, walker, registers.data(), batch)) told.batch(batch);
     if (pause != Pause::kUndefined) continue;
     told.lines.push_back("undefined");
     break;
@@ -81,19 +81,19 @@ Told told(const Code& code, const Binding& binding, int64_t rank) {
   return told;
 }
 
-// How many strips of several iterations the ranks' walks have taken.
+// How many batches of several iterations the ranks' walks have taken.
 int64_t expect_same(const Program& program, const Binding& binding, const std::string& what) {
   const Code code = Code::compile(program).value();
-  int64_t strips = 0;
+  int64_t batches = 0;
   for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
     const Told fast = told<PauseAtLoops>(code, binding, rank);
     EXPECT_EQ(fast.lines, told<PauseAtAll>(code, binding, rank).lines) << what;
-    strips += fast.strips;
+    batches += fast.batches;
   }
-  return strips;
+  return batches;
 }
 
-TEST(Strips, SayWhatThePlainWalkSaysOfEveryAlgorithm) {
+TEST(Batches, SayWhatThePlainWalkSaysOfEveryAlgorithm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {2}, {1, 2}, {5}, {1, 2, 3}, {2, 2, 2, 2}, {9}})
@@ -101,16 +101,16 @@ TEST(Strips, SayWhatThePlainWalkSaysOfEveryAlgorithm) {
         expect_same(variant.program, bind(variant.program, c.job, c.call, 0).value(), c.text);
 }
 
-TEST(Strips, TakeAlmostAllRoundsOfARing) {
+TEST(Batches, TakeAlmostAllRoundsOfARing) {
   for (const Variant& variant : variants_of(Collective::kAllgather)) {
     if (variant.name != "linear-ring" && variant.name != "blocked-ring") continue;
     const Job job = jobs_on(variant, {32})[0];
     for (const Distribution& distribution : distributions())
       for (const int64_t block : {1, 3, 100, 100000}) {
         const Case c = case_of(variant, job, distribution.counts(32, 2000), block);
-        const int64_t strips =
+        const int64_t batches =
             expect_same(variant.program, bind(variant.program, c.job, c.call, 0).value(), c.text);
-        EXPECT_TRUE(distribution.name != "regular" || strips >= 32) << c.text;
+        EXPECT_TRUE(distribution.name != "regular" || batches >= 32) << c.text;
       }
   }
 }
@@ -162,9 +162,9 @@ std::string random_loop() {
   return text;
 }
 
-TEST(Strips, SayWhatThePlainWalkSaysOfRandomLoops) {
-  int64_t strips = 0;
-  EXPECT_TRUE(rc::check("a walk with strips is the plain walk", [&] {
+TEST(Batches, SayWhatThePlainWalkSaysOfRandomLoops) {
+  int64_t batches = 0;
+  EXPECT_TRUE(rc::check("a walk with batches is the plain walk", [&] {
     for (int i = 0; i < 20; ++i) {
       const std::string text = random_loop();
       const Result<Program> program = parse_program(text, "random");
@@ -172,15 +172,15 @@ TEST(Strips, SayWhatThePlainWalkSaysOfRandomLoops) {
       const auto counts =
           *rc::gen::container<std::vector<int64_t>>(6, rc::gen::inRange<int64_t>(0, 4));
       const Call call{{counts}, {}, 0};
-      strips += expect_same(*program, bind(*program, job_of({6}), call, 0).value(), text);
+      batches += expect_same(*program, bind(*program, job_of({6}), call, 0).value(), text);
       RC_ASSERT(!testing::Test::HasFailure());
     }
   }));
-  EXPECT_GE(strips, 3000);  // or the random loops say nothing
+  EXPECT_GE(batches, 3000);  // or the random loops say nothing
 }
 
 // Numbers near the ends of 64 bits are left to the plain walk, which knows overflow.
-TEST(Strips, LeaveGreatNumbersToThePlainWalk) {
+TEST(Batches, LeaveGreatNumbersToThePlainWalk) {
   for (const std::string body :
        {"let x = k*4611686018427387904", "let x = k*1152921504606846976 - 9223372036854775807",
         "let x = min(k, -9223372036854775807) + k", "let x = 9223372036854775800 + k",

@@ -1,5 +1,5 @@
 // Tested by tests/verifier/strides_test.cc.
-#include "verifier/shipments.h"
+#include "verifier/message_lists.h"
 
 #include <fmt/format.h>
 
@@ -13,16 +13,16 @@ namespace {
 // A place in a list.
 class Reader {
  public:
-  Reader(const std::vector<Shipment>& list, const std::vector<int64_t>& lengths)
+  Reader(const std::vector<MessageBatch>& list, const std::vector<int64_t>& lengths)
       : at_(list.data()), end_(list.data() + list.size()), lengths_(lengths) {}
 
   bool done() const { return at_ == end_; }
-  const Shipment& shipment() const { return *at_; }
+  const MessageBatch& batch() const { return *at_; }
   int64_t left() const { return at_->count - skipped_; }
 
-  Shipped first() const {
+  MessagePiece first() const {
     const int64_t block = at_->block.at + skipped_ * at_->block.by;
-    const int64_t length = at_->length == Shipment::kWhole ? lengths_[block] : at_->length;
+    const int64_t length = at_->length == MessageBatch::kWhole ? lengths_[block] : at_->length;
     return {at_->key.at + skipped_ * at_->key.by, block, at_->low.at + skipped_ * at_->low.by,
             length, skipped_ == 0 ? at_->begins : at_->key.by != 0};
   }
@@ -34,20 +34,20 @@ class Reader {
   }
 
  private:
-  const Shipment* at_;
-  const Shipment* end_;
+  const MessageBatch* at_;
+  const MessageBatch* end_;
   int64_t skipped_ = 0;
   const std::vector<int64_t>& lengths_;
 };
 
-std::optional<Shipped> first_of(const Reader& reader) {
+std::optional<MessagePiece> first_of(const Reader& reader) {
   if (reader.done()) return std::nullopt;
   return reader.first();
 }
 
 // How many are the same where the first are: all that both have where their strides are the same.
 int64_t same(const Reader& a, const Reader& b) {
-  const Shipment &one = a.shipment(), &other = b.shipment();
+  const MessageBatch &one = a.batch(), &other = b.batch();
   const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
                      one.low.by == other.low.by && one.length == other.length;
   return alike ? std::min(a.left(), b.left()) : 1;
@@ -55,12 +55,13 @@ int64_t same(const Reader& a, const Reader& b) {
 
 }  // namespace
 
-// Blocks that follow one another in a message become one shipment.
-void Shipments::add(const Shipment& more) {
+// Blocks that follow one another in a message become one batch.
+void MessageList::add(const MessageBatch& more) {
   if (!more.begins && more.count == 1 && !list_.empty()) {
-    Shipment& last = list_.back();
-    if (last.key.by == 0 && last.length == Shipment::kWhole && more.length == Shipment::kWhole &&
-        more.block.at == last.block.at + last.count && (last.count == 1 || last.block.by == 1)) {
+    MessageBatch& last = list_.back();
+    if (last.key.by == 0 && last.length == MessageBatch::kWhole &&
+        more.length == MessageBatch::kWhole && more.block.at == last.block.at + last.count &&
+        (last.count == 1 || last.block.by == 1)) {
       last.block.by = 1;
       ++last.count;
       return;
@@ -69,9 +70,9 @@ void Shipments::add(const Shipment& more) {
   list_.push_back(more);
 }
 
-std::optional<Shipments::Difference> Shipments::compare(const Shipments& sent,
-                                                        const Shipments& received,
-                                                        const std::vector<int64_t>& lengths) {
+std::optional<MessageList::Difference> MessageList::compare(const MessageList& sent,
+                                                            const MessageList& received,
+                                                            const std::vector<int64_t>& lengths) {
   Reader a(sent.list_, lengths), b(received.list_, lengths);
   while (!a.done() && !b.done()) {
     if (a.first() != b.first()) return Difference{a.first(), b.first()};
@@ -83,7 +84,7 @@ std::optional<Shipments::Difference> Shipments::compare(const Shipments& sent,
   return Difference{first_of(a), first_of(b)};
 }
 
-Shipments& Pairs::at(int64_t rank, int64_t peer, Direction direction) {
+MessageList& Pairs::at(int64_t rank, int64_t peer, Direction direction) {
   const bool sends = direction == Direction::kSend;
   const int64_t id = sends ? rank * ranks_ + peer : peer * ranks_ + rank;
   if (touched_.empty() || touched_.back() != id) touched_.push_back(id);
@@ -112,15 +113,15 @@ std::optional<Violation> Pairs::settle_rest() const {
 
 namespace {
 
-std::string text(const Shipped& piece) {
-  if (piece.length == Shipment::kNothing) return "nothing";
+std::string text(const MessagePiece& piece) {
+  if (piece.length == MessageBatch::kNothing) return "nothing";
   return fmt::format("{}..{} of block {}", piece.low, piece.low + piece.length, piece.block);
 }
 
 }  // namespace
 
 std::optional<Violation> Pairs::compare(int64_t id, const Pair& pair) const {
-  const auto difference = Shipments::compare(pair.sent, pair.received, lengths_);
+  const auto difference = MessageList::compare(pair.sent, pair.received, lengths_);
   if (!difference) return std::nullopt;
   const auto& [sent, received] = *difference;
   const int64_t source = id / ranks_, target = id % ranks_;

@@ -1,8 +1,8 @@
 // The messages from one rank to another as the one sends and as the other receives them, for both
 // to be compared: in the order of their keys, pieces in theirs, and those that differ by constant
 // strides together.
-#ifndef QUADRILLE_VERIFIER_SHIPMENTS_H_
-#define QUADRILLE_VERIFIER_SHIPMENTS_H_
+#ifndef QUADRILLE_VERIFIER_MESSAGE_LISTS_H_
+#define QUADRILLE_VERIFIER_MESSAGE_LISTS_H_
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ namespace quadrille::verifier {
 
 // Ranges low .. low + length of blocks, and the keys of the steps in which they travel, `count` of
 // each.
-struct Shipment {
-  Strip::Strided key, block, low;
+struct MessageBatch {
+  StridedBatch::Strided key, block, low;
   int64_t length =
       0;  // kWhole: a whole block, as long as it is; kNothing: a message without pieces
   int64_t count = 0;
@@ -27,38 +27,38 @@ struct Shipment {
 };
 
 // One piece of a message, or a message without pieces.
-struct Shipped {
+struct MessagePiece {
   int64_t key, block, low, length;
   bool begins;
-  friend bool operator==(const Shipped&, const Shipped&) = default;
+  friend bool operator==(const MessagePiece&, const MessagePiece&) = default;
 };
 
-class Shipments {
+class MessageList {
  public:
-  void add(const Shipment& more);
+  void add(const MessageBatch& more);
   bool empty() const { return list_.empty(); }
   int64_t last_key() const { return list_.back().key.last(list_.back().count); }
 
   // Where two lists first differ: nothing stands for the end of a list.
   struct Difference {
-    std::optional<Shipped> sent, received;
+    std::optional<MessagePiece> sent, received;
   };
   // `lengths` are those of whole blocks.
-  static std::optional<Difference> compare(const Shipments& sent, const Shipments& received,
+  static std::optional<Difference> compare(const MessageList& sent, const MessageList& received,
                                            const std::vector<int64_t>& lengths);
 
  private:
-  std::vector<Shipment> list_;
+  std::vector<MessageBatch> list_;
 };
 
-// The shipments between all ranks, which are walked one after another, in order.
+// The messages between all ranks, which are walked one after another, in order.
 class Pairs {
  public:
   // `lengths` are those of the blocks.
   Pairs(int64_t ranks, const std::vector<int64_t>& lengths) : ranks_(ranks), lengths_(lengths) {}
 
   // What this rank sends to that one, or receives from it.
-  Shipments& at(int64_t rank, int64_t peer, Direction direction);
+  MessageList& at(int64_t rank, int64_t peer, Direction direction);
 
   // The rank has been walked: what is wrong between it and lower ones. That is forgotten then.
   std::optional<Violation> settle(int64_t rank);
@@ -67,7 +67,7 @@ class Pairs {
 
  private:
   struct Pair {
-    Shipments sent, received;
+    MessageList sent, received;
   };
 
   std::optional<Violation> compare(int64_t id, const Pair& pair) const;
@@ -80,4 +80,4 @@ class Pairs {
 
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_SHIPMENTS_H_
+#endif  // QUADRILLE_VERIFIER_MESSAGE_LISTS_H_

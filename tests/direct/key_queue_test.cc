@@ -1,5 +1,5 @@
-// The wheel hands out ranks in the order of their keys, however far apart these are.
-#include "verifier/wheel.h"
+// The queue hands out ranks in the order of their keys, however far apart these are.
+#include "verifier/key_queue.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,23 +11,23 @@
 namespace quadrille::verifier {
 namespace {
 
-// Every rank's keys, in the order in which the wheel comes to them.
+// Every rank's keys, in the order in which the queue comes to them.
 std::map<int64_t, std::set<int32_t>> visited(const std::vector<std::vector<int64_t>>& keys) {
-  Wheel wheel(keys.size());
+  KeyQueue queue(keys.size());
   std::vector<size_t> next(keys.size(), 0);
   const auto add = [&](int32_t rank) {
-    if (next[rank] < keys[rank].size()) wheel.add(rank, keys[rank][next[rank]++]);
+    if (next[rank] < keys[rank].size()) queue.add(rank, keys[rank][next[rank]++]);
   };
   for (size_t rank = 0; rank < keys.size(); ++rank) add(rank);
   std::map<int64_t, std::set<int32_t>> result;
   int64_t last = std::numeric_limits<int64_t>::min();
-  while (!wheel.empty()) {
-    int32_t rank = wheel.advance();
-    EXPECT_GE(wheel.now(), last);
-    last = wheel.now();
+  while (!queue.empty()) {
+    int32_t rank = queue.advance();
+    EXPECT_GE(queue.now(), last);
+    last = queue.now();
     while (rank >= 0) {
-      const int32_t following = wheel.take(rank);
-      EXPECT_TRUE(result[wheel.now()].insert(rank).second);
+      const int32_t following = queue.take(rank);
+      EXPECT_TRUE(result[queue.now()].insert(rank).second);
       add(rank);
       rank = following;
     }
@@ -42,7 +42,7 @@ std::map<int64_t, std::set<int32_t>> expected(const std::vector<std::vector<int6
   return result;
 }
 
-RC_GTEST_PROP(Wheel, ComesToEveryKeyOfEveryRankInOrder, ()) {
+RC_GTEST_PROP(KeyQueue, ComesToEveryKeyOfEveryRankInOrder, ()) {
   std::vector<std::vector<int64_t>> keys;
   const int64_t spread = *rc::gen::element<int64_t>(10, 5000, 1000000000);
   for (int rank = *rc::gen::inRange(1, 6); rank > 0; --rank) {
@@ -53,7 +53,7 @@ RC_GTEST_PROP(Wheel, ComesToEveryKeyOfEveryRankInOrder, ()) {
   RC_ASSERT(visited(keys) == expected(keys));
 }
 
-TEST(Wheel, ReachesFromTheLeastKeyToTheGreatest) {
+TEST(KeyQueue, ReachesFromTheLeastKeyToTheGreatest) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
                     kGreatest = std::numeric_limits<int64_t>::max();
   const std::vector<std::vector<int64_t>> keys = {

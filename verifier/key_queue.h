@@ -1,7 +1,7 @@
 // Which ranks' next step has which key: a timing wheel. Keys near the current one have a slot of
-// their own, a list of ranks; later ones wait in a heap until the wheel comes near them.
-#ifndef QUADRILLE_VERIFIER_WHEEL_H_
-#define QUADRILLE_VERIFIER_WHEEL_H_
+// their own, a list of ranks; later ones wait in a heap until the queue comes near them.
+#ifndef QUADRILLE_VERIFIER_KEY_QUEUE_H_
+#define QUADRILLE_VERIFIER_KEY_QUEUE_H_
 
 #include <cstdint>
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace quadrille::verifier {
 
-class Wheel {
+class KeyQueue {
  public:
-  explicit Wheel(int64_t ranks) : next_(ranks), head_(kSlots, -1) {}
+  explicit KeyQueue(int64_t ranks) : next_(ranks), head_(kSlots, -1) {}
 
   bool empty() const { return waiting_ == 0; }
   // The key that advance() last came to.
@@ -73,4 +73,4 @@ class Wheel {
 
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_WHEEL_H_
+#endif  // QUADRILLE_VERIFIER_KEY_QUEUE_H_

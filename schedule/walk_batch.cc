@@ -1,8 +1,8 @@
-// Strips: an iteration of a loop is evaluated once, and beside each value how much the next
+// Batches: an iteration of a loop is evaluated once, and beside each value how much the next
 // iteration's is greater. Whatever is not affine for ever - a wrap, a minimum, a condition, a search
-// in a table - is so for a while, and the strip ends where the first of them changes. Whatever this
+// in a table - is so for a while, and the batch ends where the first of them changes. Whatever this
 // cannot follow, or has no value, is left to the plain walk. Tested against that by
-// tests/schedule/strip_test.cc.
+// tests/schedule/batch_test.cc.
 #include <algorithm>
 #include <array>
 
@@ -10,18 +10,18 @@
 
 namespace quadrille {
 
-// Values and strides stay so small, and strips so short, that nothing overflows on the way.
+// Values and strides stay so small, and batches so short, that nothing overflows on the way.
 constexpr int64_t kGreatestValue = int64_t{1} << 60, kGreatestStride = int64_t{1} << 40;
 constexpr int64_t kLongest = int64_t{1} << 16;
 
-class StripEvaluator {
+class BatchEvaluator {
  public:
-  StripEvaluator(const Code& code, const Binding& binding, int64_t* registers, Strip& strip)
-      : code_(code), tables_(binding.tables), r_(registers), strip_(strip) {
+  BatchEvaluator(const Code& code, const Binding& binding, int64_t* registers, StridedBatch& batch)
+      : code_(code), tables_(binding.tables), r_(registers), batch_(batch) {
     std::fill_n(by_.begin(), code.register_count_, 0);
-    strip_.messages.clear();
-    strip_.pieces.clear();
-    strip_.has_step = false;
+    batch_.messages.clear();
+    batch_.pieces.clear();
+    batch_.has_step = false;
   }
 
   // Evaluates from the start of an iteration; the program counter behind the loop, or -1.
@@ -39,14 +39,14 @@ class StripEvaluator {
         return -1;
     }
     if (count_ == 0) return -1;
-    strip_.count = count_;
+    batch_.count = count_;
     return static_cast<int32_t>(next + 1 - code);
   }
 
  private:
   using Operation = Code::Operation;
   using Instruction = Code::Instruction;
-  using Strided = Strip::Strided;
+  using Strided = StridedBatch::Strided;
 
   Strided at(uint8_t reg) const { return {r_[reg], by_[reg]}; }
   bool set(uint8_t reg, Strided value) {
@@ -62,7 +62,7 @@ class StripEvaluator {
     return within(value.at, kGreatestValue) && within(value.by, kGreatestStride);
   }
 
-  // The strip is no longer than `gap`, which is not negative, stays so.
+  // The batch is no longer than `gap`, which is not negative, stays so.
   void while_not_negative(Strided gap) {
     if (gap.by < 0) count_ = std::min(count_, gap.at / -gap.by + 1);
   }
@@ -103,7 +103,7 @@ class StripEvaluator {
     }
   }
 
-  // False where the strip cannot hold this.
+  // False where the batch cannot hold this.
   bool evaluate(const Instruction& i) {
     switch (i.op) {
       case Operation::kJumpIfFalse:
@@ -227,23 +227,23 @@ class StripEvaluator {
   }
 
   bool step(const Instruction& i) {
-    if (strip_.has_step) return false;
-    strip_.has_step = true;
-    strip_.key = at(i.a);
-    strip_.has_after = i.b != Code::kNoRegister;
-    strip_.after = strip_.has_after ? at(i.b) : Strided{kNoAfter, 0};
+    if (batch_.has_step) return false;
+    batch_.has_step = true;
+    batch_.key = at(i.a);
+    batch_.has_after = i.b != Code::kNoRegister;
+    batch_.after = batch_.has_after ? at(i.b) : Strided{kNoAfter, 0};
     return true;
   }
 
   bool message(const Instruction& i) {
-    strip_.messages.push_back(
-        {Code::head(i.b, r_[i.a]), at(i.a), static_cast<int32_t>(strip_.pieces.size()), 0});
+    batch_.messages.push_back(
+        {Code::head(i.b, r_[i.a]), at(i.a), static_cast<int32_t>(batch_.pieces.size()), 0});
     return true;
   }
 
   bool piece(const Code::PieceRegisters& p) {
-    ++strip_.messages.back().pieces;
-    strip_.pieces.push_back({p.buffer, p.ranged, at(p.block), p.ranged ? at(p.low) : Strided{},
+    ++batch_.messages.back().pieces;
+    batch_.pieces.push_back({p.buffer, p.ranged, at(p.block), p.ranged ? at(p.low) : Strided{},
                              p.ranged ? at(p.high) : Strided{}});
     return true;
   }
@@ -252,23 +252,24 @@ class StripEvaluator {
   const std::vector<std::vector<int64_t>>& tables_;
   int64_t* const r_;
   std::array<int64_t, 256> by_;  // by register
-  Strip& strip_;
+  StridedBatch& batch_;
   int64_t count_ = 0;
 };
 
-bool Code::strip(const Binding& binding, Walker& walker, int64_t* registers, Strip& strip) const {
-  StripEvaluator evaluator(*this, binding, registers, strip);
+bool Code::batch(const Binding& binding, Walker& walker, int64_t* registers,
+                 StridedBatch& batch) const {
+  BatchEvaluator evaluator(*this, binding, registers, batch);
   const int32_t start = walker.program_counter;
   const int32_t behind = evaluator.run(start);
   if (behind < 0) return false;
   const Instruction& next = instructions_[behind - 1];
-  registers[next.a] += strip.count;
-  strip.more = registers[next.a] < registers[next.b];
-  if (!strip.more) walker.program_counter = behind;
-  if (strip.has_step) {
-    walker.key = strip.key.last(strip.count);
-    walker.has_after = strip.has_after;
-    walker.after = strip.has_after ? strip.after.last(strip.count) : kNoAfter;
+  registers[next.a] += batch.count;
+  batch.more = registers[next.a] < registers[next.b];
+  if (!batch.more) walker.program_counter = behind;
+  if (batch.has_step) {
+    walker.key = batch.key.last(batch.count);
+    walker.has_after = batch.has_after;
+    walker.after = batch.has_after ? batch.after.last(batch.count) : kNoAfter;
   }
   return true;
 }

@@ -1,7 +1,7 @@
 // What one rank of an allgather holds, and since when: of every owner's block the ranges that have
 // arrived, as runs of tiles of one length whose places and keys differ by constant strides.
-#ifndef QUADRILLE_VERIFIER_HOLDINGS_H_
-#define QUADRILLE_VERIFIER_HOLDINGS_H_
+#ifndef QUADRILLE_VERIFIER_HELD_RANGES_H_
+#define QUADRILLE_VERIFIER_HELD_RANGES_H_
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace quadrille::verifier {
 
 // Ranges low.at + t*low.by of one length, t in 0 .. count, used in the steps key.at + t*key.by.
 struct Tiles {
-  Strip::Strided key, low;
+  StridedBatch::Strided key, low;
   int64_t length = 0;
   int64_t count = 0;
 };
@@ -20,13 +20,13 @@ struct Tiles {
 // What may be in flight beside a step: steps with keys above `after`, but those up to `epoch` are
 // over in any case.
 struct Settled {
-  Strip::Strided after;
+  StridedBatch::Strided after;
   int64_t epoch;
 };
 
-class Holdings {
+class HeldRanges {
  public:
-  explicit Holdings(int64_t ranks) : blocks_(ranks) {}
+  explicit HeldRanges(int64_t ranks) : blocks_(ranks) {}
 
   // Forgets everything, for the next rank.
   void clear();
@@ -64,4 +64,4 @@ class Holdings {
 
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_HOLDINGS_H_
+#endif  // QUADRILLE_VERIFIER_HELD_RANGES_H_

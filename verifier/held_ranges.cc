@@ -1,27 +1,27 @@
 // Tested by tests/verifier/strides_test.cc, beside the same kept one by one.
-#include "verifier/holdings.h"
+#include "verifier/held_ranges.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace quadrille::verifier {
 
-void Holdings::clear() {
+void HeldRanges::clear() {
   std::fill(blocks_.begin(), blocks_.end(), Block{});
   runs_.clear();
 }
 
 // True where `more` goes on with the strides of the run; a run of one tile takes them from it.
-bool Holdings::continues(const Tiles& run, const Tiles& more) {
+bool HeldRanges::continues(const Tiles& run, const Tiles& more) {
   if (run.length != more.length) return false;
-  const Strip::Strided low{more.low.at - run.low.last(run.count), more.low.by};
-  const Strip::Strided key{more.key.at - run.key.last(run.count), more.key.by};
+  const StridedBatch::Strided low{more.low.at - run.low.last(run.count), more.low.by};
+  const StridedBatch::Strided key{more.key.at - run.key.last(run.count), more.key.by};
   if (low.at != run.length && low.at != -run.length) return false;
   return (run.count == 1 || (low.at == run.low.by && key.at == run.key.by)) &&
          (more.count == 1 || (low.at == low.by && key.at == key.by));
 }
 
-Holdings::Arrival Holdings::arrive(int64_t owner, const Tiles& tiles) {
+HeldRanges::Arrival HeldRanges::arrive(int64_t owner, const Tiles& tiles) {
   if (tiles.count > 1 && tiles.low.by != tiles.length && tiles.low.by != -tiles.length)
     return std::abs(tiles.low.by) < tiles.length ? Arrival::kAgain : Arrival::kUnclear;
   const auto [first, last] = std::minmax({tiles.low.at, tiles.low.last(tiles.count)});
@@ -51,8 +51,8 @@ Holdings::Arrival Holdings::arrive(int64_t owner, const Tiles& tiles) {
 }
 
 // One range: the latest of the tiles that it touches decides.
-Holdings::Held Holdings::ask_one(const Block& block, int64_t low, int64_t high, int64_t key,
-                                 int64_t after) const {
+HeldRanges::Held HeldRanges::ask_one(const Block& block, int64_t low, int64_t high, int64_t key,
+                                     int64_t after) const {
   if (block.first < 0 || low < block.low || block.high < high) return Held::kNo;
   int64_t latest = INT64_MIN;
   for (int32_t i = block.first; i >= 0; i = runs_[i].next) {
@@ -69,7 +69,7 @@ Holdings::Held Holdings::ask_one(const Block& block, int64_t low, int64_t high, 
   return latest >= key ? Held::kNo : latest > after ? Held::kInFlight : Held::kSettled;
 }
 
-Holdings::Held Holdings::ask(int64_t owner, const Tiles& tiles, const Settled& settled) const {
+HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settled& settled) const {
   const Block& block = blocks_[owner];
   for (int64_t t = 0; t < tiles.count;) {
     const int64_t low = tiles.low.at + t * tiles.low.by, key = tiles.key.at + t * tiles.key.by;

@@ -1,7 +1,7 @@
 // A loop of exchanges that a rank is in, taken out of its walk: most of a schedule, told in a line
 // of the nearest cache.
-#ifndef QUADRILLE_VERIFIER_STRETCH_H_
-#define QUADRILLE_VERIFIER_STRETCH_H_
+#ifndef QUADRILLE_VERIFIER_EXCHANGE_LOOP_H_
+#define QUADRILLE_VERIFIER_EXCHANGE_LOOP_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace quadrille::verifier {
 
-struct Stretch {
+struct ExchangeLoop {
   int64_t key = 0;
   int32_t key_stride = 0, peer = 0, peer_stride = 0;
   int32_t left = 0;  // steps, the current one included
 
   // Nothing where a step of the loop is wrong in itself, a key that does not increase or a peer that
   // is no other rank, or where a number is too long for this form. The walk then comes to each step.
-  static std::optional<Stretch> of(const Exchanges& loop, int64_t rank, int64_t ranks) {
+  static std::optional<ExchangeLoop> of(const Exchanges& loop, int64_t rank, int64_t ranks) {
     if (loop.count > INT32_MAX || loop.key_stride < 1 || loop.key_stride > INT32_MAX)
       return std::nullopt;
     const int64_t last = loop.peer + (loop.count - 1) * loop.peer_stride;
@@ -27,8 +27,9 @@ struct Stretch {
     const bool meets_itself =
         low <= rank && rank <= high && (low == high || (rank - loop.peer) % loop.peer_stride == 0);
     if (meets_itself) return std::nullopt;
-    return Stretch{loop.key, static_cast<int32_t>(loop.key_stride), static_cast<int32_t>(loop.peer),
-                   static_cast<int32_t>(loop.peer_stride), static_cast<int32_t>(loop.count)};
+    return ExchangeLoop{loop.key, static_cast<int32_t>(loop.key_stride),
+                        static_cast<int32_t>(loop.peer), static_cast<int32_t>(loop.peer_stride),
+                        static_cast<int32_t>(loop.count)};
   }
 
   void next() {
@@ -39,4 +40,4 @@ struct Stretch {
 
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_STRETCH_H_
+#endif  // QUADRILLE_VERIFIER_EXCHANGE_LOOP_H_
