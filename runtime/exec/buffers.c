@@ -126,9 +126,8 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
 
 /* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
-  static char place;
   MPI_Aint at;
-  int one = 1, code = MPI_Get_address(&place, &at);
+  int one = 1, code = MPI_Get_address(quadrille_global.nowhere, &at);
   at = (MPI_Aint)(0 - (uintptr_t)at);
   MPI_Aint lower, extent;
   MPI_Datatype displaced;
@@ -137,7 +136,7 @@ static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* mov
   if (code != MPI_SUCCESS) return code;
   code = MPI_Type_create_resized(displaced, lower, extent, moved);
   MPI_Type_free(&displaced);
-  *address = &place;
+  *address = quadrille_global.nowhere;
   return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
 }
 
