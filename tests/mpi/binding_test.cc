@@ -199,6 +199,7 @@ TEST_F(Refusal, OfArgumentsOfACall) {
   refused(typed(types.data(), nullptr), MPI_ERR_TYPE, "the datatypes are NULL");
   std::vector<MPI_Datatype> one_missing = types;
   one_missing.back() = MPI_DATATYPE_NULL;
+  counts[all() - 1] = 1;
   refused(typed(types.data(), one_missing.data()), MPI_ERR_TYPE, "a datatype is not valid");
   counts[all() - 1] = -3;
   refused(

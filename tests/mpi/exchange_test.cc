@@ -196,7 +196,9 @@ TEST(Alltoallv, ReportsABlockThatIsLongerThanItsReceiverHasRoomFor) {
               MPI_SUCCESS);
     return;
   }
-  expect_error(code, MPI_ERR_TRUNCATE, "more than this rank has room for");
+  // Of what it sends itself, the runtime knows how much that is.
+  expect_error(code, MPI_ERR_TRUNCATE,
+               ranks == 1 ? "which has room for 4" : "more than this rank has room for");
   EXPECT_EQ(to.back(), -1);
 }
 
