@@ -3,7 +3,6 @@
 #ifndef QUADRILLE_TESTS_MPI_ALLOCATIONS_H_
 #define QUADRILLE_TESTS_MPI_ALLOCATIONS_H_
 
-
 namespace quadrille::mpi {
 
 struct Allocations {

@@ -1,0 +1,58 @@
+// The command that makes a schedule once more, from the schedule.
+#include <fmt/format.h>
+
+#include "generator/block_size.h"
+#include "generator/command.h"
+#include "generator/encode.h"
+#include "generator/formulas.h"
+#include "generator/text_program.h"
+#include "schedule/any_nodes.h"
+
+namespace quadrille {
+namespace {
+
+// The flags of the numbers and the rule that are not the defaults.
+std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& schedule) {
+  std::string text;
+  for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
+    const Parameter& parameter = schedule.program.parameters[i];
+    const int64_t value = schedule.job.parameters[i];
+    if (parameter.at_call) text += block_size_flags({value, schedule.job.models[i]});
+    for (const Number& number : algorithm.numbers) {
+      if (number.name != parameter.name.text) continue;
+      if (serves_any_nodes(schedule.job))
+        text += formula_flag(number, schedule.program, schedule.job.formulas[i]);
+      else if (value != number.initial)
+        text += fmt::format(" --{} {}", number.name, value);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string generate_command(const verifier::Schedule& schedule) {
+  const std::string name = schedule.program.algorithm.text;
+  std::string command =
+      fmt::format("generate {} --program {}.txt{}", name_of(schedule.program.collective), name,
+                  parameter_flags(schedule));
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm)) {
+      if (algorithm.collective != schedule.program.collective ||
+          full_name(algorithm, choices) != name ||
+          encode_code(make_program(algorithm, choices)) != schedule.code)
+        continue;
+      command =
+          fmt::format("generate {} --algorithm {}", name_of(algorithm.collective), algorithm.name);
+      for (const Option& option : algorithm.options)
+        if (choices.at(option.name) != option.values[0])
+          command += fmt::format(" --{} {}", option.name, choices.at(option.name));
+      command += number_flags(algorithm, schedule);
+    }
+  std::string nodes = schedule.any_nodes ? "any" : "";
+  for (const Topology& topology : schedule.job.groups)
+    if (!schedule.any_nodes) nodes += (nodes.empty() ? "" : "/") + topology.text();
+  return fmt::format("{} --nodes {}", command, nodes);
+}
+
+}  // namespace quadrille
