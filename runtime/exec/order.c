@@ -213,13 +213,32 @@ static void send(struct quadrille_builder* b) {
   pay(b);
 }
 
-/* Waits until the oldest step is over. */
+/* Posts the sends that need not wait any more. */
+static void release(struct quadrille_builder* b) {
+  while (b->unsent < b->steps && !b->error) {
+    const struct quadrille_planned_step* s = step_at(b, b->unsent);
+    if (s->ready > b->landed || is_too_much(b, s)) return;
+    send(b);
+  }
+}
+
+/* Posts those of the oldest step that has not. */
+static void send_oldest(struct quadrille_builder* b) {
+  send(b);
+  release(b);
+}
+
+/* Waits until the oldest step is over: for what arrives first, as other sends may wait for that. */
 static void finish_oldest(struct quadrille_builder* b) {
   const struct quadrille_planned_step* s = step_at(b, b->over);
-  while (b->unsent <= b->over && !b->error) send(b);
-  wait(b, s->receives, s->sends);
+  while (b->unsent <= b->over && !b->error) send_oldest(b);
+  wait(b, s->receives, b->gone);
+  if (!b->plan->is_typed && b->landed <= b->over) b->landed = b->over + 1;
+  release(b);
+  wait(b, b->received, s->sends);
   b->over++;
   if (b->landed < b->over) b->landed = b->over;
+  release(b);
 }
 
 /* How many steps have keys up to that one. */
@@ -283,12 +302,9 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   const int32_t first = b->posted;
   for (; b->posted < receives; b->posted++) plan_receive(b, &plan->receives.all[b->posted]);
   if (first < receives) messages(b, POST_RECEIVES)->receives += receives - first;
-  while (b->unsent < b->steps && !b->error) {
-    s = step_at(b, b->unsent);
-    const int waits = s->ready > b->landed || is_too_much(b, s);
-    if (waits && !is_copy && b->steps - b->unsent <= b->waiting) break;
-    send(b);
-  }
+  release(b);
+  while (b->unsent < b->steps && !b->error && (is_copy || b->steps - b->unsent > b->waiting))
+    send_oldest(b);
   b->is_full = receives + sends >= b->most_messages || (b->counts && !quadrille_order_has_room(b));
 }
 

@@ -209,19 +209,6 @@ TEST(Forwarding, AnEmptyBlockIsNotSent) {
   EXPECT_EQ(smallest_failure(empty), "2x1, counts 0,0: empty");
 }
 
-// Requirements are asked of rank 0: one that names the rank says nothing of the others.
-TEST(Forwarding, ARequirementOrATableIsTheSameAtAllRanks) {
-  const std::string others = changed(changed(kDirect, "table", "require rank <= 0\ntable"),
-                                     "to d\n", "to (d = 0 ? d : (s = 0 ? d : s))\n");
-  EXPECT_THAT(prove(others, kDirectProof).error, HasSubstr("names 'rank'"));
-  EXPECT_EQ(smallest_failure(others), "3x1, counts 0,1,0: self-message");
-  const auto with = [](const std::string& table) {
-    return prove(changed(kDirect, "copy", "table t" + table + "\ncopy"), kDirectProof);
-  };
-  EXPECT_THAT(with("[i in 0 .. ranks] = rank").error, HasSubstr("names 'rank'"));
-  EXPECT_THAT(with("[i in 0 .. ranks] = i").failed, IsEmpty());
-}
-
 // No call of few ranks, or none of counts that do not ascend, can be bound.
 TEST(Forwarding, TablesThatCannotBeFilledOrSearchedAreRefused) {
   const auto with = [](const std::string& lines) {

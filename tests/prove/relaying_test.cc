@@ -230,7 +230,6 @@ TEST(Relaying, WhatIsUnknownOrUnclearIsTold) {
   EXPECT_THAT(error("receive sized recv[wrap(rank - i", "receive recv[wrap(rank - i"),
               HasSubstr("send 3 cannot be matched with receive 3"));
   EXPECT_THAT(error("temporary 1", "in_place\ntemporary 1"), HasSubstr("an in-place claim"));
-  EXPECT_THAT(error("temporary 1", "temporary rank"), HasSubstr("names 'rank'"));
   const auto proof_error = [](const std::string& from, const std::string& to) {
     return prove(kDetour, changed(kDetourProof, from, to)).error;
   };
