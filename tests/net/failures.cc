@@ -192,8 +192,7 @@ void expect_classes(const Shortage& s, const Shortfall& result, int victim, long
   const bool is_collective = s.while_binding || is_persistent(s.entrance);
   const int own = result.classes[static_cast<size_t>(victim)];
   if (s.all_ranks && result.happened) {
-    // Who lacks another's bytes may not come to ask for memory.
-    EXPECT_EQ(std::count(result.classes.begin(), result.classes.end(), MPI_SUCCESS), 0);
+    // Who lacks another's bytes may not come to ask for memory, and who needs none lacks nothing.
     EXPECT_GT(std::count(result.classes.begin(), result.classes.end(), MPI_ERR_NO_MEM), 0);
     return;
   }
