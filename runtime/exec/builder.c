@@ -328,7 +328,6 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
   b->plan = plan;
   b->binding = binding;
   b->window = binding->window;
-  b->waiting = b->window / 2 < MOST_WAITING ? b->window / 2 : MOST_WAITING;
   b->at_once = bytes_at_once(binding);
   b->most_messages = MOST_MESSAGES;
   if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
@@ -337,6 +336,8 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
   plan->places = (int32_t)(2 * ranks + temporaries);
   plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&
                    !program->has_temporaries && !program->has_several_pieces;
+  b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
+  if (plan->is_typed) b->waiting = 0;
   const uint32_t ring = quadrille_power_of_two(b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);

@@ -7,9 +7,8 @@
  *
  * The builder decides everything that can be known before the call: in which order receives and sends
  * are posted, how many steps are in flight, what is waited for when, which messages go through
- * buffers of the runtime and which buffer that is. Receives are posted as early as the window
- * allows; a send is posted as soon as what it waits for has been waited for, and at the latest when
- * half of the window is waiting like it. Waiting is in the order of the keys, which both ends of a
+ * buffers of the runtime and which buffer that is. Where blocks are sent on, receives are posted as early
+ * as the window allows; a send is posted as soon as what it waits for has been waited for. Waiting is in the order of the keys, which both ends of a
  * message share: so whoever waits for a message has posted all that comes before it, and no order of
  * ranks can block.
  *
