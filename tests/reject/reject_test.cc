@@ -176,8 +176,8 @@ TEST(Reject, BadInputIsASentence) {
     Call call = {};
   };
   const std::vector<BadInput> cases = {
-      {"message_outside_a_step", "message_outside_a_step: a message outside a step"},
-      {"nested_steps", "nested_steps: a step inside a step"},
+      {"message_outside_a_step", "message_outside_a_step:4:1: a message outside a step"},
+      {"nested_steps", "nested_steps:5:3: a step inside a step"},
       {"search_in_a_table_not_ascending",
        "table 'length_of' is searched but not ascending",
        {{{3, 1, 2}}, {}, 0}},
