@@ -59,7 +59,7 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
   struct quadrille_message* m = b->message = &messages->all[messages->count++];
   m->peer = b->binding->real[peer];
   m->buffer = QUADRILLE_NO_BUFFER;
-  m->count = 0;
+  m->count = m->first = 0;
   m->bytes = 0;
 }
 
