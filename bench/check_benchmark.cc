@@ -16,7 +16,8 @@ namespace {
 void check_file(benchmark::State& state, const std::string& word) {
   const size_t colon = std::min(word.find(':'), word.size());
   const std::string path = word.substr(0, colon);
-  const CallArguments arguments = {word.substr(std::min(colon + 1, word.size())), {}, 0};
+  CallArguments arguments;
+  arguments.counts = word.substr(std::min(colon + 1, word.size()));
   const Result<std::vector<uint8_t>> bytes = cli::read_file(path);
   if (!bytes.ok()) return state.SkipWithError(bytes.error().message.c_str());
   int64_t transfers = 0;

@@ -13,8 +13,7 @@
 //
 // Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
 // statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
-// steps finish), kLoop before a further iteration of a loop that batch() may take several of,
-// kEnd, and kUndefined where an expression has no value (walker.why).
+// steps finish), kLoop before an iteration of a loop that batch() may take several of, kEnd, and kUndefined where an expression has no value (walker.why).
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -71,15 +70,11 @@ class Code {
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
 
-  // What is left of the loop that the walker has come to a step of (kStep), that step included,
-  // where it is one of exchanges with the same `after`; nothing otherwise. leave_loop sets the
-  // walker behind it.
-  std::optional<Exchanges> exchanges(const Walker& walker, const int64_t* registers) const;
-  void leave_loop(Walker& walker) const { ++walker.program_counter; }
-
-  // At kLoop: takes the next iteration, and with it as many as differ by constant strides. False, and
-  // nothing is taken, where it cannot follow; run() then goes on.
-  bool batch(const Binding& binding, Walker& walker, int64_t* registers, StridedBatch& batch) const;
+  // At kLoop: the next iteration, and with it as many as differ by constant strides. False where it
+  // cannot follow. take() goes on behind them; where they are not taken, run() goes through them.
+  bool batch(const Binding& binding, const Walker& walker, int64_t* registers,
+             StridedBatch& batch) const;
+  void take(Walker& walker, int64_t* registers, const StridedBatch& batch) const;
 
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
@@ -113,6 +108,7 @@ class Code {
     kJumpIfNotLessEqual,
     kJumpIfNotEqual,
     kJumpIfEqual,
+    kLoop,
     kNext,
     kStep,
     kStepEnd,
@@ -125,9 +121,6 @@ class Code {
     kReduceRight,
     kOutside,
     kEnd,
-    kRunChoose,
-    kRunStart,
-    kRunStep,
   };
 
   struct Instruction {
@@ -142,45 +135,15 @@ class Code {
     uint8_t block, low, high;
   };
 
-  // A loop whose body is one step of whole-block messages, everything in it affine in the loop's
-  // variable: each iteration adds a stride to what differs, instead of evaluating it again.
-  // Everything is evaluated, with all its checks, at both ends of the loop, and what is affine lies
-  // in between. Executors that pause within steps take the plain loop.
-  struct Run {
-    struct Message {
-      uint8_t flags, peer, block;
-      Buffer buffer;
-    };
-    uint8_t index, bound, key, after;
-    std::vector<std::pair<uint8_t, uint8_t>> strided;  // registers of a value and its stride
-    std::vector<Message> messages;
-    int32_t plain;  // where the plain loop starts
-  };
-
   // A register that holds the same value all along.
   struct Invariant {
     Operator op;
     int64_t value;
   };
 
-  static bool exchanges_blocks(const Run& run);
-
   static constexpr uint8_t kRemoteFlag = 1, kSizedFlag = 2, kReceiveFlag = 4, kLeftFlag = 8,
                            kRightFlag = 16;
   static constexpr uint8_t kNoRegister = 255;
-
-  // Each stride register holds its value at the last iteration, and gets the stride. False where it
-  // does not fit.
-  static bool start_strides(const Run& run, int64_t* r) {
-    int64_t count = 0;
-    if (__builtin_sub_overflow(r[run.bound], r[run.index], &count)) return false;
-    for (const auto& [value, stride] : run.strided) {
-      int64_t whole = 0;
-      if (__builtin_sub_overflow(r[stride], r[value], &whole)) return false;
-      r[stride] = whole == 0 ? 0 : whole / (count - 1);
-    }
-    return true;
-  }
 
   // Most searches end where the one before did.
   static int64_t locate_near(const std::vector<int64_t>& table, int64_t x, int32_t& near) {
@@ -206,7 +169,6 @@ class Code {
 
   std::vector<Instruction> instructions_;
   std::vector<PieceRegisters> pieces_;
-  std::vector<Run> runs_;
   std::vector<Invariant> invariants_;
   std::vector<uint8_t> declarations_;  // the register of each let and for
   int register_count_ = 0;
@@ -291,6 +253,9 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kJumpIfEqual:
         if (r[i->a] == r[i->b]) jump();
         break;
+      case Operation::kLoop:
+        if constexpr (Pauses::kLoop) return pause(Pause::kLoop, i + 1);
+        break;
       case Operation::kNext:
         if (++r[i->a] >= r[i->b]) break;
         if constexpr (Pauses::kLoop)
@@ -324,35 +289,6 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         if constexpr (Pauses::kOutside) return pause(Pause::kOutside, i + 1);
         break;
       case Operation::kEnd: return pause(Pause::kEnd, i);
-      case Operation::kRunChoose:
-        // A run of few steps costs more than the steps.
-        if (Pauses::kStepEnd || Pauses::kLoop ||
-            static_cast<uint64_t>(r[i->b]) - static_cast<uint64_t>(r[i->a]) < 3)
-          i = code + runs_[i->immediate].plain - 1;
-        break;
-      case Operation::kRunStart: {
-        const Run& run = runs_[i->immediate];
-        if (!start_strides(run, r)) {
-          i = code + run.plain - 1;
-          break;
-        }
-        walker.key = r[run.key];
-        walker.has_after = run.after != kNoRegister;
-        walker.after = walker.has_after ? r[run.after] : kNoAfter;
-        return pause(Pause::kStep, i + 1);
-      }
-      case Operation::kRunStep: {
-        const Run& run = runs_[i->immediate];
-        for (const Run::Message& message : run.messages)
-          sink.block_message(head(message.flags, r[message.peer]), message.buffer,
-                             r[message.block]);
-        if (++r[run.index] >= r[run.bound]) break;
-        for (const auto& [value, stride] : run.strided) r[value] += r[stride];
-        walker.key = r[run.key];
-        walker.has_after = run.after != kNoRegister;
-        walker.after = walker.has_after ? r[run.after] : kNoAfter;
-        return pause(Pause::kStep, i);
-      }
     }
   }
 }

@@ -142,21 +142,22 @@ class BatchEvaluator {
       case Operation::kNotEqual: return set(i.target, {!equal(a, b), 0});
       case Operation::kLess: return set(i.target, {less(a, b), 0});
       case Operation::kLessEqual: return set(i.target, {!less(b, a), 0});
-      default: return a.by == 0 && b.by == 0 && constant(i);
+      case Operation::kXor: return a.by == 0 && b.by == 0 && set(i.target, {a.at ^ b.at, 0});
+      default: return divide(i, a, b);
     }
   }
 
-  bool constant(const Instruction& i) {
-    by_[i.target] = 0;
-    if (i.op == Operation::kXor) {
-      r_[i.target] = r_[i.a] ^ r_[i.b];
-      return true;
-    }
+  // Quotient or remainder, as long as the quotient stays the same.
+  bool divide(const Instruction& i, Strided x, Strided by) {
     Undefined why = Undefined::kNone;
-    const auto op = i.op == Operation::kDivide ? Operator::kDivide : Operator::kModulo;
-    const auto result = apply_operator(op, r_[i.a], r_[i.b], &why);
-    r_[i.target] = result.value_or(0);
-    return result.has_value();
+    const auto quotient = apply_operator(Operator::kDivide, x.at, by.at, &why);
+    if (!quotient || by.by != 0) return false;
+    const Strided remainder{x.at - *quotient * by.at, x.by};
+    if (x.by != 0) {
+      while_not_negative(remainder);
+      while_not_negative({by.at - 1 - remainder.at, -remainder.by});
+    }
+    return set(i.target, i.op == Operation::kDivide ? Strided{*quotient, 0} : remainder);
   }
 
   bool multiply(uint8_t target, Strided a, Strided b) {
@@ -256,22 +257,23 @@ class BatchEvaluator {
   int64_t count_ = 0;
 };
 
-bool Code::batch(const Binding& binding, Walker& walker, int64_t* registers,
+bool Code::batch(const Binding& binding, const Walker& walker, int64_t* registers,
                  StridedBatch& batch) const {
   BatchEvaluator evaluator(*this, binding, registers, batch);
-  const int32_t start = walker.program_counter;
-  const int32_t behind = evaluator.run(start);
-  if (behind < 0) return false;
-  const Instruction& next = instructions_[behind - 1];
-  registers[next.a] += batch.count;
-  batch.more = registers[next.a] < registers[next.b];
-  if (!batch.more) walker.program_counter = behind;
-  if (batch.has_step) {
-    walker.key = batch.key.last(batch.count);
-    walker.has_after = batch.has_after;
-    walker.after = batch.has_after ? batch.after.last(batch.count) : kNoAfter;
-  }
+  batch.behind = evaluator.run(walker.program_counter);
+  if (batch.behind < 0) return false;
+  const Instruction& next = instructions_[batch.behind - 1];
+  batch.more = batch.count < registers[next.b] - registers[next.a];
   return true;
+}
+
+void Code::take(Walker& walker, int64_t* registers, const StridedBatch& batch) const {
+  registers[instructions_[batch.behind - 1].a] += batch.count;
+  if (!batch.more) walker.program_counter = batch.behind;
+  if (!batch.has_step) return;
+  walker.key = batch.key.last(batch.count);
+  walker.has_after = batch.has_after;
+  walker.after = batch.has_after ? batch.after.last(batch.count) : kNoAfter;
 }
 
 }  // namespace quadrille

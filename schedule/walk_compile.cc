@@ -9,7 +9,6 @@
 
 #include <algorithm>
 
-#include "schedule/affine.h"
 #include "schedule/traverse.h"
 
 namespace quadrille {
@@ -190,76 +189,26 @@ class Compiler {
     // The bound is evaluated once: into a register of its own unless it never changes.
     const uint8_t bound = is_invariant(loop.high.op) ? invariant(loop.high) : allocate();
     if (!is_invariant(loop.high.op)) into(loop.high, bound);
-    std::vector<int> exits = {emit({Operation::kJumpIfNotLess, 0, index, bound})};
+    const int exit = emit({Operation::kJumpIfNotLess, 0, index, bound});
     declare(index);
-    if (const std::optional<Step> step = affine_step(loop, variables_.size() - 1))
-      exits.push_back(run(*step, index, bound));
+    const uint8_t batched = may_batch(loop.body);
+    if (batched) emit({Operation::kLoop});
     const int start = here();
     body(loop.body);
-    emit({Operation::kNext, may_batch(loop.body), index, bound, start});
-    land(exits);
+    emit({Operation::kNext, batched, index, bound, start});
+    land({exit});
     variables_.pop_back();
     next_register_ = saved;
   }
 
-  // 1 where the loop's body has a step and, outside messages, nothing that batch() cannot take.
+  // 1 where the loop's body has a step and no loop around messages: batch() may be able to take it.
   static uint8_t may_batch(const Body& body) {
-    bool steps = false, plain = true;
+    bool steps = false, loops = false;
     for_each_statement(body, [&](const Statement& statement) {
       steps |= std::holds_alternative<Step>(statement.kind);
-      plain &= !std::holds_alternative<For>(statement.kind) &&
-               !std::holds_alternative<Copy>(statement.kind) &&
-               !std::holds_alternative<Reduce>(statement.kind);
+      loops |= std::holds_alternative<For>(statement.kind);
     });
-    return steps && plain;
-  }
-
-  // Emits a run before the plain loop; returns the jump over that loop.
-  int run(const Step& step, uint8_t index, uint8_t bound) {
-    const int64_t variable = variables_.size() - 1;
-    const int number = code_.runs_.size();
-    code_.runs_.push_back({index, bound, 0, Code::kNoRegister, {}, {}, 0});
-    emit({Operation::kRunChoose, 0, index, bound, number});
-    std::vector<std::pair<Expression, uint8_t>>
-        values;  // each distinct expression and its register
-    Code::Run run = code_.runs_.back();
-    const auto place = [&](const Expression& e) {
-      for (const auto& [known, at] : values)
-        if (known == e) return at;
-      const uint8_t at = allocate();
-      values.emplace_back(e, at);
-      if (depends_on(e, variable)) run.strided.emplace_back(at, allocate());
-      return at;
-    };
-    run.key = place(step.key);
-    if (step.after) run.after = place(*step.after);
-    for (const Statement& statement : step.body) {
-      const Message& message = std::get<Message>(statement.kind);
-      const Piece& piece = std::get<Transfer>(message.pieces[0].kind).piece;
-      const uint8_t peer = place(message.peer);
-      run.messages.push_back({flags(message), peer, place(piece.block), piece.buffer});
-    }
-    evaluate_ends(run, values);
-    emit({Operation::kRunStart, 0, 0, 0, number});
-    emit({Operation::kRunStep, 0, 0, 0, number});
-    const int over = emit({Operation::kJump});
-    run.plain = here();
-    code_.runs_[number] = std::move(run);
-    return over;
-  }
-
-  // Strided values at the last iteration into their stride registers, then everything at the first.
-  void evaluate_ends(const Code::Run& run,
-                     const std::vector<std::pair<Expression, uint8_t>>& values) {
-    const uint8_t first = allocate();
-    emit({Operation::kMove, first, run.index});
-    emit(
-        {Operation::kSubtract, run.index, run.bound, static_cast<uint8_t>(invariant(constant(1)))});
-    for (const auto& [expression, at] : values)
-      for (const auto& [value, stride] : run.strided)
-        if (value == at) into(expression, stride);
-    emit({Operation::kMove, run.index, first});
-    for (const auto& [expression, at] : values) into(expression, at);
+    return steps && !loops;
   }
 
   void statement(const If& choice) {

@@ -27,12 +27,6 @@ struct PieceValue {
   int64_t low, high;  // where ranged
 };
 
-// A loop of which every step exchanges one block with one rank: step i in 0 .. count has the key
-// `key + i*key_stride`, and sends and receives the block of rank `peer + i*peer_stride`.
-struct Exchanges {
-  int64_t key, key_stride, peer, peer_stride, count;
-};
-
 // What several iterations of a loop do that differ by constant strides: in iteration t of `count`,
 // every Strided is at + t*by. An iteration has one step at most, and all have the same messages.
 struct StridedBatch {
@@ -53,11 +47,13 @@ struct StridedBatch {
   };
 
   int64_t count = 0;
-  bool more = false;  // the loop has further iterations: the walker is at kLoop again
+  bool more =
+      false;  // the loop has further iterations: a walker that takes these is at kLoop again
   bool has_step = false, has_after = false;
   Strided key, after;
   std::vector<Message> messages;
   std::vector<Piece> pieces;
+  int32_t behind = 0;  // the loop, in the code
 };
 
 }  // namespace quadrille

@@ -13,26 +13,7 @@ bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer
 
 }  // namespace
 
-bool is_direct(const Program& program) {
-  if (program.collective != Collective::kAlltoall || program.groups != 1) return false;
-  bool direct = true;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    if (const auto* step = std::get_if<Step>(&statement.kind))
-      direct &= !step->after || *step->after == constant(-1);
-    if (const auto* copy = std::get_if<Copy>(&statement.kind))
-      direct &= is_whole(copy->from, Buffer::kSend) && is_whole(copy->to, Buffer::kReceive);
-    const auto* message = std::get_if<Message>(&statement.kind);
-    if (!message) return;
-    direct &= !message->sized && message->pieces.size() <= 1;
-    if (message->pieces.empty()) return;
-    const auto* transfer = std::get_if<Transfer>(&message->pieces[0].kind);
-    const Buffer buffer = message->direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive;
-    direct &= transfer && is_whole(transfer->piece, buffer);
-  });
-  return direct;
-}
-
-bool is_forwarding(const Program& program) {
+bool fits_key_order(const Program& program) {
   if (program.collective != Collective::kAlltoall || program.groups != 1 || uses_counts(program))
     return false;
   bool served = true;
@@ -52,35 +33,30 @@ bool is_forwarding(const Program& program) {
 
 namespace {
 
-// Where the streaming checker sees but a message without its other end at that key, the general one
-// tells whether ranks wait for each other, and who for whom; it needs memory for every block.
+// The general checker needs memory for every block.
 constexpr int64_t kFewRanks = 256;
-bool wants_a_cycle(const Report& report, const Job& job) {
-  return report.violation && report.violation->property == Property::kMatch &&
-         job.groups[0].ranks() <= kFewRanks;
-}
 
-// check_gather comes to violations rank by rank, check_forward to some of them early: the general one
-// finds that of the earliest step.
-bool wants_the_first(const Report& report, const Job& job) {
-  return report.violation && job.groups[0].ranks() <= kFewRanks;
+// Of a message without its other end the general one tells whether ranks wait for each other, and who
+// for whom.
+bool wants_a_cycle(const Report& report) {
+  return report.violation && report.violation->property == Property::kMatch;
 }
 
 // By the executor that serves it.
 Report check_bound(const Program& program, const Job& job, const Call& call,
                    const std::vector<Binding>& bindings, const CheckOptions& options) {
-  if (is_direct(program)) {
-    if (auto report = check_direct(program, job, bindings[0], options))
-      if (!wants_a_cycle(*report, job)) return *std::move(report);
+  std::optional<Report> report;
+  bool first = true;  // a violation is that of the earliest step
+  if (fits_key_order(program)) {
+    report = check_key_order(program, job, bindings[0], options);
+    first = bindings[0].temporary_blocks == 0;  // of blocks on their way, some are found early
+  } else if (fits_rank_by_rank(program, options)) {
+    report = check_rank_by_rank(program, job, call, bindings[0]);
+    first = false;
   }
-  if (is_forwarding(program)) {
-    if (auto report = check_forward(program, job, bindings[0], options))
-      if (!wants_the_first(*report, job)) return *std::move(report);
-  }
-  if (is_gather(program, options)) {
-    if (auto report = check_gather(program, job, call, bindings[0]))
-      if (!wants_the_first(*report, job)) return *std::move(report);
-  }
+  const bool few = job.groups[0].ranks() <= kFewRanks;
+  if (report && !(few && report->violation && (!first || wants_a_cycle(*report))))
+    return *std::move(report);
   return execute(program, job, call, bindings, options);
 }
 

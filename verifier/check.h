@@ -1,10 +1,8 @@
 // The exact checker: walks every rank of a decoded schedule and says whether it is right on this
 // topology.
 //
-// Four executors. check_direct streams all ranks in key order and keeps a bit a pair of ranks; it
-// serves schedules in which every block travels once, straight from its source to its destination.
-// check_forward does so for all-to-alls whose blocks travel by way of temporary buffers.
-// check_gather takes one rank after another, and keeps what that one holds; it serves allgathers in
+// Three executors. check_key_order streams all ranks in key order and keeps a few bytes a block; it
+// serves all-to-alls whose blocks travel whole, straight or by way of temporary buffers. check_rank_by_rank takes one rank after another, and keeps what that one holds; it serves allgathers in
 // which bytes travel between equal places of equal blocks. execute() runs anything in the language,
 // by rendezvous, and keeps what every block holds. All stop at the first violation. They are tested
 // against each other.
@@ -29,30 +27,21 @@ struct CheckOptions {
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
-// True for programs that check_direct can serve: in them every block travels whole from a send
-// buffer to a receive buffer, and steps either wait for all earlier ones or, with `after -1`, for
-// none.
-bool is_direct(const Program& program);
-
-// Nothing where the schedule turns out to need execute().
-std::optional<Report> check_direct(const Program& program, const Job& job, const Binding& binding,
-                                   const CheckOptions& options);
-
-// True for programs that check_forward can serve: all-to-alls of one group in which whole blocks
+// True for programs that check_key_order can serve: all-to-alls of one group in which whole blocks
 // travel from send and temporary buffers to temporary and receive buffers.
-bool is_forwarding(const Program& program);
+bool fits_key_order(const Program& program);
 
 // Nothing where the schedule turns out to need execute().
-std::optional<Report> check_forward(const Program& program, const Job& job, const Binding& binding,
-                                    const CheckOptions& options);
+std::optional<Report> check_key_order(const Program& program, const Job& job,
+                                      const Binding& binding, const CheckOptions& options);
 
-// True for programs that check_gather may be able to serve: allgathers of one group, asked about
+// True for programs that check_rank_by_rank may be able to serve: allgathers of one group, asked about
 // the port that they claim.
-bool is_gather(const Program& program, const CheckOptions& options);
+bool fits_rank_by_rank(const Program& program, const CheckOptions& options);
 
 // Nothing where the schedule turns out to need execute().
-std::optional<Report> check_gather(const Program& program, const Job& job, const Call& call,
-                                   const Binding& binding);
+std::optional<Report> check_rank_by_rank(const Program& program, const Job& job, const Call& call,
+                                         const Binding& binding);
 
 Report execute(const Program& program, const Job& job, const Call& call,
                const std::vector<Binding>& bindings, const CheckOptions& options);

@@ -7,34 +7,53 @@
 #include <cstdint>
 #include <optional>
 
-#include "schedule/walk.h"
+#include "schedule/walk_events.h"
 
 namespace quadrille::verifier {
 
 struct ExchangeLoop {
   int64_t key = 0;
   int32_t key_stride = 0, peer = 0, peer_stride = 0;
-  int32_t left = 0;  // steps, the current one included
+  int32_t left = 0;   // steps, the current one included
+  bool more = false;  // the walk stands in the same loop still
 
-  // Nothing where a step of the loop is wrong in itself, a key that does not increase or a peer that
-  // is no other rank, or where a number is too long for this form. The walk then comes to each step.
-  static std::optional<ExchangeLoop> of(const Exchanges& loop, int64_t rank, int64_t ranks) {
-    if (loop.count > INT32_MAX || loop.key_stride < 1 || loop.key_stride > INT32_MAX)
+  // Nothing where a step of the batch is not one whole block each way with one rank, straight from
+  // send to receive buffer, or is wrong in itself: a key that does not increase, a peer that is no
+  // other rank. The walk then comes to each step.
+  static std::optional<ExchangeLoop> of(const StridedBatch& batch, int64_t rank, int64_t ranks) {
+    if (!batch.has_step || batch.messages.size() != 2 || batch.pieces.size() != 2 ||
+        batch.key.by < 1 || batch.key.by > INT32_MAX)
       return std::nullopt;
-    const int64_t last = loop.peer + (loop.count - 1) * loop.peer_stride;
-    const auto [low, high] = std::minmax(loop.peer, last);
+    const StridedBatch::Strided peer = batch.messages[0].peer;
+    if (!is_block(batch, 0, peer) || !is_block(batch, 1, peer) ||
+        batch.messages[0].head.direction == batch.messages[1].head.direction)
+      return std::nullopt;
+    const auto [low, high] = std::minmax({peer.at, peer.last(batch.count)});
     if (low < 0 || high >= ranks) return std::nullopt;
     const bool meets_itself =
-        low <= rank && rank <= high && (low == high || (rank - loop.peer) % loop.peer_stride == 0);
+        low <= rank && rank <= high && (low == high || (rank - peer.at) % peer.by == 0);
     if (meets_itself) return std::nullopt;
-    return ExchangeLoop{loop.key, static_cast<int32_t>(loop.key_stride),
-                        static_cast<int32_t>(loop.peer), static_cast<int32_t>(loop.peer_stride),
-                        static_cast<int32_t>(loop.count)};
+    return ExchangeLoop{batch.key.at,
+                        static_cast<int32_t>(batch.key.by),
+                        static_cast<int32_t>(peer.at),
+                        static_cast<int32_t>(peer.by),
+                        static_cast<int32_t>(batch.count),
+                        batch.more};
   }
 
   void next() {
     key += key_stride;
     peer += peer_stride;
+  }
+
+ private:
+  static bool is_block(const StridedBatch& batch, size_t i, const StridedBatch::Strided& peer) {
+    const StridedBatch::Message& message = batch.messages[i];
+    const MessageHead& head = message.head;
+    if (message.pieces != 1 || head.sized || head.remote || head.combine) return false;
+    const StridedBatch::Piece& piece = batch.pieces[message.first_piece];
+    const Buffer buffer = head.direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive;
+    return piece.buffer == buffer && !piece.ranged && piece.block == peer && message.peer == peer;
   }
 };
 

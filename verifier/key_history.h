@@ -40,10 +40,12 @@ class KeyHistory {
   // starts when all with keys up to its `after` are over; 0 where none of them waits for any.
   int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
-    // Where steps wait for steps at a constant distance, the last of them is as good as any.
+    // Where steps wait for steps at a constant distance, the last of them is as good as any; where
+    // all wait for the same, the first has the fewest in flight.
     const bool alike = count > 1 && runs_.size() == 1 && after.by == last.key.by;
+    const int64_t end = after.by == 0 ? 1 : count;
     int64_t least = 0;
-    for (int64_t t = alike ? count - 1 : 0; t < count; ++t) {
+    for (int64_t t = alike && after.by != 0 ? count - 1 : 0; t < end; ++t) {
       const int64_t steps = size_ - (count - 1 - t);
       const int64_t over = std::min(steps, up_to(after.at + t * after.by));
       if (over == 0) continue;

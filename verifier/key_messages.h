@@ -1,19 +1,21 @@
-// The messages of one key, before they are matched: sends by sender, so that the one a receive
-// wants is found.
+// The messages of one key, and each receive matched with its send: sends are kept by sender, so that
+// the one a receive wants is found.
 #ifndef QUADRILLE_VERIFIER_KEY_MESSAGES_H_
 #define QUADRILLE_VERIFIER_KEY_MESSAGES_H_
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-namespace quadrille::verifier {
+#include "verifier/violations.h"
 
-constexpr int64_t kToken = -1;  // in the place of a block
+namespace quadrille::verifier {
 
 struct KeyMessage {
   int32_t source, target;
-  int64_t block;  // of the sender's send buffer or the receiver's receive buffer, or kToken
+  int64_t number;  // whose, the checker knows
   bool matched = false;
 };
 
@@ -21,21 +23,52 @@ class KeyMessages {
  public:
   explicit KeyMessages(int64_t ranks) : first_send_(ranks, 0), send_count_(ranks, 0) {}
 
-  bool empty() const { return sends_.empty() && receives_.empty(); }
-  const std::vector<KeyMessage>& sends() const { return sends_; }
-  const std::vector<KeyMessage>& receives() const { return receives_; }
-
   // The sends of a rank are added one after another.
-  void add_send(int32_t source, int32_t target, int64_t block) {
+  void add_send(int32_t source, int32_t target, int64_t number) {
     if (send_count_[source]++ == 0) first_send_[source] = sends_.size();
-    sends_.push_back({source, target, block});
+    sends_.push_back({source, target, number});
   }
-  void add_receive(int32_t source, int32_t target, int64_t block) {
-    receives_.push_back({source, target, block});
+  void add_receive(int32_t source, int32_t target, int64_t number) {
+    receives_.push_back({source, target, number});
   }
 
-  // Once all are added and before the first is looked for: a short list is searched, a long one
-  // sorted.
+  // Calls deliver(send, receive) for each receive and its send, until something is wrong; so is what
+  // has no other end.
+  template <class Deliver>
+  void match(FirstViolation& finding, Deliver deliver) {
+    sort();
+    for (const KeyMessage& receive : receives_) {
+      KeyMessage* send = find_send(receive.source, receive.target);
+      if (!send)
+        return finding.add(receive_without_send(finding.key, receive.source, receive.target));
+      if (send->matched)
+        return finding.add(Property::kOrder, {receive.target, receive.source},
+                           fmt::format("rank {} receives twice from rank {} in a step",
+                                       receive.target, receive.source));
+      send->matched = true;
+      deliver(*send, receive);
+      if (finding.violation) return;
+    }
+    for (const KeyMessage& send : sends_) {
+      if (send.matched) continue;
+      if (find_send(send.source, send.target)->matched)
+        return finding.add(
+            Property::kOrder, {send.source, send.target},
+            fmt::format("rank {} sends twice to rank {} in a step", send.source, send.target));
+      return finding.add(send_without_receive(finding.key, send.source, send.target));
+    }
+  }
+
+  void clear() {
+    for (const KeyMessage& send : sends_) send_count_[send.source] = 0;
+    sends_.clear();
+    receives_.clear();
+  }
+
+ private:
+  static constexpr int32_t kFew = 8;
+
+  // A short list is searched, a long one sorted.
   void sort() {
     for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
       if (send_count_[sends_[first].source] > kFew)
@@ -55,15 +88,6 @@ class KeyMessages {
       while (first != last && first->target != target) ++first;
     return first != last && first->target == target ? first : nullptr;
   }
-
-  void clear() {
-    for (const KeyMessage& send : sends_) send_count_[send.source] = 0;
-    sends_.clear();
-    receives_.clear();
-  }
-
- private:
-  static constexpr int32_t kFew = 8;
 
   std::vector<KeyMessage> sends_, receives_;
   std::vector<int32_t> first_send_, send_count_;  // by rank: where its sends stand in sends_

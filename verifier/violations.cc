@@ -1,5 +1,5 @@
-// Tested by what every checker says of wrong schedules: tests/reject/, and forward_test and
-// gather_test of tests/verifier/.
+// Tested by what every checker says of wrong schedules: tests/reject/, and key_order_test and
+// rank_by_rank_test of tests/verifier/.
 #include "verifier/violations.h"
 
 #include <fmt/format.h>
@@ -41,6 +41,14 @@ Violation no_such_block(std::optional<int64_t> key, int64_t rank, Buffer buffer,
   return violation_of(
       Property::kBlock, key, {rank},
       fmt::format("rank {} names {}, which has {}", rank, block_text(buffer, block), blocks));
+}
+
+Violation port_overused(std::optional<int64_t> key, int64_t source, int64_t target, bool of_node,
+                        int64_t number) {
+  return violation_of(
+      Property::kPort, key, {source, target},
+      fmt::format("the message from rank {} to rank {} is one too many for the port of {} {}",
+                  source, target, of_node ? "node" : "rank", number));
 }
 
 Violation send_without_receive(std::optional<int64_t> key, int64_t source, int64_t target) {

@@ -54,12 +54,10 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
   if (general.violation)
     ++tally.properties[std::string(property_name(general.violation->property))];
   std::optional<Report> streamed;
-  if (is_direct(mutant.program))
-    streamed = check_direct(mutant.program, job, bindings[0], {});
-  else if (is_forwarding(mutant.program))
-    streamed = check_forward(mutant.program, job, bindings[0], {});
-  else if (is_gather(mutant.program, {}))
-    streamed = check_gather(mutant.program, job, call, bindings[0]);
+  if (fits_key_order(mutant.program))
+    streamed = check_key_order(mutant.program, job, bindings[0], {});
+  else if (fits_rank_by_rank(mutant.program, {}))
+    streamed = check_rank_by_rank(mutant.program, job, call, bindings[0]);
   if (!streamed) return;
   ++tally.streamed;
   EXPECT_EQ(streamed->violation.has_value(), general.violation.has_value())

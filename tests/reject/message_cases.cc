@@ -60,7 +60,7 @@ std::vector<Refusal> message_refusals() {
        Property::kLength,
        0,
        {0, 1},
-       "disagree whether a block travels",
+       "rank 0 sends one piece, rank 1 receives nothing",
        "receive nothing from 0",
        "receive recv[0] from 0"},
       {"sized_at_one_end",

@@ -112,9 +112,9 @@ TEST(Reject, TheCheckerOfAllgathersAcceptsNoCase) {
   int refused = 0;
   for (const Refusal& refusal : refusals()) {
     const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    if (!is_gather(program, {refusal.ports})) continue;
+    if (!fits_rank_by_rank(program, {refusal.ports})) continue;
     const Binding binding = bind(program, job_of(refusal), refusal.call, 0).value();
-    const auto report = check_gather(program, job_of(refusal), refusal.call, binding);
+    const auto report = check_rank_by_rank(program, job_of(refusal), refusal.call, binding);
     EXPECT_TRUE(!report || report->violation) << refusal.name;
     refused += report && report->violation;
   }
@@ -125,10 +125,10 @@ TEST(Reject, TheCheckerOfForwardingAllToAllsAcceptsNoCase) {
   int refused = 0;
   for (const Refusal& refusal : refusals()) {
     const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    if (!is_forwarding(program)) continue;
+    if (!fits_key_order(program)) continue;
     const Job job = job_of(refusal);
     const Binding binding = bind(program, job, refusal.call, 0).value();
-    const auto report = check_forward(program, job, binding, {refusal.ports});
+    const auto report = check_key_order(program, job, binding, {refusal.ports});
     EXPECT_TRUE(!report || report->violation) << refusal.name;
     refused += report && report->violation;
   }

@@ -73,7 +73,10 @@ Told told(const Code& code, const Binding& binding, int64_t rank) {
        (pause = code.run<Pauses>(binding, walker, registers.data(), told)) != Pause::kEnd;) {
     if (pause == Pause::kStep) told.step(walker.key, walker.has_after, walker.after);
     batch.more = pause == Pause::kLoop;
-    while (batch.more && code.batch(binding, walker, registers.data(), batch)) told.batch(batch);
+    while (batch.more && code.batch(binding, walker, registers.data(), batch)) {
+      code.take(walker, registers.data(), batch);
+      told.batch(batch);
+    }
     if (pause != Pause::kUndefined) continue;
     told.lines.push_back("undefined");
     break;

@@ -91,8 +91,7 @@ void expect_equal(const Report& a, const Report& b, const std::string& what) {
 TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
   for (const Variant& variant : alltoalls()) {
     int checked = 0;
-    const bool direct_only = !forwards(variant) && variant.name != "scattered";
-    ASSERT_EQ(is_direct(variant.program), direct_only) << variant.name;
+    ASSERT_TRUE(fits_key_order(variant.program)) << variant.name;
     for (const std::vector<int64_t>& sizes : all_node_vectors(8))
       for (const Job& job : jobs_on(variant, sizes)) {
         const Binding binding = bind(variant.program, job, {}, 0).value();
@@ -100,11 +99,10 @@ TEST(Algorithms, AreRightByBothExecutorsOnEveryNodeVectorOfAtMostEightRanks) {
         const std::string what = text_of(variant, job);
         const Report general = execute(variant.program, job, {}, {binding}, {});
         ASSERT_EQ(fault(variant, job, general), "") << what << ", general executor";
-        if (!direct_only) continue;
-        const auto direct = check_direct(variant.program, job, binding, {});
-        ASSERT_TRUE(direct) << what;
-        ASSERT_EQ(fault(variant, job, *direct), "") << what;
-        expect_equal(*direct, general, what);
+        const auto streamed = check_key_order(variant.program, job, binding, {});
+        ASSERT_TRUE(streamed) << what;
+        ASSERT_EQ(fault(variant, job, *streamed), "") << what;
+        expect_equal(*streamed, general, what);
       }
     // What a program requires is at most an even number of ranks, or a power of two of them.
     EXPECT_GE(checked, 128 + 8 + 2 + 1) << variant.name;

@@ -84,7 +84,7 @@ TEST(Port, PacedProgramsHoldForEveryTiming) {
         const Job job = job_of(sizes);
         const Program program = variant(name, name + options);
         const Binding binding = *bind(program, job, {}, 0);
-        EXPECT_EQ(check_direct(program, job, binding, {})->port, PortVerdict::kEveryTiming);
+        EXPECT_EQ(check_key_order(program, job, binding, {})->port, PortVerdict::kEveryTiming);
         EXPECT_EQ(conflicts(program, job, binding, 20, random), 0) << name << options;
       }
 }
@@ -97,7 +97,7 @@ TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
   });
   const Job job = job_of({1, 2, 3});
   const Binding binding = *bind(program, job, {}, 0);
-  EXPECT_EQ(check_direct(program, job, binding, {})->port, PortVerdict::kLockStep);
+  EXPECT_EQ(check_key_order(program, job, binding, {})->port, PortVerdict::kLockStep);
   EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
   EXPECT_GT(conflicts(program, job, binding, 100, random), 0);
 }
@@ -113,8 +113,8 @@ TEST(Port, NoMutantOfAPacedProgramIsSaidToHoldWhereATimingBreaksIt) {
       const Program& program = all[i].program;
       const Job job = job_of(sizes);
       const Result<Binding> binding = bind(program, job, {}, 0);
-      if (!binding.ok() || !is_direct(program)) continue;
-      const std::optional<Report> report = check_direct(program, job, *binding, {});
+      if (!binding.ok() || !fits_key_order(program)) continue;
+      const std::optional<Report> report = check_key_order(program, job, *binding, {});
       if (!report || report->violation || report->port == PortVerdict::kNotClaimed ||
           program.port.per != PortScope::kNode)
         continue;

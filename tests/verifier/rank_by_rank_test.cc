@@ -19,7 +19,7 @@ void expect_verified(const Report& gather, const Report& general, const std::str
   expect_same_counts_and_claims(gather, general, what);
 }
 
-TEST(GatherChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
+TEST(RankByRankChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
   for (const Variant& variant : variants_of(Collective::kAllgather))
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {2}, {1, 2}, {1, 1, 2}, {5}, {1, 2, 3}, {4, 4}, {9}})
@@ -29,14 +29,14 @@ TEST(GatherChecker, ServesEveryAllgatherAndSaysWhatTheGeneralOneSays) {
             const Case c =
                 case_of(variant, job, distribution.counts(job.groups[0].ranks(), 60), block);
             const Binding binding = bind(variant.program, c.job, c.call, 0).value();
-            const auto gather = check_gather(variant.program, c.job, c.call, binding);
+            const auto gather = check_rank_by_rank(variant.program, c.job, c.call, binding);
             ASSERT_TRUE(gather) << c.text;
             expect_verified(*gather, execute(variant.program, c.job, c.call, {binding}, {}),
                             c.text);
           }
 }
 
-TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
+TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
   for (const char* name : {"linear-ring", "blocked-ring", "blocked-ring-nodes"})
     for (const Variant& variant : variants_of(Collective::kAllgather)) {
       if (variant.name != name) continue;
@@ -48,7 +48,7 @@ TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
           const Case c = case_of(variant, jobs_on(variant, {2, 3})[0], counts, 1);
           const Result<Binding> binding = bind(all[i].program, c.job, c.call, 0);
           if (!binding.ok()) continue;
-          const auto gather = check_gather(all[i].program, c.job, c.call, *binding);
+          const auto gather = check_rank_by_rank(all[i].program, c.job, c.call, *binding);
           if (!gather) continue;
           const Report general = execute(all[i].program, c.job, c.call, {*binding}, {});
           EXPECT_EQ(gather->violation.has_value(), general.violation.has_value())
@@ -62,7 +62,7 @@ TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
     }
 }
 
-TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
+TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
   const std::vector<Variant> all = variants_of(Collective::kAllgather);
   EXPECT_TRUE(rc::check("both checkers agree", [&] {
     const Variant& variant = all[*rc::gen::inRange<size_t>(0, all.size())];
@@ -76,7 +76,7 @@ TEST(GatherChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
                                                                   rc::gen::inRange<int64_t>(0, 30));
     const Case c = case_of(variant, job, counts, *rc::gen::inRange<int64_t>(1, 12));
     const Binding binding = bind(variant.program, c.job, c.call, 0).value();
-    const auto gather = check_gather(variant.program, c.job, c.call, binding);
+    const auto gather = check_rank_by_rank(variant.program, c.job, c.call, binding);
     RC_ASSERT(gather.has_value());
     expect_verified(*gather, execute(variant.program, c.job, c.call, {binding}, {}), c.text);
     RC_ASSERT(!testing::Test::HasFailure());
@@ -98,7 +98,7 @@ for k in 0 .. ranks - 1
       send recv[x]@0..m[x] to wrap(rank + 1, ranks)
 )";
 
-TEST(GatherChecker, NamesWhatIsWrongInALargeJob) {
+TEST(RankByRankChecker, NamesWhatIsWrongInALargeJob) {
   const std::vector<int64_t> counts(300, 2);
   const Job job = job_of({300});
   ASSERT_FALSE(
@@ -151,23 +151,24 @@ TEST(GatherChecker, NamesWhatIsWrongInALargeJob) {
        "match: rank 1 sends to rank 2, which receives nothing from it in this step"},
       {"to wrap(rank + 1, ranks)", "to wrap(rank + 1 + 600*k, ranks)", "defined: rank 0 meets"},
       {"    if 0 < m[x]\n", "    send nothing to wrap(rank + 2, ranks)\n    if 0 < m[x]\n",
-       "port: the message between rank 0 and rank 1 is one too many for the port of rank 0"},
+       "port: the message from rank 0 to rank 1 is one too many for the port of rank 0"},
       {"port one+one per rank\n", "port exchange per rank\n",
-       "port: the message between rank 0 and rank 1 is one too many for the port of rank 0"},
+       "port: the message from rank 0 to rank 1 is one too many for the port of rank 0"},
   };
-  expect_verdicts(kRing, mistakes, [](const Program& program) { return is_gather(program, {}); },
-                  job, {{counts}, {}, 0});
+  expect_verdicts(kRing, mistakes,
+                  [](const Program& program) { return fits_rank_by_rank(program, {}); }, job,
+                  {{counts}, {}, 0});
 }
 
 std::string gather_verdict(const Program& program, const Job& job, const Call& call,
                            const std::string& what) {
   const Binding binding = bind(program, job, call, 0).value();
   return verdict_beside([&] { return execute(program, job, call, {binding}, {}); },
-                        check_gather(program, job, call, binding), what);
+                        check_rank_by_rank(program, job, call, binding), what);
 }
 
 // Messages of which the pieces arrive in another order than they are sent on, and in other cuts.
-TEST(GatherChecker, FollowsPiecesThatAreCutAnew) {
+TEST(RankByRankChecker, FollowsPiecesThatAreCutAnew) {
   const char* const program = R"(algorithm cuts for allgather
 copy send[0] to recv[rank]
 let right = wrap(rank + 1, 3)
@@ -208,7 +209,7 @@ std::string gather_verdict(const std::string& body, int64_t ranks, int64_t count
                         body);
 }
 
-TEST(GatherChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {
+TEST(RankByRankChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {
   const std::string body =
       "step 0\n  send send[0] to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n";
   EXPECT_EQ(gather_verdict("copy send[0] to recv[rank]\n" + body, 2), "verified");
@@ -222,7 +223,7 @@ TEST(GatherChecker, SendsFromTheSendBufferWithoutACopyOfItsOwn) {
 }
 
 // A copy waits for all earlier steps, whatever the steps behind it wait for.
-TEST(GatherChecker, TakesStepsBeforeACopyForOver) {
+TEST(RankByRankChecker, TakesStepsBeforeACopyForOver) {
   const std::string first =
       "step 0 after -1\n  send send[0] to wrap(rank + 1, 3)\n"
       "  receive recv[wrap(rank - 1, 3)] from wrap(rank - 1, 3)\n";
@@ -235,7 +236,7 @@ TEST(GatherChecker, TakesStepsBeforeACopyForOver) {
 
 // Rank 2 gets a block to the wrong place, sends it on from there, and gets the right one later: right
 // in the end, and therefore for the general checker to say.
-TEST(GatherChecker, LeavesOtherPlacesToTheGeneralChecker) {
+TEST(RankByRankChecker, LeavesOtherPlacesToTheGeneralChecker) {
   const std::string detour =
       "copy send[0] to recv[rank]\n"
       "step 0\n"
@@ -257,7 +258,7 @@ TEST(GatherChecker, LeavesOtherPlacesToTheGeneralChecker) {
   EXPECT_EQ(gather_verdict(detour, 3), "unclear");
 }
 
-TEST(GatherChecker, LeavesGreatNumbersToTheGeneralChecker) {
+TEST(RankByRankChecker, LeavesGreatNumbersToTheGeneralChecker) {
   const std::string exchange =
       "  send send[0] to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n";
   const std::string copy = "copy send[0] to recv[rank]\n";

@@ -14,10 +14,10 @@
 
 #include "schedule/walk.h"
 #include "verifier/check.h"
-#include "verifier/gather_port.h"
 #include "verifier/held_ranges.h"
 #include "verifier/key_history.h"
 #include "verifier/message_lists.h"
+#include "verifier/rank_port.h"
 #include "verifier/violations.h"
 
 namespace quadrille::verifier {
@@ -25,9 +25,10 @@ namespace {
 
 using Strided = StridedBatch::Strided;
 
-class GatherChecker {
+class RankByRankChecker {
  public:
-  GatherChecker(const Program& program, const Job& job, const Call& call, const Binding& binding)
+  RankByRankChecker(const Program& program, const Job& job, const Call& call,
+                    const Binding& binding)
       : program_(program),
         binding_(binding),
         code_(*Code::compile(program)),
@@ -149,6 +150,7 @@ class GatherChecker {
     int64_t singles = 0;
     for (batch_.more = true; batch_.more && singles < kMostSingles && !stopped();) {
       if (!code_.batch(binding_, walker, registers_.data(), batch_)) return kSingles;
+      code_.take(walker, registers_.data(), batch_);
       singles = batch_.count == 1 ? singles + 1 : 0;
       if (batch_.has_step) take(batch_);
     }
@@ -346,7 +348,7 @@ class GatherChecker {
   bool has_own_ = false, outside_ = false;
   bool blurred_ = false;  // something has arrived twice: what is held is no longer known
 
-  GatherPort port_;
+  RankPort port_;
   Pairs pairs_;
   KeySet keys_;
   bool sequential_ = false, overlapping_ = false, unclear_ = false;
@@ -356,13 +358,13 @@ class GatherChecker {
 
 }  // namespace
 
-bool is_gather(const Program& program, const CheckOptions& options) {
+bool fits_rank_by_rank(const Program& program, const CheckOptions& options) {
   return program.collective == Collective::kAllgather && program.groups == 1 && !options.ports;
 }
 
-std::optional<Report> check_gather(const Program& program, const Job& job, const Call& call,
-                                   const Binding& binding) {
-  return GatherChecker(program, job, call, binding).run();
+std::optional<Report> check_rank_by_rank(const Program& program, const Job& job, const Call& call,
+                                         const Binding& binding) {
+  return RankByRankChecker(program, job, call, binding).run();
 }
 
 }  // namespace quadrille::verifier

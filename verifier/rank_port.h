@@ -1,21 +1,19 @@
 // The port claim of an allgather, asked rank by rank.
-#ifndef QUADRILLE_VERIFIER_GATHER_PORT_H_
-#define QUADRILLE_VERIFIER_GATHER_PORT_H_
-
-#include <fmt/format.h>
+#ifndef QUADRILLE_VERIFIER_RANK_PORT_H_
+#define QUADRILLE_VERIFIER_RANK_PORT_H_
 
 #include <optional>
 #include <vector>
 
 #include "schedule/binding.h"
 #include "schedule/walk_events.h"
-#include "verifier/verdict.h"
+#include "verifier/violations.h"
 
 namespace quadrille::verifier {
 
-class GatherPort {
+class RankPort {
  public:
-  GatherPort(const Program& program, const Job& job) : port_(program.port) {
+  RankPort(const Program& program, const Job& job) : port_(program.port) {
     for (const int64_t size : job.groups[0].sizes()) {
       node_of_.insert(node_of_.end(), size, static_cast<int32_t>(nodes_.size()));
       nodes_.emplace_back();
@@ -38,7 +36,7 @@ class GatherPort {
       if (!first) first = &message;
       const bool another = port_.kind == PortKind::kExchange && peer != first->peer.at;
       if (++(message.head.direction == Direction::kSend ? sends : receives) > 1 || another)
-        return conflict(rank, peer, steps.key.at);
+        return conflict(rank, message, steps.key.at);
     }
     return std::nullopt;
   }
@@ -59,14 +57,12 @@ class GatherPort {
     return true;
   }
 
-  Violation conflict(int64_t rank, int64_t peer, int64_t key) const {
-    const bool node = port_.per == PortScope::kNode;
-    return {Property::kPort,
-            key,
-            {{0, rank}, {0, peer}},
-            fmt::format("the message between rank {} and rank {} is one too many for the port of "
-                        "{} {}",
-                        rank, peer, node ? "node" : "rank", node ? node_of_[rank] : rank)};
+  Violation conflict(int64_t rank, const StridedBatch::Message& message, int64_t key) const {
+    const bool send = message.head.direction == Direction::kSend;
+    const bool of_node = port_.per == PortScope::kNode;
+    const int64_t peer = message.peer.at;
+    return port_overused(key, send ? rank : peer, send ? peer : rank, of_node,
+                         of_node ? node_of_[rank] : rank);
   }
 
   const Port port_;
@@ -77,4 +73,4 @@ class GatherPort {
 
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_GATHER_PORT_H_
+#endif  // QUADRILLE_VERIFIER_RANK_PORT_H_
