@@ -42,7 +42,63 @@ Result<bool> validate_number(Program program, const Expression& number) {
   return validate(program);
 }
 
+// Between which values an expression lies.
+struct Span {
+  int64_t low, high;
+};
+using MaybeSpan = std::optional<Span>;  // nothing where it may have no value
+
+bool is_first_or_last(const Expression& index, int64_t table) {
+  const Expression length{Operator::kLength, table, {}};
+  return index == constant(0) || index == apply(Operator::kSubtract, {length, constant(1)});
+}
+
+// Least and greatest of what the operator makes of the ends: it is monotonic in each operand.
+MaybeSpan span_of_ends(Operator op, const Span& a, const Span& b) {
+  std::vector<int64_t> values;
+  for (const int64_t left : {a.low, a.high})
+    for (const int64_t right : {b.low, b.high}) {
+      Undefined why = Undefined::kNone;
+      const auto value = apply_operator(op, left, right, &why);
+      if (!value) return std::nullopt;
+      values.push_back(*value);
+    }
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return Span{*low, *high};
+}
+
+MaybeSpan span_of(const Expression& e) {
+  constexpr Span kSizes{1, INT32_MAX};
+  std::vector<Span> of;
+  for (const Expression& operand : e.operands) {
+    const MaybeSpan span = span_of(operand);
+    if (!span) return std::nullopt;
+    of.push_back(*span);
+  }
+  switch (e.op) {
+    case Operator::kConstant: return Span{e.value, e.value};
+    case Operator::kRanks:
+    case Operator::kLength: return kSizes;
+    case Operator::kElement:
+      return is_first_or_last(e.operands[0], e.value) ? MaybeSpan(kSizes) : std::nullopt;
+    case Operator::kLocate: return Span{-1, INT32_MAX};
+    case Operator::kEqual:
+    case Operator::kNotEqual:
+    case Operator::kLess:
+    case Operator::kLessEqual:
+    case Operator::kAnd: return Span{0, 1};
+    case Operator::kChoose:
+      return Span{std::min(of[1].low, of[2].low), std::max(of[1].high, of[2].high)};
+    case Operator::kModulo: return of[1].low > 0 ? MaybeSpan({0, of[1].high - 1}) : std::nullopt;
+    case Operator::kXor:
+    case Operator::kWrap: return std::nullopt;
+    default: return span_of_ends(e.op, of[0], of[1]);
+  }
+}
+
 }  // namespace
+
+bool has_value_on_all_nodes(const Expression& formula) { return span_of(formula).has_value(); }
 
 Result<bool> validate_formula(const Program& program, const Expression& formula) {
   const Result<bool> valid = validate_number(program, formula);

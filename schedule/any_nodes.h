@@ -20,6 +20,11 @@ Result<Expression> parse_formula(const std::string& text, const Program& program
                                  const std::string& source);
 std::string formula_text(const Program& program, const Expression& formula);
 
+// Whether it has a value on all nodes, whatever the value: no divisor can be 0, nothing overflows with
+// up to 2^31 - 1 ranks, and the only elements of tables are the first and the last. Where this says
+// false, there may yet be one.
+bool has_value_on_all_nodes(const Expression& formula);
+
 // The job on these nodes. Errors: more ranks than the job serves, a formula without a value. What
 // the program requires is asked by bind().
 Result<Job> on_nodes(const Program& program, const Job& job, const Topology& nodes);

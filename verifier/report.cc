@@ -219,6 +219,9 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
                    uses_nodes(program) ? ", on nodes of any sizes" : ""));
   for (const Expression& requirement : program.requirements)
     line("requires", formula_text(program, requirement));
+  for (size_t i = 0; i < program.parameters.size(); ++i)
+    if (!program.parameters[i].at_call && !has_value_on_all_nodes(schedule.job.formulas[i]))
+      line("requires", "a value of " + parameter_text(program, schedule.job, i));
   line("scope", proof_text(schedule));
   if (proven)
     line("checked",

@@ -54,6 +54,13 @@ eval "expect 0 \"\$verifier\" $replay"
 says 'rank '
 cmp any.qs kept.qs || fail 'a check changes the file'
 
+# A formula that has no value on some nodes.
+expect 0 generate tuna --nodes any --radix 'ranks div (ranks - 1)' --out formula.qs
+expect 0 check formula.qs
+says '  requires  a value of radix = max(2, min(ranks div (ranks - 1), ranks))'
+refuses 'radix = max(2, min(ranks div (ranks - 1), ranks)) has no value on nodes 1: a divisor' \
+  check formula.qs --nodes 1
+
 # What is required, and for how many ranks there is a proof.
 expect 0 generate xor --nodes any --out xor.qs
 expect 0 check xor.qs

@@ -97,5 +97,20 @@ TEST(AnyNodes, MoreRanksThanTheJobServesAreRefused) {
   EXPECT_EQ(refusal(any, {2, 3}), "a is proven for up to 4 ranks, and nodes 2,3 have 5");
 }
 
+TEST(AnyNodes, AFormulaMayLackAValueOnSomeNodes) {
+  const auto always = [](const std::string& formula) {
+    return has_value_on_all_nodes(parse_formula(formula, program(), "--r").value());
+  };
+  for (const char* formula :
+       {"8", "ranks", "max(2, min(8, ranks))", "ranks div 2", "ranks mod length(size)", "size[0]",
+        "size[length(size) - 1] div 2", "ranks*ranks", "ranks < 4 ? 2 : ranks - 3",
+        "8 div (1 + locate(size, ranks) + 1)"})
+    EXPECT_TRUE(always(formula)) << formula;
+  for (const char* formula :
+       {"ranks div 0", "8 mod 0", "ranks div (ranks - 1)", "8 div (ranks - 2)", "size[5]",
+        "size[ranks - 1]", "ranks*ranks*ranks*ranks*ranks", "size[0] mod (1 - ranks)"})
+    EXPECT_FALSE(always(formula)) << formula;
+}
+
 }  // namespace
 }  // namespace quadrille
