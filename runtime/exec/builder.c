@@ -38,25 +38,32 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
 
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
                               int64_t after) {
-  if (key <= b->last_key) return quadrille_builder_refuse(b, "its steps are not in order");
-  b->key = b->last_key = key;
+  if (key <= b->key) quadrille_builder_refuse(b, "its steps are not in order");
+  b->key = key;
   b->has_after = has_after;
   b->after = after;
 }
 
+/* One more message; NULL where memory ran out. */
+static inline struct quadrille_message* add_message(struct quadrille_builder* b, int receives) {
+  struct quadrille_messages* messages = receives ? &b->plan->receives : &b->plan->sends;
+  if (messages->count == messages->room &&
+      !quadrille_grow((void**)&messages->all, &messages->room, sizeof *messages->all)) {
+    quadrille_builder_refuse(b, quadrille_no_memory);
+    return NULL;
+  }
+  return &messages->all[messages->count++];
+}
+
 static inline void begin_message(struct quadrille_builder* b, unsigned flags, int64_t peer) {
   const struct quadrille_place* place = &b->binding->place;
-  if (b->error) return;
   if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
     return quadrille_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
   b->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-  struct quadrille_messages* messages = b->receives ? &b->plan->receives : &b->plan->sends;
-  if (messages->count == messages->room &&
-      !quadrille_grow((void**)&messages->all, &messages->room, sizeof *messages->all))
-    return quadrille_builder_refuse(b, quadrille_no_memory);
   b->is_token = 1;
   b->in_the_way = 0;
-  struct quadrille_message* m = b->message = &messages->all[messages->count++];
+  struct quadrille_message* m = b->message = add_message(b, b->receives);
+  if (!m) return;
   m->peer = b->binding->real[peer];
   m->buffer = QUADRILLE_NO_BUFFER;
   m->count = m->first = 0;
@@ -64,11 +71,12 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
 }
 
 static inline void end_message(struct quadrille_builder* b) {
-  if (b->error) return;
   struct quadrille_message* m = b->message;
   if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->is_straight = m->count == 1 && !b->in_the_way;
   m->is_in_the_way = b->in_the_way;
+  b->is_plain &= m->count <= 1 && !b->in_the_way;
+  if (!b->receives) b->sent_bytes += m->bytes;
   /* Both ends know that nothing is to travel. */
   if (b->counts && m->bytes == 0 && !b->is_token)
     --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
@@ -128,23 +136,21 @@ static inline int touch(struct quadrille_builder* b, int64_t block, int64_t low,
  * holds it before the call begins. */
 static inline void gather_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
   const struct quadrille_place* place = &b->binding->place;
-  int64_t block = piece->block, low = 0;
+  int64_t block = piece->block;
   if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
     block = place->rank;
   else if (piece->buffer != QUADRILLE_PIECE_RECEIVE || (uint64_t)block >= (uint64_t)place->ranks)
     return quadrille_builder_refuse(b, "it names a block that is not there");
   if (b->receives && block == place->rank)
     return quadrille_builder_refuse(b, "it receives over this rank's own contribution");
-  int64_t high = b->counts[block];
-  if (piece->ranged) {
-    if (piece->low < 0 || piece->low > piece->high || piece->high > high)
-      return quadrille_builder_refuse(b, "it names a range that is not in its block");
-    low = piece->low;
-    high = piece->high;
-  }
+  if (piece->ranged &&
+      (piece->low < 0 || piece->low > piece->high || piece->high > b->counts[block]))
+    return quadrille_builder_refuse(b, "it names a range that is not in its block");
+  const int64_t low = b->offsets[block] + (piece->ranged ? piece->low : 0);
+  const int64_t high = b->offsets[block] + (piece->ranged ? piece->high : b->counts[block]);
   const int is_new = low == high || touch(b, block, low, high);
   b->in_the_way |= b->receives && !is_new;
-  add_range(b, b->offsets[block] + low, b->offsets[block] + high);
+  add_range(b, low, high);
 }
 
 /* The place of a block of an all-to-all that is read, or written; -1 where there is none. */
@@ -168,7 +174,6 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
 }
 
 static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
-  if (b->error) return;
   b->is_token = 0;
   if (b->counts) return gather_piece(b, piece);
   const int place = find_place(b, piece, b->receives);
@@ -225,24 +230,68 @@ static inline void take_run_piece(struct quadrille_builder* b, struct quadrille_
   take_piece(b, &piece);
 }
 
-/* The steps of a run at its current iteration, and on to the next. */
-static void take_iteration(struct quadrille_builder* b) {
+/* A message with one piece, or without any. */
+static inline void take_message(struct quadrille_builder* b, unsigned flags, int64_t peer,
+                                const struct quadrille_piece* piece) {
+  begin_message(b, flags, peer);
+  if (piece && !b->error) take_piece(b, piece);
+  if (!b->error) end_message(b);
+}
+
+/* Whether the message, which has been taken in, only moves along its block in the run's further
+ * iterations: what has been checked holds for all of them where the last range lies in the block. */
+static int moves(const struct quadrille_builder* b, const struct quadrille_run_message* m) {
+  if (b->error || !b->counts || !b->message->is_straight) return 0;
+  if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return 0;
+  if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return 0;
+  const int64_t way = m->low.stride * (b->event.run.count - 1 - b->iteration);
+  const int64_t low = b->message->part.low + way, high = b->message->part.high + way;
+  const int64_t offset = b->offsets[m->block.value];
+  return low >= offset && high - offset <= b->counts[m->block.value];
+}
+
+/* The message of the iteration before, further along its block. */
+static inline void move_message(struct quadrille_builder* b, const struct quadrille_run_message* m,
+                                struct quadrille_message* moving) {
+  const int receives = (m->flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+  struct quadrille_message* added = add_message(b, receives);
+  if (!added) return;
+  moving->part.low += m->low.stride;
+  moving->part.high += m->low.stride;
+  *added = *moving;
+  if (!receives) b->sent_bytes += moving->bytes;
+  if (touch(b, m->block.value, moving->part.low, moving->part.high) || !receives) return;
+  added->is_straight = b->is_plain = 0;
+  added->is_in_the_way = 1;
+}
+
+static inline void take_run_message(struct quadrille_builder* b, struct quadrille_run_message* m,
+                                    struct quadrille_message* moving) {
+  if (moving->count > 0) return move_message(b, m, moving);
+  const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
+                                        take(&m->high)};
+  take_message(b, m->flags, take(&m->peer), m->is_token ? NULL : &piece);
+  if (moves(b, m)) *moving = *b->message;
+}
+
+/* The steps of a run from its current iteration on. */
+static void take_iterations(struct quadrille_builder* b) {
   struct quadrille_run* run = &b->event.run;
-  struct quadrille_run_message* m = run->messages;
-  for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
-    begin_step(b, take(&s->key), s->has_after, take(&s->after));
-    for (int i = s->message_count; i > 0; i--, m++) {
-      begin_message(b, m->flags, take(&m->peer));
-      if (!m->is_token) take_run_piece(b, m);
-      end_message(b);
+  for (; b->iteration < run->count && !b->is_full && !b->error; b->iteration++) {
+    int i = 0;
+    for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
+      begin_step(b, take(&s->key), s->has_after, take(&s->after));
+      for (const int end = i + s->message_count; i < end; i++)
+        take_run_message(b, &run->messages[i], &b->moving[i]);
+      quadrille_order_step(b, 0);
     }
-    quadrille_order_step(b, 0);
   }
-  if (++b->iteration == run->count) b->iteration = -1;
+  if (b->iteration == run->count) b->iteration = -1;
 }
 
 static void begin_run(struct quadrille_builder* b) {
   if ((b->walker.iterations -= b->event.run.count) < 0) return quadrille_builder_refuse(b, endless);
+  for (int i = 0; i < QUADRILLE_RUN_MESSAGES; i++) b->moving[i].count = 0;
   b->iteration = 0;
 }
 
@@ -263,9 +312,7 @@ static int take_event(struct quadrille_builder* b) {
     case QUADRILLE_EVENT_PIECE: take_piece(b, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
     case QUADRILLE_EVENT_PIECE_MESSAGE:
-      begin_message(b, event->flags, event->peer);
-      take_piece(b, &event->piece);
-      end_message(b);
+      take_message(b, event->flags, event->peer, &event->piece);
       break;
     case QUADRILLE_EVENT_COPY: take_copy(b, event); break;
     case QUADRILLE_EVENT_RUN: begin_run(b); break;
@@ -281,7 +328,7 @@ void quadrille_builder_start(struct quadrille_builder* b, const struct quadrille
   quadrille_walk_start(&b->walker, &b->binding->loaded->program, tables, &b->binding->place);
   b->walker.iterations = most_iterations(b);
   b->iteration = -1;
-  b->last_key = INT64_MIN;
+  b->key = INT64_MIN;
   b->error = NULL;
   quadrille_order_forget(b);
 }
@@ -291,7 +338,7 @@ int quadrille_builder_next(struct quadrille_builder* b) {
   quadrille_order_begin(b);
   while (!b->error && more && !b->is_full)
     if (b->iteration >= 0)
-      take_iteration(b);
+      take_iterations(b);
     else
       more = take_event(b);
   quadrille_order_end(b);
@@ -316,6 +363,21 @@ static int64_t bytes_at_once(const struct quadrille_binding* binding) {
   for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
   return QUADRILLE_SENT_AT_ONCE;
+}
+
+/* Of an allgather, whose plan is made in the call, room for all that it takes: up to where it is full,
+ * and a step with a message from and to each rank. An operation waits for a message, or posts one. */
+static int make_room(struct quadrille_plan* plan) {
+  const int64_t messages = MOST_GATHERED + (int64_t)plan->ranks;
+  const int64_t operations = 4 * messages;
+  struct quadrille_messages *receives = &plan->receives, *sends = &plan->sends;
+  if (operations > INT_MAX) return 0;
+  receives->all = malloc((size_t)messages * sizeof *receives->all);
+  sends->all = malloc((size_t)messages * sizeof *sends->all);
+  plan->operations = malloc((size_t)operations * sizeof *plan->operations);
+  receives->room = sends->room = (int32_t)messages;
+  plan->operation_room = (int32_t)operations;
+  return receives->all && sends->all && plan->operations;
 }
 
 int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
@@ -346,7 +408,7 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
     b->counts = binding->counts;
     b->offsets = binding->offsets;
     b->touched = malloc(ranks * sizeof *b->touched);
-    opened &= b->touched && quadrille_order_has_room(b);
+    opened &= b->touched && make_room(plan);
   } else {
     b->holders = malloc((temporaries + 1) * sizeof *b->holders);
     opened &= b->holders != NULL;

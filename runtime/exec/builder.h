@@ -8,7 +8,7 @@
 
 /* A step in flight, by its number modulo a power of two. */
 struct quadrille_planned_step {
-  int64_t key, sent_bytes;
+  int64_t key, sent_bytes;         /* 0 once its sends are over */
   int32_t ready;                   /* so many steps have arrived before its sends may go */
   int32_t receives, sends, copies; /* where its own end */
 };
@@ -38,21 +38,26 @@ struct quadrille_builder {
   int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
 
   /* what is being read */
-  int64_t key, after, last_key;
+  int64_t key, after;
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
   struct quadrille_message* message;
+  /* Of the run, by number: what moves along its block; count 0: another one. */
+  struct quadrille_message moving[QUADRILLE_RUN_MESSAGES];
 
   /* over <= landed, unsent <= steps; over + window >= steps */
   struct quadrille_planned_step* ring;
   uint32_t mask;
-  int32_t window, waiting;                   /* waiting: the most steps whose sends may wait */
-  int32_t steps, over, landed, unsent, paid; /* paid: steps whose sends are over */
-  int32_t posted, received, sent, gone;      /* messages that are posted and waited for */
+  int32_t window, waiting; /* waiting: the most steps whose sends may wait */
+  int32_t steps, over, landed, unsent;
+  int32_t posted, received, sent, gone; /* messages that are posted and waited for */
   int32_t queued, copies,
-      copied;    /* sends and copies of the steps so far; copies that are planned */
-  int64_t going; /* bytes of sends that are posted and not waited for */
-  int does;      /* the last operation's last part; see order.c */
-  int owes_copy; /* of this rank's block to itself */
+      copied;         /* sends and copies of the steps so far; copies that are planned */
+  int64_t sent_bytes; /* of the step */
+  int64_t going;      /* of sends that are posted and not waited for */
+  int is_plain;       /* no message of the plan takes a buffer or saves a block */
+  struct quadrille_operation* operation; /* the last one */
+  int does;                              /* its last part; see order.c */
+  int owes_copy;                         /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */
@@ -82,8 +87,6 @@ void quadrille_order_begin(struct quadrille_builder* builder);
 /* Takes in the step that was read, or a copy that is one of its own and waits for all before it. */
 void quadrille_order_step(struct quadrille_builder* builder, int is_copy);
 void quadrille_order_end(struct quadrille_builder* builder);
-/* Room in the arrays for a step of any kind; 0 where memory ran out. Only between steps can a plan end. */
-int quadrille_order_has_room(struct quadrille_builder* builder);
 
 /* Notes the first mistake. */
 static inline void quadrille_builder_refuse(struct quadrille_builder* builder, const char* error) {

@@ -11,9 +11,8 @@
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
-enum { OPERATIONS_A_STEP = 8 }; /* at most, but for saves */
-
-static struct quadrille_planned_step* step_at(const struct quadrille_builder* b, int32_t number) {
+static inline struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
+                                                     int32_t number) {
   return &b->ring[(uint32_t)number & b->mask];
 }
 
@@ -21,26 +20,25 @@ static struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
 enum { WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS, ANYTHING_ELSE };
 
 /* One more operation, whose last part is that. */
-static struct quadrille_operation* emit(struct quadrille_builder* b,
-                                        enum quadrille_operation_kind kind, int does) {
-  b->does = does;
+static inline struct quadrille_operation* emit(struct quadrille_builder* b,
+                                               enum quadrille_operation_kind kind, int does) {
   struct quadrille_plan* plan = b->plan;
-  if (plan->operation_count == plan->operation_room &&
-      !quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations)) {
+  b->does = does;
+  b->operation = &b->none;
+  if (plan->operation_count < plan->operation_room ||
+      quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
+    b->operation = &plan->operations[plan->operation_count++];
+  else
     quadrille_builder_refuse(b, quadrille_no_memory);
-    return &b->none;
-  }
-  struct quadrille_operation* operation = &plan->operations[plan->operation_count++];
-  *operation = (struct quadrille_operation){.kind = kind};
-  return operation;
+  *b->operation = (struct quadrille_operation){.kind = kind};
+  return b->operation;
 }
 
 /* The last operation, where that does nothing that comes after `what`; else a new one. */
 static inline struct quadrille_operation* messages(struct quadrille_builder* b, int what) {
-  struct quadrille_plan* plan = b->plan;
-  if (what < b->does) return emit(b, QUADRILLE_PLAN_MESSAGES, what);
+  if (what < b->does) emit(b, QUADRILLE_PLAN_MESSAGES, what);
   b->does = what;
-  return &plan->operations[plan->operation_count - 1];
+  return b->operation;
 }
 
 /* A buffer that nothing is in any more; QUADRILLE_NO_BUFFER where memory ran out. */
@@ -70,14 +68,15 @@ static void give_back(struct quadrille_builder* b, int32_t buffer, int32_t free_
   if (free_after > b->buffers[buffer].free_after) b->buffers[buffer].free_after = free_after;
 }
 
-static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends);
+static void wait_for_sends(struct quadrille_builder* b, int32_t sends);
+static void finish_sends(struct quadrille_builder* b, int32_t steps);
 
 /* The block at a place of the receive buffer is about to be overwritten. */
 static void before_write(struct quadrille_builder* b, int32_t place) {
   const int32_t block = place - b->plan->ranks;
   if (!b->sent_as || place < b->plan->ranks || block >= b->plan->ranks) return;
   if (b->sent_as[block] == INT_MAX) return;
-  if (b->sent_as[block] >= 0) return wait(b, b->received, b->sent_as[block] + 1);
+  if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
   if (b->saved_in[block] >= 0) return;
   const int32_t buffer = take_buffer(b);
   struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE, ANYTHING_ELSE);
@@ -96,9 +95,11 @@ static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
 }
 
 /* A message that went into a buffer is put away. */
-static void plan_landing(struct quadrille_builder* b, const struct quadrille_message* m) {
+static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
+                                                   const struct quadrille_message* m) {
+  if (m->buffer == QUADRILLE_NO_BUFFER) return;
   const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
-  if (m->is_in_the_way) wait(b, b->received, b->sent);
+  if (m->is_in_the_way) finish_sends(b, b->unsent);
   for (int i = 0; !b->counts && i < m->count; i++) {
     if (parts[i].place >= 2 * b->plan->ranks)
       hold(b, parts[i].place, m->buffer);
@@ -108,40 +109,48 @@ static void plan_landing(struct quadrille_builder* b, const struct quadrille_mes
   give_back(b, m->buffer, 0);
 }
 
-/* Steps whose sends are over do not count any more. */
-static inline void pay(struct quadrille_builder* b) {
-  while (b->paid < b->unsent && step_at(b, b->paid)->sends <= b->gone)
-    b->going -= step_at(b, b->paid++)->sent_bytes;
+/* The block to itself is copied while the first messages are on their way. */
+static inline void copy_own(struct quadrille_builder* b) {
+  if (!b->owes_copy) return;
+  b->owes_copy = 0;
+  emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
 }
 
-/* Waits for so many receives and sends in all. */
-static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends) {
-  if (receives <= b->received && sends <= b->gone) return;
-  if (b->owes_copy) {
-    b->owes_copy = 0;
-    emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
+/* Waits for so many sends in all. */
+static inline void wait_for_sends(struct quadrille_builder* b, int32_t sends) {
+  if (sends <= b->gone) return;
+  copy_own(b);
+  messages(b, WAIT_FOR_SENDS)->sends_over += sends - b->gone;
+  b->gone = sends;
+}
+
+/* Waits for those of so many steps, which have been posted. */
+static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
+  for (int32_t i = b->over; i < steps; i++) {
+    struct quadrille_planned_step* s = step_at(b, i);
+    b->going -= s->sent_bytes;
+    s->sent_bytes = 0;
+    wait_for_sends(b, s->sends);
   }
-  for (int32_t i = b->received; i < receives; i++) {
-    const struct quadrille_message* m = &b->plan->receives.all[i];
-    if (m->buffer != QUADRILLE_NO_BUFFER) plan_landing(b, m);
-  }
-  if (receives > b->received) {
-    messages(b, WAIT_FOR_RECEIVES)->receives_over += receives - b->received;
-    b->received = receives;
-  }
-  if (sends > b->gone) {
-    messages(b, WAIT_FOR_SENDS)->sends_over += sends - b->gone;
-    b->gone = sends;
-  }
-  pay(b);
+}
+
+/* Waits for so many receives in all. */
+static inline void wait_for_receives(struct quadrille_builder* b, int32_t receives) {
+  if (receives <= b->received) return;
+  copy_own(b);
+  for (int32_t i = b->received; b->plan->buffer_count > 0 && i < receives; i++)
+    plan_landing(b, &b->plan->receives.all[i]);
+  messages(b, WAIT_FOR_RECEIVES)->receives_over += receives - b->received;
+  b->received = receives;
 }
 
 /* Waits until so many steps are over for a send that follows them: they have arrived, and where blocks
  * are not sent on, so that steps only keep each other's pace, they are gone, too. */
-static void land(struct quadrille_builder* b, int32_t steps) {
+static inline void land(struct quadrille_builder* b, int32_t steps) {
   if (steps <= b->landed) return;
   const struct quadrille_planned_step* last = step_at(b, steps - 1);
-  wait(b, last->receives, b->plan->is_typed ? last->sends : b->gone);
+  wait_for_receives(b, last->receives);
+  if (b->plan->is_typed) wait_for_sends(b, last->sends);
   b->landed = steps;
 }
 
@@ -199,45 +208,55 @@ static int is_too_much(const struct quadrille_builder* b, const struct quadrille
   return b->going > 0 && b->going + s->sent_bytes > b->at_once;
 }
 
+/* Waits for the sends of the oldest step that has some on their way. */
+static void send_less(struct quadrille_builder* b) {
+  int32_t step = b->over;
+  while (step_at(b, step)->sent_bytes == 0) step++;
+  finish_sends(b, step + 1);
+}
+
 /* Posts the sends of the next step that has not, after what they wait for. */
 static void send(struct quadrille_builder* b) {
-  const struct quadrille_planned_step* s = step_at(b, b->unsent);
+  struct quadrille_planned_step* s = step_at(b, b->unsent);
   land(b, s->ready);
-  while (is_too_much(b, s)) wait(b, b->received, step_at(b, b->paid)->sends);
+  while (is_too_much(b, s)) send_less(b);
   const int32_t first = b->sent;
-  for (; b->sent < s->sends && !b->error; b->sent++) plan_send(b, b->sent);
+  for (; !b->is_plain && b->sent < s->sends; b->sent++) plan_send(b, b->sent);
+  b->sent = s->sends;
   if (b->sent > first) messages(b, POST_SENDS)->sends += b->sent - first;
-  for (; b->copied < s->copies && !b->error; b->copied++) plan_copy(b, b->copied);
+  for (; b->copied < s->copies; b->copied++) plan_copy(b, b->copied);
   b->unsent++;
   b->going += s->sent_bytes;
-  pay(b);
 }
 
 /* Posts the sends that need not wait any more. */
-static void release(struct quadrille_builder* b) {
-  while (b->unsent < b->steps && !b->error) {
+static inline void release(struct quadrille_builder* b) {
+  while (b->unsent < b->steps) {
     const struct quadrille_planned_step* s = step_at(b, b->unsent);
     if (s->ready > b->landed || is_too_much(b, s)) return;
     send(b);
   }
 }
 
-/* Posts those of the oldest step that has not. */
-static void send_oldest(struct quadrille_builder* b) {
-  send(b);
-  release(b);
+/* Those of so many steps in any case. */
+static inline void send_all(struct quadrille_builder* b, int32_t steps) {
+  while (b->unsent < steps) {
+    send(b);
+    release(b);
+  }
 }
 
 /* Waits until the oldest step is over: for what arrives first, as other sends may wait for that. */
-static void finish_oldest(struct quadrille_builder* b) {
+static inline void finish_oldest(struct quadrille_builder* b) {
   const struct quadrille_planned_step* s = step_at(b, b->over);
-  while (b->unsent <= b->over && !b->error) send_oldest(b);
-  wait(b, s->receives, b->gone);
-  if (!b->plan->is_typed && b->landed <= b->over) b->landed = b->over + 1;
+  const int32_t over = b->over + 1;
+  send_all(b, over);
+  wait_for_receives(b, s->receives);
+  if (!b->plan->is_typed && b->landed < over) b->landed = over;
   release(b);
-  wait(b, b->received, s->sends);
-  b->over++;
-  if (b->landed < b->over) b->landed = b->over;
+  finish_sends(b, over);
+  if (b->landed < over) b->landed = over;
+  b->over = over;
   release(b);
 }
 
@@ -258,29 +277,6 @@ static void plan_receive(struct quadrille_builder* b, struct quadrille_message* 
   if (!m->is_straight || !(b->plan->is_typed || b->counts)) m->buffer = take_buffer(b);
 }
 
-/* Room in the arrays for a step of any kind; 0 where memory ran out. */
-static int make_room(struct quadrille_builder* b, int32_t operations) {
-  struct quadrille_plan* plan = b->plan;
-  struct quadrille_messages* both[] = {&plan->receives, &plan->sends};
-  for (int i = 0; i < 2; i++)
-    while (both[i]->room - both[i]->count < plan->ranks)
-      if (!quadrille_grow((void**)&both[i]->all, &both[i]->room, sizeof *both[i]->all)) return 0;
-  while (plan->operation_room - plan->operation_count < operations)
-    if (!quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
-      return 0;
-  return 1;
-}
-
-int quadrille_order_has_room(struct quadrille_builder* b) {
-  const struct quadrille_plan* plan = b->plan;
-  const int32_t operations = OPERATIONS_A_STEP * (b->steps - b->unsent + 2);
-  if (plan->receives.room - plan->receives.count >= plan->ranks &&
-      plan->sends.room - plan->sends.count >= plan->ranks &&
-      plan->operation_room - plan->operation_count >= operations)
-    return 1;
-  return make_room(b, operations);
-}
-
 void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   struct quadrille_plan* plan = b->plan;
   const int32_t receives = plan->receives.count, sends = plan->sends.count;
@@ -288,34 +284,33 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
     return;
   if (b->steps - b->over == b->window) finish_oldest(b);
   struct quadrille_planned_step* s = step_at(b, b->steps);
-  s->key = b->last_key;
+  s->key = b->key;
   s->ready = is_copy || !b->has_after ? b->steps : steps_up_to(b, b->after);
-  s->sent_bytes = 0;
-  for (const struct quadrille_message* m = &plan->sends.all[b->queued]; b->queued < sends; m++) {
-    s->sent_bytes += m->bytes;
-    b->queued++;
-  }
+  s->sent_bytes = b->sent_bytes;
+  b->sent_bytes = 0;
   s->receives = receives;
-  s->sends = sends;
+  s->sends = b->queued = sends;
   s->copies = b->copies = plan->copy_count;
   b->steps++;
   const int32_t first = b->posted;
-  for (; b->posted < receives; b->posted++) plan_receive(b, &plan->receives.all[b->posted]);
+  for (; !b->is_plain && b->posted < receives; b->posted++)
+    plan_receive(b, &plan->receives.all[b->posted]);
+  b->posted = receives;
   if (first < receives) messages(b, POST_RECEIVES)->receives += receives - first;
   release(b);
-  while (b->unsent < b->steps && !b->error && (is_copy || b->steps - b->unsent > b->waiting))
-    send_oldest(b);
-  b->is_full = receives + sends >= b->most_messages || (b->counts && !quadrille_order_has_room(b));
+  send_all(b, is_copy ? b->steps : b->steps - b->waiting);
+  b->is_full = receives + sends >= b->most_messages;
 }
 
 void quadrille_order_begin(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
-  b->steps = b->over = b->landed = b->unsent = b->paid = 0;
+  b->steps = b->over = b->landed = b->unsent = 0;
   b->posted = b->received = b->sent = b->gone = b->queued = 0;
   b->copied = b->copies = 0;
-  b->going = 0;
+  b->going = b->sent_bytes = 0;
+  b->is_plain = b->counts || (plan->is_typed && !b->sent_as);
   b->is_full = 0;
   b->does = ANYTHING_ELSE;
   /* All sends of the plan before are over. */
@@ -326,8 +321,7 @@ void quadrille_order_begin(struct quadrille_builder* b) {
 
 void quadrille_order_end(struct quadrille_builder* b) {
   while (b->over < b->steps && !b->error) finish_oldest(b);
-  if (b->owes_copy) emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
-  b->owes_copy = 0;
+  copy_own(b);
   emit(b, QUADRILLE_PLAN_OVER, ANYTHING_ELSE);
 }
 
