@@ -119,9 +119,8 @@ static inline void add_range(struct quadrille_builder* b, int64_t low, int64_t h
   add_part(b, (struct quadrille_part){0, QUADRILLE_RANGE, low, high});
 }
 
-/* Whether nothing has touched those bytes of the block; from now on something has. */
-static inline int touch(struct quadrille_builder* b, int64_t block, int64_t low, int64_t high) {
-  struct quadrille_touched* t = &b->touched[block];
+/* Whether nothing has touched those bytes; from now on something has. */
+static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) {
   if (t->low == t->high) {
     *t = (struct quadrille_touched){low, high};
     return 1;
@@ -148,7 +147,7 @@ static inline void gather_piece(struct quadrille_builder* b, const struct quadri
     return quadrille_builder_refuse(b, "it names a range that is not in its block");
   const int64_t low = b->offsets[block] + (piece->ranged ? piece->low : 0);
   const int64_t high = b->offsets[block] + (piece->ranged ? piece->high : b->counts[block]);
-  const int is_new = low == high || touch(b, block, low, high);
+  const int is_new = low == high || touch(&b->touched[block], low, high);
   b->in_the_way |= b->receives && !is_new;
   add_range(b, low, high);
 }
@@ -238,40 +237,42 @@ static inline void take_message(struct quadrille_builder* b, unsigned flags, int
   if (!b->error) end_message(b);
 }
 
-/* Whether the message, which has been taken in, only moves along its block in the run's further
+/* Notes a message that has been taken in where it only moves along its block in the run's further
  * iterations: what has been checked holds for all of them where the last range lies in the block. */
-static int moves(const struct quadrille_builder* b, const struct quadrille_run_message* m) {
-  if (b->error || !b->counts || !b->message->is_straight) return 0;
-  if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return 0;
-  if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return 0;
-  const int64_t way = m->low.stride * (b->event.run.count - 1 - b->iteration);
-  const int64_t low = b->message->part.low + way, high = b->message->part.high + way;
-  const int64_t offset = b->offsets[m->block.value];
-  return low >= offset && high - offset <= b->counts[m->block.value];
+static void note_moving(struct quadrille_builder* b, const struct quadrille_run_message* m,
+                        struct quadrille_moving* moving) {
+  if (b->error || !b->counts || !b->message->is_straight) return;
+  if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return;
+  if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
+  const int64_t block = m->block.value, stride = m->low.stride;
+  const int64_t way = stride * (b->event.run.count - 1 - b->iteration);
+  const int64_t low = b->message->part.low - b->offsets[block] + way;
+  if (low < 0 || low + b->message->bytes > b->counts[block]) return;
+  *moving = (struct quadrille_moving){*b->message, b->receives, stride, &b->touched[block]};
 }
 
 /* The message of the iteration before, further along its block. */
-static inline void move_message(struct quadrille_builder* b, const struct quadrille_run_message* m,
-                                struct quadrille_message* moving) {
-  const int receives = (m->flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-  struct quadrille_message* added = add_message(b, receives);
+static inline void move_message(struct quadrille_builder* b, struct quadrille_moving* moving) {
+  struct quadrille_message *m = &moving->message, *added = add_message(b, moving->receives);
   if (!added) return;
-  moving->part.low += m->low.stride;
-  moving->part.high += m->low.stride;
-  *added = *moving;
-  if (!receives) b->sent_bytes += moving->bytes;
-  if (touch(b, m->block.value, moving->part.low, moving->part.high) || !receives) return;
-  added->is_straight = b->is_plain = 0;
-  added->is_in_the_way = 1;
+  m->part.low += moving->stride;
+  m->part.high += moving->stride;
+  *added = *m;
+  const int is_new = touch(moving->touched, m->part.low, m->part.high);
+  if (!moving->receives) {
+    b->sent_bytes += m->bytes;
+  } else if (!is_new) {
+    added->is_straight = b->is_plain = 0;
+    added->is_in_the_way = 1;
+  }
 }
 
-static inline void take_run_message(struct quadrille_builder* b, struct quadrille_run_message* m,
-                                    struct quadrille_message* moving) {
-  if (moving->count > 0) return move_message(b, m, moving);
+static void take_run_message(struct quadrille_builder* b, struct quadrille_run_message* m,
+                             struct quadrille_moving* moving) {
   const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
                                         take(&m->high)};
   take_message(b, m->flags, take(&m->peer), m->is_token ? NULL : &piece);
-  if (moves(b, m)) *moving = *b->message;
+  note_moving(b, m, moving);
 }
 
 /* The steps of a run from its current iteration on. */
@@ -282,7 +283,10 @@ static void take_iterations(struct quadrille_builder* b) {
     for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
       begin_step(b, take(&s->key), s->has_after, take(&s->after));
       for (const int end = i + s->message_count; i < end; i++)
-        take_run_message(b, &run->messages[i], &b->moving[i]);
+        if (b->moving[i].message.count > 0)
+          move_message(b, &b->moving[i]);
+        else
+          take_run_message(b, &run->messages[i], &b->moving[i]);
       quadrille_order_step(b, 0);
     }
   }
@@ -291,7 +295,7 @@ static void take_iterations(struct quadrille_builder* b) {
 
 static void begin_run(struct quadrille_builder* b) {
   if ((b->walker.iterations -= b->event.run.count) < 0) return quadrille_builder_refuse(b, endless);
-  for (int i = 0; i < QUADRILLE_RUN_MESSAGES; i++) b->moving[i].count = 0;
+  for (int i = 0; i < QUADRILLE_RUN_MESSAGES; i++) b->moving[i].message.count = 0;
   b->iteration = 0;
 }
 

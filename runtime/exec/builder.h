@@ -24,6 +24,14 @@ struct quadrille_touched {
   int64_t low, high;
 };
 
+/* A message of a run that moves along its block. */
+struct quadrille_moving {
+  struct quadrille_message message; /* the last one; count 0: there is none */
+  int receives;
+  int64_t stride;
+  struct quadrille_touched* touched; /* of the block */
+};
+
 struct quadrille_binding;
 
 struct quadrille_builder {
@@ -41,23 +49,21 @@ struct quadrille_builder {
   int64_t key, after;
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
   struct quadrille_message* message;
-  /* Of the run, by number: what moves along its block; count 0: another one. */
-  struct quadrille_message moving[QUADRILLE_RUN_MESSAGES];
+  struct quadrille_moving moving[QUADRILLE_RUN_MESSAGES]; /* by message of the run */
 
   /* over <= landed, unsent <= steps; over + window >= steps */
   struct quadrille_planned_step* ring;
   uint32_t mask;
   int32_t window, waiting; /* waiting: the most steps whose sends may wait */
   int32_t steps, over, landed, unsent;
-  int32_t posted, received, sent, gone; /* messages that are posted and waited for */
+  struct quadrille_progress now, before; /* before: up to the last operation */
   int32_t queued, copies,
       copied;         /* sends and copies of the steps so far; copies that are planned */
   int64_t sent_bytes; /* of the step */
   int64_t going;      /* of sends that are posted and not waited for */
   int is_plain;       /* no message of the plan takes a buffer or saves a block */
-  struct quadrille_operation* operation; /* the last one */
-  int does;                              /* its last part; see order.c */
-  int owes_copy;                         /* of this rank's block to itself */
+  int does;           /* the last part of the operation that is being made; see order.c */
+  int owes_copy;      /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */

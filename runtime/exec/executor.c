@@ -71,13 +71,13 @@ static inline void wait_for_send(struct quadrille_call* c, struct quadrille_mess
 }
 
 static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
-  for (int n = o->receives_over; n > 0; n--) wait_for_receive(c, c->receive_over++);
-  for (int n = o->sends_over; n > 0; n--) {
+  for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
+  for (int n = o->more.gone; n > 0; n--) {
     if (c->outgoing) wait_for_data(c, &c->outgoing[c->send_over - c->plan.sends.all]);
     wait_for_send(c, c->send_over++);
   }
-  for (int n = o->receives; n > 0; n--) post_receive(c, c->next_receive++);
-  for (int n = o->sends; n > 0; n--) post_send(c, c->next_send++);
+  for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
+  for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);
 }
 
 /* Copies a block to a temporary block, which may just stay where it is, or one to the receive buffer. */
@@ -103,7 +103,7 @@ void quadrille_call_go(struct quadrille_call* c, int waits) {
   const struct quadrille_operation* o = c->next;
   for (;; o++) switch ((enum quadrille_operation_kind)o->kind) {
       case QUADRILLE_PLAN_MESSAGES:
-        if (!waits && o->receives_over + o->sends_over > 0) goto out;
+        if (!waits && o->more.received + o->more.gone > 0) goto out;
         follow(c, o);
         break;
       case QUADRILLE_PLAN_COPY: copy(c, &c->plan.copies[o->what]); break;

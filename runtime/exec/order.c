@@ -17,28 +17,42 @@ static inline struct quadrille_planned_step* step_at(const struct quadrille_buil
 }
 
 /* What an operation does with messages, in this order. */
-enum { WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS, ANYTHING_ELSE };
+enum { NOTHING, WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS };
 
-/* One more operation, whose last part is that. */
-static inline struct quadrille_operation* emit(struct quadrille_builder* b,
-                                               enum quadrille_operation_kind kind, int does) {
+static inline struct quadrille_operation* add_operation(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
-  b->does = does;
-  b->operation = &b->none;
   if (plan->operation_count < plan->operation_room ||
       quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
-    b->operation = &plan->operations[plan->operation_count++];
-  else
-    quadrille_builder_refuse(b, quadrille_no_memory);
-  *b->operation = (struct quadrille_operation){.kind = kind};
-  return b->operation;
+    return &plan->operations[plan->operation_count++];
+  quadrille_builder_refuse(b, quadrille_no_memory);
+  return &b->none;
 }
 
-/* The last operation, where that does nothing that comes after `what`; else a new one. */
-static inline struct quadrille_operation* messages(struct quadrille_builder* b, int what) {
-  if (what < b->does) emit(b, QUADRILLE_PLAN_MESSAGES, what);
-  b->does = what;
-  return b->operation;
+/* Makes an operation of the progress since the last one. */
+static __attribute__((noinline)) void end_operation(struct quadrille_builder* b) {
+  struct quadrille_operation* operation = add_operation(b);
+  const struct quadrille_progress *now = &b->now, *before = &b->before;
+  operation->kind = QUADRILLE_PLAN_MESSAGES;
+  operation->more =
+      (struct quadrille_progress){now->received - before->received, now->gone - before->gone,
+                                  now->posted - before->posted, now->sent - before->sent};
+  b->before = b->now;
+}
+
+/* There is progress of that kind, which is of a new operation where what comes after it was done. */
+static inline void go_on(struct quadrille_builder* b, int does) {
+  if (does < b->does) end_operation(b);
+  b->does = does;
+}
+
+/* An operation of another kind. */
+static struct quadrille_operation* emit(struct quadrille_builder* b,
+                                        enum quadrille_operation_kind kind) {
+  if (b->does != NOTHING) end_operation(b);
+  b->does = NOTHING;
+  struct quadrille_operation* operation = add_operation(b);
+  operation->kind = kind;
+  return operation;
 }
 
 /* A buffer that nothing is in any more; QUADRILLE_NO_BUFFER where memory ran out. */
@@ -48,7 +62,7 @@ static int32_t take_buffer(struct quadrille_builder* b) {
   for (int i = 0; i < LOOKED_AT && i < plan->buffer_count; i++) {
     if (b->next_buffer >= plan->buffer_count) b->next_buffer = 0;
     struct quadrille_planned_buffer* buffer = &b->buffers[b->next_buffer++];
-    if (buffer->blocks > 0 || buffer->free_after > b->gone) continue;
+    if (buffer->blocks > 0 || buffer->free_after > b->now.gone) continue;
     buffer->blocks = 1;
     return b->next_buffer - 1;
   }
@@ -79,7 +93,7 @@ static void before_write(struct quadrille_builder* b, int32_t place) {
   if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
   if (b->saved_in[block] >= 0) return;
   const int32_t buffer = take_buffer(b);
-  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE, ANYTHING_ELSE);
+  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE);
   save->what = block;
   save->buffer = buffer;
   b->saved_in[block] = buffer;
@@ -113,15 +127,15 @@ static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
 static inline void copy_own(struct quadrille_builder* b) {
   if (!b->owes_copy) return;
   b->owes_copy = 0;
-  emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
+  emit(b, QUADRILLE_PLAN_COPY_OWN);
 }
 
 /* Waits for so many sends in all. */
 static inline void wait_for_sends(struct quadrille_builder* b, int32_t sends) {
-  if (sends <= b->gone) return;
+  if (sends <= b->now.gone) return;
   copy_own(b);
-  messages(b, WAIT_FOR_SENDS)->sends_over += sends - b->gone;
-  b->gone = sends;
+  go_on(b, WAIT_FOR_SENDS);
+  b->now.gone = sends;
 }
 
 /* Waits for those of so many steps, which have been posted. */
@@ -136,12 +150,12 @@ static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
 
 /* Waits for so many receives in all. */
 static inline void wait_for_receives(struct quadrille_builder* b, int32_t receives) {
-  if (receives <= b->received) return;
+  if (receives <= b->now.received) return;
   copy_own(b);
-  for (int32_t i = b->received; b->plan->buffer_count > 0 && i < receives; i++)
+  for (int32_t i = b->now.received; b->plan->buffer_count > 0 && i < receives; i++)
     plan_landing(b, &b->plan->receives.all[i]);
-  messages(b, WAIT_FOR_RECEIVES)->receives_over += receives - b->received;
-  b->received = receives;
+  go_on(b, WAIT_FOR_RECEIVES);
+  b->now.received = receives;
 }
 
 /* Waits until so many steps are over for a send that follows them: they have arrived, and where blocks
@@ -200,7 +214,7 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
     hold(b, copy->to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
-  emit(b, QUADRILLE_PLAN_COPY, ANYTHING_ELSE)->what = number;
+  emit(b, QUADRILLE_PLAN_COPY)->what = number;
 }
 
 /* Whether the sends of the step would be too much at once. */
@@ -215,18 +229,26 @@ static void send_less(struct quadrille_builder* b) {
   finish_sends(b, step + 1);
 }
 
-/* Posts the sends of the next step that has not, after what they wait for. */
-static void send(struct quadrille_builder* b) {
-  struct quadrille_planned_step* s = step_at(b, b->unsent);
-  land(b, s->ready);
-  while (is_too_much(b, s)) send_less(b);
-  const int32_t first = b->sent;
-  for (; !b->is_plain && b->sent < s->sends; b->sent++) plan_send(b, b->sent);
-  b->sent = s->sends;
-  if (b->sent > first) messages(b, POST_SENDS)->sends += b->sent - first;
+static inline void post_sends(struct quadrille_builder* b, int32_t sends) {
+  if (b->now.sent < sends) go_on(b, POST_SENDS);
+  b->now.sent = sends;
+}
+
+static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
+                                                 const struct quadrille_planned_step* s) {
+  for (int32_t i = b->now.sent; i < s->sends; i++) plan_send(b, i);
+  post_sends(b, s->sends);
   for (; b->copied < s->copies; b->copied++) plan_copy(b, b->copied);
-  b->unsent++;
+}
+
+/* Posts the sends of the next step that has not. */
+static inline void send(struct quadrille_builder* b, const struct quadrille_planned_step* s) {
+  if (b->is_plain)
+    post_sends(b, s->sends);
+  else
+    plan_sends(b, s);
   b->going += s->sent_bytes;
+  b->unsent++;
 }
 
 /* Posts the sends that need not wait any more. */
@@ -234,23 +256,24 @@ static inline void release(struct quadrille_builder* b) {
   while (b->unsent < b->steps) {
     const struct quadrille_planned_step* s = step_at(b, b->unsent);
     if (s->ready > b->landed || is_too_much(b, s)) return;
-    send(b);
+    send(b, s);
   }
 }
 
-/* Those of so many steps in any case. */
-static inline void send_all(struct quadrille_builder* b, int32_t steps) {
-  while (b->unsent < steps) {
-    send(b);
-    release(b);
-  }
+/* Posts those of the next step in any case, after what they wait for. */
+static __attribute__((noinline)) void send_next(struct quadrille_builder* b) {
+  const struct quadrille_planned_step* s = step_at(b, b->unsent);
+  land(b, s->ready);
+  while (is_too_much(b, s)) send_less(b);
+  send(b, s);
+  release(b);
 }
 
 /* Waits until the oldest step is over: for what arrives first, as other sends may wait for that. */
 static inline void finish_oldest(struct quadrille_builder* b) {
   const struct quadrille_planned_step* s = step_at(b, b->over);
   const int32_t over = b->over + 1;
-  send_all(b, over);
+  while (b->unsent < over) send_next(b);
   wait_for_receives(b, s->receives);
   if (!b->plan->is_typed && b->landed < over) b->landed = over;
   release(b);
@@ -280,7 +303,8 @@ static void plan_receive(struct quadrille_builder* b, struct quadrille_message* 
 void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   struct quadrille_plan* plan = b->plan;
   const int32_t receives = plan->receives.count, sends = plan->sends.count;
-  if (b->error || (receives == b->posted && sends == b->queued && plan->copy_count == b->copies))
+  if (b->error ||
+      (receives == b->now.posted && sends == b->queued && plan->copy_count == b->copies))
     return;
   if (b->steps - b->over == b->window) finish_oldest(b);
   struct quadrille_planned_step* s = step_at(b, b->steps);
@@ -292,13 +316,12 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   s->sends = b->queued = sends;
   s->copies = b->copies = plan->copy_count;
   b->steps++;
-  const int32_t first = b->posted;
-  for (; !b->is_plain && b->posted < receives; b->posted++)
-    plan_receive(b, &plan->receives.all[b->posted]);
-  b->posted = receives;
-  if (first < receives) messages(b, POST_RECEIVES)->receives += receives - first;
+  for (int32_t i = b->now.posted; !b->is_plain && i < receives; i++)
+    plan_receive(b, &plan->receives.all[i]);
+  if (b->now.posted < receives) go_on(b, POST_RECEIVES);
+  b->now.posted = receives;
   release(b);
-  send_all(b, is_copy ? b->steps : b->steps - b->waiting);
+  while (b->unsent < (is_copy ? b->steps : b->steps - b->waiting)) send_next(b);
   b->is_full = receives + sends >= b->most_messages;
 }
 
@@ -307,12 +330,12 @@ void quadrille_order_begin(struct quadrille_builder* b) {
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
   b->steps = b->over = b->landed = b->unsent = 0;
-  b->posted = b->received = b->sent = b->gone = b->queued = 0;
-  b->copied = b->copies = 0;
+  b->now = b->before = (struct quadrille_progress){0, 0, 0, 0};
+  b->queued = b->copied = b->copies = 0;
   b->going = b->sent_bytes = 0;
   b->is_plain = b->counts || (plan->is_typed && !b->sent_as);
   b->is_full = 0;
-  b->does = ANYTHING_ELSE;
+  b->does = NOTHING;
   /* All sends of the plan before are over. */
   for (int32_t i = 0; b->sent_as && i < plan->ranks; i++)
     if (b->sent_as[i] >= 0) b->sent_as[i] = INT_MAX;
@@ -322,7 +345,7 @@ void quadrille_order_begin(struct quadrille_builder* b) {
 void quadrille_order_end(struct quadrille_builder* b) {
   while (b->over < b->steps && !b->error) finish_oldest(b);
   copy_own(b);
-  emit(b, QUADRILLE_PLAN_OVER, ANYTHING_ELSE);
+  emit(b, QUADRILLE_PLAN_OVER);
 }
 
 void quadrille_order_forget(struct quadrille_builder* b) {
