@@ -70,8 +70,8 @@ void quadrille_lengths_send(struct quadrille_call* c, struct quadrille_message* 
 void quadrille_lengths_receive(struct quadrille_call* c, struct quadrille_message* m) {
   const struct quadrille_room* room = &c->buffers[m->buffer];
   const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
-  m->is_there = 0;
   quadrille_post_bytes(c, 1, room->address, size, m->peer, c->length_tag, &m->request);
+  m->is_there = m->request != MPI_REQUEST_NULL;
 }
 
 /* Reads the lengths into the parts. Returns what they come to; -1 where they are none that this library

@@ -223,12 +223,13 @@ void quadrille_put(struct quadrille_call* c, int place, struct quadrille_block f
 /* Puts the parts of a message to where they belong. A temporary block stays where it is. */
 static void scatter(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  const int temporary = 2 * c->plan.ranks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = {from, part->high - part->low};
-    if (part->form == QUADRILLE_RANGE)
-      memcpy(c->blocks[part->place].address + part->low, from, (size_t)block.count);
-    else if (part->place >= 2 * c->plan.ranks)
+    if (part->place >= temporary)
       c->blocks[part->place] = block;
+    else if (part->form == QUADRILLE_RANGE)
+      memcpy(c->blocks[part->place].address + part->low, from, (size_t)block.count);
     else
       quadrille_put(c, part->place, block);
     from += block.count;
