@@ -83,29 +83,10 @@ static inline void follow(struct quadrille_call* c, const struct quadrille_opera
   for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);
 }
 
-/* Copies a block to a temporary block, which may just stay where it is, or one to the receive buffer. */
-static void copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
-  const int ranks = c->plan.ranks;
-  const struct quadrille_block from = c->blocks[copy->from.place];
-  const struct quadrille_message whole = {.count = 1, .part = copy->from};
-  struct quadrille_block* to = &c->blocks[copy->to];
-  char* address;
-  if (copy->to < 2 * ranks) return quadrille_put(c, copy->to, from);
-  if (copy->buffer == QUADRILLE_NO_BUFFER || (c->send_lies && !c->in_place) ||
-      c->lengths == QUADRILLE_LENGTHS_ALONE) {
-    *to = from;
-    return;
-  }
-  *to = (struct quadrille_block){NULL, 0};
-  if (!quadrille_make_room(c, copy->buffer, from.count, &address)) return;
-  quadrille_gather(c, &whole, address);
-  *to = (struct quadrille_block){address, from.count};
-}
-
 /* An operation without messages. */
 static __attribute__((noinline)) void follow_other(struct quadrille_call* c,
                                                    const struct quadrille_operation* o) {
-  if (o->kind == QUADRILLE_PLAN_COPY) copy(c, &c->plan.copies[o->what]);
+  if (o->kind == QUADRILLE_PLAN_COPY) quadrille_copy(c, &c->plan.copies[o->what]);
   if (o->kind == QUADRILLE_PLAN_COPY_OWN) quadrille_copy_own(c);
   if (o->kind == QUADRILLE_PLAN_SAVE) quadrille_save(c, o->what, o->buffer);
 }
