@@ -83,7 +83,7 @@ struct quadrille_binding {
   int64_t copy_size;
 };
 
-struct quadrille_persistent; /* persistent.c */
+struct quadrille_persistent; /* alltoall.c */
 
 struct quadrille_error_codes {
   int error_class, made, codes[QUADRILLE_CODES_A_CLASS];

@@ -5,22 +5,12 @@
  * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
  * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
 /* Far more than any schedule of the kind takes: a damaged one shall not walk for hours. */
 enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_BYTE = 4 };
-
-enum {
-  /* Of an allgather, which is planned in the call, a plan of more would begin late; of an all-to-all,
-   * which is planned when it is bound, it would take more than a few megabytes. */
-  MOST_GATHERED = 1 << 12,
-  MOST_MESSAGES = 1 << 16,
-  MOST_WAITING = 64 /* steps whose sends wait, whatever the window */
-};
 
 static const char* const endless = "its loops do not end in reasonable time";
 
@@ -38,25 +28,32 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
 
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
                               int64_t after) {
-  if (key <= b->last_key) return quadrille_builder_refuse(b, "its steps are not in order");
-  b->key = b->last_key = key;
+  if (key <= b->key) quadrille_builder_refuse(b, "its steps are not in order");
+  b->key = key;
   b->has_after = has_after;
   b->after = after;
 }
 
+/* One more message; NULL where memory ran out. */
+static inline struct quadrille_message* add_message(struct quadrille_builder* b, int receives) {
+  struct quadrille_messages* messages = receives ? &b->plan->receives : &b->plan->sends;
+  if (messages->count == messages->room &&
+      !quadrille_grow((void**)&messages->all, &messages->room, sizeof *messages->all)) {
+    quadrille_builder_refuse(b, quadrille_no_memory);
+    return NULL;
+  }
+  return &messages->all[messages->count++];
+}
+
 static inline void begin_message(struct quadrille_builder* b, unsigned flags, int64_t peer) {
   const struct quadrille_place* place = &b->binding->place;
-  if (b->error) return;
   if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
     return quadrille_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
   b->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
-  struct quadrille_messages* messages = b->receives ? &b->plan->receives : &b->plan->sends;
-  if (messages->count == messages->room &&
-      !quadrille_grow((void**)&messages->all, &messages->room, sizeof *messages->all))
-    return quadrille_builder_refuse(b, quadrille_no_memory);
   b->is_token = 1;
   b->in_the_way = 0;
-  struct quadrille_message* m = b->message = &messages->all[messages->count++];
+  struct quadrille_message* m = b->message = add_message(b, b->receives);
+  if (!m) return;
   m->peer = b->binding->real[peer];
   m->buffer = QUADRILLE_NO_BUFFER;
   m->count = m->first = 0;
@@ -64,11 +61,12 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
 }
 
 static inline void end_message(struct quadrille_builder* b) {
-  if (b->error) return;
   struct quadrille_message* m = b->message;
   if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->is_straight = m->count == 1 && !b->in_the_way;
   m->is_in_the_way = b->in_the_way;
+  b->is_plain &= m->count <= 1 && !b->in_the_way;
+  if (!b->receives) b->sent_bytes += m->bytes;
   /* Both ends know that nothing is to travel. */
   if (b->counts && m->bytes == 0 && !b->is_token)
     --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
@@ -111,9 +109,8 @@ static inline void add_range(struct quadrille_builder* b, int64_t low, int64_t h
   add_part(b, (struct quadrille_part){0, QUADRILLE_RANGE, low, high});
 }
 
-/* Whether nothing has touched those bytes of the block; from now on something has. */
-static inline int touch(struct quadrille_builder* b, int64_t block, int64_t low, int64_t high) {
-  struct quadrille_touched* t = &b->touched[block];
+/* Whether nothing has touched those bytes; from now on something has. */
+static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) {
   if (t->low == t->high) {
     *t = (struct quadrille_touched){low, high};
     return 1;
@@ -128,23 +125,21 @@ static inline int touch(struct quadrille_builder* b, int64_t block, int64_t low,
  * holds it before the call begins. */
 static inline void gather_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
   const struct quadrille_place* place = &b->binding->place;
-  int64_t block = piece->block, low = 0;
+  int64_t block = piece->block;
   if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
     block = place->rank;
   else if (piece->buffer != QUADRILLE_PIECE_RECEIVE || (uint64_t)block >= (uint64_t)place->ranks)
     return quadrille_builder_refuse(b, "it names a block that is not there");
   if (b->receives && block == place->rank)
     return quadrille_builder_refuse(b, "it receives over this rank's own contribution");
-  int64_t high = b->counts[block];
-  if (piece->ranged) {
-    if (piece->low < 0 || piece->low > piece->high || piece->high > high)
-      return quadrille_builder_refuse(b, "it names a range that is not in its block");
-    low = piece->low;
-    high = piece->high;
-  }
-  const int is_new = low == high || touch(b, block, low, high);
+  if (piece->ranged &&
+      (piece->low < 0 || piece->low > piece->high || piece->high > b->counts[block]))
+    return quadrille_builder_refuse(b, "it names a range that is not in its block");
+  const int64_t low = b->offsets[block] + (piece->ranged ? piece->low : 0);
+  const int64_t high = b->offsets[block] + (piece->ranged ? piece->high : b->counts[block]);
+  const int is_new = low == high || touch(&b->touched[block], low, high);
   b->in_the_way |= b->receives && !is_new;
-  add_range(b, b->offsets[block] + low, b->offsets[block] + high);
+  add_range(b, low, high);
 }
 
 /* The place of a block of an all-to-all that is read, or written; -1 where there is none. */
@@ -168,7 +163,6 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
 }
 
 static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
-  if (b->error) return;
   b->is_token = 0;
   if (b->counts) return gather_piece(b, piece);
   const int place = find_place(b, piece, b->receives);
@@ -225,24 +219,73 @@ static inline void take_run_piece(struct quadrille_builder* b, struct quadrille_
   take_piece(b, &piece);
 }
 
-/* The steps of a run at its current iteration, and on to the next. */
-static void take_iteration(struct quadrille_builder* b) {
-  struct quadrille_run* run = &b->event.run;
-  struct quadrille_run_message* m = run->messages;
-  for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
-    begin_step(b, take(&s->key), s->has_after, take(&s->after));
-    for (int i = s->message_count; i > 0; i--, m++) {
-      begin_message(b, m->flags, take(&m->peer));
-      if (!m->is_token) take_run_piece(b, m);
-      end_message(b);
-    }
-    quadrille_order_step(b, 0);
+/* A message with one piece, or without any. */
+static inline void take_message(struct quadrille_builder* b, unsigned flags, int64_t peer,
+                                const struct quadrille_piece* piece) {
+  begin_message(b, flags, peer);
+  if (piece && !b->error) take_piece(b, piece);
+  if (!b->error) end_message(b);
+}
+
+/* Notes a message that has been taken in where it only moves along its block in the run's further
+ * iterations: what has been checked holds for all of them where the last range lies in the block. */
+static void note_moving(struct quadrille_builder* b, const struct quadrille_run_message* m,
+                        struct quadrille_moving* moving) {
+  if (b->error || !b->counts || !b->message->is_straight) return;
+  if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return;
+  if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
+  const int64_t block = m->block.value, stride = m->low.stride;
+  const int64_t way = stride * (b->event.run.count - 1 - b->iteration);
+  const int64_t low = b->message->part.low - b->offsets[block] + way;
+  if (low < 0 || low + b->message->bytes > b->counts[block]) return;
+  *moving = (struct quadrille_moving){*b->message, b->receives, stride, &b->touched[block]};
+}
+
+/* The message of the iteration before, further along its block. */
+static inline void move_message(struct quadrille_builder* b, struct quadrille_moving* moving) {
+  struct quadrille_message *m = &moving->message, *added = add_message(b, moving->receives);
+  if (!added) return;
+  m->part.low += moving->stride;
+  m->part.high += moving->stride;
+  *added = *m;
+  const int is_new = touch(moving->touched, m->part.low, m->part.high);
+  if (!moving->receives) {
+    b->sent_bytes += m->bytes;
+  } else if (!is_new) {
+    added->is_straight = b->is_plain = 0;
+    added->is_in_the_way = 1;
   }
-  if (++b->iteration == run->count) b->iteration = -1;
+}
+
+static void take_run_message(struct quadrille_builder* b, struct quadrille_run_message* m,
+                             struct quadrille_moving* moving) {
+  const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
+                                        take(&m->high)};
+  take_message(b, m->flags, take(&m->peer), m->is_token ? NULL : &piece);
+  note_moving(b, m, moving);
+}
+
+/* The steps of a run from its current iteration on. */
+static void take_iterations(struct quadrille_builder* b) {
+  struct quadrille_run* run = &b->event.run;
+  for (; b->iteration < run->count && !b->is_full && !b->error; b->iteration++) {
+    int i = 0;
+    for (struct quadrille_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
+      begin_step(b, take(&s->key), s->has_after, take(&s->after));
+      for (const int end = i + s->message_count; i < end; i++)
+        if (b->moving[i].message.count > 0)
+          move_message(b, &b->moving[i]);
+        else
+          take_run_message(b, &run->messages[i], &b->moving[i]);
+      quadrille_order_step(b, 0);
+    }
+  }
+  if (b->iteration == run->count) b->iteration = -1;
 }
 
 static void begin_run(struct quadrille_builder* b) {
   if ((b->walker.iterations -= b->event.run.count) < 0) return quadrille_builder_refuse(b, endless);
+  for (int i = 0; i < QUADRILLE_RUN_MESSAGES; i++) b->moving[i].message.count = 0;
   b->iteration = 0;
 }
 
@@ -263,9 +306,7 @@ static int take_event(struct quadrille_builder* b) {
     case QUADRILLE_EVENT_PIECE: take_piece(b, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
     case QUADRILLE_EVENT_PIECE_MESSAGE:
-      begin_message(b, event->flags, event->peer);
-      take_piece(b, &event->piece);
-      end_message(b);
+      take_message(b, event->flags, event->peer, &event->piece);
       break;
     case QUADRILLE_EVENT_COPY: take_copy(b, event); break;
     case QUADRILLE_EVENT_RUN: begin_run(b); break;
@@ -281,7 +322,7 @@ void quadrille_builder_start(struct quadrille_builder* b, const struct quadrille
   quadrille_walk_start(&b->walker, &b->binding->loaded->program, tables, &b->binding->place);
   b->walker.iterations = most_iterations(b);
   b->iteration = -1;
-  b->last_key = INT64_MIN;
+  b->key = INT64_MIN;
   b->error = NULL;
   quadrille_order_forget(b);
 }
@@ -291,87 +332,11 @@ int quadrille_builder_next(struct quadrille_builder* b) {
   quadrille_order_begin(b);
   while (!b->error && more && !b->is_full)
     if (b->iteration >= 0)
-      take_iteration(b);
+      take_iterations(b);
     else
       more = take_event(b);
   quadrille_order_end(b);
   b->plan->is_whole = !more && !b->is_further;
   b->is_further = 1;
   return b->error ? -1 : more;
-}
-
-int quadrille_grow(void** array, int32_t* room, size_t size) {
-  const int32_t wanted = *room > 0 ? 2 * *room : 16;
-  void* grown = *room > INT_MAX / 2 ? NULL : realloc(*array, (size_t)wanted * size);
-  if (!grown) return 0;
-  *array = grown;
-  *room = wanted;
-  return 1;
-}
-
-static int64_t bytes_at_once(const struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  if (program->collective != QUADRILLE_ALLGATHER) return INT64_MAX;
-  /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
-  for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
-    if (program->beta_ps[i] > 0) return 0;
-  return QUADRILLE_SENT_AT_ONCE;
-}
-
-int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
-                           struct quadrille_plan* plan, const struct quadrille_tables* tables,
-                           int in_place, int whole) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  const size_t ranks = (size_t)binding->place.ranks, temporaries = (size_t)tables->temporary_blocks;
-  memset(b, 0, sizeof *b);
-  memset(plan, 0, sizeof *plan);
-  b->plan = plan;
-  b->binding = binding;
-  b->window = binding->window;
-  b->at_once = bytes_at_once(binding);
-  b->most_messages = MOST_MESSAGES;
-  if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
-  if (whole || temporaries > 0) b->most_messages = INT_MAX;
-  plan->ranks = (int32_t)ranks;
-  plan->places = (int32_t)(2 * ranks + temporaries);
-  plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&
-                   !program->has_temporaries && !program->has_several_pieces;
-  b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
-  if (plan->is_typed) b->waiting = 0;
-  const uint32_t ring = quadrille_power_of_two(b->window);
-  b->mask = ring - 1;
-  b->ring = malloc(ring * sizeof *b->ring);
-  int opened = b->ring != NULL;
-  if (program->collective == QUADRILLE_ALLGATHER) {
-    b->counts = binding->counts;
-    b->offsets = binding->offsets;
-    b->touched = malloc(ranks * sizeof *b->touched);
-    opened &= b->touched && quadrille_order_has_room(b);
-  } else {
-    b->holders = malloc((temporaries + 1) * sizeof *b->holders);
-    opened &= b->holders != NULL;
-  }
-  if (!in_place || b->counts) return opened;
-  b->sent_as = malloc(ranks * sizeof *b->sent_as);
-  b->saved_in = malloc(ranks * sizeof *b->saved_in);
-  return opened && b->sent_as && b->saved_in;
-}
-
-void quadrille_builder_close(struct quadrille_builder* b) {
-  free(b->ring);
-  free(b->touched);
-  free(b->holders);
-  free(b->sent_as);
-  free(b->saved_in);
-  free(b->buffers);
-  b->ring = NULL;
-}
-
-void quadrille_plan_destroy(struct quadrille_plan* plan) {
-  free(plan->receives.all);
-  free(plan->sends.all);
-  free(plan->parts);
-  free(plan->operations);
-  free(plan->copies);
-  memset(plan, 0, sizeof *plan);
 }

@@ -8,7 +8,7 @@
 
 /* A step in flight, by its number modulo a power of two. */
 struct quadrille_planned_step {
-  int64_t key, sent_bytes;
+  int64_t key, sent_bytes;         /* 0 once its sends are over */
   int32_t ready;                   /* so many steps have arrived before its sends may go */
   int32_t receives, sends, copies; /* where its own end */
 };
@@ -22,6 +22,14 @@ struct quadrille_planned_buffer {
 /* The bytes of a block that were read or written lie between. */
 struct quadrille_touched {
   int64_t low, high;
+};
+
+/* A message of a run that moves along its block. */
+struct quadrille_moving {
+  struct quadrille_message message; /* the last one; count 0: there is none */
+  int receives;
+  int64_t stride;
+  struct quadrille_touched* touched; /* of the block */
 };
 
 struct quadrille_binding;
@@ -38,21 +46,24 @@ struct quadrille_builder {
   int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
 
   /* what is being read */
-  int64_t key, after, last_key;
+  int64_t key, after;
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
   struct quadrille_message* message;
+  struct quadrille_moving moving[QUADRILLE_RUN_MESSAGES]; /* by message of the run */
 
   /* over <= landed, unsent <= steps; over + window >= steps */
   struct quadrille_planned_step* ring;
   uint32_t mask;
-  int32_t window, waiting;                   /* waiting: the most steps whose sends may wait */
-  int32_t steps, over, landed, unsent, paid; /* paid: steps whose sends are over */
-  int32_t posted, received, sent, gone;      /* messages that are posted and waited for */
+  int32_t window, waiting; /* waiting: the most steps whose sends may wait */
+  int32_t steps, over, landed, unsent;
+  struct quadrille_progress now, before; /* before: up to the last operation */
   int32_t queued, copies,
-      copied;    /* sends and copies of the steps so far; copies that are planned */
-  int64_t going; /* bytes of sends that are posted and not waited for */
-  int does;      /* the last operation's last part; see order.c */
-  int owes_copy; /* of this rank's block to itself */
+      copied;         /* sends and copies of the steps so far; copies that are planned */
+  int64_t sent_bytes; /* of the step */
+  int64_t going;      /* of sends that are posted and not waited for */
+  int is_plain;       /* no message of the plan takes a buffer or saves a block */
+  int does;           /* the last part of the operation that is being made; see order.c */
+  int owes_copy;      /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */
@@ -82,8 +93,6 @@ void quadrille_order_begin(struct quadrille_builder* builder);
 /* Takes in the step that was read, or a copy that is one of its own and waits for all before it. */
 void quadrille_order_step(struct quadrille_builder* builder, int is_copy);
 void quadrille_order_end(struct quadrille_builder* builder);
-/* Room in the arrays for a step of any kind; 0 where memory ran out. Only between steps can a plan end. */
-int quadrille_order_has_room(struct quadrille_builder* builder);
 
 /* Notes the first mistake. */
 static inline void quadrille_builder_refuse(struct quadrille_builder* builder, const char* error) {

@@ -1,7 +1,7 @@
 /* A call: a plan with the memory and the blocks that it is followed with.
  *
  * executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
- * address.
+ * address; blocks.c copies blocks.
  *
  * Blocks of an all-to-all travel as what the user's types say where each is a message of its own; else,
  * and in an allgather, as the bytes of their packed forms. A block is packed when it leaves the send
@@ -109,36 +109,27 @@ void quadrille_message_receive(struct quadrille_call* call, struct quadrille_mes
 void quadrille_message_send(struct quadrille_call* call, struct quadrille_message* message);
 /* Puts a message away that has arrived. */
 void quadrille_message_land(struct quadrille_call* call, struct quadrille_message* message);
+/* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
+int64_t quadrille_lengths_room(const struct quadrille_message* message);
+
+/* blocks.c: makes a buffer at least that large, without what was there; 0 where memory ran out, which is
+ * noted. */
+int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, char** address);
 /* Copies the parts of a message together; returns where they end. */
 char* quadrille_gather(struct quadrille_call* call, const struct quadrille_message* message,
                        char* to);
-/* Puts bytes to a block of the receive buffer. */
-void quadrille_put(struct quadrille_call* call, int place, struct quadrille_block from);
+/* Puts the parts of a message to where they belong. A temporary block stays where it is. */
+void quadrille_scatter(struct quadrille_call* call, const struct quadrille_message* message,
+                       char* from);
+/* What did not come is not sent on. */
+void quadrille_forget_parts(struct quadrille_call* call, const struct quadrille_message* message);
 /* This rank's block of an all-to-all, to itself. */
 void quadrille_copy_own(struct quadrille_call* call);
+/* A block to a temporary block, which may just stay where it is, or one to the receive buffer. */
+void quadrille_copy(struct quadrille_call* call, const struct quadrille_copy* copy);
 /* The block at a place of the send buffer, from where it may be overwritten, and how many bytes it takes. */
 int64_t quadrille_saved_size(const struct quadrille_call* call, int place);
 void quadrille_save(struct quadrille_call* call, int place, int buffer);
-/* Makes a buffer at least that large, without what was there; 0 where memory ran out, which is noted. */
-int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, char** address);
-/* Whether a message that is sent is bytes where its one part lies. */
-int quadrille_goes_straight(const struct quadrille_call* call,
-                            const struct quadrille_message* message);
-/* Posts bytes of any number. */
-void quadrille_post_bytes(struct quadrille_call* call, int receives, char* address, int64_t bytes,
-                          int peer, int tag, MPI_Request* request);
-/* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
- * would not do: Open MPI 4.1 writes beyond it. */
-void quadrille_receive_in_vain(struct quadrille_call* call, int64_t bytes, int peer);
-
-/* lengths.c: messages that begin with their lengths. */
-/* A buffer in which such a message can arrive without data that follows apart. */
-int64_t quadrille_lengths_room(const struct quadrille_message* message);
-void quadrille_lengths_receive(struct quadrille_call* call, struct quadrille_message* message);
-void quadrille_lengths_send(struct quadrille_call* call, struct quadrille_message* message);
-/* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
- * where it is not there. */
-char* quadrille_lengths_read(struct quadrille_call* call, struct quadrille_message* message);
 
 static inline void quadrille_call_check(struct quadrille_call* call, int code) {
   if (code != MPI_SUCCESS && call->error == MPI_SUCCESS) call->error = code;

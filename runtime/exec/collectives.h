@@ -9,7 +9,13 @@
 int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadrille_side* send,
                            const struct quadrille_side* receive, int in_place, MPI_Comm comm);
 
-/* allgather.c: the same; `error` may be wrong already. */
+/* Makes a persistent call, of which something may be wrong already. Collective: all
+ * ranks return the same class of error, after the handler was called. */
+int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
+                              const struct quadrille_side* receive, int in_place, MPI_Comm comm,
+                              int error_class, const char* error, quadrille_request* request);
+
+/* allgather.c: as quadrille_alltoall_run; `error` may be wrong already. */
 int quadrille_allgather_run(struct quadrille_binding* binding, const struct quadrille_side* send,
                             const struct quadrille_side* receive, int in_place, MPI_Comm comm,
                             int error_class, const char* error);
@@ -17,12 +23,6 @@ int quadrille_allgather_run(struct quadrille_binding* binding, const struct quad
 const char* quadrille_allgather_open(struct quadrille_binding* binding);
 /* As before the first call; the same. */
 const char* quadrille_allgather_restart(struct quadrille_binding* binding);
-
-/* persistent.c: makes a persistent call, of which something may be wrong already. Collective: all
- * ranks return the same class of error, after the handler was called. */
-int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
-                              const struct quadrille_side* receive, int in_place, MPI_Comm comm,
-                              int error_class, const char* error, quadrille_request* request);
 
 /* compare.c: collective. Whether all ranks come without an error and with the same counts, and no
  * blocks of `receive` overlap. An MPI error code, the same class everywhere, after the handler was

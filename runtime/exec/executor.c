@@ -42,26 +42,31 @@ static inline void post_send(struct quadrille_call* c, struct quadrille_message*
 static void ask(struct quadrille_call* c, struct quadrille_message* m) {
   int bytes = 0;
   MPI_Get_count(&c->status, MPI_BYTE, &bytes);
-  m->is_there = bytes != 0;
-  if (bytes == 0 && m->count > 0) quadrille_call_lose(c, MPI_SUCCESS);
+  if (bytes != 0) return;
+  m->is_there = 0;
+  if (m->count > 0) quadrille_call_lose(c, MPI_SUCCESS);
 }
 
 static inline void wait_for_receive(struct quadrille_call* c, struct quadrille_message* m) {
   if (m->request != MPI_REQUEST_NULL) {
     const int code = MPI_Wait(&m->request, c->asked);
-    if (code != MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
+      if (c->asked != MPI_STATUS_IGNORE) ask(c, m);
+    } else {
+      m->is_there = 0;
       fail(c, &m->request, code);
-    else if (c->asked != MPI_STATUS_IGNORE)
-      ask(c, m);
+    }
   }
   if (!(m->is_straight & c->receive_is_straight)) quadrille_message_land(c, m);
 }
 
-/* Of a message whose lengths went ahead. */
-static void wait_for_data(struct quadrille_call* c, MPI_Request* data) {
-  if (*data == MPI_REQUEST_NULL) return;
-  const int code = MPI_Wait(data, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) fail(c, data, code);
+/* Of the next sends, whose lengths went ahead. */
+static __attribute__((noinline)) void wait_for_data(struct quadrille_call* c, int sends) {
+  MPI_Request* data = &c->outgoing[c->send_over - c->plan.sends.all];
+  for (; sends > 0; sends--, data++) {
+    const int code = *data == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(data, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) fail(c, data, code);
+  }
 }
 
 static inline void wait_for_send(struct quadrille_call* c, struct quadrille_message* m) {
@@ -71,46 +76,31 @@ static inline void wait_for_send(struct quadrille_call* c, struct quadrille_mess
 }
 
 static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
-  for (int n = o->receives_over; n > 0; n--) wait_for_receive(c, c->receive_over++);
-  for (int n = o->sends_over; n > 0; n--) {
-    if (c->outgoing) wait_for_data(c, &c->outgoing[c->send_over - c->plan.sends.all]);
-    wait_for_send(c, c->send_over++);
-  }
-  for (int n = o->receives; n > 0; n--) post_receive(c, c->next_receive++);
-  for (int n = o->sends; n > 0; n--) post_send(c, c->next_send++);
+  for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
+  if (c->outgoing) wait_for_data(c, o->more.gone);
+  for (int n = o->more.gone; n > 0; n--) wait_for_send(c, c->send_over++);
+  for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
+  for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);
 }
 
-/* Copies a block to a temporary block, which may just stay where it is, or one to the receive buffer. */
-static void copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
-  const int ranks = c->plan.ranks;
-  const struct quadrille_block from = c->blocks[copy->from.place];
-  const struct quadrille_message whole = {.count = 1, .part = copy->from};
-  struct quadrille_block* to = &c->blocks[copy->to];
-  char* address;
-  if (copy->to < 2 * ranks) return quadrille_put(c, copy->to, from);
-  if (copy->buffer == QUADRILLE_NO_BUFFER || (c->send_lies && !c->in_place) ||
-      c->lengths == QUADRILLE_LENGTHS_ALONE) {
-    *to = from;
-    return;
-  }
-  *to = (struct quadrille_block){NULL, 0};
-  if (!quadrille_make_room(c, copy->buffer, from.count, &address)) return;
-  quadrille_gather(c, &whole, address);
-  *to = (struct quadrille_block){address, from.count};
+/* An operation without messages. */
+static __attribute__((noinline)) void follow_other(struct quadrille_call* c,
+                                                   const struct quadrille_operation* o) {
+  if (o->kind == QUADRILLE_PLAN_COPY) quadrille_copy(c, &c->plan.copies[o->what]);
+  if (o->kind == QUADRILLE_PLAN_COPY_OWN) quadrille_copy_own(c);
+  if (o->kind == QUADRILLE_PLAN_SAVE) quadrille_save(c, o->what, o->buffer);
 }
 
 void quadrille_call_go(struct quadrille_call* c, int waits) {
   const struct quadrille_operation* o = c->next;
-  for (;; o++) switch ((enum quadrille_operation_kind)o->kind) {
-      case QUADRILLE_PLAN_MESSAGES:
-        if (!waits && o->receives_over + o->sends_over > 0) goto out;
-        follow(c, o);
-        break;
-      case QUADRILLE_PLAN_COPY: copy(c, &c->plan.copies[o->what]); break;
-      case QUADRILLE_PLAN_COPY_OWN: quadrille_copy_own(c); break;
-      case QUADRILLE_PLAN_SAVE: quadrille_save(c, o->what, o->buffer); break;
-      case QUADRILLE_PLAN_OVER: goto out;
+  for (;; o++) {
+    if (o->kind == QUADRILLE_PLAN_MESSAGES) {
+      if (!waits && o->more.received + o->more.gone > 0) break;
+      follow(c, o);
+    } else {
+      if (o->kind == QUADRILLE_PLAN_OVER) break;
+      follow_other(c, o);
     }
-out:
+  }
   c->next = o;
 }

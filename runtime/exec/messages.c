@@ -1,6 +1,6 @@
 /* Messages that are not simply one block at one address: empty ones, those of several parts, of more
- * elements than an int counts, of types that differ from block to block, and all that go through buffers
- * of the runtime. */
+ * elements than an int counts, of types that differ from block to block, those that begin with the
+ * lengths of their parts, and all that go through buffers of the runtime. */
 #include <stdlib.h>
 
 #include "runtime/exec/call.h"
@@ -37,31 +37,15 @@ static void post_any(struct quadrille_call* c, int receives, struct quadrille_bl
   post_made(c, receives, block.address, code, large, peer, tag, request);
 }
 
-void quadrille_post_bytes(struct quadrille_call* c, int receives, char* address, int64_t bytes,
-                          int peer, int tag, MPI_Request* request) {
+/* Posts bytes of any number. */
+static void post_bytes(struct quadrille_call* c, int receives, char* address, int64_t bytes,
+                       int peer, int tag, MPI_Request* request) {
   post_any(c, receives, (struct quadrille_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
 static void post_empty(struct quadrille_call* c, int receives, struct quadrille_message* m,
                        int tag) {
   post(c, receives, (struct quadrille_block){NULL, 0}, MPI_BYTE, m->peer, tag, &m->request);
-}
-
-void quadrille_receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
-  char* const nowhere = quadrille_global.nowhere;
-  const int64_t least = (int64_t)sizeof quadrille_global.nowhere;
-  const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
-  MPI_Datatype type = MPI_BYTE;
-  int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
-  if (code == MPI_SUCCESS && bytes > least) {
-    count = 1;
-    code = MPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
-    if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
-  }
-  if (code == MPI_SUCCESS)
-    code = MPI_Recv(nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
-  if (type != MPI_BYTE) MPI_Type_free(&type);
-  quadrille_call_check(c, code);
 }
 
 /* Several parts where they lie. */
@@ -123,28 +107,192 @@ static void send_nothing(struct quadrille_call* c, struct quadrille_message* m) 
   post_empty(c, 0, m, is_known || m->count == 0 ? c->tag : c->length_tag);
 }
 
-static struct quadrille_room* room_of(struct quadrille_call* c, int buffer) {
-  return (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
+/* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
+ * would not do: Open MPI 4.1 writes beyond it. */
+static void receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
+  char* const nowhere = quadrille_global.nowhere;
+  const int64_t least = (int64_t)sizeof quadrille_global.nowhere;
+  const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
+  MPI_Datatype type = MPI_BYTE;
+  int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
+  if (code == MPI_SUCCESS && bytes > least) {
+    count = 1;
+    code = MPI_Type_create_hvector((int)((bytes + part - 1) / part), (int)part, 0, MPI_BYTE, &type);
+    if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
+  }
+  if (code == MPI_SUCCESS)
+    code = MPI_Recv(nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+  if (type != MPI_BYTE) MPI_Type_free(&type);
+  quadrille_call_check(c, code);
 }
 
-int quadrille_make_room(struct quadrille_call* c, int buffer, int64_t size, char** address) {
-  struct quadrille_room* room = room_of(c, buffer);
-  char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
-  if (grown) {
-    free(room->address);
-    *room = (struct quadrille_room){grown, size};
+/* Whether a message that is sent is bytes where its one part lies. */
+static int goes_straight(const struct quadrille_call* c, const struct quadrille_message* m) {
+  return m->is_straight && (c->send_lies || m->part.place >= 2 * c->plan.ranks);
+}
+
+/* How a message goes on. */
+enum { FOLLOWS_HERE, FOLLOWS_APART };
+
+/* Before lengths of 16 bits that FOLLOWS_HERE, of 64 bits that FOLLOWS_APART. */
+enum { SHORT_WORD = 2, LONG_WORD = 8, ALIGNMENT = 16 };
+
+/* Where data begins in a buffer in which it stands behind 64-bit lengths. */
+static int64_t head_size(int parts) {
+  const int64_t bytes = LONG_WORD + LONG_WORD * (int64_t)parts;
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+int64_t quadrille_lengths_room(const struct quadrille_message* m) {
+  return head_size(m->count) + QUADRILLE_EAGER_BYTES;
+}
+
+static int64_t outgoing_bytes(const struct quadrille_call* c, const struct quadrille_message* m) {
+  const struct quadrille_part* parts = quadrille_parts_of(&c->plan, m);
+  int64_t bytes = 0;
+  for (int i = 0; i < m->count; i++) bytes += c->blocks[parts[i].place].count;
+  return bytes;
+}
+
+static void write_word(char* room, uint16_t word) { memcpy(room, &word, sizeof word); }
+
+/* Lengths as they precede data of the same message; where that begins. */
+static char* write_short(const struct quadrille_call* c, const struct quadrille_message* m,
+                         char* room) {
+  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  write_word(room, FOLLOWS_HERE);
+  for (int i = m->count; i > 0; i--, part++)
+    write_word(room += SHORT_WORD, (uint16_t)c->blocks[part->place].count);
+  return room + SHORT_WORD;
+}
+
+static void write_long(const struct quadrille_call* c, struct quadrille_message* m, char* room) {
+  struct quadrille_part* parts = m->count == 1 ? &m->part : c->plan.parts + m->first;
+  memset(room, 0, LONG_WORD);
+  write_word(room, FOLLOWS_APART);
+  for (int i = 0; i < m->count; i++) {
+    parts[i].high = c->blocks[parts[i].place].count;
+    memcpy(room += LONG_WORD, &parts[i].high, sizeof parts[i].high);
   }
-  const int is_enough = room && size <= room->size;
-  *address = is_enough ? room->address : NULL;
-  if (!is_enough) quadrille_call_lose(c, MPI_ERR_NO_MEM);
-  return is_enough;
+}
+
+/* Sends a message that begins with its lengths. */
+static void send_with_lengths(struct quadrille_call* c, struct quadrille_message* m) {
+  const int64_t bytes = m->bytes = outgoing_bytes(c, m), head = head_size(m->count);
+  const int with_data = c->lengths == QUADRILLE_LENGTHS_AHEAD;
+  const int is_straight = bytes > QUADRILLE_EAGER_BYTES && goes_straight(c, m);
+  const int64_t data =
+      !with_data || is_straight || bytes < QUADRILLE_EAGER_BYTES ? QUADRILLE_EAGER_BYTES : bytes;
+  char* room;
+  if (!quadrille_make_room(c, m->buffer, head + data, &room)) return send_nothing(c, m);
+  if (with_data && bytes <= QUADRILLE_EAGER_BYTES) {
+    const char* end = quadrille_gather(c, m, write_short(c, m, room));
+    return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, &m->request);
+  }
+  write_long(c, m, room);
+  post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, &m->request);
+  if (!with_data) return;
+  char* address = is_straight ? quadrille_block_at(c, &m->part).address : room + head;
+  if (!is_straight) quadrille_gather(c, m, address);
+  post_bytes(c, 0, address, bytes, m->peer, c->tag, &c->outgoing[m - c->plan.sends.all]);
+}
+
+static void receive_with_lengths(struct quadrille_call* c, struct quadrille_message* m) {
+  const struct quadrille_room* room = &c->buffers[m->buffer];
+  const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
+  post_bytes(c, 1, room->address, size, m->peer, c->length_tag, &m->request);
+  m->is_there = m->request != MPI_REQUEST_NULL;
+}
+
+/* Reads the lengths into the parts. Returns what they come to; -1 where they are none that this library
+ * wrote. */
+static int64_t read_lengths(struct quadrille_call* c, struct quadrille_message* m,
+                            const char* room) {
+  struct quadrille_part* part = m->count == 1 ? &m->part : c->plan.parts + m->first;
+  uint16_t how, word;
+  int64_t total = 0;
+  memcpy(&how, room, sizeof how);
+  if (how > FOLLOWS_APART) return -1;
+  for (int i = 1; i <= m->count; i++, part++) {
+    if (how == FOLLOWS_APART) {
+      memcpy(&part->high, room + LONG_WORD * i, sizeof part->high);
+    } else {
+      memcpy(&word, room + SHORT_WORD * i, sizeof word);
+      part->high = word;
+    }
+    if (part->high < 0 || __builtin_add_overflow(total, part->high, &total)) return -1;
+  }
+  return how == FOLLOWS_APART || total <= QUADRILLE_EAGER_BYTES ? total : -1;
+}
+
+/* Posts the receive of data that comes in a message of its own. */
+static void expect_data(struct quadrille_call* c, struct quadrille_message* m) {
+  const struct quadrille_block* block = &c->blocks[m->part.place];
+  char* address;
+  m->data = QUADRILLE_DATA_APART;
+  if (m >= c->not_kept) return;
+  if (m->is_straight && c->receive_lies && block->count == m->bytes) {
+    m->data = QUADRILLE_DATA_STRAIGHT;
+    address = block->address;
+  } else if (!quadrille_make_room(c, m->buffer, m->bytes, &address)) {
+    return quadrille_keep_nothing(c, m);
+  }
+  post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &c->incoming[m - c->plan.receives.all]);
+}
+
+/* Reads the beginning of the next message, which is there, and awaits its data. */
+static void read_head(struct quadrille_call* c) {
+  struct quadrille_message* m = &c->plan.receives.all[c->headed++];
+  const char* room = m->count > 0 ? c->buffers[m->buffer].address : NULL;
+  uint16_t how;
+  m->data = QUADRILLE_DATA_BEHIND;
+  if (m->count == 0 || !m->is_there) return;
+  m->bytes = read_lengths(c, m, room);
+  if (m->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
+  memcpy(&how, room, sizeof how);
+  if (how == FOLLOWS_APART && m->bytes > 0 && c->lengths == QUADRILLE_LENGTHS_AHEAD)
+    expect_data(c, m);
+}
+
+/* Waits for data. Meanwhile that of other messages can be on its way: their beginnings are read as they
+ * arrive, in the order of the messages, which is the one in which they were sent. */
+static int wait_for_data(struct quadrille_call* c, MPI_Request* data) {
+  for (;;) {
+    struct quadrille_message* next = &c->plan.receives.all[c->headed];
+    if (*data == MPI_REQUEST_NULL || next == c->next_receive) break;
+    MPI_Request both[] = {*data, next->request};
+    int which = 0, bytes = 0;
+    const int code = MPI_Waitany(2, both, &which, &c->status);
+    *data = both[0];
+    next->request = both[1];
+    if (which != 1) return code;
+    quadrille_call_check(c, code);
+    if (code == MPI_SUCCESS) MPI_Get_count(&c->status, MPI_BYTE, &bytes);
+    next->is_there = bytes > 0;
+    if (bytes == 0 && next->count > 0) quadrille_call_lose(c, code);
+    read_head(c);
+  }
+  return *data == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(data, MPI_STATUS_IGNORE);
+}
+
+/* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
+ * where it is not there. */
+static char* read_message(struct quadrille_call* c, struct quadrille_message* m) {
+  const int32_t number = (int32_t)(m - c->plan.receives.all);
+  while (c->headed <= number) read_head(c);
+  if (m >= c->not_kept && m->data != QUADRILLE_DATA_BEHIND) receive_in_vain(c, m->bytes, m->peer);
+  const int code = wait_for_data(c, &c->incoming[number]);
+  if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
+  if (m->data == QUADRILLE_DATA_STRAIGHT) return c->blocks[m->part.place].address;
+  char* const room = c->buffers[m->buffer].address;
+  return m->data == QUADRILLE_DATA_APART ? room : room + SHORT_WORD * ((int64_t)m->count + 1);
 }
 
 void quadrille_message_receive(struct quadrille_call* c, struct quadrille_message* m) {
   char* address = NULL;
   m->request = MPI_REQUEST_NULL;
   if (m->count == 0) return post_empty(c, 1, m, c->tag);
-  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return quadrille_lengths_receive(c, m);
+  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, m);
   if (c->plan.is_typed) return post_typed(c, 1, m);
   if (m->bytes == 0 || m >= c->not_kept) return;
   if (is_described(c, m)) return post_parts(c, 1, m);
@@ -152,146 +300,35 @@ void quadrille_message_receive(struct quadrille_call* c, struct quadrille_messag
     address = quadrille_block_at(c, &m->part).address;
   else if (!quadrille_make_room(c, m->buffer, m->bytes, &address))
     return quadrille_keep_nothing(c, m);
-  quadrille_post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &m->request);
-}
-
-int quadrille_goes_straight(const struct quadrille_call* c, const struct quadrille_message* m) {
-  return m->is_straight && (c->send_lies || m->part.place >= 2 * c->plan.ranks);
+  post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &m->request);
 }
 
 void quadrille_message_send(struct quadrille_call* c, struct quadrille_message* m) {
   char* address;
   m->request = MPI_REQUEST_NULL;
   if (c->is_lost || m->count == 0) return send_nothing(c, m);
-  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return quadrille_lengths_send(c, m);
+  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return send_with_lengths(c, m);
   if (c->plan.is_typed) return post_typed(c, 0, m);
   if (m->bytes == 0) return;
   if (is_described(c, m)) return post_parts(c, 0, m);
-  if (quadrille_goes_straight(c, m))
+  if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
   else if (quadrille_make_room(c, m->buffer, m->bytes, &address))
     quadrille_gather(c, m, address);
   else
     return send_nothing(c, m);
-  quadrille_post_bytes(c, 0, address, m->bytes, m->peer, c->tag, &m->request);
-}
-
-/* Elements, where a block is of a user's type. */
-static struct quadrille_block elements(const struct quadrille_call* c,
-                                       const struct quadrille_side* side,
-                                       struct quadrille_block block) {
-  if (!c->plan.is_typed && side->type_size > 0) block.count /= side->type_size;
-  return block;
-}
-
-static void pack(struct quadrille_call* c, int place, struct quadrille_block block, char* to) {
-  const struct quadrille_side side = quadrille_side_of(&c->send, place);
-  quadrille_call_check(c, quadrille_pack(&side, elements(c, &side, block), to, c->comm));
-}
-
-char* quadrille_gather(struct quadrille_call* c, const struct quadrille_message* m, char* to) {
-  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
-  for (int i = m->count; i > 0; i--, part++) {
-    const struct quadrille_block block = quadrille_block_at(c, part);
-    if (block.count == 0) continue;
-    if (c->send_lies || part->place >= c->plan.ranks || part->form == QUADRILLE_SAVED)
-      memcpy(to, block.address, (size_t)block.count);
-    else
-      pack(c, part->place, block, to);
-    to += block.count;
-  }
-  return to;
-}
-
-void quadrille_put(struct quadrille_call* c, int place, struct quadrille_block from) {
-  const struct quadrille_block to = c->blocks[place];
-  const int source = place - c->plan.ranks;
-  if (from.count != to.count) {
-    if (c->mismatch.source < 0)
-      c->mismatch = (struct quadrille_mismatch){source, from.count, to.count};
-    return;
-  }
-  if (to.count == 0 || to.address == from.address || c->lengths == QUADRILLE_LENGTHS_ALONE) return;
-  if (c->receive_lies) {
-    memcpy(to.address, from.address, (size_t)to.count);
-    return;
-  }
-  const struct quadrille_side side = quadrille_side_of(&c->receive, source);
-  quadrille_call_check(c, quadrille_unpack(&side, elements(c, &side, to), from.address, c->comm));
-}
-
-/* Puts the parts of a message to where they belong. A temporary block stays where it is. */
-static void scatter(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
-  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
-  for (int i = m->count; i > 0; i--, part++) {
-    const struct quadrille_block block = {from, part->high - part->low};
-    if (part->form == QUADRILLE_RANGE)
-      memcpy(c->blocks[part->place].address + part->low, from, (size_t)block.count);
-    else if (part->place >= 2 * c->plan.ranks)
-      c->blocks[part->place] = block;
-    else
-      quadrille_put(c, part->place, block);
-    from += block.count;
-  }
-}
-
-/* What did not come is not sent on. */
-static void forget(struct quadrille_call* c, const struct quadrille_message* m) {
-  const struct quadrille_part* parts = quadrille_parts_of(&c->plan, m);
-  for (int i = 0; i < m->count; i++)
-    if (parts[i].place >= 2 * c->plan.ranks) c->blocks[parts[i].place].count = 0;
+  post_bytes(c, 0, address, m->bytes, m->peer, c->tag, &m->request);
 }
 
 void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* m) {
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
-  if (is_known && m >= c->not_kept && m->bytes > 0) quadrille_receive_in_vain(c, m->bytes, m->peer);
-  char* from = is_known ? NULL : quadrille_lengths_read(c, m);
-  if (c->is_lost) return forget(c, m);
+  if (is_known && m >= c->not_kept && m->bytes > 0) receive_in_vain(c, m->bytes, m->peer);
+  char* from = is_known ? NULL : read_message(c, m);
+  if (c->is_lost) return quadrille_forget_parts(c, m);
   if (is_known && m->bytes > 0) {
     if (is_described(c, m) || (m->is_straight && c->receive_lies)) return;
     from = c->buffers[m->buffer].address;
   }
-  scatter(c, m, from);
-}
-
-/* All of a block, whatever its type, in bytes. */
-static int64_t packed_size(const struct quadrille_call* c, const struct quadrille_side* side,
-                           struct quadrille_block block) {
-  return c->plan.is_typed ? block.count * side->type_size : block.count;
-}
-
-void quadrille_copy_own(struct quadrille_call* c) {
-  const int own = c->binding->own, place = c->plan.ranks + own;
-  const struct quadrille_block from = c->blocks[own], to = c->blocks[place];
-  if (c->in_place) return;
-  const struct quadrille_side send = quadrille_side_of(&c->send, own);
-  const struct quadrille_side receive = quadrille_side_of(&c->receive, own);
-  if (c->send_lies && c->receive_lies && !c->plan.is_typed) return quadrille_put(c, place, from);
-  const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
-  if (sent != room && c->mismatch.source < 0)
-    c->mismatch = (struct quadrille_mismatch){own, sent, room};
-  if (sent != room || c->lengths == QUADRILLE_LENGTHS_ALONE) return;
-  const int code = quadrille_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from),
-                                        &receive, elements(c, &receive, to));
-  quadrille_call_check(c, code);
-}
-
-int64_t quadrille_saved_size(const struct quadrille_call* c, int place) {
-  const struct quadrille_side side = quadrille_side_of(&c->send, place);
-  return packed_size(c, &side, c->blocks[place]);
-}
-
-void quadrille_save(struct quadrille_call* c, int place, int buffer) {
-  const struct quadrille_block block = c->blocks[place];
-  const int64_t bytes = quadrille_saved_size(c, place);
-  char* to;
-  if (bytes == 0 || c->lengths == QUADRILLE_LENGTHS_ALONE ||
-      !quadrille_make_room(c, buffer, bytes, &to))
-    return;
-  if (c->send_lies)
-    memcpy(to, block.address, (size_t)bytes);
-  else
-    pack(c, place, block, to);
-  c->blocks[place].address = to;
+  quadrille_scatter(c, m, from);
 }

@@ -11,36 +11,48 @@
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
-enum { OPERATIONS_A_STEP = 8 }; /* at most, but for saves */
-
-static struct quadrille_planned_step* step_at(const struct quadrille_builder* b, int32_t number) {
+static inline struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
+                                                     int32_t number) {
   return &b->ring[(uint32_t)number & b->mask];
 }
 
 /* What an operation does with messages, in this order. */
-enum { WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS, ANYTHING_ELSE };
+enum { NOTHING, WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS };
 
-/* One more operation, whose last part is that. */
-static struct quadrille_operation* emit(struct quadrille_builder* b,
-                                        enum quadrille_operation_kind kind, int does) {
-  b->does = does;
+static inline struct quadrille_operation* add_operation(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
-  if (plan->operation_count == plan->operation_room &&
-      !quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations)) {
-    quadrille_builder_refuse(b, quadrille_no_memory);
-    return &b->none;
-  }
-  struct quadrille_operation* operation = &plan->operations[plan->operation_count++];
-  *operation = (struct quadrille_operation){.kind = kind};
-  return operation;
+  if (plan->operation_count < plan->operation_room ||
+      quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
+    return &plan->operations[plan->operation_count++];
+  quadrille_builder_refuse(b, quadrille_no_memory);
+  return &b->none;
 }
 
-/* The last operation, where that does nothing that comes after `what`; else a new one. */
-static inline struct quadrille_operation* messages(struct quadrille_builder* b, int what) {
-  struct quadrille_plan* plan = b->plan;
-  if (what < b->does) return emit(b, QUADRILLE_PLAN_MESSAGES, what);
-  b->does = what;
-  return &plan->operations[plan->operation_count - 1];
+/* Makes an operation of the progress since the last one. */
+static __attribute__((noinline)) void end_operation(struct quadrille_builder* b) {
+  struct quadrille_operation* operation = add_operation(b);
+  const struct quadrille_progress *now = &b->now, *before = &b->before;
+  operation->kind = QUADRILLE_PLAN_MESSAGES;
+  operation->more =
+      (struct quadrille_progress){now->received - before->received, now->gone - before->gone,
+                                  now->posted - before->posted, now->sent - before->sent};
+  b->before = b->now;
+}
+
+/* There is progress of that kind, which is of a new operation where what comes after it was done. */
+static inline void go_on(struct quadrille_builder* b, int does) {
+  if (does < b->does) end_operation(b);
+  b->does = does;
+}
+
+/* An operation of another kind. */
+static struct quadrille_operation* emit(struct quadrille_builder* b,
+                                        enum quadrille_operation_kind kind) {
+  if (b->does != NOTHING) end_operation(b);
+  b->does = NOTHING;
+  struct quadrille_operation* operation = add_operation(b);
+  operation->kind = kind;
+  return operation;
 }
 
 /* A buffer that nothing is in any more; QUADRILLE_NO_BUFFER where memory ran out. */
@@ -50,7 +62,7 @@ static int32_t take_buffer(struct quadrille_builder* b) {
   for (int i = 0; i < LOOKED_AT && i < plan->buffer_count; i++) {
     if (b->next_buffer >= plan->buffer_count) b->next_buffer = 0;
     struct quadrille_planned_buffer* buffer = &b->buffers[b->next_buffer++];
-    if (buffer->blocks > 0 || buffer->free_after > b->gone) continue;
+    if (buffer->blocks > 0 || buffer->free_after > b->now.gone) continue;
     buffer->blocks = 1;
     return b->next_buffer - 1;
   }
@@ -70,17 +82,18 @@ static void give_back(struct quadrille_builder* b, int32_t buffer, int32_t free_
   if (free_after > b->buffers[buffer].free_after) b->buffers[buffer].free_after = free_after;
 }
 
-static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends);
+static void wait_for_sends(struct quadrille_builder* b, int32_t sends);
+static void finish_sends(struct quadrille_builder* b, int32_t steps);
 
 /* The block at a place of the receive buffer is about to be overwritten. */
 static void before_write(struct quadrille_builder* b, int32_t place) {
   const int32_t block = place - b->plan->ranks;
   if (!b->sent_as || place < b->plan->ranks || block >= b->plan->ranks) return;
   if (b->sent_as[block] == INT_MAX) return;
-  if (b->sent_as[block] >= 0) return wait(b, b->received, b->sent_as[block] + 1);
+  if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
   if (b->saved_in[block] >= 0) return;
   const int32_t buffer = take_buffer(b);
-  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE, ANYTHING_ELSE);
+  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE);
   save->what = block;
   save->buffer = buffer;
   b->saved_in[block] = buffer;
@@ -96,9 +109,11 @@ static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
 }
 
 /* A message that went into a buffer is put away. */
-static void plan_landing(struct quadrille_builder* b, const struct quadrille_message* m) {
+static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
+                                                   const struct quadrille_message* m) {
+  if (m->buffer == QUADRILLE_NO_BUFFER) return;
   const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
-  if (m->is_in_the_way) wait(b, b->received, b->sent);
+  if (m->is_in_the_way) finish_sends(b, b->unsent);
   for (int i = 0; !b->counts && i < m->count; i++) {
     if (parts[i].place >= 2 * b->plan->ranks)
       hold(b, parts[i].place, m->buffer);
@@ -108,40 +123,48 @@ static void plan_landing(struct quadrille_builder* b, const struct quadrille_mes
   give_back(b, m->buffer, 0);
 }
 
-/* Steps whose sends are over do not count any more. */
-static inline void pay(struct quadrille_builder* b) {
-  while (b->paid < b->unsent && step_at(b, b->paid)->sends <= b->gone)
-    b->going -= step_at(b, b->paid++)->sent_bytes;
+/* The block to itself is copied while the first messages are on their way. */
+static inline void copy_own(struct quadrille_builder* b) {
+  if (!b->owes_copy) return;
+  b->owes_copy = 0;
+  emit(b, QUADRILLE_PLAN_COPY_OWN);
 }
 
-/* Waits for so many receives and sends in all. */
-static void wait(struct quadrille_builder* b, int32_t receives, int32_t sends) {
-  if (receives <= b->received && sends <= b->gone) return;
-  if (b->owes_copy) {
-    b->owes_copy = 0;
-    emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
+/* Waits for so many sends in all. */
+static inline void wait_for_sends(struct quadrille_builder* b, int32_t sends) {
+  if (sends <= b->now.gone) return;
+  copy_own(b);
+  go_on(b, WAIT_FOR_SENDS);
+  b->now.gone = sends;
+}
+
+/* Waits for those of so many steps, which have been posted. */
+static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
+  for (int32_t i = b->over; i < steps; i++) {
+    struct quadrille_planned_step* s = step_at(b, i);
+    b->going -= s->sent_bytes;
+    s->sent_bytes = 0;
+    wait_for_sends(b, s->sends);
   }
-  for (int32_t i = b->received; i < receives; i++) {
-    const struct quadrille_message* m = &b->plan->receives.all[i];
-    if (m->buffer != QUADRILLE_NO_BUFFER) plan_landing(b, m);
-  }
-  if (receives > b->received) {
-    messages(b, WAIT_FOR_RECEIVES)->receives_over += receives - b->received;
-    b->received = receives;
-  }
-  if (sends > b->gone) {
-    messages(b, WAIT_FOR_SENDS)->sends_over += sends - b->gone;
-    b->gone = sends;
-  }
-  pay(b);
+}
+
+/* Waits for so many receives in all. */
+static inline void wait_for_receives(struct quadrille_builder* b, int32_t receives) {
+  if (receives <= b->now.received) return;
+  copy_own(b);
+  for (int32_t i = b->now.received; b->plan->buffer_count > 0 && i < receives; i++)
+    plan_landing(b, &b->plan->receives.all[i]);
+  go_on(b, WAIT_FOR_RECEIVES);
+  b->now.received = receives;
 }
 
 /* Waits until so many steps are over for a send that follows them: they have arrived, and where blocks
  * are not sent on, so that steps only keep each other's pace, they are gone, too. */
-static void land(struct quadrille_builder* b, int32_t steps) {
+static inline void land(struct quadrille_builder* b, int32_t steps) {
   if (steps <= b->landed) return;
   const struct quadrille_planned_step* last = step_at(b, steps - 1);
-  wait(b, last->receives, b->plan->is_typed ? last->sends : b->gone);
+  wait_for_receives(b, last->receives);
+  if (b->plan->is_typed) wait_for_sends(b, last->sends);
   b->landed = steps;
 }
 
@@ -191,7 +214,7 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
     hold(b, copy->to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
-  emit(b, QUADRILLE_PLAN_COPY, ANYTHING_ELSE)->what = number;
+  emit(b, QUADRILLE_PLAN_COPY)->what = number;
 }
 
 /* Whether the sends of the step would be too much at once. */
@@ -199,45 +222,64 @@ static int is_too_much(const struct quadrille_builder* b, const struct quadrille
   return b->going > 0 && b->going + s->sent_bytes > b->at_once;
 }
 
-/* Posts the sends of the next step that has not, after what they wait for. */
-static void send(struct quadrille_builder* b) {
-  const struct quadrille_planned_step* s = step_at(b, b->unsent);
-  land(b, s->ready);
-  while (is_too_much(b, s)) wait(b, b->received, step_at(b, b->paid)->sends);
-  const int32_t first = b->sent;
-  for (; b->sent < s->sends && !b->error; b->sent++) plan_send(b, b->sent);
-  if (b->sent > first) messages(b, POST_SENDS)->sends += b->sent - first;
-  for (; b->copied < s->copies && !b->error; b->copied++) plan_copy(b, b->copied);
-  b->unsent++;
+/* Waits for the sends of the oldest step that has some on their way. */
+static void send_less(struct quadrille_builder* b) {
+  int32_t step = b->over;
+  while (step_at(b, step)->sent_bytes == 0) step++;
+  finish_sends(b, step + 1);
+}
+
+static inline void post_sends(struct quadrille_builder* b, int32_t sends) {
+  if (b->now.sent < sends) go_on(b, POST_SENDS);
+  b->now.sent = sends;
+}
+
+static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
+                                                 const struct quadrille_planned_step* s) {
+  for (int32_t i = b->now.sent; i < s->sends; i++) plan_send(b, i);
+  post_sends(b, s->sends);
+  for (; b->copied < s->copies; b->copied++) plan_copy(b, b->copied);
+}
+
+/* Posts the sends of the next step that has not. */
+static inline void send(struct quadrille_builder* b, const struct quadrille_planned_step* s) {
+  if (b->is_plain)
+    post_sends(b, s->sends);
+  else
+    plan_sends(b, s);
   b->going += s->sent_bytes;
-  pay(b);
+  b->unsent++;
 }
 
 /* Posts the sends that need not wait any more. */
-static void release(struct quadrille_builder* b) {
-  while (b->unsent < b->steps && !b->error) {
+static inline void release(struct quadrille_builder* b) {
+  while (b->unsent < b->steps) {
     const struct quadrille_planned_step* s = step_at(b, b->unsent);
     if (s->ready > b->landed || is_too_much(b, s)) return;
-    send(b);
+    send(b, s);
   }
 }
 
-/* Posts those of the oldest step that has not. */
-static void send_oldest(struct quadrille_builder* b) {
-  send(b);
+/* Posts those of the next step in any case, after what they wait for. */
+static __attribute__((noinline)) void send_next(struct quadrille_builder* b) {
+  const struct quadrille_planned_step* s = step_at(b, b->unsent);
+  land(b, s->ready);
+  while (is_too_much(b, s)) send_less(b);
+  send(b, s);
   release(b);
 }
 
 /* Waits until the oldest step is over: for what arrives first, as other sends may wait for that. */
-static void finish_oldest(struct quadrille_builder* b) {
+static inline void finish_oldest(struct quadrille_builder* b) {
   const struct quadrille_planned_step* s = step_at(b, b->over);
-  while (b->unsent <= b->over && !b->error) send_oldest(b);
-  wait(b, s->receives, b->gone);
-  if (!b->plan->is_typed && b->landed <= b->over) b->landed = b->over + 1;
+  const int32_t over = b->over + 1;
+  while (b->unsent < over) send_next(b);
+  wait_for_receives(b, s->receives);
+  if (!b->plan->is_typed && b->landed < over) b->landed = over;
   release(b);
-  wait(b, b->received, s->sends);
-  b->over++;
-  if (b->landed < b->over) b->landed = b->over;
+  finish_sends(b, over);
+  if (b->landed < over) b->landed = over;
+  b->over = over;
   release(b);
 }
 
@@ -258,66 +300,42 @@ static void plan_receive(struct quadrille_builder* b, struct quadrille_message* 
   if (!m->is_straight || !(b->plan->is_typed || b->counts)) m->buffer = take_buffer(b);
 }
 
-/* Room in the arrays for a step of any kind; 0 where memory ran out. */
-static int make_room(struct quadrille_builder* b, int32_t operations) {
-  struct quadrille_plan* plan = b->plan;
-  struct quadrille_messages* both[] = {&plan->receives, &plan->sends};
-  for (int i = 0; i < 2; i++)
-    while (both[i]->room - both[i]->count < plan->ranks)
-      if (!quadrille_grow((void**)&both[i]->all, &both[i]->room, sizeof *both[i]->all)) return 0;
-  while (plan->operation_room - plan->operation_count < operations)
-    if (!quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
-      return 0;
-  return 1;
-}
-
-int quadrille_order_has_room(struct quadrille_builder* b) {
-  const struct quadrille_plan* plan = b->plan;
-  const int32_t operations = OPERATIONS_A_STEP * (b->steps - b->unsent + 2);
-  if (plan->receives.room - plan->receives.count >= plan->ranks &&
-      plan->sends.room - plan->sends.count >= plan->ranks &&
-      plan->operation_room - plan->operation_count >= operations)
-    return 1;
-  return make_room(b, operations);
-}
-
 void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   struct quadrille_plan* plan = b->plan;
   const int32_t receives = plan->receives.count, sends = plan->sends.count;
-  if (b->error || (receives == b->posted && sends == b->queued && plan->copy_count == b->copies))
+  if (b->error ||
+      (receives == b->now.posted && sends == b->queued && plan->copy_count == b->copies))
     return;
   if (b->steps - b->over == b->window) finish_oldest(b);
   struct quadrille_planned_step* s = step_at(b, b->steps);
-  s->key = b->last_key;
+  s->key = b->key;
   s->ready = is_copy || !b->has_after ? b->steps : steps_up_to(b, b->after);
-  s->sent_bytes = 0;
-  for (const struct quadrille_message* m = &plan->sends.all[b->queued]; b->queued < sends; m++) {
-    s->sent_bytes += m->bytes;
-    b->queued++;
-  }
+  s->sent_bytes = b->sent_bytes;
+  b->sent_bytes = 0;
   s->receives = receives;
-  s->sends = sends;
+  s->sends = b->queued = sends;
   s->copies = b->copies = plan->copy_count;
   b->steps++;
-  const int32_t first = b->posted;
-  for (; b->posted < receives; b->posted++) plan_receive(b, &plan->receives.all[b->posted]);
-  if (first < receives) messages(b, POST_RECEIVES)->receives += receives - first;
+  for (int32_t i = b->now.posted; !b->is_plain && i < receives; i++)
+    plan_receive(b, &plan->receives.all[i]);
+  if (b->now.posted < receives) go_on(b, POST_RECEIVES);
+  b->now.posted = receives;
   release(b);
-  while (b->unsent < b->steps && !b->error && (is_copy || b->steps - b->unsent > b->waiting))
-    send_oldest(b);
-  b->is_full = receives + sends >= b->most_messages || (b->counts && !quadrille_order_has_room(b));
+  while (b->unsent < (is_copy ? b->steps : b->steps - b->waiting)) send_next(b);
+  b->is_full = receives + sends >= b->most_messages;
 }
 
 void quadrille_order_begin(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
-  b->steps = b->over = b->landed = b->unsent = b->paid = 0;
-  b->posted = b->received = b->sent = b->gone = b->queued = 0;
-  b->copied = b->copies = 0;
-  b->going = 0;
+  b->steps = b->over = b->landed = b->unsent = 0;
+  b->now = b->before = (struct quadrille_progress){0, 0, 0, 0};
+  b->queued = b->copied = b->copies = 0;
+  b->going = b->sent_bytes = 0;
+  b->is_plain = b->counts || (plan->is_typed && !b->sent_as);
   b->is_full = 0;
-  b->does = ANYTHING_ELSE;
+  b->does = NOTHING;
   /* All sends of the plan before are over. */
   for (int32_t i = 0; b->sent_as && i < plan->ranks; i++)
     if (b->sent_as[i] >= 0) b->sent_as[i] = INT_MAX;
@@ -326,9 +344,8 @@ void quadrille_order_begin(struct quadrille_builder* b) {
 
 void quadrille_order_end(struct quadrille_builder* b) {
   while (b->over < b->steps && !b->error) finish_oldest(b);
-  if (b->owes_copy) emit(b, QUADRILLE_PLAN_COPY_OWN, ANYTHING_ELSE);
-  b->owes_copy = 0;
-  emit(b, QUADRILLE_PLAN_OVER, ANYTHING_ELSE);
+  copy_own(b);
+  emit(b, QUADRILLE_PLAN_OVER);
 }
 
 void quadrille_order_forget(struct quadrille_builder* b) {

@@ -73,14 +73,17 @@ enum quadrille_operation_kind {
   QUADRILLE_PLAN_OVER
 };
 
-/* Messages are posted, and waited for, in their order: so many more, in the order that stands here. What
- * has arrived is put away when it has been waited for. */
+/* Messages that are waited for and posted, in their order. */
+struct quadrille_progress {
+  int32_t received, gone, posted, sent;
+};
+
+/* So many messages more, in the order that stands there; what has arrived is put away when it has been
+ * waited for. */
 struct quadrille_operation {
   int32_t kind;
   union {
-    struct {
-      int32_t receives_over, sends_over, receives, sends;
-    };
+    struct quadrille_progress more;
     struct {
       int32_t what, buffer;
     };

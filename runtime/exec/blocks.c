@@ -1,0 +1,146 @@
+/* The blocks of a call: copied into buffers of the runtime, and out of them. */
+#include <stdlib.h>
+
+#include "runtime/exec/call.h"
+
+static struct quadrille_room* room_of(struct quadrille_call* c, int buffer) {
+  return (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
+}
+
+int quadrille_make_room(struct quadrille_call* c, int buffer, int64_t size, char** address) {
+  struct quadrille_room* room = room_of(c, buffer);
+  char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
+  if (grown) {
+    free(room->address);
+    *room = (struct quadrille_room){grown, size};
+  }
+  const int is_enough = room && size <= room->size;
+  *address = is_enough ? room->address : NULL;
+  if (!is_enough) quadrille_call_lose(c, MPI_ERR_NO_MEM);
+  return is_enough;
+}
+
+/* Elements, where a block is of a user's type. */
+static struct quadrille_block elements(const struct quadrille_call* c,
+                                       const struct quadrille_side* side,
+                                       struct quadrille_block block) {
+  if (!c->plan.is_typed && side->type_size > 0) block.count /= side->type_size;
+  return block;
+}
+
+static void pack(struct quadrille_call* c, int place, struct quadrille_block block, char* to) {
+  const struct quadrille_side side = quadrille_side_of(&c->send, place);
+  quadrille_call_check(c, quadrille_pack(&side, elements(c, &side, block), to, c->comm));
+}
+
+char* quadrille_gather(struct quadrille_call* c, const struct quadrille_message* m, char* to) {
+  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct quadrille_block block = quadrille_block_at(c, part);
+    if (block.count == 0) continue;
+    if (c->send_lies || part->place >= c->plan.ranks || part->form == QUADRILLE_SAVED)
+      memcpy(to, block.address, (size_t)block.count);
+    else
+      pack(c, part->place, block, to);
+    to += block.count;
+  }
+  return to;
+}
+
+/* Puts bytes to a block of the receive buffer. */
+static void put(struct quadrille_call* c, int place, struct quadrille_block from) {
+  const struct quadrille_block to = c->blocks[place];
+  const int source = place - c->plan.ranks;
+  if (from.count != to.count) {
+    if (c->mismatch.source < 0)
+      c->mismatch = (struct quadrille_mismatch){source, from.count, to.count};
+    return;
+  }
+  if (to.count == 0 || to.address == from.address || c->lengths == QUADRILLE_LENGTHS_ALONE) return;
+  if (c->receive_lies) {
+    memcpy(to.address, from.address, (size_t)to.count);
+    return;
+  }
+  const struct quadrille_side side = quadrille_side_of(&c->receive, source);
+  quadrille_call_check(c, quadrille_unpack(&side, elements(c, &side, to), from.address, c->comm));
+}
+
+void quadrille_scatter(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
+  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  const int temporary = 2 * c->plan.ranks;
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct quadrille_block block = {from, part->high - part->low};
+    if (part->place >= temporary)
+      c->blocks[part->place] = block;
+    else if (part->form == QUADRILLE_RANGE)
+      memcpy(c->blocks[part->place].address + part->low, from, (size_t)block.count);
+    else
+      put(c, part->place, block);
+    from += block.count;
+  }
+}
+
+void quadrille_forget_parts(struct quadrille_call* c, const struct quadrille_message* m) {
+  const struct quadrille_part* parts = quadrille_parts_of(&c->plan, m);
+  for (int i = 0; i < m->count; i++)
+    if (parts[i].place >= 2 * c->plan.ranks) c->blocks[parts[i].place].count = 0;
+}
+
+/* All of a block, whatever its type, in bytes. */
+static int64_t packed_size(const struct quadrille_call* c, const struct quadrille_side* side,
+                           struct quadrille_block block) {
+  return c->plan.is_typed ? block.count * side->type_size : block.count;
+}
+
+void quadrille_copy_own(struct quadrille_call* c) {
+  const int own = c->binding->own, place = c->plan.ranks + own;
+  const struct quadrille_block from = c->blocks[own], to = c->blocks[place];
+  if (c->in_place) return;
+  const struct quadrille_side send = quadrille_side_of(&c->send, own);
+  const struct quadrille_side receive = quadrille_side_of(&c->receive, own);
+  if (c->send_lies && c->receive_lies && !c->plan.is_typed) return put(c, place, from);
+  const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
+  if (sent != room && c->mismatch.source < 0)
+    c->mismatch = (struct quadrille_mismatch){own, sent, room};
+  if (sent != room || c->lengths == QUADRILLE_LENGTHS_ALONE) return;
+  const int code = quadrille_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from),
+                                        &receive, elements(c, &receive, to));
+  quadrille_call_check(c, code);
+}
+
+int64_t quadrille_saved_size(const struct quadrille_call* c, int place) {
+  const struct quadrille_side side = quadrille_side_of(&c->send, place);
+  return packed_size(c, &side, c->blocks[place]);
+}
+
+void quadrille_save(struct quadrille_call* c, int place, int buffer) {
+  const struct quadrille_block block = c->blocks[place];
+  const int64_t bytes = quadrille_saved_size(c, place);
+  char* to;
+  if (bytes == 0 || c->lengths == QUADRILLE_LENGTHS_ALONE ||
+      !quadrille_make_room(c, buffer, bytes, &to))
+    return;
+  if (c->send_lies)
+    memcpy(to, block.address, (size_t)bytes);
+  else
+    pack(c, place, block, to);
+  c->blocks[place].address = to;
+}
+
+void quadrille_copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
+  const int ranks = c->plan.ranks;
+  const struct quadrille_block from = c->blocks[copy->from.place];
+  const struct quadrille_message whole = {.count = 1, .part = copy->from};
+  struct quadrille_block* to = &c->blocks[copy->to];
+  char* address;
+  if (copy->to < 2 * ranks) return put(c, copy->to, from);
+  if (copy->buffer == QUADRILLE_NO_BUFFER || (c->send_lies && !c->in_place) ||
+      c->lengths == QUADRILLE_LENGTHS_ALONE) {
+    *to = from;
+    return;
+  }
+  *to = (struct quadrille_block){NULL, 0};
+  if (!quadrille_make_room(c, copy->buffer, from.count, &address)) return;
+  quadrille_gather(c, &whole, address);
+  *to = (struct quadrille_block){address, from.count};
+}
