@@ -14,6 +14,9 @@ from bench.sampling import Generator
 
 NEEDS_CALM = False
 WINDOW = 16
+MOST_WITH_COUNTS = 60  # of quadrille_alltoallv, a transfer
+MOST_WITH_LENGTHS = 66  # the same where blocks are forwarded and their lengths travel, a piece
+MOST_FIXED = 400  # of a call with two messages, all of it
 CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a transfer, most of the loop by hand
     ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 60, 1.5),
     ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 60, 1.5),
@@ -46,7 +49,7 @@ def build():
 
 
 def one_rank(report, case, command, most, most_of_loop):
-    """A call of one rank, and its binding."""
+    """A call of one rank, with equal blocks and with counts, and its binding."""
 
     def counted(function):
         printed, (profile,) = callgrind.count(command, function)
@@ -54,19 +57,33 @@ def one_rank(report, case, command, most, most_of_loop):
 
     messages, ours = counted("counted_runtime")
     by_hand = counted("counted_by_hand")[1].all
+    with_counts = counted("counted_with_counts")[1].own
     binding = counted("quadrille_bind")[1].all
     report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
     if by_hand:
         report.figure(f"{case} | whole call / loop by hand", ours.all / by_hand, at_most=most_of_loop)
+    if with_counts:
+        most_with_counts = MOST_WITH_COUNTS if most else None
+        report.figure(f"{case} | alltoallv, a transfer", with_counts / messages, "instructions", at_most=most_with_counts)
     report.figure(f"{case} | binding, once", binding, "instructions")
 
 
 def forwarding(report, case, command, most):
-    """One call and a persistent one, by the piece."""
-    for what, function in (("a piece", "counted_runtime"), ("persistent, a piece", "counted_persistent")):
+    """One call, a persistent one, and one with lengths, by the piece."""
+    for what, function, most in (
+        ("a piece", "counted_runtime", most),
+        ("persistent, a piece", "counted_persistent", most),
+        ("alltoallv, a piece", "counted_with_counts", most and MOST_WITH_LENGTHS),
+    ):
         printed, (profile,) = callgrind.count(command, function)
         pieces = int(printed.split()[0])
         report.figure(f"{case} | {what}", profile.own / pieces, "instructions", at_most=most, n=pieces)
+
+
+def fixed_part(report, case, command):
+    """A call of two messages, the block to the rank itself included."""
+    ours = callgrind.count(command, "counted_runtime")[1][0].own
+    report.figure(f"{case} | the whole call", ours, "instructions", at_most=MOST_FIXED)
 
 
 def under_open_mpi(report, generator, run, bytes, most):
@@ -99,6 +116,9 @@ def measure(report, options, programs):
             if options.only in case:
                 file = generator.file("alltoall", algorithm, str(size), "--radix", str(radix))
                 forwarding(report, case, [instructions, file, size, rank, 1, WINDOW], most)
+        case = "factor 2, rank 0"
+        if options.only in case:
+            fixed_part(report, case, [instructions, generator.file("alltoall", "factor", "2"), 2, 0, 1, WINDOW])
         for bytes, most in SHARES:
             if options.only in "under Open MPI":
                 under_open_mpi(report, generator, run, bytes, most)

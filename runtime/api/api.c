@@ -6,6 +6,15 @@
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
 
+static int has_negative(const struct quadrille_side* side, int ranks) {
+  int64_t all = 0;
+  if (side->counts)
+    for (int rank = 0; rank < ranks; rank++) all |= side->counts[rank];
+  else
+    for (int rank = 0; rank < ranks; rank++) all |= side->large_counts[rank];
+  return all < 0;
+}
+
 static const char* check_counts(const struct quadrille_side* side, int ranks, int* error_class) {
   *error_class = MPI_ERR_COUNT;
   if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
@@ -13,10 +22,7 @@ static const char* check_counts(const struct quadrille_side* side, int ranks, in
   if (!side->counts && !side->large_counts) return "the counts are NULL";
   if (!side->displacements && !side->large_displacements) return "the displacements are NULL";
   *error_class = MPI_ERR_COUNT;
-  for (int rank = 0; rank < ranks; rank++)
-    if ((side->counts ? side->counts[rank] : side->large_counts[rank]) < 0)
-      return "a count is negative";
-  return NULL;
+  return has_negative(side, ranks) ? "a count is negative" : NULL;
 }
 
 /* Whether a block lies where no memory is. MPI_BOTTOM may be a null pointer: its types bring addresses. */

@@ -64,9 +64,24 @@ static int read_blocks(const struct quadrille_side* side, int ranks, int in_byte
   return 1;
 }
 
+/* Of one type, with counts that an int holds, so that their sum overflows nothing. */
+static int read_small_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
+                             struct quadrille_block* blocks) {
+  const uint64_t size = in_bytes ? (uint64_t)side->type_size : 1;
+  int64_t total = 0;
+  for (int rank = 0; rank < ranks; rank++) {
+    const int64_t count = side->counts[rank];
+    char* const address = side->base + side->displacements[rank] * side->unit;
+    blocks[rank] = (struct quadrille_block){address, (int64_t)((uint64_t)count * size)};
+    total += count;
+  }
+  return !__builtin_mul_overflow(total, side->type_size, &total);
+}
+
 int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
                           struct quadrille_block* blocks) {
   int64_t count = side->count, last, bytes;
+  if (side->counts && !side->types) return read_small_blocks(side, ranks, in_bytes, blocks);
   if (!side->uniform) return read_blocks(side, ranks, in_bytes, blocks);
   if (side->is_too_much || __builtin_mul_overflow(count, side->type_size, &bytes) ||
       __builtin_mul_overflow(bytes, (int64_t)ranks, &last) ||
