@@ -1,9 +1,10 @@
 /* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
  * decides when its messages are posted and waited for.
  *
- * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
- * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
- * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
+ * No file is trusted: every peer, block, range and temporary block is checked as it comes, or once for all
+ * iterations of a run in which a message moves along a block, and loops have a limit. An allgather's plan
+ * follows the counts of a call: parts are bytes of the receive buffer, those that lie side by side are
+ * one, and empty messages vanish, as they do at their other end. */
 #include <limits.h>
 
 #include "runtime/exec/builder.h"
@@ -63,7 +64,6 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
 static inline void end_message(struct quadrille_builder* b) {
   if (b->error) return;
   struct quadrille_message* m = b->message;
-  if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->is_straight = m->count == 1 && !b->in_the_way;
   m->is_in_the_way = b->in_the_way;
   b->is_plain &= m->count <= 1 && !b->in_the_way;
