@@ -16,7 +16,7 @@ NEEDS_CALM = False
 WINDOW = 16
 MOST_WITH_COUNTS = 60  # of quadrille_alltoallv, a transfer
 MOST_WITH_LENGTHS = 66  # the same where blocks are forwarded and their lengths travel, a piece
-MOST_FIXED = 400  # of a call with two messages, all of it
+MOST_FIXED = 400  # of a call besides its messages
 CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a transfer, most of the loop by hand
     ("hierarchical-factor 32x32", "alltoall", "hierarchical-factor", "32x32", (0, 517, 1023), 60, 1.5),
     ("hierarchical-factor 512x32", "alltoall", "hierarchical-factor", "512x32", (0, 8000, 16383), 60, 1.5),
@@ -80,10 +80,14 @@ def forwarding(report, case, command, most):
         report.figure(f"{case} | {what}", profile.own / pieces, "instructions", at_most=most, n=pieces)
 
 
-def fixed_part(report, case, command):
-    """A call of two messages, the block to the rank itself included."""
-    ours = callgrind.count(command, "counted_runtime")[1][0].own
-    report.figure(f"{case} | the whole call", ours, "instructions", at_most=MOST_FIXED)
+def fixed_part(report, case, few, many):
+    """What a call would cost without messages, by two that have few and many of them."""
+    (n, own), (n_many, own_many) = (
+        (int(printed.split()[0]), profile.own)
+        for printed, (profile,) in (callgrind.count(command, "counted_runtime") for command in (few, many))
+    )
+    fixed = own - n * (own_many - own) / (n_many - n)
+    report.figure(f"{case} | besides messages", fixed, "instructions", at_most=MOST_FIXED)
 
 
 def under_open_mpi(report, generator, run, bytes, most):
@@ -116,9 +120,10 @@ def measure(report, options, programs):
             if options.only in case:
                 file = generator.file("alltoall", algorithm, str(size), "--radix", str(radix))
                 forwarding(report, case, [instructions, file, size, rank, 1, WINDOW], most)
-        case = "factor 2, rank 0"
+        case = "factor, a call"
         if options.only in case:
-            fixed_part(report, case, [instructions, generator.file("alltoall", "factor", "2"), 2, 0, 1, WINDOW])
+            files = ((size, generator.file("alltoall", "factor", str(size))) for size in (2, 1024))
+            fixed_part(report, case, *([instructions, file, size, 0, 1, WINDOW] for size, file in files))
         for bytes, most in SHARES:
             if options.only in "under Open MPI":
                 under_open_mpi(report, generator, run, bytes, most)

@@ -163,6 +163,38 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
 
+/* agree.c: what a rank brings to a binding, and what all ranks make of it. */
+/* A class and a text where this rank cannot go on. */
+struct quadrille_offer {
+  int error_class;
+  char text[QUADRILLE_TEXT];
+};
+void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char* text);
+/* The same; of another class where memory ran out. */
+void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const char* text);
+
+/* NULL, or a text about what of the language this library does not run. */
+const char* quadrille_unserved(const struct quadrille_program* program);
+/* The options that the caller knows of, with defaults for the rest; refuses what makes no sense. */
+quadrille_bind_options quadrille_known_options(const quadrille_bind_options* options,
+                                               struct quadrille_offer* offer);
+/* The same for the program that is to be bound. */
+void quadrille_check_block_size(const struct quadrille_program* program, int64_t block_size,
+                                struct quadrille_offer* offer);
+
+/* The same at all ranks: the worst class of error, what is one everywhere, and whether
+ * QUADRILLE_DEBUG is set everywhere. */
+struct quadrille_agreement {
+  int error_class;
+  int same_schedule, same_layout, same_block_size, all_debug;
+};
+/* `loaded` and `options` may be NULL. An MPI error code. */
+int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded,
+                    const quadrille_bind_options* options, struct quadrille_agreement* agreement);
+/* Whether all ranks have come this far; where this one has and another has not, that is its error
+ * too. */
+int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer);
+
 /* buffers.c: one side of a call: where its blocks are, in the user's buffer or in one of ours. */
 struct quadrille_side {
   char* base;
@@ -217,5 +249,44 @@ int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille
 quadrille_pointer_attribute quadrille_find_driver(void);
 /* NULL, or a text about a buffer that the library cannot use. */
 const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer);
+
+/* What api.c calls. */
+/* alltoall.c: runs a whole call. In place, `send` means nothing. An MPI error code, after the handler was
+ * called. */
+int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadrille_side* send,
+                           const struct quadrille_side* receive, int in_place, MPI_Comm comm);
+
+/* Makes a persistent call, of which something may be wrong already. Collective: all ranks return the same
+ * class of error, after the handler was called. */
+int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
+                              const struct quadrille_side* receive, int in_place, MPI_Comm comm,
+                              int error_class, const char* error, quadrille_request* request);
+
+/* allgather.c: as quadrille_alltoall_run; `error` may be wrong already. */
+int quadrille_allgather_run(struct quadrille_binding* binding, const struct quadrille_side* send,
+                            const struct quadrille_side* receive, int in_place, MPI_Comm comm,
+                            int error_class, const char* error);
+/* Memory and tables for calls. NULL, or what is wrong. */
+const char* quadrille_allgather_open(struct quadrille_binding* binding);
+/* As before the first call; the same. */
+const char* quadrille_allgather_restart(struct quadrille_binding* binding);
+
+/* compare.c: collective. Whether all ranks come without an error and with the same counts, and no
+ * blocks of `receive` overlap. An MPI error code, the same class everywhere, after the handler was
+ * called. */
+int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
+                            const struct quadrille_side* receive, int error_class,
+                            const char* error);
+/* The same of the lengths of all blocks of an all-to-all. In place, both sides are one. */
+int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
+                              const struct quadrille_side* send,
+                              const struct quadrille_side* receive);
+
+/* Collective. NULL, or a text where the length of a block to this rank is not what that has room for;
+ * `lengths`: two a rank; `code`: of MPI. */
+const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
+                                    const struct quadrille_side* send,
+                                    const struct quadrille_side* receive, int64_t* lengths,
+                                    char text[QUADRILLE_TEXT], int* code);
 
 #endif /* QUADRILLE_RUNTIME_INTERNAL_H_ */

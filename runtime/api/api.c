@@ -1,7 +1,7 @@
 /* The collective entry points: MPI's arguments, checked, as two sides of a call. */
 #include <limits.h>
 
-#include "runtime/exec/collectives.h"
+#include "runtime/internal.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";

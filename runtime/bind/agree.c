@@ -1,6 +1,6 @@
 /* What a rank brings to a binding, and what all ranks make of it. Tested by
  * tests/mpi/binding_test.cc. */
-#include "runtime/bind/agree.h"
+#include "runtime/internal.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/bind/agree.h"
 #include "runtime/exec/call.h"
-#include "runtime/exec/collectives.h"
+#include "runtime/internal.h"
 
 static void destroy_call(struct quadrille_call* call) {
   if (call) quadrille_call_close(call);

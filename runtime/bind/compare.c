@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/collectives.h"
+#include "runtime/internal.h"
 
 struct interval {
   int64_t start, end;

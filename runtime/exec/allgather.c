@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "runtime/exec/call.h"
-#include "runtime/exec/collectives.h"
+#include "runtime/internal.h"
 #include "runtime/program/block_size.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger packed copy is given back after the call */

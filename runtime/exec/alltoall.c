@@ -5,9 +5,8 @@
  * keeps its binding when the communicator is freed. */
 #include <stdlib.h>
 
-#include "runtime/bind/agree.h"
 #include "runtime/exec/call.h"
-#include "runtime/exec/collectives.h"
+#include "runtime/internal.h"
 
 /* The call with a plan for calls in place, which the first of them makes. NULL where memory ran out. */
 static struct quadrille_call* in_place_call(struct quadrille_binding* binding) {

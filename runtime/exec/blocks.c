@@ -3,12 +3,9 @@
 
 #include "runtime/exec/call.h"
 
-static struct quadrille_room* room_of(struct quadrille_call* c, int buffer) {
-  return (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
-}
-
 int quadrille_make_room(struct quadrille_call* c, int buffer, int64_t size, char** address) {
-  struct quadrille_room* room = room_of(c, buffer);
+  struct quadrille_room* room =
+      (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
   char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
   if (grown) {
     free(room->address);

@@ -1,9 +1,10 @@
 /* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
  * decides when its messages are posted and waited for.
  *
- * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
- * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
- * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
+ * No file is trusted: every peer, block, range and temporary block is checked as it comes, or once for all
+ * iterations of a run in which a message moves along a block, and loops have a limit. An allgather's plan
+ * follows the counts of a call: parts are bytes of the receive buffer, those that lie side by side are
+ * one, and empty messages vanish, as they do at their other end. */
 #include <limits.h>
 
 #include "runtime/exec/builder.h"
@@ -61,8 +62,8 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
 }
 
 static inline void end_message(struct quadrille_builder* b) {
+  if (b->error) return;
   struct quadrille_message* m = b->message;
-  if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->is_straight = m->count == 1 && !b->in_the_way;
   m->is_in_the_way = b->in_the_way;
   b->is_plain &= m->count <= 1 && !b->in_the_way;
@@ -163,6 +164,7 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
 }
 
 static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
+  if (b->error) return;
   b->is_token = 0;
   if (b->counts) return gather_piece(b, piece);
   const int place = find_place(b, piece, b->receives);
@@ -219,14 +221,6 @@ static inline void take_run_piece(struct quadrille_builder* b, struct quadrille_
   take_piece(b, &piece);
 }
 
-/* A message with one piece, or without any. */
-static inline void take_message(struct quadrille_builder* b, unsigned flags, int64_t peer,
-                                const struct quadrille_piece* piece) {
-  begin_message(b, flags, peer);
-  if (piece && !b->error) take_piece(b, piece);
-  if (!b->error) end_message(b);
-}
-
 /* Notes a message that has been taken in where it only moves along its block in the run's further
  * iterations: what has been checked holds for all of them where the last range lies in the block. */
 static void note_moving(struct quadrille_builder* b, const struct quadrille_run_message* m,
@@ -259,9 +253,9 @@ static inline void move_message(struct quadrille_builder* b, struct quadrille_mo
 
 static void take_run_message(struct quadrille_builder* b, struct quadrille_run_message* m,
                              struct quadrille_moving* moving) {
-  const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
-                                        take(&m->high)};
-  take_message(b, m->flags, take(&m->peer), m->is_token ? NULL : &piece);
+  begin_message(b, m->flags, take(&m->peer));
+  if (!m->is_token) take_run_piece(b, m);
+  end_message(b);
   note_moving(b, m, moving);
 }
 
@@ -306,7 +300,9 @@ static int take_event(struct quadrille_builder* b) {
     case QUADRILLE_EVENT_PIECE: take_piece(b, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
     case QUADRILLE_EVENT_PIECE_MESSAGE:
-      take_message(b, event->flags, event->peer, &event->piece);
+      begin_message(b, event->flags, event->peer);
+      take_piece(b, &event->piece);
+      end_message(b);
       break;
     case QUADRILLE_EVENT_COPY: take_copy(b, event); break;
     case QUADRILLE_EVENT_RUN: begin_run(b); break;

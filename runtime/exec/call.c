@@ -149,12 +149,14 @@ int quadrille_call_reserve(struct quadrille_call* c) {
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
-    const struct quadrille_copy* copy = &plan->copies[o->what];
-    if (o->kind == QUADRILLE_PLAN_SAVE)
+    if (o->kind == QUADRILLE_PLAN_SAVE) {
       is_enough &= quadrille_make_room(c, o->buffer, quadrille_saved_size(c, o->what), &address);
-    else if (o->kind == QUADRILLE_PLAN_COPY && copy->buffer != QUADRILLE_NO_BUFFER)
-      is_enough &=
-          quadrille_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
+    } else if (o->kind == QUADRILLE_PLAN_COPY) {
+      const struct quadrille_copy* copy = &plan->copies[o->what];
+      const int64_t bytes = c->blocks[copy->from.place].count;
+      if (copy->buffer != QUADRILLE_NO_BUFFER)
+        is_enough &= quadrille_make_room(c, copy->buffer, bytes, &address);
+    }
   }
   return is_enough;
 }

@@ -83,7 +83,6 @@ static inline void follow(struct quadrille_call* c, const struct quadrille_opera
   for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);
 }
 
-/* An operation without messages. */
 static __attribute__((noinline)) void follow_other(struct quadrille_call* c,
                                                    const struct quadrille_operation* o) {
   if (o->kind == QUADRILLE_PLAN_COPY) quadrille_copy(c, &c->plan.copies[o->what]);
@@ -91,16 +90,16 @@ static __attribute__((noinline)) void follow_other(struct quadrille_call* c,
   if (o->kind == QUADRILLE_PLAN_SAVE) quadrille_save(c, o->what, o->buffer);
 }
 
+static inline int has_to_wait(const struct quadrille_operation* o) {
+  return o->kind == QUADRILLE_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
+}
+
 void quadrille_call_go(struct quadrille_call* c, int waits) {
   const struct quadrille_operation* o = c->next;
-  for (;; o++) {
-    if (o->kind == QUADRILLE_PLAN_MESSAGES) {
-      if (!waits && o->more.received + o->more.gone > 0) break;
+  for (; o->kind != QUADRILLE_PLAN_OVER && (waits || !has_to_wait(o)); o++)
+    if (o->kind == QUADRILLE_PLAN_MESSAGES)
       follow(c, o);
-    } else {
-      if (o->kind == QUADRILLE_PLAN_OVER) break;
+    else
       follow_other(c, o);
-    }
-  }
   c->next = o;
 }

@@ -51,7 +51,7 @@ static struct quadrille_operation* emit(struct quadrille_builder* b,
   if (b->does != NOTHING) end_operation(b);
   b->does = NOTHING;
   struct quadrille_operation* operation = add_operation(b);
-  operation->kind = kind;
+  *operation = (struct quadrille_operation){.kind = kind};
   return operation;
 }
 
@@ -353,7 +353,7 @@ void quadrille_order_forget(struct quadrille_builder* b) {
   const size_t ranks = (size_t)plan->ranks;
   b->is_further = b->owes_copy = 0;
   b->next_buffer = 0;
-  plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
+  plan->buffer_count = plan->lacks_memory = 0;
   if (b->touched) memset(b->touched, 0, ranks * sizeof *b->touched);
   if (b->holders)
     memset(b->holders, -1, (size_t)(plan->places - 2 * plan->ranks) * sizeof *b->holders);
