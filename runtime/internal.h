@@ -51,6 +51,7 @@ struct quadrille_channel {
   struct quadrille_binding* bindings;
   MPI_Comm comm; /* private: no message of ours meets one of the user's */
   int is_gone;   /* the user's communicator was freed */
+  int kept;      /* then: bindings that persistent calls keep */
 };
 
 /* A schedule on a communicator. */
@@ -103,7 +104,6 @@ struct quadrille_global {
   char last_error[QUADRILLE_TEXT];
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
-  char nowhere[1 << 12]; /* where bytes go that nobody keeps; written by all threads */
 };
 extern struct quadrille_global quadrille_global;
 
@@ -213,6 +213,9 @@ struct quadrille_block {
   char* address;
   int64_t count; /* of elements */
 };
+static inline int64_t quadrille_count_of(const struct quadrille_side* side, int rank) {
+  return side->uniform ? side->count : side->counts ? side->counts[rank] : side->large_counts[rank];
+}
 static inline struct quadrille_block quadrille_block_of(const struct quadrille_side* side,
                                                         int rank) {
   if (side->uniform) return (struct quadrille_block){side->base + rank * side->stride, side->count};

@@ -190,6 +190,12 @@ class Validator {
     if (context.in_message) fail("a message inside a message");
     if (message.remote && program_.groups != 2) fail("'remote' in a program for one group");
     if (message.combine) combining(message);
+    if (message.direction == Direction::kReceive)
+      for_each_statement(message.pieces, [this](const Statement& statement) {
+        const auto* transfer = std::get_if<Transfer>(&statement.kind);
+        if (transfer && transfer->piece.buffer == Buffer::kSend)
+          fail("a message received into the send buffer");
+      });
     expect(message.peer, Type::kInteger);
     context.in_message = true;
     body(message.pieces, context);
@@ -201,11 +207,6 @@ class Validator {
     if (message.direction != Direction::kReceive) fail("a send that combines");
     if (message.sized) fail("a sized message that combines");
     if (message.pieces.empty()) fail("a message that combines nothing");
-    for_each_statement(message.pieces, [this](const Statement& statement) {
-      const auto* transfer = std::get_if<Transfer>(&statement.kind);
-      if (transfer && transfer->piece.buffer == Buffer::kSend)
-        fail("a message combined into the send buffer");
-    });
   }
 
   void statement(const Transfer& transfer, Context context) {

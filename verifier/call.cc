@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <set>
 
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
@@ -88,7 +89,9 @@ void add_call(CLI::App& command, CallArguments& arguments) {
                   "schedule's rule chooses it")
       ->type_name("NAME=VALUE");
   command
-      .add_option("--root", arguments.root, "the root of a rooted collective; 0 where not given")
+      .add_option(
+          "--root", arguments.root,
+          "the root of a rooted collective; check takes several where none is given, replay 0")
       ->type_name("RANK");
   command
       .add_option("--nodes", arguments.nodes,
@@ -121,7 +124,7 @@ namespace {
 // A call with these counts; its parameters are those that are given, or chosen.
 Result<Call> call_with(std::vector<std::vector<int64_t>> counts, const CallArguments& arguments,
                        const Schedule& schedule) {
-  Call call{std::move(counts), {}, arguments.root};
+  Call call{std::move(counts), {}, arguments.root.value_or(0)};
   const std::vector<Parameter>& parameters = schedule.program.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!parameters[i].at_call) continue;
@@ -167,6 +170,15 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
   Result<Call> given = read_call(arguments, schedule);
   if (!given.ok()) return given.error();
   const Program& program = schedule.program;
+  if (rooted(program.collective) && !arguments.root) {
+    const int64_t last = schedule.job.groups[0].ranks() - 1;
+    std::vector<Call> calls;
+    for (const int64_t root : std::set<int64_t>{0, std::min<int64_t>(1, last), last / 2, last}) {
+      calls.push_back(*given);
+      calls.back().root = root;
+    }
+    return calls;
+  }
   if (!given->counts.empty() || program.collective != Collective::kAllgather ||
       !uses_counts(program))
     return std::vector{std::move(given).value()};
@@ -226,6 +238,8 @@ std::string call_text(const Program& program, const Call& call, size_t longest) 
     if (parameter.at_call)
       text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", parameter.name.text,
                           call.parameters[at_call++]);
+  if (rooted(program.collective))
+    text += fmt::format("{}root {}", text.empty() ? "" : ", ", call.root);
   return text;
 }
 

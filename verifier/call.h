@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_VERIFIER_CALL_H_
 #define QUADRILLE_VERIFIER_CALL_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace quadrille::verifier {
 struct CallArguments {
   std::string counts;                   // "3,0,5" or "4x7"; of two groups "3,0/4"
   std::vector<std::string> parameters;  // "name=value"
-  int64_t root = 0;
+  std::optional<int64_t> root;
   std::string nodes;  // "1,2,3", for a schedule that serves any
 };
 
@@ -37,7 +38,8 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
 
 // The calls that a schedule is checked for: the one that is given, and of an allgather that depends
 // on counts, where none are given, four that are unlike each other: 1 at each rank, none at all, all
-// at one rank, and uneven ones.
+// at one rank, and uneven ones. Of a collective with a root, where none is given, up to four roots: the
+// first two ranks, the middle one and the last.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 
 // "3,0,5" as numbers; the error begins with `flag`.

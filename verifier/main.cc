@@ -34,7 +34,7 @@ struct CheckArguments {
 int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes,
                 const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
-  if (arguments.ports || !call.counts.empty() || !call.parameters.empty() || call.root != 0)
+  if (arguments.ports || !call.counts.empty() || !call.parameters.empty() || call.root)
     return bad_input("check", wants_nodes(file).message);
   fmt::print("{}", proof_report(file, schedule, bytes));
   return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;

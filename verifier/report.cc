@@ -77,9 +77,9 @@ std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>&
   if (const ProvenProgram* program = find_proof(schedule))
     return fmt::format("this code is {}, proven for {}", program->name, program->scope);
   return fmt::format("verified for this topology {}alone: no proof of this code is known",
-                     checked.size() > 1                ? "and these calls "
-                     : !checked[0].call.counts.empty() ? "and this call "
-                                                       : "");
+                     checked.size() > 1                                         ? "and these calls "
+                     : !call_text(schedule.program, checked[0].call, 1).empty() ? "and this call "
+                                                                                : "");
 }
 
 std::string steps_text(const Report& report) {

@@ -36,15 +36,6 @@ void quadrille_keep_binding(struct quadrille_binding* binding) {
   pthread_mutex_unlock(&quadrille_global.lock);
 }
 
-/* Of the channel that it leaves, the communicator stays until MPI_Finalize: to free it is collective, and
- * this is not. */
-void quadrille_leave_binding(struct quadrille_binding* binding) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  const int is_last = --binding->persistent == 0 && binding->channel->is_gone;
-  pthread_mutex_unlock(&quadrille_global.lock);
-  if (is_last) destroy(binding);
-}
-
 /* The lock is held. */
 static void unlink_channel(struct quadrille_channel* channel) {
   if (channel->previous) channel->previous->next = channel->next;
@@ -52,22 +43,37 @@ static void unlink_channel(struct quadrille_channel* channel) {
   if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
 }
 
+/* Of the channel that it leaves, the communicator stays until MPI_Finalize: to free it is collective, and
+ * this is not. */
+void quadrille_leave_binding(struct quadrille_binding* binding) {
+  struct quadrille_channel *channel = binding->channel, *left = NULL;
+  pthread_mutex_lock(&quadrille_global.lock);
+  const int is_last = --binding->persistent == 0 && channel->is_gone;
+  if (is_last && --channel->kept == 0 && channel->comm == MPI_COMM_NULL) {
+    unlink_channel(channel);
+    left = channel;
+  }
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (is_last) destroy(binding);
+  free(left);
+}
+
 /* The communicator goes, and with it its bindings but for those that persistent calls keep. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;
   struct quadrille_binding *binding = channel->bindings, *gone = NULL, *next;
-  int is_kept = 0;
   (void)comm, (void)keyval, (void)extra;
   pthread_mutex_lock(&quadrille_global.lock);
   channel->is_gone = 1;
   for (; binding; binding = next) {
     next = binding->next;
     quadrille_forget(binding);
-    is_kept |= binding->persistent > 0;
+    channel->kept += binding->persistent > 0;
     if (binding->persistent > 0) continue;
     binding->next = gone;
     gone = binding;
   }
+  const int is_kept = channel->kept > 0;
   if (!is_kept) unlink_channel(channel);
   pthread_mutex_unlock(&quadrille_global.lock);
   for (; gone; gone = next) {
@@ -91,7 +97,7 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
        channel = next) {
     next = channel->next;
     if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
-    if (!channel->is_gone) continue;
+    if (!channel->is_gone || channel->kept > 0) continue;
     unlink_channel(channel);
     free(channel);
   }
@@ -176,6 +182,8 @@ static void refuse_tables(struct quadrille_offer* offer, const char* error) {
 
 static void refuse_broken(struct quadrille_offer* offer, const char* error) {
   char text[QUADRILLE_TEXT];
+  if (error == quadrille_not_served)
+    return quadrille_refuse(offer, MPI_ERR_UNSUPPORTED_OPERATION, error);
   snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
   quadrille_refuse_for(offer, MPI_ERR_INTERN, error == quadrille_no_memory ? error : text);
 }

@@ -166,6 +166,10 @@ static void exchange_lengths(struct quadrille_call* c, struct quadrille_offer* o
       MPI_Error_class(c->error, &error_class);
       return quadrille_refuse(offer, error_class, "MPI failed");
     }
+    if (c->mismatch.source >= 0 || c->is_lost)
+      return quadrille_refuse(offer, MPI_ERR_INTERN,
+                              "the schedule is broken: it brings blocks to where others belong; "
+                              "verify it");
     quadrille_call_release(c);
   }
   if (!quadrille_call_reserve(c)) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);

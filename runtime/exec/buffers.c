@@ -35,7 +35,7 @@ int quadrille_side_describe(struct quadrille_side* side, int ranks) {
   }
   struct quadrille_side own = *side;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    if (quadrille_block_of(side, rank).count == 0) continue; /* its type may be none */
+    if (quadrille_count_of(side, rank) == 0) continue; /* its type may be none */
     if (own.type == side->types[rank]) continue;
     own.type = side->types[rank];
     code = describe_type(&own);
@@ -49,10 +49,12 @@ static int read_blocks(const struct quadrille_side* side, int ranks, int in_byte
                        struct quadrille_block* blocks) {
   int64_t total = 0, offset, size = side->type_size;
   for (int rank = 0; rank < ranks; rank++) {
-    struct quadrille_block block = quadrille_block_of(side, rank);
+    blocks[rank] = (struct quadrille_block){side->base, 0};
+    if (quadrille_count_of(side, rank) == 0) continue; /* wherever it is, and of whatever type */
     if (!side->counts &&
         __builtin_mul_overflow(side->large_displacements[rank], side->unit, &offset))
       return 0;
+    struct quadrille_block block = quadrille_block_of(side, rank);
     if (side->types) size = quadrille_side_of(side, rank).type_size;
     int64_t bytes;
     if (__builtin_mul_overflow(block.count, size, &bytes) ||
@@ -141,8 +143,9 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
 
 /* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
+  static char somewhere;
   MPI_Aint at;
-  int one = 1, code = MPI_Get_address(quadrille_global.nowhere, &at);
+  int one = 1, code = MPI_Get_address(&somewhere, &at);
   at = (MPI_Aint)(0 - (uintptr_t)at);
   MPI_Aint lower, extent;
   MPI_Datatype displaced;
@@ -151,7 +154,7 @@ static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* mov
   if (code != MPI_SUCCESS) return code;
   code = MPI_Type_create_resized(displaced, lower, extent, moved);
   MPI_Type_free(&displaced);
-  *address = quadrille_global.nowhere;
+  *address = &somewhere;
   return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
 }
 

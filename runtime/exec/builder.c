@@ -1,10 +1,9 @@
 /* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
  * decides when its messages are posted and waited for.
  *
- * No file is trusted: every peer, block, range and temporary block is checked as it comes, or once for all
- * iterations of a run in which a message moves along a block, and loops have a limit. An allgather's plan
- * follows the counts of a call: parts are bytes of the receive buffer, those that lie side by side are
- * one, and empty messages vanish, as they do at their other end. */
+ * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
+ * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
+ * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
 #include <limits.h>
 
 #include "runtime/exec/builder.h"
@@ -64,6 +63,7 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
 static inline void end_message(struct quadrille_builder* b) {
   if (b->error) return;
   struct quadrille_message* m = b->message;
+  if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
   m->is_straight = m->count == 1 && !b->in_the_way;
   m->is_in_the_way = b->in_the_way;
   b->is_plain &= m->count <= 1 && !b->in_the_way;
@@ -157,9 +157,10 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
     quadrille_builder_refuse(b, "it names a block that is not there");
     return -1;
   }
-  if (piece->buffer == (writes ? QUADRILLE_PIECE_SEND : QUADRILLE_PIECE_RECEIVE))
-    quadrille_builder_refuse(b,
-                             "it receives into the send buffer, or sends from the receive buffer");
+  if (writes && piece->buffer == QUADRILLE_PIECE_SEND)
+    quadrille_builder_refuse(b, "it receives into the send buffer");
+  if (!writes && piece->buffer == QUADRILLE_PIECE_RECEIVE)
+    quadrille_builder_refuse(b, quadrille_not_served);
   return b->binding->real[block] + (writes ? plan->ranks : 0);
 }
 
@@ -170,7 +171,7 @@ static inline void take_piece(struct quadrille_builder* b, const struct quadrill
   const int place = find_place(b, piece, b->receives);
   if (b->error) return;
   if (b->plan->is_typed && place % b->plan->ranks != b->message->peer)
-    return quadrille_builder_refuse(b, "it sends or receives a foreign block");
+    return quadrille_builder_refuse(b, quadrille_not_served);
   add_part(b, (struct quadrille_part){.place = place});
 }
 
@@ -184,6 +185,7 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
   const struct quadrille_piece *from = &event->piece, *to = &event->second;
   const int64_t own = b->binding->place.rank;
   const char* const foreign = "it copies a foreign block";
+  if (event->outside) b->barrier = b->steps;
   if (b->counts) {
     if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) &&
          !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
@@ -205,7 +207,9 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
     return quadrille_builder_refuse(b, quadrille_no_memory);
   plan->copies[plan->copy_count++] =
       (struct quadrille_copy){{.place = source}, target, QUADRILLE_NO_BUFFER};
-  if (event->outside) quadrille_order_step(b, 1);
+  if (!event->outside) return;
+  quadrille_order_step(b, 1);
+  b->barrier = b->steps;
 }
 
 /* The value at this iteration of a run, and on to the next. */

@@ -8,7 +8,7 @@
 
 /* A step in flight, by its number modulo a power of two. */
 struct quadrille_planned_step {
-  int64_t key, sent_bytes;         /* sent_bytes: 0 once its sends are over */
+  int64_t key, sent_bytes;         /* 0 once its sends are over */
   int32_t ready;                   /* so many steps have arrived before its sends may go */
   int32_t receives, sends, copies; /* where its own end */
 };
@@ -56,14 +56,16 @@ struct quadrille_builder {
   uint32_t mask;
   int32_t window, waiting; /* waiting: the most steps whose sends may wait */
   int32_t steps, over, landed, unsent;
+  int32_t
+      barrier; /* so many steps stand before a copy outside steps, which all that follow wait for */
   struct quadrille_progress now, before; /* before: up to the last operation */
-  int32_t queued, copies;                /* sends and copies of the steps so far */
-  int32_t copied;                        /* copies that are planned */
-  int64_t sent_bytes;                    /* of the step */
-  int64_t going;                         /* of sends that are posted and not waited for */
-  int is_plain;  /* no message of the plan takes a buffer or saves a block */
-  int does;      /* the last part of the operation that is being made; see order.c */
-  int owes_copy; /* of this rank's block to itself */
+  int32_t queued, copies,
+      copied;         /* sends and copies of the steps so far; copies that are planned */
+  int64_t sent_bytes; /* of the step */
+  int64_t going;      /* of sends that are posted and not waited for */
+  int is_plain;       /* no message of the plan takes a buffer or saves a block */
+  int does;           /* the last part of the operation that is being made; see order.c */
+  int owes_copy;      /* of this rank's block to itself */
 
   struct quadrille_touched* touched; /* of an allgather, by block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */

@@ -149,14 +149,12 @@ int quadrille_call_reserve(struct quadrille_call* c) {
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
-    if (o->kind == QUADRILLE_PLAN_SAVE) {
+    const struct quadrille_copy* copy = &plan->copies[o->what];
+    if (o->kind == QUADRILLE_PLAN_SAVE)
       is_enough &= quadrille_make_room(c, o->buffer, quadrille_saved_size(c, o->what), &address);
-    } else if (o->kind == QUADRILLE_PLAN_COPY) {
-      const struct quadrille_copy* copy = &plan->copies[o->what];
-      const int64_t bytes = c->blocks[copy->from.place].count;
-      if (copy->buffer != QUADRILLE_NO_BUFFER)
-        is_enough &= quadrille_make_room(c, copy->buffer, bytes, &address);
-    }
+    else if (o->kind == QUADRILLE_PLAN_COPY && copy->buffer != QUADRILLE_NO_BUFFER)
+      is_enough &=
+          quadrille_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
   }
   return is_enough;
 }
@@ -186,6 +184,11 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   if (!is_ours) c->lacks_memory = 0;
   rewind_plan(c);
   if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
+  /* All messages have the length of what this rank receives, which is not that of what it sends. */
+  if (c->each >= 0 && c->blocks[0].count != c->each) {
+    c->mismatch = (struct quadrille_mismatch){c->binding->own, c->blocks[0].count, c->each};
+    quadrille_call_lose(c, MPI_SUCCESS);
+  }
   /* Where blocks were saved, in the call before. */
   for (int i = 0; c->in_place && !is_ours && i < c->plan.ranks; i++)
     c->blocks[i].address = c->blocks[c->plan.ranks + i].address;

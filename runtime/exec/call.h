@@ -75,6 +75,7 @@ struct quadrille_call {
   struct quadrille_message *next_receive, *next_send; /* to be posted */
   struct quadrille_message *receive_over, *send_over; /* the next to be waited for */
   int32_t headed;                                     /* receives whose lengths were read */
+  char nowhere[1 << 12];                              /* where bytes go that are not kept */
   int error;                                          /* the first MPI error, or MPI_SUCCESS */
   int is_lost;                                        /* blocks are missing */
   struct quadrille_mismatch mismatch;
@@ -107,6 +108,10 @@ void quadrille_call_go(struct quadrille_call* call, int waits);
 /* messages.c: posts any message. */
 void quadrille_message_receive(struct quadrille_call* call, struct quadrille_message* message);
 void quadrille_message_send(struct quadrille_call* call, struct quadrille_message* message);
+/* Waits, where lengths travel. Who receives what this rank sends may itself wait for something to go: so
+ * the beginnings of messages that come are read meanwhile, in their order, and their data is awaited.
+ * Returns an MPI error code. */
+int quadrille_wait_and_read(struct quadrille_call* call, MPI_Request* request);
 /* Puts a message away that has arrived. */
 void quadrille_message_land(struct quadrille_call* call, struct quadrille_message* message);
 /* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */

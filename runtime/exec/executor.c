@@ -60,11 +60,14 @@ static inline void wait_for_receive(struct quadrille_call* c, struct quadrille_m
   if (!(m->is_straight & c->receive_is_straight)) quadrille_message_land(c, m);
 }
 
-/* Of the next sends, whose lengths went ahead. */
-static __attribute__((noinline)) void wait_for_data(struct quadrille_call* c, int sends) {
-  MPI_Request* data = &c->outgoing[c->send_over - c->plan.sends.all];
-  for (; sends > 0; sends--, data++) {
-    const int code = *data == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(data, MPI_STATUS_IGNORE);
+/* For the next sends, which begin with lengths, and data that followed them. */
+static __attribute__((noinline)) void wait_and_read(struct quadrille_call* c, int sends) {
+  struct quadrille_message* m = c->send_over;
+  MPI_Request* data = &c->outgoing[m - c->plan.sends.all];
+  for (; sends > 0; sends--, m++, data++) {
+    int code = quadrille_wait_and_read(c, &m->request);
+    if (code != MPI_SUCCESS) fail(c, &m->request, code);
+    code = quadrille_wait_and_read(c, data);
     if (code != MPI_SUCCESS) fail(c, data, code);
   }
 }
@@ -77,7 +80,7 @@ static inline void wait_for_send(struct quadrille_call* c, struct quadrille_mess
 
 static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
   for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
-  if (c->outgoing) wait_for_data(c, o->more.gone);
+  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
   for (int n = o->more.gone; n > 0; n--) wait_for_send(c, c->send_over++);
   for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
   for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);

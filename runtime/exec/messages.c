@@ -43,8 +43,9 @@ static void post_bytes(struct quadrille_call* c, int receives, char* address, in
   post_any(c, receives, (struct quadrille_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
-static void post_empty(struct quadrille_call* c, int receives, struct quadrille_message* m,
-                       int tag) {
+/* Among the messages that begin with lengths, where these do: the other end awaits one of them. */
+static void post_empty(struct quadrille_call* c, int receives, struct quadrille_message* m) {
+  const int tag = c->lengths == QUADRILLE_LENGTHS_KNOWN ? c->tag : c->length_tag;
   post(c, receives, (struct quadrille_block){NULL, 0}, MPI_BYTE, m->peer, tag, &m->request);
 }
 
@@ -74,7 +75,7 @@ static void post_parts(struct quadrille_call* c, int receives, struct quadrille_
   free(types);
   if (code != MPI_SUCCESS) {
     quadrille_call_lose(c, code);
-    return receives ? quadrille_keep_nothing(c, m) : post_empty(c, 0, m, c->tag);
+    return receives ? quadrille_keep_nothing(c, m) : post_empty(c, 0, m);
   }
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &m->request);
 }
@@ -104,14 +105,13 @@ static void send_nothing(struct quadrille_call* c, struct quadrille_message* m) 
   if (m->count > 0 && is_known &&
       (c->plan.is_typed ? c->blocks[m->part.place].count : m->bytes) == 0)
     return;
-  post_empty(c, 0, m, is_known || m->count == 0 ? c->tag : c->length_tag);
+  post_empty(c, 0, m);
 }
 
 /* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
  * would not do: Open MPI 4.1 writes beyond it. */
 static void receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
-  char* const nowhere = quadrille_global.nowhere;
-  const int64_t least = (int64_t)sizeof quadrille_global.nowhere;
+  const int64_t least = (int64_t)sizeof c->nowhere;
   const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
   MPI_Datatype type = MPI_BYTE;
   int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
@@ -121,7 +121,7 @@ static void receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
     if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
   }
   if (code == MPI_SUCCESS)
-    code = MPI_Recv(nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+    code = MPI_Recv(c->nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
   if (type != MPI_BYTE) MPI_Type_free(&type);
   quadrille_call_check(c, code);
 }
@@ -230,12 +230,13 @@ static void expect_data(struct quadrille_call* c, struct quadrille_message* m) {
   const struct quadrille_block* block = &c->blocks[m->part.place];
   char* address;
   m->data = QUADRILLE_DATA_APART;
-  if (m >= c->not_kept) return;
+  if (m >= c->not_kept) return receive_in_vain(c, m->bytes, m->peer);
   if (m->is_straight && c->receive_lies && block->count == m->bytes) {
     m->data = QUADRILLE_DATA_STRAIGHT;
     address = block->address;
   } else if (!quadrille_make_room(c, m->buffer, m->bytes, &address)) {
-    return quadrille_keep_nothing(c, m);
+    quadrille_keep_nothing(c, m);
+    return receive_in_vain(c, m->bytes, m->peer);
   }
   post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &c->incoming[m - c->plan.receives.all]);
 }
@@ -254,9 +255,7 @@ static void read_head(struct quadrille_call* c) {
     expect_data(c, m);
 }
 
-/* Waits for data. Meanwhile that of other messages can be on its way: their beginnings are read as they
- * arrive, in the order of the messages, which is the one in which they were sent. */
-static int wait_for_data(struct quadrille_call* c, MPI_Request* data) {
+int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* data) {
   for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
     if (*data == MPI_REQUEST_NULL || next == c->next_receive) break;
@@ -280,8 +279,7 @@ static int wait_for_data(struct quadrille_call* c, MPI_Request* data) {
 static char* read_message(struct quadrille_call* c, struct quadrille_message* m) {
   const int32_t number = (int32_t)(m - c->plan.receives.all);
   while (c->headed <= number) read_head(c);
-  if (m >= c->not_kept && m->data != QUADRILLE_DATA_BEHIND) receive_in_vain(c, m->bytes, m->peer);
-  const int code = wait_for_data(c, &c->incoming[number]);
+  const int code = quadrille_wait_and_read(c, &c->incoming[number]);
   if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
   if (m->data == QUADRILLE_DATA_STRAIGHT) return c->blocks[m->part.place].address;
   char* const room = c->buffers[m->buffer].address;
@@ -291,7 +289,7 @@ static char* read_message(struct quadrille_call* c, struct quadrille_message* m)
 void quadrille_message_receive(struct quadrille_call* c, struct quadrille_message* m) {
   char* address = NULL;
   m->request = MPI_REQUEST_NULL;
-  if (m->count == 0) return post_empty(c, 1, m, c->tag);
+  if (m->count == 0) return post_empty(c, 1, m);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, m);
   if (c->plan.is_typed) return post_typed(c, 1, m);
   if (m->bytes == 0 || m >= c->not_kept) return;

@@ -51,7 +51,7 @@ static struct quadrille_operation* emit(struct quadrille_builder* b,
   if (b->does != NOTHING) end_operation(b);
   b->does = NOTHING;
   struct quadrille_operation* operation = add_operation(b);
-  *operation = (struct quadrille_operation){.kind = kind};
+  operation->kind = kind;
   return operation;
 }
 
@@ -310,6 +310,7 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   struct quadrille_planned_step* s = step_at(b, b->steps);
   s->key = b->key;
   s->ready = is_copy || !b->has_after ? b->steps : steps_up_to(b, b->after);
+  if (s->ready < b->barrier) s->ready = b->barrier;
   s->sent_bytes = b->sent_bytes;
   b->sent_bytes = 0;
   s->receives = receives;
@@ -329,7 +330,7 @@ void quadrille_order_begin(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
-  b->steps = b->over = b->landed = b->unsent = 0;
+  b->steps = b->over = b->landed = b->unsent = b->barrier = 0;
   b->now = b->before = (struct quadrille_progress){0, 0, 0, 0};
   b->queued = b->copied = b->copies = 0;
   b->going = b->sent_bytes = 0;
@@ -353,7 +354,7 @@ void quadrille_order_forget(struct quadrille_builder* b) {
   const size_t ranks = (size_t)plan->ranks;
   b->is_further = b->owes_copy = 0;
   b->next_buffer = 0;
-  plan->buffer_count = plan->lacks_memory = 0;
+  plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
   if (b->touched) memset(b->touched, 0, ranks * sizeof *b->touched);
   if (b->holders)
     memset(b->holders, -1, (size_t)(plan->places - 2 * plan->ranks) * sizeof *b->holders);

@@ -101,7 +101,7 @@ struct quadrille_plan {
   struct quadrille_operation* operations;
   struct quadrille_copy* copies;
   int32_t part_count, part_room, operation_count, operation_room, copy_count, copy_room;
-  int32_t ranks, places, buffer_count;
+  int32_t ranks, places, most_parts, buffer_count;
   int is_typed; /* every message is one whole block, which travels as what the user's types say */
   int is_whole; /* the plan of a whole call, else of some steps in a row */
   int lacks_memory; /* only how many bytes come, from where and to where, is right */

@@ -45,6 +45,10 @@ static uint64_t little_endian(const unsigned char* bytes, int width) {
 }
 
 const char quadrille_no_memory[] = "out of memory";
+const char quadrille_not_served[] =
+    "this library does not serve all-to-alls whose blocks go on from where they were received, or "
+    "come "
+    "to others' places: let temporary blocks carry them";
 
 struct section {
   const unsigned char* payload;

@@ -136,6 +136,8 @@ struct quadrille_program {
 
 /* What functions that return what is wrong return where memory ran out: this very string. */
 extern const char quadrille_no_memory[];
+/* The same of a schedule that may well be right. */
+extern const char quadrille_not_served[];
 
 /* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
  * mend it. On success the caller destroys the program. */

@@ -56,7 +56,18 @@ int main(int argc, char** argv) {
                 MPI_SUCCESS &&
             to == 7,
         "a schedule from before MPI_Init runs");
+  MPI_Comm own;
+  quadrille_request request;
+  const int one = 1, none = 0;
+  MPI_Comm_dup(MPI_COMM_SELF, &own);
+  check(quadrille_alltoallv_init(schedule, &from, &one, &none, MPI_INT, &to, &one, &none, MPI_INT,
+                                 own, MPI_INFO_NULL, &request) == MPI_SUCCESS,
+        "a persistent call is made");
+  MPI_Comm_free(&own);
   MPI_Finalize();
+
+  check(quadrille_free_request(&request) == MPI_SUCCESS,
+        "a persistent call whose communicator is gone is freed after MPI_Finalize");
 
   check(call_is_refused(schedule, "MPI_Finalize"), "a call after MPI_Finalize is refused");
   check(quadrille_free(&schedule) == MPI_SUCCESS, "a schedule is freed after MPI_Finalize");

@@ -176,7 +176,7 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
   EXPECT_GT(outcomes.not_loaded, 100);
   EXPECT_GT(outcomes.not_bound, 20);
   EXPECT_GT(outcomes.run, 20);
-  for (const char* part : {"foreign block", "not in order", "outside its table", "divisor"})
+  for (const char* part : {"does not serve", "not in order", "outside its table", "divisor"})
     EXPECT_NE(outcomes.refusals.find(part), std::string::npos) << part;
 }
 

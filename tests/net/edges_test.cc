@@ -1,9 +1,5 @@
-// What happens at the edges: memory that runs out, broken schedules, arguments that are wrong or unusual, and what a job
-// has few of.
-//
-// Where a case may crash or go on for hours, it runs in a process of its own.
+// What happens at the edges: memory that runs out, arguments that are wrong or unusual, and what a job has few of.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 
@@ -13,24 +9,6 @@ namespace quadrille::net {
 namespace {
 
 using mpi::Shape;
-
-// In a process of its own, for so many seconds at most.
-template <typename Body>
-void expect_survives(const Body& body) {
-  EXPECT_EXIT(
-      {
-        alarm(20);
-        body();
-        _exit(testing::Test::HasFailure());
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
-                       const std::function<int(quadrille_schedule, MPI_Comm)>& body) {
-  EXPECT_EQ(outcomes(scheduled, ways, body),
-            std::vector<int>(static_cast<size_t>(scheduled.ranks), error_class));
-}
 
 std::vector<Scheduled> exchanges() {
   return {exchanging("factor", {4}), exchanging("spread-out", {4}), exchanging("tuna", {4}, {2}),
@@ -75,57 +53,6 @@ TEST(EdgeMemory, ThatRunsOutInAForwardingAllToAllInPlaceHangsNobody) {
 TEST(EdgeMemory, ThatRunsOutAtAllRanksIsWhatTheySay) {
   expect_survival(
       {exchanging("tuna", {5}, {2}), {.window = 2}, Entrance::kCounted, 0, 2100, false, true});
-}
-
-// ---- a refused call
-
-// A call that turns out to be broken half-way gives up requests that are under way.
-TEST(EdgeRefusal, HalfWayWaitsForWhatWasPosted) {
-  const Scheduled broken = written(R"(
-algorithm breaks-off for allgather
-table m = counts
-let other = 1 - rank
-step 0
-  if 0 < m[0]
-    receive recv[other] from other
-    send send[0] to other
-step 1 after -1
-  if 0 < m[0]
-    receive recv[other]@0 .. m[other] + 1 from other
-    send recv[rank]@0 .. m[rank] + 1 to other
-)",
-                                   {2});
-  for (const bool is_eager : {false, true})
-    for (unsigned seed = 0; seed < 20; ++seed)
-      expect_everywhere(broken, {.window = 4, .is_eager = is_eager, .seed = seed}, MPI_ERR_INTERN,
-                        [](quadrille_schedule schedule, MPI_Comm comm) {
-                          std::array<int, 8> from{}, to{};
-                          const int code = quadrille_allgather(schedule, from.data(), 4, MPI_INT,
-                                                               to.data(), 4, MPI_INT, comm);
-                          EXPECT_TRUE(mark(0)) << "requests are left";
-                          return code;
-                        });
-}
-
-// A loop of steps without messages keeps binding busy for hours, where it should be refused.
-TEST(EdgeRefusal, OfEndlessLoopsOfEmptySteps) {
-  const Scheduled endless = written(R"(
-algorithm endless for alltoall
-for i in 0 .. 1000000000000
-  step i after -1
-    if i < 0
-      send send[1 - rank] to 1 - rank
-)",
-                                    {2});
-  expect_survives([&] {
-    const Outcome outcome = simulate(machine_of(endless, {}), [&](MPI_Comm comm) {
-      quadrille_schedule schedule;
-      quadrille_load_memory(endless.file.data(), endless.file.size(), &schedule);
-      EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)), MPI_ERR_INTERN);
-      quadrille_free(&schedule);
-    });
-    EXPECT_EQ(outcome.text(), "");
-  });
 }
 
 // ---- a rank's own block
@@ -254,6 +181,42 @@ TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
               return code;
             });
       });
+}
+
+// More is sent than is received, or less: of one's own, which no other rank can know.
+TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
+  for (const int sent : {1, 100})
+    for (const int wrong : {0, 3}) {
+      const auto found = outcomes(exchanging("tuna", {5}, {2}), {},
+                                  [&](quadrille_schedule schedule, MPI_Comm comm) {
+                                    std::vector<int> from(500, 7), to(500, -1);
+                                    const int count = this_rank() == wrong ? sent : 10;
+                                    return quadrille_alltoall(schedule, from.data(), count, MPI_INT,
+                                                              to.data(), 10, MPI_INT, comm);
+                                  });
+      std::vector<int> expected(5, MPI_ERR_OTHER);
+      expected[static_cast<size_t>(wrong)] = MPI_ERR_TRUNCATE;
+      EXPECT_EQ(found, expected) << sent << " at rank " << wrong;
+    }
+}
+
+// Wherever it is said to be, a block of no bytes is nowhere.
+TEST(EdgeArguments, NoPlaceIsNeededWhereTheCountIsZero) {
+  for (const Scheduled& scheduled : exchanges())
+    expect_everywhere(scheduled, {}, MPI_SUCCESS, [](quadrille_schedule schedule, MPI_Comm comm) {
+      std::array<int, 4> from = {1, 2, 3, 4}, to = {-1, -1, -1, -1};
+      std::array<MPI_Count, 4> counts{};
+      std::array<MPI_Aint, 4> places;
+      places.fill(INT64_MAX / 2);
+      const auto pair = static_cast<size_t>(this_rank() ^ 1);
+      counts[pair] = 1;
+      places[pair] = 0;
+      const int code =
+          quadrille_alltoallv_c(schedule, from.data(), counts.data(), places.data(), MPI_INT,
+                                to.data(), counts.data(), places.data(), MPI_INT, comm);
+      EXPECT_EQ(to, (std::array<int, 4>{1, -1, -1, -1}));
+      return code;
+    });
 }
 
 TEST(EdgeArguments, NoDatatypeIsNeededWhereTheCountIsZero) {

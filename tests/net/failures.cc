@@ -241,4 +241,10 @@ std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways,
   return classes;
 }
 
+void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
+                       const std::function<int(quadrille_schedule, MPI_Comm)>& body) {
+  EXPECT_EQ(outcomes(scheduled, ways, body),
+            std::vector<int>(static_cast<size_t>(scheduled.ranks), error_class));
+}
+
 }  // namespace quadrille::net

@@ -2,6 +2,9 @@
 #ifndef QUADRILLE_TESTS_NET_FAILURES_H_
 #define QUADRILLE_TESTS_NET_FAILURES_H_
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -72,6 +75,22 @@ long expect_survival(const Shortage& shortage);
 // there is no problem.
 std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways,
                           const std::function<int(quadrille_schedule, MPI_Comm)>& body);
+
+// Where a case may crash or go on for hours: in a process of its own, for so many seconds at most.
+template <typename Body>
+void expect_survives(const Body& body) {
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        body();
+        _exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// All ranks' calls come to that.
+void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
+                       const std::function<int(quadrille_schedule, MPI_Comm)>& body);
 
 }  // namespace quadrille::net
 

@@ -190,7 +190,6 @@ TEST(LoopsOfExchanges, HoldOneBlockEachWayOfThePeerAndNothingElse) {
         "  step i\n    send send[i] to i\n    receive recv[ranks - i] from ranks - i\n",
         "  step i\n    send send[1] to i\n    receive recv[i] from i\n",
         "  step i\n    send recv[i] to i\n    receive recv[i] from i\n",
-        "  step i\n    send send[i] to i\n    receive send[i] from i\n",
         "  step 9 - i\n    send send[i] to i\n    receive recv[i] from i\n",
         "  step i\n    send send[i + 1] to i + 1\n    receive recv[i + 1] from i + 1\n",
         "  step i\n    send sized to i\n      send[i]\n    receive recv[i] from i\n"})

@@ -1,0 +1,244 @@
+// What only programs that no generator writes show, and long messages: broken schedules are refused, whenever that is
+// found, and right ones run.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/net/failures.h"
+
+namespace quadrille::net {
+namespace {
+
+// A call with so many integers for each rank.
+int exchange(quadrille_schedule schedule, int ranks, size_t ints, bool in_place, MPI_Comm comm) {
+  std::vector<int> from, to, wanted, places;
+  for (int r = 0; r < ranks; ++r) {
+    places.push_back(r * static_cast<int>(ints));
+    from.insert(from.end(), ints, 100 * this_rank() + r);
+    wanted.insert(wanted.end(), ints, 100 * r + this_rank());
+  }
+  const std::vector<int> counts(static_cast<size_t>(ranks), static_cast<int>(ints));
+  to = in_place ? from : std::vector<int>(from.size(), -1);
+  const void* const sent = in_place ? MPI_IN_PLACE : from.data();
+  const int code = quadrille_alltoallv(schedule, sent, counts.data(), places.data(), MPI_INT,
+                                       to.data(), counts.data(), places.data(), MPI_INT, comm);
+  EXPECT_EQ(to, wanted);
+  return code;
+}
+
+void expect_exchanged_by_any_window(const Scheduled& scheduled, size_t ints, bool in_place) {
+  for (const int window : {1, 2, 16})
+    for (const bool is_eager : {false, true})
+      for (unsigned seed = 0; seed < 5; ++seed)
+        expect_everywhere(scheduled, {.window = window, .is_eager = is_eager, .seed = seed},
+                          MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
+                            return exchange(schedule, scheduled.ranks, ints, in_place, comm);
+                          });
+}
+
+// ---- a refused call
+
+// A call that turns out to be broken half-way gives up requests that are under way.
+TEST(WrittenRefusal, HalfWayWaitsForWhatWasPosted) {
+  const Scheduled broken = written(R"(
+algorithm breaks-off for allgather
+table m = counts
+let other = 1 - rank
+step 0
+  if 0 < m[0]
+    receive recv[other] from other
+    send send[0] to other
+step 1 after -1
+  if 0 < m[0]
+    receive recv[other]@0 .. m[other] + 1 from other
+    send recv[rank]@0 .. m[rank] + 1 to other
+)",
+                                   {2});
+  for (const bool is_eager : {false, true})
+    for (unsigned seed = 0; seed < 20; ++seed)
+      expect_everywhere(broken, {.window = 4, .is_eager = is_eager, .seed = seed}, MPI_ERR_INTERN,
+                        [](quadrille_schedule schedule, MPI_Comm comm) {
+                          std::array<int, 8> from{}, to{};
+                          const int code = quadrille_allgather(schedule, from.data(), 4, MPI_INT,
+                                                               to.data(), 4, MPI_INT, comm);
+                          EXPECT_TRUE(mark(0)) << "requests are left";
+                          return code;
+                        });
+}
+
+// A loop of steps without messages keeps binding busy for hours, where it should be refused.
+TEST(WrittenRefusal, OfEndlessLoopsOfEmptySteps) {
+  const Scheduled endless = written(R"(
+algorithm endless for alltoall
+for i in 0 .. 1000000000000
+  step i after -1
+    if i < 0
+      send send[1 - rank] to 1 - rank
+)",
+                                    {2});
+  expect_survives([&] {
+    const Outcome outcome = simulate(machine_of(endless, {}), [&](MPI_Comm comm) {
+      quadrille_schedule schedule;
+      quadrille_load_memory(endless.file.data(), endless.file.size(), &schedule);
+      EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)), MPI_ERR_INTERN);
+      quadrille_free(&schedule);
+    });
+    EXPECT_EQ(outcome.text(), "");
+  });
+}
+
+// What goes on from a receive buffer is right, and not served: that is no fault of the schedule.
+TEST(WrittenRefusal, OfWhatIsNotServedSaysSo) {
+  const Scheduled onward = written(R"(
+algorithm by-way-of-receive-buffers for alltoall
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send send[2] to 1
+  if rank = 1
+    receive recv[2] from 0
+step 1
+  if rank = 1
+    send recv[2] to 2
+  if rank = 2
+    receive recv[0] from 1
+)",
+                                   {3});
+  const Outcome outcome = simulate(machine_of(onward, {}), [&](MPI_Comm comm) {
+    quadrille_schedule schedule;
+    quadrille_load_memory(onward.file.data(), onward.file.size(), &schedule);
+    EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)),
+              MPI_ERR_UNSUPPORTED_OPERATION);
+    quadrille_free(&schedule);
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// Blocks that come to where others belong, of other lengths: found when the call is made.
+TEST(WrittenRefusal, OfAPersistentCallByABrokenSchedule) {
+  const Scheduled broken = written(R"(
+algorithm brings-others-blocks for alltoall
+temporary 2*ranks blocks
+copy send[rank] to recv[rank]
+for i in 0 .. ranks
+  if i != rank
+    copy send[i] to temp[i]
+for round in 1 .. ranks
+  let right = wrap(rank + round, ranks)
+  let left = wrap(rank - round, ranks)
+  step round after -1
+    send sized to right
+      temp[left]
+    receive sized from left
+      recv[left]
+)",
+                                   {3});
+  expect_survives([&] {
+    for (const int code : outcomes(broken, {}, [](quadrille_schedule schedule, MPI_Comm comm) {
+           std::array<int, 60> from{}, to{};
+           std::array<int, 3> sent{}, received{}, places = {0, 20, 40};
+           for (int r = 0; r < 3; ++r) {
+             sent[static_cast<size_t>(r)] = 5 * this_rank() + r;
+             received[static_cast<size_t>(r)] = 5 * r + this_rank();
+           }
+           quadrille_request request;
+           return quadrille_alltoallv_init(schedule, from.data(), sent.data(), places.data(),
+                                           MPI_INT, to.data(), received.data(), places.data(),
+                                           MPI_INT, comm, MPI_INFO_NULL, &request);
+         }))
+      EXPECT_EQ(code, MPI_ERR_INTERN);
+  });
+}
+
+// ---- messages without blocks
+
+// A token that is posted early awaits no data of a long message before it.
+TEST(WrittenTokens, BesideLongMessagesWithLengths) {
+  const Scheduled tokens = written(R"(
+algorithm tokens for alltoall
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  let right = wrap(rank + round, ranks)
+  let left = wrap(rank - round, ranks)
+  step 2*round after -1
+    send sized to right
+      send[right]
+    receive sized from left
+      recv[left]
+  step 2*round + 1 after -1
+    send nothing to right
+    receive nothing from left
+)",
+                                   {3});
+  expect_exchanged_by_any_window(tokens, 10, false);
+  expect_exchanged_by_any_window(tokens, 10000, false);
+}
+
+// ---- long messages with lengths
+
+// A rank that waits for its own long message to go, as it is to be overwritten, goes on with those that come.
+TEST(WrittenInPlace, LongBlocksHangNobody) {
+  for (const int ranks : {3, 4, 5})
+    for (const size_t ints : {10, 3000, 10000}) {
+      expect_exchanged_by_any_window(exchanging("tuna", {ranks}, {2}), ints, true);
+      expect_exchanged_by_any_window(exchanging("hierarchical-overlapped", {1, ranks - 1}, {0}),
+                                     ints, true);
+      if (HasFailure()) return;
+    }
+}
+
+// ---- copies outside steps
+
+// What stands behind such a copy waits for all that stands before it, whatever its `after`.
+TEST(WrittenCopies, OutsideStepsSeparateAllToAlls) {
+  expect_exchanged_by_any_window(written(R"(
+algorithm barrier for alltoall
+temporary 1 blocks
+step 1 after -1
+  send sized send[wrap(rank + 2, ranks)] to wrap(rank + 1, ranks)
+  receive sized temp[0] from wrap(rank - 1, ranks)
+step 2 after 1
+  send sized temp[0] to wrap(rank + 1, ranks)
+  receive sized recv[wrap(rank - 2, ranks)] from wrap(rank - 1, ranks)
+step 3 after 2
+  send sized send[wrap(rank + 3, ranks)] to wrap(rank + 1, ranks)
+  receive sized temp[0] from wrap(rank - 1, ranks)
+copy send[rank] to recv[rank]
+step 4 after -1
+  send sized temp[0] to wrap(rank + 2, ranks)
+  receive sized recv[wrap(rank - 3, ranks)] from wrap(rank - 2, ranks)
+step 5 after -1
+  send sized send[wrap(rank + 1, ranks)] to wrap(rank + 1, ranks)
+  receive sized recv[wrap(rank - 1, ranks)] from wrap(rank - 1, ranks)
+)",
+                                         {4}),
+                                 10, false);
+}
+
+TEST(WrittenCopies, OutsideStepsSeparateAllgathers) {
+  const Scheduled barrier = written(R"(
+algorithm barrier for allgather
+step 1 after -1
+  send send[0] to wrap(rank + 1, ranks)
+  receive recv[wrap(rank - 1, ranks)] from wrap(rank - 1, ranks)
+copy send[0] to recv[rank]
+step 2 after -1
+  send recv[wrap(rank - 1, ranks)] to wrap(rank + 1, ranks)
+  receive recv[wrap(rank - 2, ranks)] from wrap(rank - 1, ranks)
+)",
+                                    {3});
+  for (const int window : {1, 2, 16})
+    for (unsigned seed = 0; seed < 20; ++seed)
+      expect_everywhere(barrier, {.window = window, .seed = seed}, MPI_SUCCESS,
+                        [](quadrille_schedule schedule, MPI_Comm comm) {
+                          const int own = 10 + this_rank();
+                          std::array<int, 3> all = {-1, -1, -1};
+                          const int code = quadrille_allgather(schedule, &own, 1, MPI_INT,
+                                                               all.data(), 1, MPI_INT, comm);
+                          EXPECT_EQ(all, (std::array<int, 3>{10, 11, 12}));
+                          return code;
+                        });
+}
+
+}  // namespace
+}  // namespace quadrille::net
