@@ -22,6 +22,8 @@ std::string user_path(const std::string& path) {
   return folder ? (std::filesystem::path(folder) / path).string() : path;
 }
 
+constexpr size_t kMostBytes = 16 << 20;
+
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   std::error_code error;
   const std::string full = user_path(path);
@@ -29,9 +31,13 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     return Error{fmt::format("{}: is a folder; name a file", path)};
   std::ifstream file(full, std::ios::binary);
   if (!file) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)),
-                             std::istreambuf_iterator<char>());
+  std::vector<uint8_t> bytes(kMostBytes + 1);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
+  bytes.resize(file.gcount());
+  if (bytes.size() > kMostBytes)
+    return Error{fmt::format("{}: has more than {} MiB, which no file of ours has", path,
+                             kMostBytes >> 20)};
   return bytes;
 }
 

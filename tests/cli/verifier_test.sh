@@ -130,6 +130,22 @@ refuted 'algorithm a for broadcast
 step 0
   if rank = root
     send send[0] to 0' 2 'but in step 0' 'step 0: send 0' --root 1
+# Where none is given, it is looked at with several roots.
+printf '%s\n' 'algorithm a for broadcast
+if rank = 0
+  copy send[0] to recv[0]
+for r in 1 .. ranks
+  step r
+    if rank = 0
+      send recv[0] to r
+    if rank = r
+      receive recv[0] from 0' >zero.txt
+"$write_schedule" zero.txt 3 zero.qs
+expect 1 "$verifier" check zero.qs
+says ' --root 1'
+expect 0 "$verifier" check zero.qs --root 0
+says '  call      root 0'
+says 'verified for this topology and this call alone'
 refuted 'algorithm a for allgather between groups
 step 0
   if group = 1

@@ -157,9 +157,9 @@ TEST(Validate, KeepsReceivesThatCombineToWhatCanBeCombined) {
   EXPECT_EQ(in_allreduce("receive left nothing from 1"), "f: a message that combines nothing");
   EXPECT_EQ(in_allreduce("receive left from 1"), "f: a message that combines nothing");
   EXPECT_EQ(in_allreduce("receive left send[0] from 1"),
-            "f: a message combined into the send buffer");
+            "f: a message received into the send buffer");
   EXPECT_EQ(in_allreduce("receive left from 1\n    for i in 0 .. 2\n      send[i]"),
-            "f: a message combined into the send buffer");
+            "f: a message received into the send buffer");
 }
 
 TEST(Validate, KeepsTheOtherGroupToProgramsForTwo) {
