@@ -101,7 +101,7 @@ MaybeSpan span_of(const Expression& e) {
 bool has_value_on_all_nodes(const Expression& formula) { return span_of(formula).has_value(); }
 
 Result<bool> validate_formula(const Program& program, const Expression& formula) {
-  const Result<bool> valid = validate_number(program, formula);
+  Result<bool> valid = validate_number(program, formula);
   if (!valid.ok()) return valid;
   if (depends_on_nodes_alone(program, formula)) return true;
   return Error{"a parameter depends on numbers, 'ranks' and node sizes alone"};

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/files.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
@@ -38,7 +39,7 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   return good;
 }
 
-int run(const std::string& out, const std::vector<std::string>& files) {
+int certify(const std::string& out, const std::vector<std::string>& files) {
   Prover prover({});
   std::string arrays, table;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -78,13 +79,15 @@ int run(const std::string& out, const std::vector<std::string>& files) {
   return source.good() ? 0 : 2;
 }
 
+int run(int argc, char** argv) {
+  if (argc >= 3) return certify(argv[1], {argv + 2, argv + argc});
+  fmt::print(stderr, "usage: certify OUT PROOF...\n");
+  return 2;
+}
+
 }  // namespace
 }  // namespace quadrille::verifier
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "usage: certify OUT PROOF...\n");
-    return 2;
-  }
-  return quadrille::verifier::run(argv[1], {argv + 2, argv + argc});
+  return quadrille::cli::run_main("certify", quadrille::verifier::run, argc, argv);
 }

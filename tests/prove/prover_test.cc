@@ -2,6 +2,7 @@
 // contradict each other, a solver that gives up; and ways to prove what is false, all of them shut.
 #include "verifier/prove/prover.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 Proving with_lemmas(const std::string& lemmas, const std::string& program = kFactor) {
   return prove(program, lemmas + kFactorProof);
@@ -134,7 +134,7 @@ TEST(Induction, ToAnEndThatNamesItsVariableIsRefused) {
 TEST(Names, OfALemmaAreNotSymbolsOfTheSolver) {
   for (const std::string name : {"length_nodes", "ranks_", "choice_0", "rank_2", "v0_x", "nodes"}) {
     const Proving proving = with_lemmas(
-        "lemma wrong(" + name + ")\n  show " + name + " = length(size)\n", with_nodes());
+        fmt::format("lemma wrong({0})\n  show {0} = length(size)\n", name), with_nodes());
     EXPECT_EQ(proving.error, "");
     EXPECT_THAT(proving.failed, ElementsAre("lemma wrong")) << name;
   }
@@ -270,10 +270,8 @@ TEST(Size, OfLargeLetsInManyPlacesIsBounded) {
 
 TEST(Size, OfDefinitionsThatDoubleIsBounded) {
   std::string definitions = "define f0(x)\n  as x + x\n";
-  for (int i = 1; i < 30; ++i) {
-    const std::string before = "f" + std::to_string(i - 1);
-    definitions += "define f" + std::to_string(i) + "(x)\n  as " + before + "(" + before + "(x))\n";
-  }
+  for (int i = 1; i < 30; ++i)
+    definitions += fmt::format("define f{0}(x)\n  as f{1}(f{1}(x))\n", i, i - 1);
   EXPECT_THAT(with_lemmas(definitions).error, HasSubstr("an expression of more than 10000 parts"));
 }
 

@@ -18,7 +18,7 @@ std::string program() { return print(make_program(tuna(), {})); }
 Fate fate(const std::string& program) { return quadrille::fate(program, tuna().proof({})); }
 
 // TuNA with every occurrence of one thing replaced.
-std::string everywhere(std::string from, const std::string& to) {
+std::string everywhere(const std::string& from, const std::string& to) {
   std::string text = changed(program(), from, to);
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);

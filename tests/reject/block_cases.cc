@@ -3,7 +3,10 @@
 
 namespace quadrille::verifier {
 
-std::vector<Refusal> block_refusals() {
+namespace {
+
+// What is sent, and what gets where something is.
+std::vector<Refusal> arrivals() {
   return {
       {"not_held",
        kThree,
@@ -64,6 +67,12 @@ std::vector<Refusal> block_refusals() {
        "in another order",
        "reduce left",
        "reduce right"},
+  };
+}
+
+// What is there in the end.
+std::vector<Refusal> results() {
+  return {
       {"lacks_contribution",
        kThree,
        Property::kCoverage,
@@ -104,6 +113,12 @@ std::vector<Refusal> block_refusals() {
        "filled and never used",
        "step 1\n  send send[0] to 1 - rank\n  receive temp[0] from 1 - rank\n",
        ""},
+  };
+}
+
+// What is overwritten, or read, too early or too late.
+std::vector<Refusal> lifetimes() {
+  return {
       {"overwrites_live",
        kTwo,
        Property::kOverwrite,
@@ -160,6 +175,12 @@ std::vector<Refusal> block_refusals() {
        "reads block 0 of its send buffer after block 0 of its receive buffer was written",
        "in_place\n",
        ""},
+  };
+}
+
+// Blocks and bytes that there are not.
+std::vector<Refusal> bounds() {
+  return {
       {"no_such_block",
        kTwo,
        Property::kBlock,
@@ -178,6 +199,12 @@ std::vector<Refusal> block_refusals() {
        " to 1 - rank\n  receive recv[1 - rank]",
        {{{3, 3}}, {}, 0}},
   };
+}
+
+}  // namespace
+
+std::vector<Refusal> block_refusals() {
+  return joined({arrivals(), results(), lifetimes(), bounds()});
 }
 
 }  // namespace quadrille::verifier

@@ -3,6 +3,7 @@
 #define QUADRILLE_TESTS_REJECT_CASES_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,11 +38,14 @@ std::vector<Refusal> block_refusals();
 std::vector<Refusal> message_refusals();
 std::vector<Refusal> combining_refusals();
 
-inline std::vector<Refusal> refusals() {
-  std::vector<Refusal> all = block_refusals();
-  for (Refusal& refusal : message_refusals()) all.push_back(std::move(refusal));
-  for (Refusal& refusal : combining_refusals()) all.push_back(std::move(refusal));
+inline std::vector<Refusal> joined(std::initializer_list<std::vector<Refusal>> lists) {
+  std::vector<Refusal> all;
+  for (const std::vector<Refusal>& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
+}
+
+inline std::vector<Refusal> refusals() {
+  return joined({block_refusals(), message_refusals(), combining_refusals()});
 }
 
 }  // namespace quadrille::verifier

@@ -19,7 +19,6 @@
 namespace quadrille::verifier {
 namespace {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 

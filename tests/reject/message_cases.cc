@@ -4,7 +4,10 @@
 
 namespace quadrille::verifier {
 
-std::vector<Refusal> message_refusals() {
+namespace {
+
+// Sends and receives that do not fit.
+std::vector<Refusal> pairs() {
   return {
       {"waits_before_it_signals",
        kTwo,
@@ -71,6 +74,12 @@ std::vector<Refusal> message_refusals() {
        "disagree whether lengths",
        "receive recv",
        "receive sized recv"},
+  };
+}
+
+// Keys, the order of messages, and ports.
+std::vector<Refusal> orders() {
+  return {
       {"keys_not_increasing",
        kTwo,
        Property::kOrder,
@@ -130,6 +139,12 @@ std::vector<Refusal> message_refusals() {
        "",
        "",
        {{{7, 9}, {1, 8}}, {}, 0}},
+  };
+}
+
+// Ranks that no message goes to, and expressions without a value.
+std::vector<Refusal> values() {
+  return {
       {"message_to_itself",
        kThree,
        Property::kSelfMessage,
@@ -181,5 +196,9 @@ std::vector<Refusal> message_refusals() {
        "0"},
   };
 }
+
+}  // namespace
+
+std::vector<Refusal> message_refusals() { return joined({pairs(), orders(), values()}); }
 
 }  // namespace quadrille::verifier

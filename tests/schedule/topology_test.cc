@@ -13,7 +13,6 @@ bool operator==(const Result<Topology>& a, const Result<Topology>& b) {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 std::string error_of(const Result<Topology>& result) {
   return result.ok() ? "accepted: " + result->text() : result.error().message;

@@ -7,7 +7,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <array>
 
 #include "generator/registry.h"
 #include "schedule/text.h"

@@ -35,8 +35,8 @@ commit() { git add -A && git commit -qm "$1"; }
 
 # FILE becomes a source that is right, or one in which clang-tidy finds something.
 right() { printf 'int right_%s() { return 1; }\n' "$(basename "$1" .cc)" >"$1"; }
-found() { printf 'int* found_%s() { return 0; }\n' "$(basename "$1" .cc)" >"$1"; }
-finding='use nullptr'
+found() { printf 'int found_%s(int x) { return x - x; }\n' "$(basename "$1" .cc)" >"$1"; }
+finding='both sides of operator are equivalent'
 
 mkdir schedule docs
 echo 'A tree.' >README.md
@@ -102,19 +102,19 @@ git checkout -q main
 
 # A header, by way of what includes it.
 git rm -q schedule/unknown.cc
-printf '#ifndef H_\n#define H_\ninline int* in_header() { return 0; }\n#endif\n' >schedule/header.h
-printf '#include "schedule/header.h"\nint* user() { return in_header(); }\n' >schedule/user.cc
+printf '#ifndef H_\n#define H_\ninline int in_header(int x) { return x - x; }\n#endif\n' >schedule/header.h
+printf '#include "schedule/header.h"\nint user() { return in_header(2); }\n' >schedule/user.cc
 commit 'a header'
 expect 1 'schedule/header.h:3'
 right schedule/later_still.cc
 commit 'after it'
 expect 0 "!$finding"
-sed -i 's/in_header() { return 0/in_header() {return 0/' schedule/header.h
+sed -i 's/in_header(int x) { return x/in_header(int x) {return x/' schedule/header.h
 expect 1 'schedule/header.h:3'
 git checkout -q schedule/header.h
 echo '// one more line' >>schedule/header.h
 expect 1 'schedule/header.h:3'
-sed -i 's/return 0/return nullptr/' schedule/header.h
+sed -i 's/x - x/x - 1/' schedule/header.h
 expect 0 'nothing to mend'
 commit 'mended'
 

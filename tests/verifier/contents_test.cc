@@ -141,9 +141,10 @@ TEST(Values, AreWhatPlainListsAre) {
       const auto [right, second] = known[random() % known.size()];
       std::vector<Contribution> both = first;
       both.insert(both.end(), second.begin(), second.end());
-      const bool twice = std::any_of(second.begin(), second.end(), [&](const Contribution& c) {
-        return std::find(first.begin(), first.end(), c) != first.end();
-      });
+      const bool twice =
+          std::any_of(second.begin(), second.end(), [&, &first = first](const Contribution& c) {
+            return std::find(first.begin(), first.end(), c) != first.end();
+          });
       const auto sum = values.combine(left, right);
       ASSERT_EQ(sum.has_value(), !twice);
       if (twice) continue;

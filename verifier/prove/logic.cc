@@ -125,7 +125,7 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   const z3::func_decl divide = context_.function("qd_quotient", integer, integer, integer);
   const z3::expr result = divide(term(dividend), term(divisor));
   const bool known = atom_numbers_.count(result.id()) > 0;
-  const Polynomial q = atom(result);
+  Polynomial q = atom(result);
   if (!known)
     known_.push_back(z3::implies(term(divisor) > 0, less_equal(q * divisor, dividend) &&
                                                         less(dividend, q * divisor + divisor)));
@@ -226,7 +226,7 @@ Polynomial Logic::element(int64_t table, const Polynomial& index) {
   if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()});
       known != rewrites_.end())
     return known->second;
-  const Polynomial result = atom(apply(table_name(table), argument));
+  Polynomial result = atom(apply(table_name(table), argument));
   if (seen_elements_.emplace(std::pair(table, argument.id()), true).second)
     elements_.push_back({table, index, result});
   return result;
@@ -237,7 +237,7 @@ Polynomial Logic::located(int64_t table, const Polynomial& x) {
   if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()});
       known != rewrites_.end())
     return known->second;
-  const Polynomial result = atom(apply("locate_" + table_name(table), argument));
+  Polynomial result = atom(apply("locate_" + table_name(table), argument));
   if (seen_locations_.emplace(std::pair(table, argument.id()), true).second)
     locations_.push_back({table, x, result});
   return result;

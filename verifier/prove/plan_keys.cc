@@ -138,7 +138,7 @@ void Planner::loop_keys(size_t body) {
   const std::string name = fmt::format("keys {}", body_name(body));
   const std::vector<Item> items = keyed_items(body);
   for (size_t i = 0; i < items.size(); ++i) {
-    const Item item = items[i];
+    const Item& item = items[i];
     const Uses facts = uses(loop_statements_[body - 1], view_of_item(body, item));
     add(fmt::format("{}, statement {}", name, i + 1), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, path, facts);
