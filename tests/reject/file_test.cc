@@ -274,7 +274,7 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
   Bytes into_send = good.bytes;  // behind the message stand its peer, in one byte, and the piece
   ASSERT_EQ(into_send[good.message + 2], QUADRILLE_PIECE | QUADRILLE_PIECE_RECEIVE);
   into_send[good.message + 2] = QUADRILLE_PIECE | QUADRILLE_PIECE_SEND;
-  expect_refused(file(into_send), "a message combined into the send buffer",
+  expect_refused(file(into_send), "a message received into the send buffer",
                  "writes into the send buffer");
   Bytes nothing = good.bytes;
   nothing[good.message] ^= QUADRILLE_MESSAGE_SINGLE;

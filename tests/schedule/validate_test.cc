@@ -160,6 +160,8 @@ TEST(Validate, KeepsReceivesThatCombineToWhatCanBeCombined) {
             "f: a message received into the send buffer");
   EXPECT_EQ(in_allreduce("receive left from 1\n    for i in 0 .. 2\n      send[i]"),
             "f: a message received into the send buffer");
+  EXPECT_EQ(in_alltoall("step 1\n  receive send[1] from 1"),
+            "f: a message received into the send buffer");
 }
 
 TEST(Validate, KeepsTheOtherGroupToProgramsForTwo) {
