@@ -143,9 +143,8 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
 
 /* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
-  static char somewhere;
   MPI_Aint at;
-  int one = 1, code = MPI_Get_address(&somewhere, &at);
+  int one = 1, code = MPI_Get_address(&quadrille_global, &at);
   at = (MPI_Aint)(0 - (uintptr_t)at);
   MPI_Aint lower, extent;
   MPI_Datatype displaced;
@@ -154,7 +153,7 @@ static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* mov
   if (code != MPI_SUCCESS) return code;
   code = MPI_Type_create_resized(displaced, lower, extent, moved);
   MPI_Type_free(&displaced);
-  *address = &somewhere;
+  *address = (char*)&quadrille_global;
   return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
 }
 
