@@ -165,6 +165,8 @@ static void rewind_plan(struct quadrille_call* c) {
   c->next_receive = c->receive_over = c->plan.receives.all;
   c->not_kept = c->plan.receives.all + (c->lacks_memory ? 0 : c->plan.receives.count);
   c->next_send = c->send_over = c->plan.sends.all;
+  c->ahead = c->plan.operations;
+  c->sent_ahead = 0;
 }
 
 void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
@@ -177,6 +179,7 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   c->send_type = is_typed ? c->send.type : MPI_BYTE;
   c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
+  c->sends_on = is_ours && c->builder.at_once > 0;
   c->error = MPI_SUCCESS;
   c->is_lost = 0;
   c->mismatch.source = -1;

@@ -74,10 +74,16 @@ struct quadrille_call {
   const struct quadrille_operation* next;
   struct quadrille_message *next_receive, *next_send; /* to be posted */
   struct quadrille_message *receive_over, *send_over; /* the next to be waited for */
-  int32_t headed;                                     /* receives whose lengths were read */
-  char nowhere[1 << 12];                              /* where bytes go that are not kept */
-  int error;                                          /* the first MPI error, or MPI_SUCCESS */
-  int is_lost;                                        /* blocks are missing */
+  /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
+   * receives, and how many have arrived; and how many sends were posted. */
+  int sends_on;
+  const struct quadrille_operation* ahead;
+  struct quadrille_message* ahead_receive;
+  int32_t ahead_received, sent_ahead;
+  int32_t headed;        /* receives whose lengths were read */
+  char nowhere[1 << 12]; /* where bytes go that are not kept */
+  int error;             /* the first MPI error, or MPI_SUCCESS */
+  int is_lost;           /* blocks are missing */
   struct quadrille_mismatch mismatch;
 };
 

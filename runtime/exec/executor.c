@@ -78,12 +78,79 @@ static inline void wait_for_send(struct quadrille_call* c, struct quadrille_mess
   if (code != MPI_SUCCESS) fail(c, &m->request, code);
 }
 
+/* While the send `m` of the operation `o` goes: posts what may go as well, and returns the next receive
+ * that lets more go; NULL where there is none, something else is to be done first, or enough is on its way. */
+static struct quadrille_message* next_to_send_on(struct quadrille_call* c,
+                                                 const struct quadrille_message* m,
+                                                 const struct quadrille_operation* o) {
+  enum { SENT_AHEAD = 4 };
+  if (!(c->receive_is_straight & c->send_is_straight)) return NULL;
+  if (c->ahead <= o) {
+    c->ahead = o + 1;
+    c->ahead_receive = c->receive_over;
+    c->ahead_received = 0;
+  }
+  for (;; c->ahead++, c->ahead_received = 0) {
+    const struct quadrille_progress* more = &c->ahead->more;
+    if (c->ahead->kind != QUADRILLE_PLAN_MESSAGES || (more->gone > 0 && more->sent > 0))
+      return NULL;
+    if (c->sent_ahead + more->sent > SENT_AHEAD ||
+        c->next_send - m + more->sent > c->builder.window)
+      return NULL;
+    if (c->ahead_received < more->received) {
+      const int is_posted = c->ahead_receive < c->next_receive;
+      return is_posted && c->ahead_receive->is_straight ? c->ahead_receive : NULL;
+    }
+    for (int n = 0; n < more->sent; n++)
+      if (!c->next_send[n].is_straight) return NULL;
+    for (int n = more->sent; n > 0; n--, c->sent_ahead++) post_send(c, c->next_send++);
+  }
+}
+
+/* Waits for a send of an allgather. What arrives meanwhile is sent on before its turn: the other end of
+ * this send may take its time to answer, and the wire would be idle. */
+static __attribute__((noinline)) void send_on(struct quadrille_call* c, struct quadrille_message* m,
+                                              const struct quadrille_operation* o) {
+  struct quadrille_message* next;
+  while ((next = next_to_send_on(c, m, o)) != NULL) {
+    if (next->request != MPI_REQUEST_NULL) {
+      MPI_Request both[] = {m->request, next->request};
+      int which = 0;
+      const int code = MPI_Waitany(2, both, &which, &c->status);
+      m->request = both[0];
+      next->request = both[1];
+      if (code != MPI_SUCCESS) fail(c, which == 0 ? &m->request : &next->request, code);
+      if (which == 0) return;
+      if (code == MPI_SUCCESS) ask(c, next);
+    }
+    c->ahead_receive++;
+    c->ahead_received++;
+  }
+  wait_for_send(c, m);
+}
+
+static inline void wait_or_send_on(struct quadrille_call* c, struct quadrille_message* m,
+                                   const struct quadrille_operation* o) {
+  enum { SHORT = 1 << 12 }; /* goes at once */
+  int is_gone = 0;
+  if (m->bytes < SHORT) return wait_for_send(c, m);
+  if (m->request == MPI_REQUEST_NULL) return;
+  const int code = MPI_Test(&m->request, &is_gone, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) return fail(c, &m->request, code);
+  if (!is_gone) send_on(c, m, o);
+}
+
 static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
   for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
-  for (int n = o->more.gone; n > 0; n--) wait_for_send(c, c->send_over++);
+  if (c->sends_on)
+    for (int n = o->more.gone; n > 0; n--) wait_or_send_on(c, c->send_over++, o);
+  else
+    for (int n = o->more.gone; n > 0; n--) wait_for_send(c, c->send_over++);
   for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
-  for (int n = o->more.sent; n > 0; n--) post_send(c, c->next_send++);
+  int sent = o->more.sent;
+  for (; sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
+  for (; sent > 0; sent--) post_send(c, c->next_send++);
 }
 
 static __attribute__((noinline)) void follow_other(struct quadrille_call* c,

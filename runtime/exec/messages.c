@@ -256,6 +256,9 @@ static void read_head(struct quadrille_call* c) {
 }
 
 int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* data) {
+  int is_over = 0;
+  const int tested = MPI_Test(data, &is_over, MPI_STATUS_IGNORE);
+  if (tested != MPI_SUCCESS || is_over) return tested;
   for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
     if (*data == MPI_REQUEST_NULL || next == c->next_receive) break;
