@@ -36,8 +36,8 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   bytes.resize(file.gcount());
   if (bytes.size() > kMostBytes)
-    return Error{fmt::format("{}: has more than {} MiB, which no file of ours has", path,
-                             kMostBytes >> 20)};
+    return Error{
+        fmt::format("{}: has more than {} MiB, which no file of ours has", path, kMostBytes >> 20)};
   return bytes;
 }
 

@@ -244,10 +244,10 @@ static void expect_data(struct quadrille_call* c, struct quadrille_message* m) {
 /* Reads the beginning of the next message, which is there, and awaits its data. */
 static void read_head(struct quadrille_call* c) {
   struct quadrille_message* m = &c->plan.receives.all[c->headed++];
-  const char* room = m->count > 0 ? c->buffers[m->buffer].address : NULL;
   uint16_t how;
   m->data = QUADRILLE_DATA_BEHIND;
   if (m->count == 0 || !m->is_there) return;
+  const char* const room = c->buffers[m->buffer].address;
   m->bytes = read_lengths(c, m, room);
   if (m->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
   memcpy(&how, room, sizeof how);

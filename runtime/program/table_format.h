@@ -75,10 +75,10 @@
 #define QUADRILLE_SECTION_REQUIREMENT "REQ"
 
 /* Rules for a parameter that is given at the call. */
-#define QUADRILLE_CHOOSE_NONE 0   /* no rule: whoever calls must give it */
-#define QUADRILLE_CHOOSE_LEAST -1 /* the least count that is not 0, in bytes; 1 where all are 0 */
-#define QUADRILLE_CHOOSE_MODEL -2 /* the optimum of the linear model, in closed form */
-#define QUADRILLE_CHOOSE_AUTO -3  /* the best of the linear model, rounds counted exactly */
+#define QUADRILLE_CHOOSE_NONE 0     /* no rule: whoever calls must give it */
+#define QUADRILLE_CHOOSE_LEAST (-1) /* the least count that is not 0, in bytes; 1 where all are 0 */
+#define QUADRILLE_CHOOSE_MODEL (-2) /* the optimum of the linear model, in closed form */
+#define QUADRILLE_CHOOSE_AUTO (-3)  /* the best of the linear model, rounds counted exactly */
 #define QUADRILLE_MAX_COST 1000000000 /* of alpha, and of beta */
 
 /* A longer file is refused before it is read. */
