@@ -157,8 +157,6 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
     quadrille_builder_refuse(b, "it names a block that is not there");
     return -1;
   }
-  if (writes && piece->buffer == QUADRILLE_PIECE_SEND)
-    quadrille_builder_refuse(b, "it receives into the send buffer");
   if (!writes && piece->buffer == QUADRILLE_PIECE_RECEIVE)
     quadrille_builder_refuse(b, quadrille_not_served);
   return b->binding->real[block] + (writes ? plan->ranks : 0);

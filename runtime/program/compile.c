@@ -189,7 +189,7 @@ static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
 
 static int32_t piece_of_message(struct quadrille_compiler* c, unsigned opcode) {
   const int32_t index = piece(c, opcode);
-  if (!c->in.error && c->combines && c->program->pieces[index].buffer == QUADRILLE_PIECE_SEND)
+  if (!c->in.error && c->receives && c->program->pieces[index].buffer == QUADRILLE_PIECE_SEND)
     quadrille_read_fail(&c->in, "the code writes into the send buffer; make it again");
   return index;
 }
@@ -220,7 +220,7 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   const int saved = c->next_register;
   const int peer = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   c->in_message = 1;
-  c->combines = (flags & combines) != 0;
+  c->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
   if (flags & QUADRILLE_MESSAGE_SINGLE) {
     const int32_t index = piece_of_message(c, quadrille_read_byte(&c->in));
     quadrille_emit(c, QUADRILLE_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);

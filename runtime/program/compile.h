@@ -20,7 +20,7 @@ struct quadrille_compiler {
   int in_step, in_message;
   int in_body;    /* all before it is the same at all ranks */
   int in_formula; /* which comes before the tables */
-  int combines;   /* the message */
+  int receives;   /* the message */
   int obstacles;  /* to runs: loops and copies so far */
 };
 

@@ -62,7 +62,7 @@ TEST(TunaErrata, ABlockIsFinalAfterItsLastHopAndNotAfterItsFirst) {
 TEST(TunaErrata, ARoundMovesTheBlocksWhoseDigitIsItsOwn) {
   const Fate one = fate(everywhere("let f = q*up + h", "let f = q*up + w"));
   EXPECT_THAT(one.failed, Contains("apart send 1 and send 1"));
-  EXPECT_EQ(one.smallest_failure, "3x1, parameter 3: overwrite");
+  EXPECT_EQ(one.smallest_failure, "3x1, parameter 3: place");
 }
 
 // Ranges without their ends.
