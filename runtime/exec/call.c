@@ -149,10 +149,11 @@ int quadrille_call_reserve(struct quadrille_call* c) {
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
-    const struct quadrille_copy* copy = &plan->copies[o->what];
     if (o->kind == QUADRILLE_PLAN_SAVE)
       is_enough &= quadrille_make_room(c, o->buffer, quadrille_saved_size(c, o->what), &address);
-    else if (o->kind == QUADRILLE_PLAN_COPY && copy->buffer != QUADRILLE_NO_BUFFER)
+    if (o->kind != QUADRILLE_PLAN_COPY) continue;
+    const struct quadrille_copy* copy = &plan->copies[o->what];
+    if (copy->buffer != QUADRILLE_NO_BUFFER)
       is_enough &=
           quadrille_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
   }
