@@ -54,9 +54,9 @@ extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source,
   if (!replaced) return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
   check_peer(source, comm);
   const int64_t bytes = bytes_of(count, type);
-  if (tag == length_tag ||
-      (lies_within(static_cast<char*>(buffer), bytes, receive_begin, receive_end) && bytes > 0))
-    std::memset(buffer, 0xaa, static_cast<size_t>(bytes));
+  const bool may_be_written = tag == length_tag || lies_within(static_cast<char*>(buffer), bytes,
+                                                               receive_begin, receive_end);
+  if (may_be_written && bytes > 0) std::memset(buffer, 0xaa, static_cast<size_t>(bytes));
   *request = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
