@@ -2,10 +2,11 @@
 // topology.
 //
 // Three executors. check_key_order streams all ranks in key order and keeps a few bytes a block; it
-// serves all-to-alls whose blocks travel whole, straight or by way of temporary buffers. check_rank_by_rank takes one rank after another, and keeps what that one holds; it serves allgathers in
-// which bytes travel between equal places of equal blocks. execute() runs anything in the language,
-// by rendezvous, and keeps what every block holds. All stop at the first violation. They are tested
-// against each other.
+// serves all-to-alls whose blocks travel whole, straight or by way of temporary buffers.
+// check_rank_by_rank takes one rank after another, and keeps what that one holds; it serves
+// allgathers in which bytes travel between equal places of equal blocks. execute() runs anything in
+// the language, by rendezvous, and keeps what every block holds. All stop at the first violation.
+// They are tested against each other.
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 

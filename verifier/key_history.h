@@ -45,7 +45,7 @@ class KeyHistory {
     const bool alike = count > 1 && runs_.size() == 1 && after.by == last.key.by;
     const int64_t end = after.by == 0 ? 1 : count;
     int64_t least = 0;
-    for (int64_t t = alike && after.by != 0 ? count - 1 : 0; t < end; ++t) {
+    for (int64_t t = alike ? count - 1 : 0; t < end; ++t) {
       const int64_t steps = size_ - (count - 1 - t);
       const int64_t over = std::min(steps, up_to(after.at + t * after.by));
       if (over == 0) continue;

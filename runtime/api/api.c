@@ -29,11 +29,10 @@ static const char* check_counts(const struct quadrille_side* side, int ranks, in
 static int is_nowhere(const struct quadrille_side* side, int rank) {
   enum { NO_MEMORY = 4096 };
   const struct quadrille_side own = quadrille_side_of(side, rank);
-  const struct quadrille_block block = quadrille_block_of(side, rank);
   MPI_Aint lower = 0, extent = 0;
-  if (block.count == 0 || own.type_size == 0) return 0;
+  if (quadrille_count_of(side, rank) == 0 || own.type_size == 0) return 0;
   MPI_Type_get_true_extent(own.type, &lower, &extent);
-  return (uintptr_t)block.address + (uintptr_t)lower < NO_MEMORY;
+  return (uintptr_t)quadrille_block_of(side, rank).address + (uintptr_t)lower < NO_MEMORY;
 }
 
 /* What can be said of one side's arguments without communication; a side of no ranks is one block. */

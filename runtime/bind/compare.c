@@ -112,9 +112,7 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
 static int64_t length_of(const struct quadrille_side* side, int rank) {
   int64_t bytes;
   const struct quadrille_side own = quadrille_side_of(side, rank);
-  return __builtin_mul_overflow(quadrille_block_of(side, rank).count, own.type_size, &bytes)
-             ? -1
-             : bytes;
+  return __builtin_mul_overflow(quadrille_count_of(side, rank), own.type_size, &bytes) ? -1 : bytes;
 }
 
 const char* quadrille_compare_pairs(const struct quadrille_binding* binding,

@@ -183,7 +183,6 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
   const struct quadrille_piece *from = &event->piece, *to = &event->second;
   const int64_t own = b->binding->place.rank;
   const char* const foreign = "it copies a foreign block";
-  if (event->outside) b->barrier = b->steps;
   if (b->counts) {
     if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) &&
          !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
@@ -205,9 +204,7 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
     return quadrille_builder_refuse(b, quadrille_no_memory);
   plan->copies[plan->copy_count++] =
       (struct quadrille_copy){{.place = source}, target, QUADRILLE_NO_BUFFER};
-  if (!event->outside) return;
-  quadrille_order_step(b, 1);
-  b->barrier = b->steps;
+  if (event->outside) quadrille_order_step(b, 1);
 }
 
 /* The value at this iteration of a run, and on to the next. */
@@ -306,7 +303,10 @@ static int take_event(struct quadrille_builder* b) {
       take_piece(b, &event->piece);
       end_message(b);
       break;
-    case QUADRILLE_EVENT_COPY: take_copy(b, event); break;
+    case QUADRILLE_EVENT_COPY:
+      take_copy(b, event);
+      if (event->outside) b->barrier = b->steps;
+      break;
     case QUADRILLE_EVENT_RUN: begin_run(b); break;
     case QUADRILLE_EVENT_PIECE_RUN: take_pieces(b); break;
     case QUADRILLE_EVENT_END: return 0;

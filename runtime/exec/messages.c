@@ -255,17 +255,18 @@ static void read_head(struct quadrille_call* c) {
     expect_data(c, m);
 }
 
-int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* data) {
+int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
   int is_over = 0;
-  const int tested = MPI_Test(data, &is_over, MPI_STATUS_IGNORE);
+  if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  const int tested = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
   if (tested != MPI_SUCCESS || is_over) return tested;
   for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
-    if (*data == MPI_REQUEST_NULL || next == c->next_receive) break;
-    MPI_Request both[] = {*data, next->request};
+    if (next == c->next_receive) return MPI_Wait(request, MPI_STATUS_IGNORE);
+    MPI_Request both[] = {*request, next->request};
     int which = 0, bytes = 0;
     const int code = MPI_Waitany(2, both, &which, &c->status);
-    *data = both[0];
+    *request = both[0];
     next->request = both[1];
     if (which != 1) return code;
     quadrille_call_check(c, code);
@@ -274,7 +275,6 @@ int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* data) {
     if (bytes == 0 && next->count > 0) quadrille_call_lose(c, code);
     read_head(c);
   }
-  return *data == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Wait(data, MPI_STATUS_IGNORE);
 }
 
 /* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL

@@ -8,8 +8,9 @@
  * The builder decides everything that can be known before the call: in which order receives and sends
  * are posted, how many steps are in flight, what is waited for when, which messages go through
  * buffers of the runtime and which buffer that is. Where blocks are sent on, receives are posted as early
- * as the window allows; a send is posted as soon as what it waits for has been waited for. Waiting is in the order of the keys, which both ends of a
- * message share: so whoever waits for a message has posted all that comes before it, and no order of
+ * as the window allows; a send is posted as soon as what it waits for has been waited for. Waiting is in
+ * the order of the keys, which both ends of a message share: so whoever waits for a message has posted
+ * all that comes before it, and no order of
  * ranks can block.
  *
  * A receive is posted straight into the user's buffer where nothing has read or written what it
