@@ -38,44 +38,6 @@ std::string row(const std::string& name, const std::vector<Traffic>& traffic,
 
 }  // namespace
 
-void add_machine(CLI::App& command, MachineArguments& arguments) {
-  const auto add = [&](const char* flag, std::string& into, const char* type,
-                       const std::string& help) {
-    command.add_option(flag, into, help)->type_name(type);
-  };
-  const Machine common;
-  add("--bytes", arguments.bytes, "BYTES", "of a block, on the average: what auto chooses for");
-  add("--alpha", arguments.alpha, "TIME",
-      fmt::format("what a message takes, between nodes, in the models of auto and of block sizes: "
-                  "30us; nanoseconds where there is no unit (default {}ns; --block-size model "
-                  "wants it given)",
-                  common.between.alpha_ns));
-  add("--beta", arguments.beta, "TIME",
-      fmt::format("what a byte takes: 40ns; picoseconds where there is no unit (default {}ps; "
-                  "--block-size model wants it given)",
-                  common.between.beta_ps));
-  add("--alpha-inside", arguments.alpha_inside, "TIME",
-      fmt::format("what a message takes inside a node, for auto (default {}ns)",
-                  common.inside.alpha_ns));
-  add("--beta-inside", arguments.beta_inside, "TIME",
-      fmt::format("what a byte takes there (default {}ps)", common.inside.beta_ps));
-  add("--gap", arguments.gap, "TIME",
-      fmt::format("what a port takes from a message to the next, for auto (default {}ns)",
-                  common.gap_ns));
-  add("--gap-inside", arguments.gap_inside, "TIME",
-      fmt::format("what a node takes from a message inside to the next (default {}ns)",
-                  common.gap_inside_ns));
-  add("--copy", arguments.copy, "TIME",
-      fmt::format("what it takes to put a block into a message or to take it out, for auto "
-                  "(default {}ns)",
-                  common.copy.alpha_ns));
-  add("--beta-copy", arguments.beta_copy, "TIME",
-      fmt::format("what each of its bytes takes then (default {}ps)", common.copy.beta_ps));
-  add("--port", arguments.port, "node|rank",
-      "for auto: the ranks of a node share its port and its memory, or each has its own (default "
-      "node)");
-}
-
 Result<Workload> read_workload(const MachineArguments& arguments) {
   const Result<int64_t> bytes = read_bytes(arguments.bytes);
   if (!bytes.ok()) return bytes.error();

@@ -3,11 +3,14 @@
 #ifndef QUADRILLE_GENERATOR_CHOOSE_H_
 #define QUADRILLE_GENERATOR_CHOOSE_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "generator/candidates.h"
 #include "verifier/decode.h"
+
+namespace CLI {
+class App;
+}
 
 namespace quadrille {
 

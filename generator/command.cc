@@ -31,28 +31,6 @@ Result<std::optional<Topology>> read_nodes(const GenerateArguments& arguments) {
   return std::optional<Topology>(*topology);
 }
 
-std::string algorithm_names(Collective collective) {
-  std::string names;
-  for (const Algorithm& algorithm : algorithms())
-    if (algorithm.collective == collective) names += (names.empty() ? "" : ", ") + algorithm.name;
-  return names;
-}
-
-// The collectives that have algorithms, in the order of the registry.
-std::vector<Collective> served_collectives() {
-  std::vector<Collective> served;
-  for (const Algorithm& algorithm : algorithms())
-    if (std::find(served.begin(), served.end(), algorithm.collective) == served.end())
-      served.push_back(algorithm.collective);
-  return served;
-}
-
-std::string collective_names(const char* separator) {
-  std::vector<std::string_view> names;
-  for (const Collective collective : served_collectives()) names.push_back(name_of(collective));
-  return fmt::format("{}", fmt::join(names, separator));
-}
-
 // MPI's name for a collective with counts is another name of the same one: a schedule serves all
 // counts.
 std::optional<Collective> served_collective(const std::string& name) {
@@ -159,45 +137,28 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program,
   return job;
 }
 
-// The flags of every algorithm's options and numbers, once each.
-void add_options(CLI::App& command, GenerateArguments& arguments) {
-  for (const Algorithm& algorithm : algorithms()) {
-    for (const Option& option : algorithm.options)
-      if (arguments.choices.emplace(option.name, "").second)
-        command
-            .add_option("--" + option.name, arguments.choices[option.name],
-                        fmt::format("{} (default {})", option.help, option.values[0]))
-            ->type_name(fmt::format("{}", fmt::join(option.values, "|")));
-    for (const Number& number : algorithm.numbers)
-      if (arguments.numbers.emplace(number.name, "").second)
-        command
-            .add_option("--" + number.name, arguments.numbers[number.name],
-                        fmt::format("{} (default {})", number.help, number.initial))
-            ->type_name("NUMBER|auto");
-  }
-  command
-      .add_option("--block-size", arguments.block_size,
-                  fmt::format("of blocked algorithms: {}", kBlockSizeHelp))
-      ->type_name("min|BYTES|model|auto");
-  add_machine(command, arguments.machine);
-}
-
-void add_node_options(CLI::App& command, GenerateArguments& arguments) {
-  command
-      .add_option("--nodes", arguments.nodes,
-                  "any, for a schedule that serves every job; or ranks on each node: 1,2,3 or 4x8, "
-                  "four nodes of eight, or 512x16,5; one of --nodes, --slurm, --hostfile is needed")
-      ->type_name("LIST");
-  command
-      .add_option("--slurm", arguments.slurm, "the same as SLURM_TASKS_PER_NODE has it: 16(x512),5")
-      ->type_name("LIST");
-  command
-      .add_option("--hostfile", arguments.hostfile,
-                  "the same from a host file: 'host slots=4' or 'host:4' a line")
-      ->type_name("FILE");
-}
-
 }  // namespace
+
+std::string algorithm_names(Collective collective) {
+  std::string names;
+  for (const Algorithm& algorithm : algorithms())
+    if (algorithm.collective == collective) names += (names.empty() ? "" : ", ") + algorithm.name;
+  return names;
+}
+
+std::vector<Collective> served_collectives() {
+  std::vector<Collective> served;
+  for (const Algorithm& algorithm : algorithms())
+    if (std::find(served.begin(), served.end(), algorithm.collective) == served.end())
+      served.push_back(algorithm.collective);
+  return served;
+}
+
+std::string collective_names(const char* separator) {
+  std::vector<std::string_view> names;
+  for (const Collective collective : served_collectives()) names.push_back(name_of(collective));
+  return fmt::format("{}", fmt::join(names, separator));
+}
 
 Result<Topology> read_topology(const GenerateArguments& arguments) {
   const int given =
@@ -219,36 +180,6 @@ Result<Topology> read_topology(const GenerateArguments& arguments) {
 bool chooses_block_size(const Program& program) {
   return std::any_of(program.parameters.begin(), program.parameters.end(),
                      [](const Parameter& parameter) { return parameter.at_call; });
-}
-
-CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
-  CLI::App* command =
-      app.add_subcommand("generate", "Make a schedule file for a collective and its nodes.");
-  command->add_option("collective", arguments.collective, collective_names(", "))
-      ->required()
-      ->type_name("COLLECTIVE");
-  std::string names;
-  for (const Collective collective : served_collectives())
-    names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ", name_of(collective),
-                         algorithm_names(collective));
-  command->add_option("--algorithm", arguments.algorithm, names + "; or auto, for alltoall")
-      ->type_name("NAME");
-  command
-      ->add_option("--program", arguments.program,
-                   "instead of an algorithm, a program of yours: a text as `show` prints it")
-      ->type_name("FILE");
-  command->add_option("--parameter", arguments.parameters, "a parameter of --program, for the file")
-      ->type_name("NAME=VALUE");
-  add_node_options(*command, arguments);
-  command->add_option("--out", arguments.out, "the schedule file to write")
-      ->required()
-      ->type_name("FILE");
-  add_options(*command, arguments);
-  command->footer(
-      "Example: generator generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out "
-      "small.qs\n"
-      "`list` says what each algorithm needs and which options it has.");
-  return command;
 }
 
 namespace {

@@ -3,9 +3,9 @@
 #ifndef QUADRILLE_GENERATOR_COMMAND_H_
 #define QUADRILLE_GENERATOR_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "generator/choose.h"
 #include "generator/registry.h"
@@ -33,6 +33,11 @@ struct GenerateArguments {
 };
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
+
+// The collectives that have algorithms, in the order of the registry; and names, as a text lists them.
+std::vector<Collective> served_collectives();
+std::string collective_names(const char* separator);
+std::string algorithm_names(Collective collective);
 
 // The nodes, which one of three flags gives.
 Result<Topology> read_topology(const GenerateArguments& arguments);

@@ -50,11 +50,11 @@ class Code;
 
 struct Walker {
   int64_t key = 0;
-  int64_t after = kNoAfter;
+  int64_t after = 0;  // where has_after
   int32_t program_counter = 0;
   int32_t near = 0;  // where locate() found something last
   Undefined why = Undefined::kNone;
-  bool has_after = false;  // where not, after is kNoAfter
+  bool has_after = false;
 };
 
 class Code {
@@ -174,6 +174,7 @@ class Code {
   int register_count_ = 0;
 };
 
+// NOLINTBEGIN(readability-function-size): a case for each instruction
 template <class Pauses, class Sink>
 Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const {
   const Instruction* const code = instructions_.data();
@@ -265,7 +266,7 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
       case Operation::kStep:
         walker.key = r[i->a];
         walker.has_after = i->b != kNoRegister;
-        walker.after = walker.has_after ? r[i->b] : kNoAfter;
+        walker.after = walker.has_after ? r[i->b] : 0;
         return pause(Pause::kStep, i + 1);
       case Operation::kStepEnd:
         if constexpr (Pauses::kStepEnd) return pause(Pause::kStepEnd, i + 1);
@@ -292,6 +293,7 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
     }
   }
 }
+// NOLINTEND(readability-function-size)
 
 }  // namespace quadrille
 

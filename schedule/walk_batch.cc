@@ -232,7 +232,7 @@ class BatchEvaluator {
     batch_.has_step = true;
     batch_.key = at(i.a);
     batch_.has_after = i.b != Code::kNoRegister;
-    batch_.after = batch_.has_after ? at(i.b) : Strided{kNoAfter, 0};
+    batch_.after = batch_.has_after ? at(i.b) : Strided{};
     return true;
   }
 
@@ -273,7 +273,7 @@ void Code::take(Walker& walker, int64_t* registers, const StridedBatch& batch) c
   if (!batch.has_step) return;
   walker.key = batch.key.last(batch.count);
   walker.has_after = batch.has_after;
-  walker.after = batch.has_after ? batch.after.last(batch.count) : kNoAfter;
+  walker.after = batch.after.last(batch.count);
 }
 
 }  // namespace quadrille

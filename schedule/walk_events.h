@@ -10,8 +10,6 @@
 
 namespace quadrille {
 
-inline constexpr int64_t kNoAfter = INT64_MIN;  // a step without `after`
-
 struct MessageHead {
   Direction direction;
   bool remote;

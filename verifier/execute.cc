@@ -103,7 +103,9 @@ class Executor {
   }
 
   Use use(const Context& context, bool in_step) const {
-    return {context.process, context.epoch, context.key, context.walker.after, in_step};
+    Use use{context.process, context.epoch, context.key, {}, in_step};
+    if (context.walker.has_after) use.after = context.walker.after;
+    return use;
   }
 
   // Goes on until the rank waits.

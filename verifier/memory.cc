@@ -175,8 +175,8 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
 void Memory::touch(const Use& use, const PieceValue& piece, const Interval& part, bool write) {
   std::vector<Touches>& touches = buffer(use.process, piece.buffer).touches;
   if (touches.empty() || !use.in_step) return;
-  const int64_t after = use.after == kNoAfter ? *use.key : use.after;
-  if (const auto earlier = touches[piece.block].note(use.epoch, *use.key, after, part, write))
+  if (const auto earlier =
+          touches[piece.block].note(use.epoch, *use.key, use.after.value_or(*use.key), part, write))
     fail(Property::kOverlap, use,
          fmt::format(
              "touches a block in step {} and again in step {}, which may be in flight together",

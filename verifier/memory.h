@@ -54,7 +54,7 @@ struct Use {
   int process = 0;
   int64_t epoch = 0;  // of the process: a copy outside steps ends one
   std::optional<int64_t> key;
-  int64_t after = kNoAfter;
+  std::optional<int64_t> after;
   bool in_step = false;
 };
 

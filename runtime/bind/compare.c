@@ -103,7 +103,8 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
     error_class = MPI_ERR_BUFFER;
   }
   int code = agree(binding, comm, error_class, error);
-  if (code == MPI_SUCCESS) code = compare(binding, comm, room, room + 2 * binding->place.ranks);
+  if (code == MPI_SUCCESS && room)
+    code = compare(binding, comm, room, room + 2 * binding->place.ranks);
   free(room);
   return code;
 }
