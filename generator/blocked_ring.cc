@@ -52,6 +52,17 @@ define passes(source, target, offset)
                      iteration);
 }
 
+std::string block_bounds(const std::vector<std::pair<std::string, std::string>>& blocks) {
+  std::string text = "fits\n";
+  for (const auto& [block, of] : blocks)
+    text += fmt::format(R"(  use monotone(0, {0} - s[{1}], B)
+  use monotone({0} - s[{1}], 0, B)
+  use monotone({0} - s[{1}] + 1, (m[{1}] + B - 1) div B, B)
+)",
+                        block, of);
+  return text;
+}
+
 // The bytes of block n of a contribution are those with offset div B = n.
 std::string block_arrivals(const std::string& where) {
   return fmt::format(R"(cover
@@ -99,7 +110,8 @@ std::string proof(const Choices&) {
 theorem last_rounds_skipped(k, u)
   given 1 < ranks and 0 <= k and k < s[ranks] - 1 and 0 <= u and u < ranks
   show j(u, k) = u ? s[ranks] - b[u] <= k : k < s[ranks] - b[u]
-)" + block_rounds() +
+)" + block_bounds({{"x", "i"}, {"y", "j"}}) +
+         block_rounds() +
          R"(match send 1
   use monotone(0, x - s[i], B)
   with receive 1 where k = k

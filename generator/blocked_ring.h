@@ -3,6 +3,8 @@
 #define QUADRILLE_GENERATOR_BLOCKED_RING_H_
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace quadrille {
 
@@ -22,6 +24,10 @@ std::string blocks_of_round();
 // byte of source's contribution arrives at target. `iteration` is how a proof goes on from k to say
 // in which iteration of the inner loops, as ", turn".
 std::string block_rounds(const std::string& iteration = "");
+
+// That no byte of these blocks, each of the contribution of the rank named beside it, has a number that
+// leaves 64 bits.
+std::string block_bounds(const std::vector<std::pair<std::string, std::string>>& blocks);
 
 // That every byte arrives once, with receive 1 in that round; `where` names the inner loops'
 // iteration, as ", turn = 1".

@@ -52,7 +52,7 @@ if 1 < ranks
 
 std::string proof(const Choices&) {
   const std::string receives = "target mod 2 = 1 ? 0 : 1";
-  return block_rounds(", " + receives) +
+  return block_bounds({{"x", "i"}, {"y", "j"}}) + block_rounds(", " + receives) +
          R"(match send 1
   with receive 1 where k = k, turn = right mod 2 = 1 ? 0 : 1
   use monotone(0, x - s[i], B)

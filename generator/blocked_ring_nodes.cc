@@ -68,7 +68,8 @@ std::string proof(const Choices&) {
 theorem own_blocks_stay_inside(u)
   given 1 < ranks and 0 <= u and u < ranks
   show first(u) <= near(u) and near(u) <= last(u)
-)" + block_rounds() +
+)" + block_bounds({{"x", "i"}, {"y", "j"}, {"z", "o"}}) +
+         block_rounds() +
          R"(define shared(first, last, k)
   as k - (s[ranks] - (s[last] - s[first]))
 match send 1

@@ -53,7 +53,6 @@ Expression wanted_of(const Number& number, const Expression& formula) {
 // Numbers of the file are never outside their bounds: what is required of them need not be said.
 Job job_for_any(const Algorithm& algorithm, const Program& program) {
   Job job;
-  job.most_ranks = algorithm.most_ranks;
   if (!std::all_of(program.requirements.begin(), program.requirements.end(), mentions_parameters))
     job.needs = algorithm.precondition;
   return job;

@@ -32,9 +32,7 @@ int list() {
     fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
                algorithm.name, algorithm.summary, algorithm.source, algorithm.precondition);
     fmt::print("  proven: {}\n  --nodes any: {}\n", algorithm.proof ? "yes" : "not yet",
-               !algorithm.proof           ? "not yet, as it is not proven"
-               : algorithm.most_ranks > 0 ? fmt::format("up to {} ranks", algorithm.most_ranks)
-                                          : "yes");
+               algorithm.proof ? "yes" : "not yet, as it is not proven");
     for (const Option& option : algorithm.options)
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
     for (const Number& number : algorithm.numbers)

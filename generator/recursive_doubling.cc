@@ -112,9 +112,7 @@ Algorithm recursive_doubling() {
           "none",
           {},
           program,
-          recursive_doubling_proof,
-          {},
-          int64_t{1} << 20};
+          recursive_doubling_proof};
 }
 
 }  // namespace quadrille

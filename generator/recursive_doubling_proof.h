@@ -1,4 +1,4 @@
-// The proof of recursive doubling, for up to 2^20 ranks: exclusive or is proven over bit-vectors.
+// The proof of recursive doubling: exclusive or is proven over bit-vectors.
 #ifndef QUADRILLE_GENERATOR_RECURSIVE_DOUBLING_PROOF_H_
 #define QUADRILLE_GENERATOR_RECURSIVE_DOUBLING_PROOF_H_
 

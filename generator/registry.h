@@ -49,7 +49,6 @@ struct Algorithm {
   std::string (*program)(const Choices& choices);
   std::string (*proof)(const Choices& choices);
   std::vector<Number> numbers = {};
-  int64_t most_ranks = 0;  // that the proof is for; 0: any number
 };
 
 const std::vector<Algorithm>& algorithms();

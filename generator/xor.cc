@@ -71,9 +71,7 @@ Algorithm xor_exchange() {
           "a power of two of ranks",
           {self_loops_option()},
           program,
-          proof,
-          {},
-          int64_t{1} << 20};
+          proof};
 }
 
 }  // namespace quadrille

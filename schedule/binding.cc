@@ -15,8 +15,7 @@
 namespace quadrille {
 namespace {
 
-// No table is longer: prefix sums over the largest job.
-constexpr int64_t kMaxTableLength = kMaxRanks + 1;
+constexpr int64_t kFewIterations = 1 << 20, kIterationsARankAndNode = 64, kIterationsAByte = 4;
 
 void mark_located(const Expression& expression, std::vector<bool>& located) {
   if (expression.op == Operator::kLocate) located[expression.value] = true;
@@ -71,6 +70,7 @@ class Binder {
     for (const Expression& requirement : program_.requirements)
       if (mentions_table(requirement)) require(requirement);
     bind_temporary();
+    bind_iterations();
     if (!error_.empty()) return Error{error_};
     return std::move(binding_);
   }
@@ -89,7 +89,11 @@ class Binder {
       if (index >= source.size())
         return fail(fmt::format("parameter '{}' has no value; give it with --parameter {}=N",
                                 parameter.name.text, parameter.name.text));
-      binding_.parameters.push_back(source[index]);
+      const int64_t value = source[index];
+      if (value < -kMaxParameter || value > kMaxParameter)
+        return fail(fmt::format("{} = {}; a parameter is between {} and {}", parameter.name.text,
+                                value, -kMaxParameter, kMaxParameter));
+      binding_.parameters.push_back(value);
     }
   }
 
@@ -134,7 +138,9 @@ class Binder {
       return {};
     }
     for (const int64_t count : call_.counts[group])
-      if (count < 0) fail(fmt::format("a count of {}; counts are 0 or more", count));
+      if (count < 0 || count > kMaxCount)
+        fail(fmt::format("a count of {}; counts are {}", count,
+                         count < 0 ? "0 or more" : fmt::format("{} at the most", kMaxCount)));
     return call_.counts[group];
   }
 
@@ -210,6 +216,19 @@ class Binder {
     if (binding_.temporary_blocks < 0 || binding_.temporary_blocks > kMaxTableLength)
       fail(fmt::format("{} temporary blocks; between 0 and {} are allowed",
                        binding_.temporary_blocks, kMaxTableLength));
+  }
+
+  void bind_iterations() {
+    int64_t bytes = call_.counts.empty() ? binding_.place.ranks : 0, most = 0;
+    const auto nodes = static_cast<int64_t>(job_.groups[group_].sizes().size());
+    bool overflow = false;
+    if (!call_.counts.empty() && error_.empty())
+      for (const int64_t count : call_.counts[group_])
+        overflow |= __builtin_add_overflow(bytes, count, &bytes);
+    overflow |= __builtin_mul_overflow(bytes, kIterationsAByte, &most);
+    overflow |= __builtin_add_overflow(
+        most, kFewIterations + kIterationsARankAndNode * binding_.place.ranks * nodes, &most);
+    binding_.most_iterations = overflow ? INT64_MAX : most;
   }
 
   const Program& program_;

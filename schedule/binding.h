@@ -38,11 +38,20 @@ struct Call {
   int64_t root = 0;
 };
 
+// What programs are proven for, and the runtime serves: no table is longer, no contribution whose length
+// a rank knows has more bytes, and no parameter is further from 0.
+inline constexpr int64_t kMaxTableLength = 32 * kMaxRanks;
+inline constexpr int64_t kMaxCount = int64_t{1} << 40;
+inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
+
 struct Binding {
   Place place;  // with rank 0
   std::vector<int64_t> parameters;
   std::vector<std::vector<int64_t>> tables;
   int64_t temporary_blocks = 0;
+  // Of all loops together, at one rank: far more than any schedule takes. What has more ends in no
+  // reasonable time, and is refused by all that walk a program.
+  int64_t most_iterations = 0;
 };
 
 // Evaluates tables and requirements for one group. Errors: a requirement that does not hold, a

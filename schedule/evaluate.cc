@@ -39,6 +39,7 @@ const char* describe(Undefined reason) {
     case Undefined::kDivisor: return "a divisor that is not positive";
     case Undefined::kIndex: return "an index outside its table";
     case Undefined::kWrap: return "wrap(x, m) with x outside -m .. 2m";
+    case Undefined::kEndless: return "loops that do not end in reasonable time";
   }
   return "";
 }

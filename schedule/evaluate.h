@@ -14,7 +14,7 @@
 namespace quadrille {
 
 // Why an expression has no value.
-enum class Undefined : uint8_t { kNone, kOverflow, kDivisor, kIndex, kWrap };
+enum class Undefined : uint8_t { kNone, kOverflow, kDivisor, kIndex, kWrap, kEndless };
 const char* describe(Undefined reason);
 
 struct Environment {

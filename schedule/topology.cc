@@ -135,8 +135,8 @@ std::optional<HostRange> host_range(std::string_view text) {
 
 using Hosts = std::vector<std::string>;
 // Ends of sentences that begin with the list.
-constexpr const char* kTooManyHosts = "names more than 16777216 hosts; check the ranges";
-static_assert(kMaxRanks == 16777216);
+constexpr const char* kTooManyHosts = "names more than 1048576 hosts; check the ranges";
+static_assert(kMaxRanks == 1048576);
 constexpr const char* kNoHostList = "is not a host or a list of hosts like node[01-03,07]";
 
 // Each of the hosts with each of the numbers of "01-03,07" behind it.

@@ -13,7 +13,7 @@
 namespace quadrille {
 
 // The largest job that a schedule may describe, in ranks.
-inline constexpr int64_t kMaxRanks = int64_t{1} << 24;
+inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
 struct Run {
   int64_t nodes;  // how many

@@ -232,6 +232,8 @@ class Validator {
   void piece(const Piece& piece) {
     expect(piece.block, Type::kInteger);
     if (!piece.range) return;
+    if (program_.collective == Collective::kAlltoall)
+      fail("a part of a block in an all-to-all, where no rank knows how long all blocks are");
     expect(piece.range->low, Type::kInteger);
     expect(piece.range->high, Type::kInteger);
   }

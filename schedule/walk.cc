@@ -6,6 +6,7 @@ namespace quadrille {
 
 void Code::start(const Binding& binding, int64_t rank, Walker& walker, int64_t* registers) const {
   walker = Walker{};
+  walker.iterations = binding.most_iterations;
   for (size_t i = 0; i < invariants_.size(); ++i) {
     const int64_t value = invariants_[i].value;
     switch (invariants_[i].op) {

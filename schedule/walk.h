@@ -55,6 +55,7 @@ struct Walker {
   int32_t near = 0;  // where locate() found something last
   Undefined why = Undefined::kNone;
   bool has_after = false;
+  int64_t iterations = 0;  // that loops may still make
 };
 
 class Code {
@@ -189,6 +190,7 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
     walker.why = why;
     return pause(Pause::kUndefined, i);
   };
+  if (walker.iterations < 0) return undefined(Undefined::kEndless);
   const auto jump = [&] { i = code + i->immediate - 1; };
   for (;; ++i) {
     switch (i->op) {
@@ -258,6 +260,7 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
         if constexpr (Pauses::kLoop) return pause(Pause::kLoop, i + 1);
         break;
       case Operation::kNext:
+        if (--walker.iterations < 0) return undefined(Undefined::kEndless);
         if (++r[i->a] >= r[i->b]) break;
         if constexpr (Pauses::kLoop)
           if (i->target) return pause(Pause::kLoop, code + i->immediate);

@@ -268,6 +268,7 @@ bool Code::batch(const Binding& binding, const Walker& walker, int64_t* register
 }
 
 void Code::take(Walker& walker, int64_t* registers, const StridedBatch& batch) const {
+  walker.iterations -= batch.count;
   registers[instructions_[batch.behind - 1].a] += batch.count;
   if (!batch.more) walker.program_counter = batch.behind;
   if (!batch.has_step) return;

@@ -11,6 +11,7 @@
 
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
+#include "schedule/traverse.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -166,6 +167,24 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
   return call_with(std::move(all_counts), arguments, schedule);
 }
 
+namespace {
+
+// Whether what is done depends on how long blocks are, which counts say.
+bool names_parts_of_blocks(const Program& program) {
+  bool found = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
+      found |= transfer->piece.range.has_value();
+    if (const auto* copy = std::get_if<Copy>(&statement.kind))
+      found |= copy->from.range || copy->to.range;
+    if (const auto* reduce = std::get_if<Reduce>(&statement.kind))
+      found |= reduce->from.range || reduce->into.range;
+  });
+  return found;
+}
+
+}  // namespace
+
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule) {
   Result<Call> given = read_call(arguments, schedule);
   if (!given.ok()) return given.error();
@@ -179,9 +198,9 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
     }
     return calls;
   }
-  if (!given->counts.empty() || program.collective != Collective::kAllgather ||
-      !uses_counts(program))
-    return std::vector{std::move(given).value()};
+  const bool any_counts = uses_counts(program) ? program.collective == Collective::kAllgather
+                                               : names_parts_of_blocks(program);
+  if (!given->counts.empty() || !any_counts) return std::vector{std::move(given).value()};
   std::vector<Call> calls;
   for (const auto count : kStandardCounts) {
     std::vector<std::vector<int64_t>> counts;

@@ -14,11 +14,25 @@
 namespace quadrille::verifier {
 namespace {
 
-std::string as_bytes(const std::vector<uint8_t>& code) {
-  std::string text;
-  for (size_t i = 0; i < code.size(); ++i)
-    text += fmt::format("{}0x{:02x},", i % 16 ? " " : "\n    ", code[i]);
-  return text;
+// An array of those bytes, each as a literal. Whatever is read from a file becomes numbers in the
+// source, so that no text in it can be more than text.
+template <class Bytes>
+std::string array(const std::string& name, const char* type, const char* literal,
+                  const Bytes& bytes) {
+  std::string text = fmt::format("constexpr {} {}[] = {{", type, name);
+  size_t i = 0;
+  for (const auto byte : bytes) {
+    text += i++ % 16 ? " " : "\n    ";
+    text += fmt::format(fmt::runtime(literal), static_cast<uint8_t>(byte));
+  }
+  return text + "\n};\n";
+}
+
+// A constant of that name, and the text that it holds.
+std::string text_constant(const std::string& name, const std::string& text) {
+  return array(name + "Bytes", "char", "'\\x{:02x}',", text) +
+         fmt::format("constexpr std::string_view {0}(std::begin({0}Bytes), std::end({0}Bytes));\n",
+                     name);
 }
 
 // Whether everything about a proof holds; what does not is printed.
@@ -41,7 +55,7 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
 
 int certify(const std::string& out, const std::vector<std::string>& files) {
   Prover prover({});
-  std::string arrays, table;
+  std::string constants, table;
   for (size_t i = 0; i < files.size(); ++i) {
     std::ifstream file(files[i]);
     std::stringstream text;
@@ -62,17 +76,17 @@ int certify(const std::string& out, const std::vector<std::string>& files) {
       return 1;
     }
     if (!holds(*proof, *plan, prover)) return 1;
-    arrays += fmt::format(
-        "constexpr uint8_t kCode{}[] = {{{}\n}};\nconstexpr std::string_view kProof{} = "
-        "R\"proof({})proof\";\n",
-        i, as_bytes(proof->code), i, text.str());
-    table += fmt::format("    {{\"{}\", kProof{}, kCode{}, {}, \"{}\"}},\n", name, i, i,
-                         plan->bounded_ranks ? kBitVectorRanks : 0, plan->scope);
+    constants += text_constant(fmt::format("kName{}", i), name) +
+                 text_constant(fmt::format("kProof{}", i), text.str()) +
+                 array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
+                 text_constant(fmt::format("kScope{}", i), plan->scope);
+    table += fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i);
   }
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"
-         << "#include \"verifier/proven.h\"\n\nnamespace quadrille::verifier {\nnamespace {\n\n"
-         << arrays << "\nconstexpr ProvenProgram kPrograms[] = {\n"
+         << "#include \"verifier/proven.h\"\n\n#include <iterator>\n\nnamespace "
+            "quadrille::verifier {\nnamespace {\n\n"
+         << constants << "\nconstexpr ProvenProgram kPrograms[] = {\n"
          << table << "};\n\n}  // namespace\n\n"
          << "std::span<const ProvenProgram> proven_programs() { return kPrograms; }\n\n}  // "
             "namespace quadrille::verifier\n";

@@ -14,7 +14,6 @@ struct ProvenProgram {
   std::string_view name;   // "alltoall.hierarchical-factor"
   std::string_view proof;  // the text
   std::span<const uint8_t> code;
-  int64_t most_ranks;      // proven for so many ranks; 0: for any number
   std::string_view scope;  // in words: "all sizes, counts and values of B"
 };
 

@@ -38,9 +38,7 @@ class RankByRankChecker {
         registers_(code_.registers()),
         held_(ranks_),
         port_(program, job),
-        pairs_(ranks_, lengths_) {
-    for (const int64_t length : lengths_) unclear_ |= KeyHistory::is_great(length);
-  }
+        pairs_(ranks_, lengths_) {}
 
   std::optional<Report> run() {
     for (rank_ = 0; rank_ < ranks_ && !stopped(); ++rank_) {

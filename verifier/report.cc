@@ -14,26 +14,13 @@
 namespace quadrille::verifier {
 namespace {
 
-// Whether all ranks that the job serves are among those of the proof.
-bool covers(const ProvenProgram& program, const Job& job) {
-  if (program.most_ranks == 0) return true;
-  const int64_t most = serves_any_nodes(job) ? job.most_ranks : job.groups[0].ranks();
-  return 0 < most && most <= program.most_ranks;
-}
-
-// The proof of this very code, whatever it covers.
-const ProvenProgram* find_code(const Schedule& schedule) {
+// The proof of this very code.
+const ProvenProgram* find_proof(const Schedule& schedule) {
   for (const ProvenProgram& program : proven_programs())
     if (std::equal(program.code.begin(), program.code.end(), schedule.code.begin(),
                    schedule.code.end()))
       return &program;
   return nullptr;
-}
-
-// The proof of this very code that covers so many ranks.
-const ProvenProgram* find_proof(const Schedule& schedule) {
-  const ProvenProgram* program = find_code(schedule);
-  return program && covers(*program, schedule.job) ? program : nullptr;
 }
 
 std::string job_text(const Schedule& schedule) {
@@ -66,11 +53,9 @@ std::string first_line(const Schedule& schedule, int64_t bytes) {
 }
 
 std::string proof_text(const Schedule& schedule) {
-  const ProvenProgram* const program = find_code(schedule);
+  const ProvenProgram* const program = find_proof(schedule);
   if (!program) return "no proof of this code is known; --nodes 1,2,3 walks every rank of those";
-  const std::string scope =
-      fmt::format("this code is {}, proven for {}", program->name, program->scope);
-  return covers(*program, schedule.job) ? scope : scope + "; the file is for more";
+  return fmt::format("this code is {}, proven for {}", program->name, program->scope);
 }
 
 std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {

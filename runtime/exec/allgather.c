@@ -50,7 +50,8 @@ static int read_counts(const struct gathering* g) {
   for (int i = 0; i < b->place.ranks; i++) {
     const struct quadrille_block block = quadrille_block_of(side, b->real[i]);
     int64_t bytes;
-    if (__builtin_mul_overflow(block.count, side->type_size, &bytes)) return 0;
+    if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QUADRILLE_MAX_COUNT)
+      return 0;
     const int64_t offset =
         g->is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
     changed |= b->counts[i] ^ bytes;

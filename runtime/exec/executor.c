@@ -132,12 +132,8 @@ static __attribute__((noinline)) void send_on(struct quadrille_call* c, struct q
 static inline void wait_or_send_on(struct quadrille_call* c, struct quadrille_message* m,
                                    const struct quadrille_operation* o) {
   enum { SHORT = 1 << 12 }; /* goes at once */
-  int is_gone = 0;
   if (m->bytes < SHORT) return wait_for_send(c, m);
-  if (m->request == MPI_REQUEST_NULL) return;
-  const int code = MPI_Test(&m->request, &is_gone, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) return fail(c, &m->request, code);
-  if (!is_gone) send_on(c, m, o);
+  if (m->request != MPI_REQUEST_NULL) send_on(c, m, o);
 }
 
 static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {

@@ -256,10 +256,7 @@ static void read_head(struct quadrille_call* c) {
 }
 
 int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
-  int is_over = 0;
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  const int tested = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
-  if (tested != MPI_SUCCESS || is_over) return tested;
   for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
     if (next == c->next_receive) return MPI_Wait(request, MPI_STATUS_IGNORE);

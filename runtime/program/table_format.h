@@ -85,7 +85,10 @@
 #define QUADRILLE_MAX_FILE_LENGTH (1 << 24)
 
 /* Limits of a program; every reader enforces them. */
-#define QUADRILLE_MAX_RANKS (1 << 24)
+#define QUADRILLE_MAX_RANKS (1 << 20)
+#define QUADRILLE_MAX_TABLE_LENGTH (32 * QUADRILLE_MAX_RANKS)
+#define QUADRILLE_MAX_COUNT ((int64_t)1 << 40) /* bytes of a contribution whose length is known */
+#define QUADRILLE_MAX_PARAMETER ((int64_t)1 << 40) /* and, negated, the least */
 #define QUADRILLE_MAX_VARIABLES 48
 #define QUADRILLE_MAX_TABLES 16
 #define QUADRILLE_MAX_PARAMETERS 16

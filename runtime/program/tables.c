@@ -5,8 +5,6 @@
 
 #include "runtime/program/program.h"
 
-#define MAX_TABLE_LENGTH ((int64_t)QUADRILLE_MAX_RANKS + 1)
-
 /* Runs the code of an expression outside the body. */
 static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fragment fragment,
                             int64_t* value) {
@@ -19,7 +17,7 @@ static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fr
 }
 
 static const char* allocate(struct quadrille_tables* tables, int index, int64_t length) {
-  if (length < 0 || length > MAX_TABLE_LENGTH) return "a table is too long";
+  if (length < 0 || length > QUADRILLE_MAX_TABLE_LENGTH) return "a table is too long";
   tables->lengths[index] = length;
   if (tables->rooms[index] > length) return NULL;
   free(tables->entries[index]);
@@ -178,6 +176,10 @@ const char* quadrille_tables_refill(struct quadrille_tables* tables,
                                     const struct quadrille_program* program,
                                     const struct quadrille_place* place) {
   struct quadrille_walker walker;
+  const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
+  for (int i = 0; i < program->parameter_count; i++)
+    if (parameters[i] < -QUADRILLE_MAX_PARAMETER || parameters[i] > QUADRILLE_MAX_PARAMETER)
+      return "a parameter of the schedule is further from 0 than 2^40";
   for (int i = 0; i < program->table_count; i++) {
     /* Starts afresh: the lengths of earlier tables are known now. */
     quadrille_walk_start(&walker, program, tables, place);
@@ -195,7 +197,7 @@ const char* quadrille_tables_refill(struct quadrille_tables* tables,
   }
   const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;
-  if (tables->temporary_blocks < 0 || tables->temporary_blocks > MAX_TABLE_LENGTH)
+  if (tables->temporary_blocks < 0 || tables->temporary_blocks > QUADRILLE_MAX_TABLE_LENGTH)
     return "the program needs too many temporary blocks";
   return NULL;
 }

@@ -218,9 +218,9 @@ bad_nodes() { refuses "$2" generate factor --nodes "$1" --out x.qs; }
 bad_nodes 0 '--nodes: a node of 0 ranks; every node has at least 1'
 bad_nodes 1,-2 '--nodes: a node of -2 ranks'
 bad_nodes 0x4 '--nodes: 0 nodes of 4 ranks; a count is at least 1'
-bad_nodes 1000000000000000000000000000000 'more than 16777216 ranks; check the counts'
-bad_nodes 99999999x99999999 'more than 16777216 ranks; check the counts'
-bad_nodes 2147483648 'more than 16777216 ranks; check the counts'
+bad_nodes 1000000000000000000000000000000 'more than 1048576 ranks; check the counts'
+bad_nodes 99999999x99999999 'more than 1048576 ranks; check the counts'
+bad_nodes 2147483648 'more than 1048576 ranks; check the counts'
 for list in , 1,,2 1, x 4x '1;2' one 1.5 '16(x2)'; do
   bad_nodes "$list" "--nodes: '$list' is not a node list; write sizes like 1,2,3 or 4x8 or 512x16,5"
 done

@@ -130,6 +130,23 @@ refuted 'algorithm a for broadcast
 step 0
   if rank = root
     send send[0] to 0' 2 'but in step 0' 'step 0: send 0' --root 1
+# Blocks of one byte alone.
+one_byte() { # PIECES_FROM
+  refuted "algorithm a for allgather
+copy send[0] to recv[rank]
+for k in 0 .. ranks - 1
+  step k
+    receive recv[wrap(rank - 1 - k, ranks)]@$1 from wrap(rank - 1, ranks)
+    send recv[wrap(rank - k, ranks)]@$1 to wrap(rank + 1, ranks)" 4 "$2" 'step 0: receive'
+}
+one_byte 0..1 'which is 0 long'
+one_byte 0..min\(1,ranks\) 'which is 0 long'
+refuted 'algorithm a for allgather
+copy send[0]@0..1 to recv[rank]@0..1
+for k in 0 .. ranks - 1
+  step k
+    receive recv[wrap(rank - 1 - k, ranks)] from wrap(rank - 1, ranks)
+    send recv[wrap(rank - k, ranks)] to wrap(rank + 1, ranks)' 4 'which is 0 long' 'copy'
 # Where none is given, it is looked at with several roots.
 printf '%s\n' 'algorithm a for broadcast
 if rank = 0
@@ -163,7 +180,7 @@ says 'a.qs: verified'
 
 expect 0 "$verifier" prove factor xor+drop
 says 'alltoall.factor: proven for all sizes'
-says 'alltoall.xor+drop: proven for up to 1048576 ranks'
+says 'alltoall.xor+drop: proven for all sizes'
 proof=$root/emitted/proofs/alltoall.factor.proof
 expect 0 "$verifier" prove --proof "$proof" --verbose
 says 'cover'

@@ -126,8 +126,6 @@ TEST(Formulas, AJobSaysInWordsWhatIsRequiredOfTheRanksAlone) {
   EXPECT_EQ(job_for_any_nodes(variant_of("factor-even")).needs, "an even number of ranks");
   EXPECT_EQ(job_for_any_nodes(variant_of("tuna")).needs, "");
   EXPECT_EQ(job_for_any_nodes(variant_of("factor")).needs, "");
-  EXPECT_EQ(job_for_any_nodes(variant_of("xor")).most_ranks, 1 << 20);
-  EXPECT_EQ(job_for_any_nodes(variant_of("factor")).most_ranks, 0);
 }
 
 // One file serves every job, in no more bytes than one for given nodes, and what a program requires.

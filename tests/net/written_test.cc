@@ -215,8 +215,24 @@ step 5 after -1
                                  10, false);
 }
 
+void expect_gathered_by_any_window(const Scheduled& scheduled) {
+  for (const int window : {1, 2, 16})
+    for (const bool is_eager : {false, true})
+      for (unsigned seed = 0; seed < 20; ++seed)
+        expect_everywhere(scheduled, {.window = window, .is_eager = is_eager, .seed = seed},
+                          MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
+                            const int own = 10 + this_rank();
+                            std::vector<int> all(static_cast<size_t>(scheduled.ranks), -1), wanted;
+                            for (int r = 0; r < scheduled.ranks; ++r) wanted.push_back(10 + r);
+                            const int code = quadrille_allgather(schedule, &own, 1, MPI_INT,
+                                                                 all.data(), 1, MPI_INT, comm);
+                            EXPECT_EQ(all, wanted);
+                            return code;
+                          });
+}
+
 TEST(WrittenCopies, OutsideStepsSeparateAllgathers) {
-  const Scheduled barrier = written(R"(
+  expect_gathered_by_any_window(written(R"(
 algorithm barrier for allgather
 step 1 after -1
   send send[0] to wrap(rank + 1, ranks)
@@ -226,18 +242,70 @@ step 2 after -1
   send recv[wrap(rank - 1, ranks)] to wrap(rank + 1, ranks)
   receive recv[wrap(rank - 2, ranks)] from wrap(rank - 1, ranks)
 )",
-                                    {3});
-  for (const int window : {1, 2, 16})
-    for (unsigned seed = 0; seed < 20; ++seed)
-      expect_everywhere(barrier, {.window = window, .seed = seed}, MPI_SUCCESS,
-                        [](quadrille_schedule schedule, MPI_Comm comm) {
-                          const int own = 10 + this_rank();
-                          std::array<int, 3> all = {-1, -1, -1};
-                          const int code = quadrille_allgather(schedule, &own, 1, MPI_INT,
-                                                               all.data(), 1, MPI_INT, comm);
-                          EXPECT_EQ(all, (std::array<int, 3>{10, 11, 12}));
-                          return code;
-                        });
+                                        {3}));
+}
+
+// ---- places that hold foreign blocks for a while
+
+// Rank 1 keeps block 0 where block 2 is to come, and sends it on from there; what others do meanwhile
+// differs. The receive of block 2 must not be posted before that.
+std::string borrowing(const std::string& meanwhile) {
+  return R"(
+algorithm borrow for allgather
+copy send[0] to recv[rank]
+)" + meanwhile +
+         R"(
+if rank = 0
+  step 3000
+    send recv[0] to 1
+if rank = 1
+  step 3000
+    receive recv[2] from 0
+  step 3001
+    send recv[2] to 2
+  step 3002
+    receive recv[2] from 2
+if rank = 2
+  step 3001
+    receive recv[0] from 1
+  step 3002 after 0
+    send recv[2] to 1
+step 3010
+  if rank = 0
+    send recv[0] to 1
+  if rank = 1
+    receive recv[0] from 0
+step 3020
+  if rank = 0
+    receive recv[2] from 2
+    receive recv[1] from 1
+  if rank = 1
+    send recv[1] to 0
+    send recv[1] to 2
+  if rank = 2
+    send recv[2] to 0
+    receive recv[1] from 1
+)";
+}
+
+TEST(WrittenPlaces, ThatHoldAForeignBlockAreReadBeforeTheirOwnArrives) {
+  expect_gathered_by_any_window(written(borrowing(""), {3}));
+  expect_gathered_by_any_window(written(borrowing(R"(if rank < 2
+  for k in 0 .. 40
+    step k
+      send nothing to 1 - rank
+      receive nothing from 1 - rank)"),
+                                        {3}));
+  expect_gathered_by_any_window(written(borrowing(R"(if rank != 1
+  for k in 0 .. 40
+    step k after k - 7
+      send nothing to 2 - rank
+      receive nothing from 2 - rank)"),
+                                        {3}));
+  expect_gathered_by_any_window(written(borrowing(R"(step 1 after -1
+  send recv[rank] to wrap(rank + 1, 3)
+  receive recv[wrap(rank + 1, 3)] from wrap(rank - 1, 3))"),
+                                        {3}));
 }
 
 }  // namespace

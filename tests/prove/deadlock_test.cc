@@ -21,7 +21,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string kProof = R"(deadlock
+const std::string kProof = R"(fits
+  use monotone(0, x - s[i], B)
+  use monotone(x - s[i], 0, B)
+  use monotone(x - s[i] + 1, (m[i] + B - 1) div B, B)
+  use monotone(0, y - s[j], B)
+  use monotone(y - s[j], 0, B)
+  use monotone(y - s[j] + 1, (m[j] + B - 1) div B, B)
+deadlock
   given 2 <= ranks
   given 0 < m[rank]
   with send 1 where k = 0, turn = 0

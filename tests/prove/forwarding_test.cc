@@ -42,7 +42,14 @@ if 1 < ranks
         send recv[i]@xlow..xhigh to right
 )";
 
-const std::string kRingProof = R"(define round(source, target, offset)
+const std::string kRingProof = R"(fits
+  use monotone(0, x - s[i], B)
+  use monotone(x - s[i], 0, B)
+  use monotone(x - s[i] + 1, (m[i] + B - 1) div B, B)
+  use monotone(0, y - s[j], B)
+  use monotone(y - s[j], 0, B)
+  use monotone(y - s[j] + 1, (m[j] + B - 1) div B, B)
+define round(source, target, offset)
   as wrap(s[target] - 1 - (s[source] + offset div B), s[ranks])
 define passes(source, target, offset)
   as y(target, round(source, target, offset)) - s[j(target, round(source, target, offset))]
@@ -214,7 +221,7 @@ TEST(Forwarding, TablesThatCannotBeFilledOrSearchedAreRefused) {
   const auto with = [](const std::string& lines) {
     return prove(changed(kDirect, "copy", lines + "\ncopy"), kDirectProof);
   };
-  EXPECT_THAT(with("table t[i in 0 .. ranks - 4] = i").failed, ElementsAre("length of t"));
+  EXPECT_THAT(with("table t[i in 0 .. ranks - 4] = i").failed, ElementsAre("fits 1"));
   const std::string searched = "\nrequire locate(t, 1) <= ranks";
   EXPECT_THAT(with("table t[i in 0 .. ranks] = i div 2" + searched).failed, IsEmpty());
   EXPECT_THAT(with("table t[i in 0 .. ranks] = i mod 2" + searched).failed,

@@ -91,7 +91,7 @@ void Survey::ask(const Mutant& mutant, Fate& fate, verifier::Prover& prover) con
     return;
   }
   for (const verifier::Obligation& obligation : plan->obligations) {
-    const verifier::ProofPlan one{{obligation}, {}, plan->bounded_ranks, {}, false};
+    const verifier::ProofPlan one{{obligation}, {}, {}, false};
     const verifier::ObligationResult result = prover.prove(proof, one).obligations[0];
     if (result.proven) continue;
     fate.unproven = result.name;

@@ -36,16 +36,15 @@ std::string report_of(const Program& program, const std::vector<int64_t>& sizes)
 }
 
 std::string scope_of(const std::string& name) {
-  if (name.starts_with("xor")) return "up to 1048576 ranks\n";
-  if (name == "recursive-doubling") return "up to 1048576 ranks and all counts\n";
   if (name == "tuna") return "all sizes and values of radix\n";
   if (name == "scattered") return "all sizes and values of block_count\n";
   if (name == "hierarchical-overlapped") return "all sizes and values of early\n";
   if (name.starts_with("tuna-")) return "all sizes, values of radix and values of block_count\n";
   if (name == "bruck") return "all sizes, counts and values of radix\n";
   if (name.starts_with("blocked-ring")) return "all sizes, counts and values of B\n";
-  return name == "linear-ring" || name == "neighbor-exchange" ? "all sizes and counts\n"
-                                                              : "all sizes\n";
+  return name == "linear-ring" || name == "neighbor-exchange" || name == "recursive-doubling"
+             ? "all sizes and counts\n"
+             : "all sizes\n";
 }
 
 TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
@@ -92,22 +91,6 @@ TEST(Proven, IsNoScheduleForAnyNodesOfAChangedProgram) {
   }
 }
 
-TEST(Proven, IsNoScheduleForMoreRanksThanItsProof) {
-  const Algorithm* exchange = find_algorithm(Collective::kAlltoall, "xor");
-  const Program program = make_program(*exchange, all_choices(*exchange)[0]);
-  Job job;
-  for (const auto& [most, proven] : {std::pair<int64_t, bool>{0, false},
-                                     {1, true},
-                                     {1 << 20, true},
-                                     {(1 << 20) + 1, false},
-                                     {1 << 24, false}}) {
-    job.most_ranks = most;
-    EXPECT_EQ(is_proven(for_any_nodes(program, job)), proven) << most;
-  }
-  EXPECT_THAT(proof_report("any.qs", for_any_nodes(program, job), 1),
-              HasSubstr("proven for up to 1048576 ranks; the file is for more"));
-}
-
 TEST(Proven, IsNoChangedProgram) {
   const Algorithm* factor = find_algorithm(Collective::kAlltoall, "factor");
   const Program program = make_program(*factor, all_choices(*factor)[0]);
@@ -128,15 +111,6 @@ TEST(Proven, IsTheProgramUnderOtherNames) {
   set_names(program, other);
   EXPECT_THAT(report_of(program, {1, 2}),
               HasSubstr("this code is alltoall.factor, proven for all"));
-}
-
-TEST(Proven, IsXorForNoMoreRanksThanItsProof) {
-  for (const ProvenProgram& program : proven_programs())
-    EXPECT_EQ(program.most_ranks, program.name.starts_with("alltoall.xor") ||
-                                          program.name == "allgather.recursive-doubling"
-                                      ? 1 << 20
-                                      : 0)
-        << program.name;
 }
 
 }  // namespace

@@ -188,18 +188,21 @@ TEST(Batches, LeaveGreatNumbersToThePlainWalk) {
        {"let x = k*4611686018427387904", "let x = k*1152921504606846976 - 9223372036854775807",
         "let x = min(k, -9223372036854775807) + k", "let x = 9223372036854775800 + k",
         "let x = wrap(k, 9223372036854775807)", "let x = k < 9223372036854775807 ? k : 0",
-        "let x = s[k]", "let x = m[k]", "let x = locate(s, 4611686018427387904*k)"}) {
-    const Program program =
-        parse_program(
-            "algorithm a for allgather\ntable m[i in 0 .. 8] = i*1152921504606846976\ntable t = "
-            "counts\ntable s = prefix(t)\nfor k in 0 .. "
-            "40\n  " +
-                body + "\n  step k\n    send recv[0] to x\n",
-            "great")
-            .value();
-    for (const int64_t great : {int64_t{1} << 59, int64_t{1} << 61})
-      expect_same(program, bind(program, job_of({2}), {{{great, great}}, {}, 0}, 0).value(), body);
-  }
+        "let x = s[k]", "let x = m[k]", "let x = locate(s, 4611686018427387904*k)"})
+    for (const int64_t great : {int64_t{1} << 59, int64_t{1} << 61}) {
+      const std::string text = fmt::format(R"(algorithm a for allgather
+table m[i in 0 .. 8] = i*1152921504606846976
+table t[i in 0 .. 2] = {}
+table s = prefix(t)
+for k in 0 .. 40
+  {}
+  step k
+    send recv[0] to x
+)",
+                                           great, body);
+      const Program program = parse_program(text, "great").value();
+      expect_same(program, bind(program, job_of({2}), {}, 0).value(), body);
+    }
   const Program program = parse_program(
                               "algorithm a for allgather\nfor k in 9223372036854775800 .. "
                               "9223372036854775807\n  step k\n    send recv[0] to k\n",

@@ -103,9 +103,9 @@ TEST(Binding, RefusesTablesThatMakeNoSense) {
   EXPECT_EQ(refusal("table t = powers(1, 8)"), "table 't': a radix of 1; it is at least 2");
   EXPECT_EQ(refusal("table t = powers(2, 9223372036854775807)"), "table 't' overflows");
   EXPECT_EQ(refusal("table t[i in 0 .. -1] = i"),
-            "table 't' of -1 entries; at most 16777217 are allowed");
-  EXPECT_EQ(refusal("table t[i in 0 .. 16777218] = i"),
-            "table 't' of 16777218 entries; at most 16777217 are allowed");
+            "table 't' of -1 entries; at most 33554432 are allowed");
+  EXPECT_EQ(refusal("table t[i in 0 .. 33554433] = i"),
+            "table 't' of 33554433 entries; at most 33554432 are allowed");
   EXPECT_EQ(refusal("table t[i in 0 .. 3] = 6 div (2 - i)"),
             "t[2] is undefined: a divisor that is not positive");
   EXPECT_EQ(refusal("table t[i in 0 .. 2] = 9223372036854775807\ntable u = prefix(t)"),
@@ -133,9 +133,9 @@ TEST(Binding, WantsACountForEveryRank) {
 TEST(Binding, BoundsTemporaryBlocks) {
   EXPECT_EQ(refusal("temporary 2*ranks blocks"), "bound");
   EXPECT_EQ(refusal("temporary ranks - 7 blocks"),
-            "-1 temporary blocks; between 0 and 16777217 are allowed");
-  EXPECT_EQ(refusal("temporary 16777218 blocks"),
-            "16777218 temporary blocks; between 0 and 16777217 are allowed");
+            "-1 temporary blocks; between 0 and 33554432 are allowed");
+  EXPECT_EQ(refusal("temporary 33554433 blocks"),
+            "33554433 temporary blocks; between 0 and 33554432 are allowed");
 }
 
 TEST(Binding, TakesARootThatExists) {

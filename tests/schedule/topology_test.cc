@@ -46,10 +46,9 @@ TEST(Nodes, ReadWhatTheyPrint) {
 }
 
 TEST(Nodes, ReachTheLargestJobAndNoFurther) {
-  EXPECT_EQ(parse_nodes("16777216")->ranks(), kMaxRanks);
-  EXPECT_EQ(parse_nodes("1048576x16")->ranks(), kMaxRanks);
-  EXPECT_EQ(error_of(parse_nodes("16777217")),
-            "--nodes: more than 16777216 ranks; check the counts");
+  EXPECT_EQ(parse_nodes("1048576")->ranks(), kMaxRanks);
+  EXPECT_EQ(parse_nodes("65536x16")->ranks(), kMaxRanks);
+  EXPECT_EQ(error_of(parse_nodes("1048577")), "--nodes: more than 1048576 ranks; check the counts");
 }
 
 TEST(Nodes, RefuseWhatIsNoCount) {
@@ -65,7 +64,7 @@ TEST(Nodes, RefuseAbsurdCountsOfAnyLength) {
        {"1000000000000000000000000000000", "1,1000000000000000000000000000000",
         "1000000000000000000000000000000x1", "1x1000000000000000000000000000000", "2147483648",
         "4294967296x4294967296", "9223372036854775807x2", "8388608,8388608,1"})
-    EXPECT_EQ(error_of(parse_nodes(list)), "--nodes: more than 16777216 ranks; check the counts")
+    EXPECT_EQ(error_of(parse_nodes(list)), "--nodes: more than 1048576 ranks; check the counts")
         << list;
 }
 
@@ -127,10 +126,10 @@ TEST(Hostfile, RefusesListsThatItCannotExpand) {
     EXPECT_EQ(
         refusal("a\n" + std::string(list) + ":2"),
         "f:2: '" + std::string(list) + "' is not a host or a list of hosts like node[01-03,07]");
-  for (const char* list : {"n[0-16777216]", "n[1-4097]m[1-4096]", "n[1-9,0-16777207]"})
+  for (const char* list : {"n[0-1048576]", "n[1-1025]m[1-1024]", "n[1-9,0-1048567]"})
     EXPECT_EQ(refusal(list),
-              "f:1: '" + std::string(list) + "' names more than 16777216 hosts; check the ranges");
-  EXPECT_EQ(refusal("n[1-4096]:4097"), "f: more than 16777216 ranks; check the counts");
+              "f:1: '" + std::string(list) + "' names more than 1048576 hosts; check the ranges");
+  EXPECT_EQ(refusal("n[1-1024]:1025"), "f: more than 1048576 ranks; check the counts");
 }
 
 TEST(Hostfile, RefusesBadLinesByNumber) {
@@ -141,9 +140,9 @@ TEST(Hostfile, RefusesBadLinesByNumber) {
   EXPECT_EQ(refusal("a:-3"), "f:1: 'a:-3' " + remedy);
   EXPECT_EQ(refusal("a 4"), "f:1: 'a 4' " + remedy);
   EXPECT_EQ(refusal(":4"), "f:1: ':4' " + remedy);
-  EXPECT_EQ(refusal("a:16777217"), "f:1: more than 16777216 ranks on 'a'; check the counts");
-  EXPECT_EQ(refusal("a:16777216\n\na"), "f:3: more than 16777216 ranks on 'a'; check the counts");
-  EXPECT_EQ(refusal("a:16777216\nb"), "f: more than 16777216 ranks; check the counts");
+  EXPECT_EQ(refusal("a:1048577"), "f:1: more than 1048576 ranks on 'a'; check the counts");
+  EXPECT_EQ(refusal("a:1048576\n\na"), "f:3: more than 1048576 ranks on 'a'; check the counts");
+  EXPECT_EQ(refusal("a:1048576\nb"), "f: more than 1048576 ranks; check the counts");
   EXPECT_EQ(refusal(""), "f: no nodes; give at least one");
   EXPECT_EQ(refusal("# nobody\n"), "f: no nodes; give at least one");
 }

@@ -134,6 +134,16 @@ TEST(Validate, PutsStatementsWhereTheyBelong) {
   EXPECT_EQ(in_alltoall("copy recv[0] to send[0]"), "f: a copy into the send buffer");
 }
 
+TEST(Validate, KnowsNoLengthsOfBlocksInAnAllToAll) {
+  const std::string flaw =
+      "f: a part of a block in an all-to-all, where no rank knows how long all blocks are";
+  EXPECT_EQ(in_alltoall("step 1\n  send send[0]@0..1 to 1"), flaw);
+  EXPECT_EQ(in_alltoall("step 1\n  receive recv[0]@0..0 from 1"), flaw);
+  EXPECT_EQ(in_alltoall("copy send[0] to temp[0]@0..1"), flaw);
+  EXPECT_EQ(refusal_of_text("algorithm a for allgather\ncopy send[0]@0..1 to recv[0]@0..1"),
+            "valid");
+}
+
 TEST(Validate, KeepsReductionsToCollectivesWithAnOperator) {
   const std::string reduce = "reduce left send[0] into recv[0]";
   EXPECT_EQ(in_alltoall(reduce), "f: 'reduce' in a collective without an operator");

@@ -43,7 +43,7 @@ void expect_same_value(const Expression& expression) {
   const auto sizes =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 6)));
   Job job = job_of(sizes);
-  job.parameters = {random_constant(), random_constant()};
+  job.parameters = {random_constant() % kMaxParameter, random_constant() % kMaxParameter};
   const Binding binding = bind(program, job, {}, 0).value();
   const int64_t rank = *rc::gen::inRange<int64_t>(0, binding.place.ranks);
 

@@ -25,6 +25,7 @@ class PlainWalk {
         environment_{binding.place, binding.parameters, binding.tables, {}},
         sink_(sink) {
     environment_.place.rank = rank;
+    iterations_ = binding.most_iterations;
   }
 
   // kTooLong after that many statements and rounds of loops.
@@ -75,6 +76,7 @@ class PlainWalk {
       environment_.variables.push_back(i);
       body(loop.body, in_step);
       environment_.variables.pop_back();
+      if (--iterations_ < 0) throw WalkEnd::kUndefined;
     }
   }
   void statement(const If& choice, bool in_step) {
@@ -105,7 +107,7 @@ class PlainWalk {
   const Program& program_;
   Environment environment_;
   Sink& sink_;
-  int64_t left_ = 0;
+  int64_t left_ = 0, iterations_ = 0;
 };
 
 }  // namespace quadrille

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "schedule/topology.h"
 #include "verifier/prove/logic.h"
 #include "verifier/prove/obligations.h"
 
@@ -46,7 +47,7 @@ Expression is_rank(const Expression& e) {
   return both(at_most(constant(0), e), below(e, leaf(Operator::kRanks)));
 }
 Expression few_ranks(const Expression& x, const Expression& y) {
-  const Expression bounded = at_most(leaf(Operator::kRanks), constant(kBitVectorRanks));
+  const Expression bounded = at_most(leaf(Operator::kRanks), constant(kMaxRanks));
   return both(bounded, both(is_rank(x), is_rank(y)));
 }
 
@@ -83,7 +84,7 @@ std::optional<Expression> groups_axiom(const Program& program,
   const auto group = [&](const Expression& e) { return apply(Operator::kDivide, {e, size}); };
   const Expression entry =
       both(both(at_most(constant(0), k), below(k, leaf(Operator::kLength, powers))),
-           at_most(size, constant(kBitVectorRanks)));
+           at_most(size, constant(kMaxRanks)));
   return implies(
       both(few_ranks(x, y), entry),
       apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(group(x), group(y)),
@@ -182,6 +183,9 @@ void Logic::know_element(const Application& application) {
         z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
   } else if (table.kind == TableKind::kCounts) {
     known_.push_back(z3::implies(inside, term(application.result) >= 0));
+    if (greatest_count_)
+      known_.push_back(z3::implies(
+          inside, less_equal(application.result, Polynomial::constant(*greatest_count_))));
   } else if (sums_counts(application.table)) {
     known_.push_back(z3::implies(
         inside,

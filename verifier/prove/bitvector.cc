@@ -1,6 +1,7 @@
 // Four facts in 24 bits, unsigned; numbers of up to 2^20 and their doubles do not wrap round.
 #include "verifier/prove/bitvector.h"
 
+#include "schedule/topology.h"
 namespace quadrille::verifier {
 namespace {
 
@@ -13,7 +14,7 @@ struct Bits {
         y(q.logic.context().bv_const("qd_y", kBits)),
         p(q.logic.context().bv_const("qd_p", kBits)) {
     q.bit_vectors = true;
-    q.hypotheses.push_back(z3::ule(p, number(kBitVectorRanks)));
+    q.hypotheses.push_back(z3::ule(p, number(kMaxRanks)));
     q.hypotheses.push_back(z3::ult(x, p));
     q.hypotheses.push_back(z3::ult(y, p));
   }

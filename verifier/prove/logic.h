@@ -12,6 +12,7 @@
 #include <z3++.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -87,6 +88,9 @@ class Logic {
   // still to be shown.
   void doubt_sums() { sums_known_ = false; }
 
+  // No count of the call is greater.
+  void bound_counts(int64_t limit) { greatest_count_ = limit; }
+
   // What is known of all terms made so far: definitions of quotients, commutativity, and the table
   // axioms.
   std::vector<z3::expr> knowledge();
@@ -131,6 +135,7 @@ class Logic {
   std::map<std::pair<int64_t, unsigned>, bool> seen_elements_, seen_locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;
+  std::optional<int64_t> greatest_count_;
   std::map<Place, Polynomial> rewrites_;
   std::map<unsigned, Polynomial> choices_;  // the name of each
   std::vector<z3::expr> kept_;              // terms keep their identity while they live

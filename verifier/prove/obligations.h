@@ -92,15 +92,12 @@ struct FalseClaim {
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
-  bool bounded_ranks = false;  // proven for at most 2^20 ranks: xor is proven over bit-vectors
-  std::string scope;           // what it is proven for: "all sizes, counts and values of B"
-  bool deadlocks = false;      // what is proven is that the program deadlocks
+  std::string scope;       // what it is proven for: "all sizes, counts and values of B"
+  bool deadlocks = false;  // what is proven is that the program deadlocks
 };
 
 // Errors are the proof's: a witness that is missing, a name that is not known.
 Result<ProofPlan> plan_proof(const Proof& proof);
-
-inline constexpr int64_t kBitVectorRanks = int64_t{1} << 20;
 
 }  // namespace quadrille::verifier
 

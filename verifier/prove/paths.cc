@@ -15,11 +15,6 @@ bool same_element(const PathElement& a, const PathElement& b) {
 
 }  // namespace
 
-bool is_prefix(const Path& prefix, const Path& path) {
-  return prefix.size() <= path.size() &&
-         std::equal(prefix.begin(), prefix.end(), path.begin(), same_element);
-}
-
 bool is_part_of(const Path& part, const Path& path) {
   auto next = part.begin();
   for (const PathElement& element : path)

@@ -9,8 +9,6 @@
 
 namespace quadrille::verifier {
 
-bool is_prefix(const Path& prefix, const Path& path);
-
 // Whether whatever is on the one path is, in that order, on the other, which then knows at least as
 // much.
 bool is_part_of(const Path& part, const Path& path);

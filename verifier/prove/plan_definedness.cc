@@ -24,7 +24,6 @@ void Planner::xor_facts() {
     for (const Line& line : statement.lines)
       for (const Token& token : line.tokens) has_xor |= token.text == "xor";
   if (!has_xor) return;
-  plan_.bounded_ranks = true;
   for (Obligation& fact : bitvector_obligations()) plan_.obligations.push_back(std::move(fact));
 }
 
@@ -39,9 +38,7 @@ void Planner::defined() {
     });
     if (known) continue;
     asked.push_back(place);
-    View view{{}, {}, true};
-    for (const PathElement& element : place.path)
-      if (element.kind == PathElement::Kind::kLoop) view.unknowns.push_back(element.name);
+    const View view = view_along(place.path);
     const Uses facts = uses(statement, with_loop_names(view));
     add(fmt::format("defined {}", asked.size()), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, place.path, facts);
@@ -49,6 +46,13 @@ void Planner::defined() {
            negated(q, place.expression, instance));
     });
   }
+}
+
+View Planner::view_along(const Path& path) {
+  View view{{}, {}, true};
+  for (const PathElement& element : path)
+    if (element.kind == PathElement::Kind::kLoop) view.unknowns.push_back(element.name);
+  return view;
 }
 
 View Planner::with_loop_names(View view) const {

@@ -124,20 +124,12 @@ std::vector<z3::expr> Planner::has_part(Query& q, const Site& site, const Instan
 
 void Planner::table_facts() {
   const View nowhere{{}, {}, false};
-  const Uses facts = uses(find("defined", ""), nowhere);
   for (const Table& table : program_.tables) {
-    const Polynomial zero = Polynomial::constant(0), two = Polynomial::constant(2);
+    const Polynomial two = Polynomial::constant(2);
     if (table.kind == TableKind::kPowers)
       add("powers of " + table.name.text, [=, this](Query& q) {
         const Polynomial radix = q.logic.number(table.first, unknowns(q, nowhere));
         show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
-      });
-    if (table.kind == TableKind::kMap)
-      add("length of " + table.name.text, [=, this](Query& q) {
-        const Instance instance = unknowns(q, nowhere);
-        assume(q, facts, instance);
-        const Polynomial length = q.logic.number(table.first, instance);
-        show(q, {}, {q.logic.less_equal(zero, length)}, q.logic.less(length, zero));
       });
     if (table.kind == TableKind::kPrefix) summed_entries(program_.tables[table.source]);
   }

@@ -11,16 +11,6 @@
 
 namespace quadrille::verifier {
 
-namespace {
-
-bool contains(const LoopSite& loop, const StepSite& step) {
-  Path inside = loop.path;
-  inside.push_back({PathElement::Kind::kLoop, {}, loop.low, loop.high, loop.variable});
-  return is_prefix(inside, step.path);
-}
-
-}  // namespace
-
 void Planner::port() {
   for (const StepSite& step : anatomy_.steps)
     if (error_.empty()) messages_of(step);
@@ -28,6 +18,8 @@ void Planner::port() {
   if (program_.port.kind == PortKind::kNone || program_.port.per == PortScope::kRank) return;
   const auto base = node_table();
   if (!base) return fail_proof("a port per node needs a table of prefix(nodes)");
+  for (size_t loop = 0; loop < anatomy_.loops.size(); ++loop)
+    if (intervals_[loop] && is_alike_everywhere(loop)) same_iteration(loop);
   if (program_.port.kind == PortKind::kSendReceive) return one_each_way(*base);
   for (size_t i = 0; i < anatomy_.steps.size(); ++i) {
     if (!leaves_its_node(i))
@@ -155,20 +147,62 @@ void Planner::stays_inside(const Site& site, int64_t base) {
   });
 }
 
-int Planner::shared_loops(const StepSite& a, const StepSite& b) const {
-  int shared = 0;
-  for (const LoopSite& loop : anatomy_.loops) {
-    if (loop.variable != shared) continue;
-    const size_t index = &loop - anatomy_.loops.data();
-    const bool around_both = contains(loop, a) && contains(loop, b);
-    if (!around_both) continue;
-    const Interval& interval = *intervals_[index];
-    if (mentions_rank(loop.low) || mentions_rank(loop.high) || mentions_rank(interval.from) ||
-        mentions_rank(interval.to))
-      return shared;
-    ++shared;
-  }
-  return shared;
+// What is claimed of these, same_iteration() asks.
+bool Planner::is_alike_everywhere(int loop) const {
+  const LoopSite& site = anatomy_.loops[loop];
+  const Interval& interval = *intervals_[loop];
+  return !mentions_rank(site.low) && !mentions_rank(site.high) && !mentions_rank(interval.from) &&
+         !mentions_rank(interval.to);
+}
+
+size_t Planner::shared_loops(const StepSite& a, const StepSite& b) const {
+  const auto parted =
+      std::mismatch(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end()).first;
+  return std::find_if(a.loops.begin(), parted,
+                      [this](int loop) { return !is_alike_everywhere(loop); }) -
+         a.loops.begin();
+}
+
+// Any two ranks that are in this loop at one key, in the same iterations of the loops around it, are
+// in the same iteration of it: as what follows from `keys`, that of two iterations at a rank the keys
+// of the lower come first, is known at both.
+void Planner::same_iteration(size_t loop) {
+  const LoopSite& site = anatomy_.loops[loop];
+  const View view = view_of_body(loop + 1);
+  const TwoSteps both = two_of(view, view, site.variable, false);
+  const Uses facts = uses(find("port", ""), both.view);
+  add(fmt::format("port: one iteration of {} at a key", body_name(loop + 1)), [=, this](Query& q) {
+    const Path path = path_of_body(loop + 1);
+    const auto [first, second] = two_at(q, both, path, facts);
+    const Polynomial &x = first.variables.back(), &y = second.variables.back(),
+                     at = q.logic.fresh("key");
+    std::vector<z3::expr> guards = along(q, path, second);
+    append(guards, within(q, second.rank, q.logic.ranks()));
+    const z3::expr both_there = all(q, guards);
+    for (const Instance* instance : {&first, &second}) {
+      guards.push_back(q.logic.less_equal(q.logic.number(intervals_[loop]->from, *instance), at));
+      guards.push_back(q.logic.less(at, q.logic.number(intervals_[loop]->to, *instance)));
+      for (const auto& [lower, higher] : {std::pair(x, y), std::pair(y, x)})
+        q.hypotheses.push_back(in_turn(q, loop, *instance, lower, higher));
+    }
+    const z3::expr same = q.logic.equal(x, y);
+    q.goal = z3::implies(all(q, guards), same);
+    q.mutant = z3::implies(both_there, same);
+  });
+}
+
+// At the rank of the instance, which is in the loop.
+z3::expr Planner::in_turn(Query& q, size_t loop, Instance instance, const Polynomial& lower,
+                          const Polynomial& higher) const {
+  const LoopSite& site = anatomy_.loops[loop];
+  const std::vector<z3::expr> there = {
+      q.logic.less_equal(q.logic.number(site.low, instance), lower), q.logic.less(lower, higher),
+      q.logic.less(higher, q.logic.number(site.high, instance))};
+  instance.variables.back() = lower;
+  const Polynomial end = q.logic.number(intervals_[loop]->to, instance);
+  instance.variables.back() = higher;
+  return z3::implies(all(q, there),
+                     q.logic.less_equal(end, q.logic.number(intervals_[loop]->from, instance)));
 }
 
 Planner::TwoSteps Planner::two_steps(const StepSite& a, const StepSite& b) const {

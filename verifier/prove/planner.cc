@@ -26,6 +26,7 @@ Result<ProofPlan> Planner::run() {
     if (error_.empty()) read_early(statement);
   if (error_.empty()) check_hints();
   if (error_.empty()) defined();
+  if (error_.empty()) fits();
   if (error_.empty()) keys();
   if (const ProofStatement* statement = find("deadlock", ""))
     deadlock(*statement);
@@ -45,16 +46,14 @@ void Planner::works() {
 }
 
 std::string Planner::scope() const {
-  std::vector<std::string> all;
-  if (!plan_.bounded_ranks) all.push_back("sizes");
+  std::vector<std::string> all = {"sizes"};
   if (uses_counts(program_)) all.push_back("counts");
   for (const Parameter& parameter : program_.parameters)
     all.push_back("values of " + parameter.name.text);
   std::string text;
   for (size_t i = 0; i < all.size(); ++i)
     text += (i == 0 ? "all " : i + 1 < all.size() ? ", " : " and ") + all[i];
-  if (!plan_.bounded_ranks) return text;
-  return fmt::format("up to {} ranks{}", kBitVectorRanks, text.empty() ? "" : " and " + text);
+  return text;
 }
 
 void Planner::fail_proof(const std::string& message) {
@@ -252,9 +251,7 @@ Instance Planner::unknowns(Query& q, const View& view) const {
   if (view.has_rank) in_range(q, instance.rank);
   for (const Expression& requirement : program_.requirements)
     q.hypotheses.push_back(q.logic.condition(requirement, instance));
-  if (plan_.bounded_ranks)
-    q.hypotheses.push_back(
-        q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kBitVectorRanks)));
+  q.hypotheses.push_back(q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kMaxRanks)));
   return instance;
 }
 

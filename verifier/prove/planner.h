@@ -13,6 +13,7 @@
 
 #include "verifier/prove/obligations.h"
 #include "verifier/prove/queries.h"
+#include "verifier/prove/ranges.h"
 #include "verifier/prove/reader.h"
 #include "verifier/prove/sites.h"
 
@@ -121,8 +122,16 @@ class Planner {
   // All that a program must do, but for `defined` and `keys`.
   void works();
   void defined();
+  // Of the ranks and variables that a path knows.
+  static View view_along(const Path& path);
   // The names known in the innermost of the loops that a view is inside of.
   View with_loop_names(View view) const;
+
+  // ---- fits (plan_fits.cc)
+
+  void fits();
+  void bound(Query& q) const;
+  static std::vector<z3::expr> between(Query& q, const Bounded& bounded, const Instance& instance);
 
   // ---- deadlock, in place of all that follows (plan_deadlock.cc)
 
@@ -272,7 +281,11 @@ class Planner {
 
   // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at
   // all ranks.
-  int shared_loops(const StepSite& a, const StepSite& b) const;
+  size_t shared_loops(const StepSite& a, const StepSite& b) const;
+  bool is_alike_everywhere(int loop) const;
+  void same_iteration(size_t loop);
+  z3::expr in_turn(Query& q, size_t loop, Instance instance, const Polynomial& lower,
+                   const Polynomial& higher) const;
 
   const Proof& proof_;
   const Program& program_;

@@ -44,6 +44,7 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"keys", {"from", "to", "use"}},
       {"order", {"use"}},
       {"defined", {"use"}},
+      {"fits", {"use"}},
       {"deadlock", {"given", "with", "use"}},
       {"port", {"use", "inside"}},
       {"in_place", {"use"}}};

@@ -55,6 +55,9 @@ class Anatomist {
       if (table.kind == TableKind::kDistinct &&
           program.tables[table.source].kind != TableKind::kNodes)
         unsupported("distinct values of what may not ascend");
+      if (table.kind == TableKind::kPowers)
+        for (const Expression* e : {&table.first, &table.second})
+          anatomy_.places.push_back({{}, *e});
       if (table.kind != TableKind::kMap) continue;
       anatomy_.places.push_back({{}, table.first});
       anatomy_.places.push_back(
@@ -129,7 +132,9 @@ class Anatomist {
           {loop.name.text, path, bounds.low, bounds.high, bounds.variable, names_, variables_});
       anatomy_.bodies.emplace_back();
       anatomy_.bodies[into].push_back({true, index, path});
+      loops_.push_back(index);
       body(loop.body, inside, index + 1, step);
+      loops_.pop_back();
     });
   }
 
@@ -144,7 +149,7 @@ class Anatomist {
   }
 
   void statement(const Step& step, const Path& path, int into, int) {
-    StepSite site{path, variables_, names_, put_in(step.key, path), std::nullopt, {}};
+    StepSite site{path, loops_, variables_, names_, put_in(step.key, path), std::nullopt, {}};
     if (step.after) site.after = put_in(*step.after, path);
     const int index = static_cast<int>(anatomy_.steps.size());
     anatomy_.steps.push_back(std::move(site));
@@ -310,6 +315,7 @@ class Anatomist {
   int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of the message whose body is being read
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
+  std::vector<int> loops_;              // those of them around steps: indices
   Names names_;
 };
 

@@ -60,6 +60,7 @@ struct Site {
 
 struct StepSite {
   Path path;
+  std::vector<int> loops;  // around it: indices, outermost first
   std::vector<std::string> variables;
   Names names;
   Expression key;

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# What a proof file says is data: no text of it becomes source of the verifier, whatever it closes or opens.
+set -uo pipefail
+certify=$PWD/verifier/certify
+factor=$PWD/emitted/proofs/alltoall.factor.proof
+cd "$TEST_TMPDIR"
+failures=0
+
+# data NAME COMMENT: the proof with that comment, in a file of that name.
+data() {
+  { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
+  if ! "$certify" out.cc "$1.proof"; then
+    echo "FAILED: $1.proof is not certified"
+    failures=$((failures + 1))
+  elif grep -q 'kEvil' out.cc; then
+    echo "FAILED: text of $1.proof stands in the source"
+    failures=$((failures + 1))
+  elif ! grep -q 'constexpr char kProof0Bytes' out.cc; then
+    echo "FAILED: $1.proof is missing in the source"
+    failures=$((failures + 1))
+  fi
+}
+
+data closes ')proof"; struct Evil { Evil() { __builtin_trap(); } } kEvil; const char* kRest = R"proof('
+data quotes '" "\"; int kEvil; //'
+data lines $'\r#define kEvil 1\r'
+data '"kEvil, {}, {}, 0, "' 'a name'
+
+exit $((failures > 0))

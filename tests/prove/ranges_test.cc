@@ -1,0 +1,82 @@
+// The values that intervals allow are no fewer than those that there are: every expression of every
+// program, wherever a rank comes to it, on all small jobs.
+#include "verifier/prove/ranges.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "generator/registry.h"
+#include "schedule/evaluate.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr Limits kSmall{.ranks = 5, .count = 3, .parameter = 5};
+
+// Calls visit(environment) for each way along the path, from that element of it on.
+template <class Visit>
+void follow(const Place& place, size_t from, Environment& environment, const Visit& visit) {
+  if (from == place.path.size()) return visit(environment);
+  const PathElement& element = place.path[from];
+  Undefined why = Undefined::kNone;
+  const auto value = [&](const Expression& e) { return *evaluate(e, environment, &why); };
+  if (element.kind != PathElement::Kind::kLoop) {
+    if (value(element.condition) == (element.kind == PathElement::Kind::kCondition))
+      follow(place, from + 1, environment, visit);
+    return;
+  }
+  const int64_t low = value(element.low), high = value(element.high);
+  for (int64_t i = low; i < high; ++i) {
+    environment.variables.push_back(i);
+    follow(place, from + 1, environment, visit);
+    environment.variables.pop_back();
+  }
+}
+
+bool are_small(const std::vector<int64_t>& parameters) {
+  return std::all_of(parameters.begin(), parameters.end(), [](int64_t value) {
+    return -kSmall.parameter <= value && value <= kSmall.parameter;
+  });
+}
+
+TEST(Ranges, HoldEveryValueOnSmallJobs) {
+  int64_t values = 0, tight = 0;
+  for (const Collective collective : {Collective::kAlltoall, Collective::kAllgather})
+    for (const Variant& variant : variants_of(collective)) {
+      const Anatomy anatomy = take_apart(variant.program);
+      for (const Place& place : anatomy.places) {
+        const auto [low, high] = range_of(variant.program, place, kSmall);
+        bool least = false, greatest = false;
+        for (const std::vector<int64_t>& sizes : all_node_vectors(kSmall.ranks))
+          for (const Job& job : jobs_on(variant, sizes)) {
+            Call call = plain_call(variant.program, job);
+            if (!call.counts.empty())
+              for (size_t i = 0; i < call.counts[0].size(); ++i) call.counts[0][i] = (i * 2 + 1) % 4;
+            const auto binding = bind(variant.program, job, call, 0);
+            if (!binding.ok() || !are_small(binding->parameters)) continue;
+            for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
+              Environment environment{binding->place, binding->parameters, binding->tables, {}};
+              environment.place.rank = rank;
+              follow(place, 0, environment, [&](const Environment& here) {
+                Undefined why = Undefined::kNone;
+                const int64_t value = *evaluate(place.expression, here, &why);
+                ASSERT_LE(low, value) << variant.name;
+                ASSERT_GE(high, value) << variant.name;
+                least |= value == low;
+                greatest |= value == high;
+                ++values;
+              });
+            }
+          }
+        tight += least && greatest;
+      }
+    }
+  EXPECT_GT(values, 400000);
+  EXPECT_GT(tight, 50);  // intervals are no more than needed
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,269 @@
+// Intervals over the expressions of a program, once lets are put in. Tested by
+// tests/prove/ranges_test.cc against what the walk computes.
+#include "verifier/prove/ranges.h"
+
+#include <algorithm>
+
+namespace quadrille::verifier {
+namespace {
+
+using Wide = __int128;
+
+struct Interval {
+  Wide low = INT64_MIN, high = INT64_MAX;
+
+  Interval within(const Interval& other) const {
+    return {std::max(low, other.low), std::min(high, other.high)};
+  }
+  Interval with(const Interval& other) const {
+    return {std::min(low, other.low), std::max(high, other.high)};
+  }
+};
+
+Wide floor_division(Wide a, Wide b) { return a / b - (a % b < 0); }
+
+// Of a and b, where `op` is monotone in each of them: what it makes of their ends.
+template <class Op>
+Interval of_ends(const Interval& a, const Interval& b, Op op) {
+  const auto [low, high] =
+      std::minmax({op(a.low, b.low), op(a.low, b.high), op(a.high, b.low), op(a.high, b.high)});
+  return {low, high};
+}
+
+class Ranges {
+ public:
+  Ranges(const Program& program, const Limits& limits) : program_(program), limits_(limits) {
+    for (const Expression& requirement : program.requirements) narrow(requirement, true);
+    for (const Table& table : program.tables) add_table(table);
+    // Those that name tables tell more now.
+    for (const Expression& requirement : program.requirements) narrow(requirement, true);
+  }
+
+  Interval look(const Place& place) {
+    const std::vector<Known> known = known_;
+    path_.clear();
+    for (const PathElement& element : place.path) follow(element);
+    const Interval result = value(place.expression);
+    known_ = known;
+    path_.clear();
+    return result;
+  }
+
+  std::vector<OutOfRange> take() { return std::move(found_); }
+
+ private:
+  struct Known {
+    Expression expression;
+    Interval interval;
+  };
+  struct TableRange {
+    Interval length, entry;
+  };
+
+  void add_table(const Table& table) {
+    const Interval ranks{1, limits_.ranks}, length = {0, kMaxTableLength};
+    switch (table.kind) {
+      case TableKind::kNodes:
+      case TableKind::kRemoteNodes: return tables_.push_back({ranks, ranks});
+      case TableKind::kCounts:
+      case TableKind::kRemoteCounts: return tables_.push_back({ranks, {0, limits_.count}});
+      case TableKind::kPrefix: return add_sums(program_.tables[table.source], table.source);
+      case TableKind::kDistinct:
+        return tables_.push_back({{2, limits_.ranks + 1}, {0, limits_.ranks}});
+      case TableKind::kPowers: {
+        const Interval radix = value(table.first), limit = value(table.second);
+        Wide entries = 2;  // one more than powers of 2 below the limit
+        for (Wide power = 1; power < limit.high; power *= 2) ++entries;
+        const Wide last = (limit.high - 1) * radix.high;
+        ask(table.second, {1, last}, {});
+        return tables_.push_back({{1, entries - 1}, {1, std::max<Wide>(1, last)}});
+      }
+      case TableKind::kMap: {
+        const Interval entries = value(table.first);
+        ask(table.first, entries, length);
+        const std::vector<Known> known = known_;
+        follow({PathElement::Kind::kLoop, {}, constant(0), table.first, 0, table.index.text});
+        const Interval entry = value(table.second);
+        known_ = known;
+        path_.clear();
+        return tables_.push_back({entries.within(length), entry});
+      }
+    }
+  }
+
+  // Of the sizes of nodes there are as many as ranks, in all.
+  void add_sums(const Table& source, int64_t number) {
+    const auto& [length, entry] = tables_[number];
+    Interval sums = of_ends({0, length.high}, entry, [](Wide a, Wide b) { return a * b; });
+    if (source.kind == TableKind::kNodes || source.kind == TableKind::kRemoteNodes)
+      sums = {0, limits_.ranks};
+    const Expression last = leaf(Operator::kLength, number);
+    ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});
+    tables_.push_back({{length.low + 1, length.high + 1}, sums.with({0, 0})});
+  }
+
+  void follow(const PathElement& element) {
+    path_.push_back(element);
+    if (element.kind != PathElement::Kind::kLoop)
+      return narrow(element.condition, element.kind == PathElement::Kind::kCondition);
+    const Interval low = value(element.low), high = value(element.high);
+    know(variable(element.variable), {low.low, std::max(low.low, high.high - 1)});
+  }
+
+  void know(const Expression& expression, const Interval& interval) {
+    if (expression.op != Operator::kConstant) known_.push_back({expression, interval});
+  }
+
+  // What follows where the condition holds, or does not.
+  void narrow(const Expression& e, bool holds) {
+    if (e.op == Operator::kAnd && holds)
+      for (const Expression& operand : e.operands) narrow(operand, true);
+    if (!is_comparison(e.op)) return;
+    const Expression &a = e.operands[0], &b = e.operands[1];
+    if (e.op == (holds ? Operator::kEqual : Operator::kNotEqual)) {
+      at_most(a, b, 0);
+      at_most(b, a, 0);
+    }
+    if (e.op == Operator::kLess) holds ? at_most(a, b, 1) : at_most(b, a, 0);
+    if (e.op == Operator::kLessEqual) holds ? at_most(a, b, 0) : at_most(b, a, 1);
+  }
+
+  // a + by <= b
+  void at_most(const Expression& a, const Expression& b, int64_t by) {
+    const Interval less = quiet_value(a), more = quiet_value(b);
+    know(a, less.within({INT64_MIN, more.high - by}));
+    know(b, more.within({less.low + by, INT64_MAX}));
+  }
+
+  // What lies outside has been found where it was met first.
+  Interval quiet_value(const Expression& e) {
+    const size_t found = found_.size();
+    const Interval result = value(e);
+    found_.resize(found);
+    return result;
+  }
+
+  Interval value(const Expression& e) {
+    Interval result = computed(e);
+    ask(e, result, {});
+    result = result.within({});
+    for (const Known& known : known_)
+      if (known.expression == e) result = result.within(known.interval);
+    return result;
+  }
+
+  void ask(const Expression& e, const Interval& interval, const Interval& limits) {
+    if (limits.low <= interval.low && interval.high <= limits.high) return;
+    OutOfRange out{path_, bounded(e, limits), {}};
+    add_parts(e, out.parts);
+    found_.push_back(std::move(out));
+  }
+
+  static Bounded bounded(const Expression& e, const Interval& interval) {
+    return {e, static_cast<int64_t>(interval.low), static_cast<int64_t>(interval.high)};
+  }
+
+  // Of all that is evaluated in any case.
+  void add_parts(const Expression& e, std::vector<Bounded>& parts) {
+    if (e.op == Operator::kChoose || e.op == Operator::kAnd) return;
+    for (const Expression& operand : e.operands) {
+      if (operand.op != Operator::kConstant) parts.push_back(bounded(operand, quiet_value(operand)));
+      add_parts(operand, parts);
+    }
+  }
+
+  // Of a table that comes later, nothing is known yet.
+  TableRange table(const Expression& e) const {
+    return e.value < static_cast<int64_t>(tables_.size())
+               ? tables_[e.value]
+               : TableRange{{0, kMaxTableLength}, {}};
+  }
+
+  Interval computed(const Expression& e) {
+    const auto operand = [&](int i) { return value(e.operands[i]); };
+    switch (e.op) {
+      case Operator::kConstant: return {e.value, e.value};
+      case Operator::kParameter: return {-limits_.parameter, limits_.parameter};
+      case Operator::kVariable: return {};
+      case Operator::kRank:
+      case Operator::kRoot: return {0, limits_.ranks - 1};
+      case Operator::kRanks: return {1, limits_.ranks};
+      case Operator::kRemoteRanks: return {0, limits_.ranks};
+      case Operator::kGroup: return {0, 1};
+      case Operator::kAdd:
+        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a + b; });
+      case Operator::kSubtract:
+        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a - b; });
+      case Operator::kMultiply:
+        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a * b; });
+      case Operator::kDivide: {
+        const Interval a = operand(0), b = operand(1);
+        return b.high < 1 ? Interval{} : of_ends(a, b.within({1, INT64_MAX}), floor_division);
+      }
+      case Operator::kModulo: {
+        const Interval a = operand(0), b = operand(1);
+        return {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
+      }
+      case Operator::kXor: return exclusive_or(operand(0), operand(1));
+      case Operator::kMinimum:
+        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return std::min(a, b); });
+      case Operator::kMaximum:
+        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return std::max(a, b); });
+      case Operator::kWrap: operand(0); return {0, operand(1).high - 1};
+      case Operator::kEqual:
+      case Operator::kNotEqual:
+      case Operator::kLess:
+      case Operator::kLessEqual: operand(0), operand(1); return {0, 1};
+      case Operator::kAnd: operand(0), guarded(e.operands[0], true, e.operands[1]); return {0, 1};
+      case Operator::kChoose:
+        operand(0);
+        return guarded(e.operands[0], true, e.operands[1])
+            .with(guarded(e.operands[0], false, e.operands[2]));
+      case Operator::kElement: operand(0); return table(e).entry;
+      case Operator::kLocate: operand(0); return {-1, table(e).length.high - 1};
+      case Operator::kLength: return table(e).length;
+    }
+    return {};
+  }
+
+  // Of what is evaluated only where the condition holds, or does not.
+  Interval guarded(const Expression& condition, bool holds, const Expression& e) {
+    const size_t known = known_.size();
+    follow({holds ? PathElement::Kind::kCondition : PathElement::Kind::kNegation, condition, {}, {},
+            0});
+    const Interval result = value(e);
+    known_.resize(known);
+    path_.pop_back();
+    return result;
+  }
+
+  static Interval exclusive_or(const Interval& a, const Interval& b) {
+    if (a.low < 0 || b.low < 0) return {};
+    Wide power = 1;
+    while (power <= a.high || power <= b.high) power *= 2;
+    return {0, power - 1};
+  }
+
+  const Program& program_;
+  const Limits limits_;
+  std::vector<TableRange> tables_;
+  std::vector<Known> known_;
+  Path path_;  // to what is looked at
+  std::vector<OutOfRange> found_;
+};
+
+}  // namespace
+
+std::vector<OutOfRange> out_of_range(const Program& program, const std::vector<Place>& places) {
+  Ranges ranges(program, {});
+  for (const Place& place : places) ranges.look(place);
+  return ranges.take();
+}
+
+std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
+                                     const Limits& limits) {
+  const Interval range = Ranges(program, limits).look(place);
+  return {static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)};
+}
+
+}  // namespace quadrille::verifier

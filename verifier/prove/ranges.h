@@ -1,0 +1,46 @@
+// Which values an expression may take, as far as intervals tell: so that what may leave 64 bits, or
+// make a table too long, is found.
+//
+// The bounds are those of schedules: so many ranks, bytes of a contribution and values of a parameter
+// as schedule/binding.h says. Values of tables follow from these; conditions on the way to a
+// place, and what a program requires, narrow the values of what they compare.
+#ifndef QUADRILLE_VERIFIER_PROVE_RANGES_H_
+#define QUADRILLE_VERIFIER_PROVE_RANGES_H_
+
+#include <utility>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "verifier/prove/sites.h"
+
+namespace quadrille::verifier {
+
+// An expression, and between which values it is, or is to be.
+struct Bounded {
+  Expression expression;
+  int64_t low, high;
+};
+
+// What is to be shown at the end of a path, as intervals do not tell; and what they tell of the parts of
+// that expression.
+struct OutOfRange {
+  Path path;
+  Bounded value;
+  std::vector<Bounded> parts;
+};
+
+// What jobs and calls are bounded by.
+struct Limits {
+  int64_t ranks = kMaxRanks, count = kMaxCount, parameter = kMaxParameter;
+};
+
+// Every one of the program, those of its tables first.
+std::vector<OutOfRange> out_of_range(const Program& program, const std::vector<Place>& places);
+
+// Between which values the place's lies, as far as 64 bits hold them; for tests.
+std::pair<int64_t, int64_t> range_of(const Program& program, const Place& place,
+                                     const Limits& limits);
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_RANGES_H_
