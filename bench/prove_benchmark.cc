@@ -34,10 +34,12 @@ int main(int argc, char** argv) {
   using quadrille::verifier::ProvenProgram;
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks): the library keeps them
   for (const ProvenProgram& program : quadrille::verifier::proven_programs())
     benchmark::RegisterBenchmark(std::string(program.name).c_str(), quadrille::verifier::prove,
                                  program)
         ->Unit(benchmark::kMillisecond);
+  // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -20,9 +20,6 @@ const char* quadrille_unserved(const struct quadrille_program* program) {
   if ((!alltoall && program->collective != QUADRILLE_ALLGATHER) || program->groups != 1)
     return "this library runs all-to-all and allgather schedules on intracommunicators; the "
            "schedule is for another collective";
-  if (alltoall && program->has_ranges)
-    return "this library runs all-to-all schedules of whole blocks; the schedule has ranges of "
-           "blocks";
   if (!alltoall && (program->has_sized || program->has_temporaries))
     return "this library runs allgather schedules without sized messages and temporary blocks; the "
            "schedule has some";

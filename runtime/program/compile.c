@@ -170,10 +170,12 @@ static int32_t piece(struct quadrille_compiler* c, unsigned opcode) {
                                             0, 0, 0};
   piece.block = (uint8_t)quadrille_compile_operand(c, QUADRILLE_INTEGER);
   if (piece.ranged) {
+    if (p->collective == QUADRILLE_ALLTOALL)
+      quadrille_read_fail(&c->in,
+                          "the code names a part of a block in an all-to-all; make it again");
     piece.low = (uint8_t)quadrille_compile_operand(c, QUADRILLE_INTEGER);
     piece.high = (uint8_t)quadrille_compile_operand(c, QUADRILLE_INTEGER);
   }
-  p->has_ranges |= piece.ranged;
   p->has_temporaries |= buffer == QUADRILLE_PIECE_TEMPORARY;
   if (p->piece_count == p->piece_room) {
     const int32_t room = p->piece_room ? 2 * p->piece_room : 16;

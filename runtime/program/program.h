@@ -125,7 +125,7 @@ struct quadrille_program {
   struct quadrille_fragment formulas[QUADRILLE_MAX_PARAMETERS];
   int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
   /* What the body contains, for users that serve part of the language only. */
-  int has_reductions, has_ranges, has_sized, has_temporaries, has_several_pieces;
+  int has_reductions, has_sized, has_temporaries, has_several_pieces;
 
   struct quadrille_instruction* instructions;
   int32_t instruction_count, instruction_room, body;

@@ -173,14 +173,13 @@ TEST_F(AnyNodes, ATrustedOrderIsRefusedWhereNodesMatterAndNotOtherwise) {
   expect_works(flat, comm_);
 }
 
-// recursive-doubling, proven for 1048576 ranks: a file that says 2 in that place.
+// A file that says 2 where others say that they are for any number of ranks.
 TEST_F(AnyNodes, MoreRanksThanAreProvenAreRefused) {
   Bytes file = read_bytes(kAllgathers + "recursive-doubling_any.qs");
-  const Bytes job = {'J', 'O', 'B', 1, 4, 0, 0x80, 0x80, 0x40};
+  const Bytes job = {'J', 'O', 'B', 1, 2, 0, 0};
   const auto at = std::search(file.begin(), file.end(), job.begin(), job.end());
   ASSERT_NE(at, file.end());
-  const Bytes other = {'J', 'O', 'B', 1, 2, 0, 2};
-  file.insert(file.erase(at, at + static_cast<ptrdiff_t>(job.size())), other.begin(), other.end());
+  at[6] = 2;
   quadrille_reseal(file.data(), file.size());
   const Schedule schedule(file);
   const int code = quadrille_bind(schedule, comm_, nullptr);

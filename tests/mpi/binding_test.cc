@@ -99,8 +99,7 @@ TEST_F(Refusal, OfSchedulesThatForwardWhatIsNotThere) {
       {"beyond_blocks", MPI_ERR_INTERN, "it names a block that is not there"},
       {"beyond_temporaries", MPI_ERR_INTERN, "it names a temporary block that is not there"},
       {"from_nowhere", MPI_ERR_INTERN, "it sends a temporary block that nothing was received in"},
-      {"from_received", MPI_ERR_UNSUPPORTED_OPERATION, "go on from where they were received"},
-      {"part_of_block", MPI_ERR_UNSUPPORTED_OPERATION, "the schedule has ranges of blocks"}};
+      {"from_received", MPI_ERR_UNSUPPORTED_OPERATION, "go on from where they were received"}};
   for (const auto& [name, error_class, part] : why) {
     const Schedule schedule("tests/mpi/misrouted/" + std::string(name) + "_" +
                             std::to_string(all()) + ".qs");

@@ -59,7 +59,8 @@ TEST(Fits, AConditionNarrowsWhatItCompares) {
 }
 
 TEST(Fits, KeysOfAllSizesDo) {
-  const std::string program = changed(kFactor, "step round after", "step round*4611686018427387904 after");
+  const std::string program =
+      changed(kFactor, "step round after", "step round*4611686018427387904 after");
   std::string proof = changed(kFactorProof, "from round", "from round*4611686018427387904");
   proof = changed(proof, "to round", "to round*4611686018427387904");
   expect_fate(program, proof, {"fits 1"}, "3x1: defined");
@@ -89,8 +90,7 @@ TEST(Tables, AreNoLongerThanTablesMayBe) {
   EXPECT_THAT(failed_with("table b[i in 0 .. 33554432] = 1"), IsEmpty());
   EXPECT_THAT(failed_with("table b[i in 0 .. 33554433] = 1"), ElementsAre("fits 1"));
   EXPECT_THAT(failed_with("table b[i in 0 .. 33*ranks] = 1"), ElementsAre("fits 1"));
-  EXPECT_THAT(failed_with("table b[i in 0 .. ranks*ranks] = 1"),
-              ElementsAre("fits 1"));
+  EXPECT_THAT(failed_with("table b[i in 0 .. ranks*ranks] = 1"), ElementsAre("fits 1"));
 }
 
 TEST(Tables, HoldNumbersThatFit) {
@@ -110,7 +110,8 @@ table size = nodes
 table base = prefix(size)
 for v in 0 .. ranks
   if v = rank
-)" + first + R"(
+)" + first +
+         R"(
 for v in 0 .. ranks
   if v = rank
     for round in 0 .. ranks
@@ -139,7 +140,8 @@ keys round
 
 TEST(Port, LoopsThatReadAlikeAreTwo) {
   expect_fate(siblings("    step v\n      copy send[rank] to recv[rank]"),
-              siblings_proof("keys v\n  from v\n  to v + 1\n"), {"port: step 2 and step 2"}, "2x1,2: port");
+              siblings_proof("keys v\n  from v\n  to v + 1\n"), {"port: step 2 and step 2"},
+              "2x1,2: port");
   expect_fate(siblings("    copy send[rank] to recv[rank]"),
               siblings_proof("keys v\n  from v <= rank ? ranks : 2*ranks\n"
                              "  to v < rank ? ranks : 2*ranks\n"),

@@ -54,7 +54,8 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
           for (const Job& job : jobs_on(variant, sizes)) {
             Call call = plain_call(variant.program, job);
             if (!call.counts.empty())
-              for (size_t i = 0; i < call.counts[0].size(); ++i) call.counts[0][i] = (i * 2 + 1) % 4;
+              for (size_t i = 0; i < call.counts[0].size(); ++i)
+                call.counts[0][i] = (i * 2 + 1) % 4;
             const auto binding = bind(variant.program, job, call, 0);
             if (!binding.ok() || !are_small(binding->parameters)) continue;
             for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {

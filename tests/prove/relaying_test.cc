@@ -94,7 +94,7 @@ TEST(Relaying, APlaceTooFewIsNoPlace) {
 
 // No job of one rank can be bound: there is nothing to check.
 TEST(Relaying, NoBufferHasFewerPlacesThanNone) {
-  expect_fate(late_with("ranks - 2"), kLateProof, {"temporary blocks"}, "");
+  expect_fate(late_with("ranks - 2"), kLateProof, {"fits 1"}, "");
 }
 
 TEST(Relaying, WhatIsSentOnHasArrivedInAStepThatIsOver) {

@@ -234,6 +234,16 @@ TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
     expect_refused(file_of({program_section(), section("JOB", 1, job)}), "", "malformed");
 }
 
+TEST(RejectedFiles, PartsOfBlocksInAnAllToAll) {
+  const std::string text =
+      "algorithm a for allgather\nstep 0\n  send send[0]@0..1 to 1\n  receive recv[1]@0..1 from 1";
+  Bytes code = encode_code(parse_program(text, "text").value());
+  expect_taken(file_of({section("PRG", 1, code), job_section()}));
+  code[0] = QUADRILLE_ALLTOALL;
+  expect_refused(file_of({section("PRG", 1, code), job_section()}),
+                 "a part of a block in an all-to-all", "a part of a block in an all-to-all");
+}
+
 // The code of a step with one message, and that message's byte in it.
 struct CombiningCode {
   Bytes bytes;

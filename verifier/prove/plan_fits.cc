@@ -13,7 +13,7 @@
 namespace quadrille::verifier {
 
 void Planner::fits() {
-  const ProofStatement* statement = find("fits", "");
+  const ProofStatement *statement = find("fits", ""), *definedness = find("defined", "");
   std::vector<OutOfRange> asked;
   for (const OutOfRange& out : out_of_range(program_, anatomy_.places)) {
     const bool known = std::any_of(asked.begin(), asked.end(), [&](const OutOfRange& earlier) {
@@ -23,7 +23,9 @@ void Planner::fits() {
     if (known) continue;
     asked.push_back(out);
     const View view = with_loop_names(view_along(out.path));
-    const Uses facts = uses(statement, view);
+    Uses facts = uses(statement, view);
+    const Uses more = uses(definedness, view);
+    facts.insert(facts.end(), more.begin(), more.end());
     add(fmt::format("fits {}", asked.size()), [=, this](Query& q) {
       bound(q);
       const Instance instance = unknowns_at(q, view, out.path, facts);

@@ -32,15 +32,6 @@ std::vector<z3::expr> Planner::has_contribution(Query& q, size_t i, const Instan
 }
 
 void Planner::relaying() {
-  const View nowhere{{}, {}, false};
-  const Uses facts = uses(find("defined", ""), nowhere);
-  add("temporary blocks", [=, this](Query& q) {
-    const Instance instance = unknowns(q, nowhere);
-    assume(q, facts, instance);
-    const Polynomial zero = Polynomial::constant(0),
-                     blocks = q.logic.number(program_.temporary_blocks, instance);
-    show(q, {}, {q.logic.less_equal(zero, blocks)}, q.logic.less(blocks, zero));
-  });
   cover();
   if (error_.empty()) copies();
   for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {

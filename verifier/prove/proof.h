@@ -55,7 +55,8 @@
 //   deadlock                                in place of all but define, lemma, keys and defined: the
 //     given CONDITION                        program deadlocks where sends wait for their receives
 //     with send 1 where k = 0                and `given` holds of every rank; what each sends first
-//   order, defined, fits, port, in_place     hints for the obligations of that name
+//   order, defined, fits, port, in_place     hints for the obligations of that name; those of defined
+//                                            are for fits, too
 //     inside send 3                          under port: the step of this send stays inside its
 //                                            node
 //

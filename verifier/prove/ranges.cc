@@ -37,6 +37,7 @@ class Ranges {
     for (const Table& table : program.tables) add_table(table);
     // Those that name tables tell more now.
     for (const Expression& requirement : program.requirements) narrow(requirement, true);
+    ask(program.temporary_blocks, value(program.temporary_blocks), {0, kMaxTableLength});
   }
 
   Interval look(const Place& place) {
@@ -75,7 +76,7 @@ class Ranges {
         Wide entries = 2;  // one more than powers of 2 below the limit
         for (Wide power = 1; power < limit.high; power *= 2) ++entries;
         const Wide last = (limit.high - 1) * radix.high;
-        ask(table.second, {1, last}, {});
+        ask(apply(Operator::kMultiply, {table.first, table.second}), {1, last}, {});
         return tables_.push_back({{1, entries - 1}, {1, std::max<Wide>(1, last)}});
       }
       case TableKind::kMap: {
@@ -167,16 +168,16 @@ class Ranges {
   void add_parts(const Expression& e, std::vector<Bounded>& parts) {
     if (e.op == Operator::kChoose || e.op == Operator::kAnd) return;
     for (const Expression& operand : e.operands) {
-      if (operand.op != Operator::kConstant) parts.push_back(bounded(operand, quiet_value(operand)));
+      if (operand.op != Operator::kConstant)
+        parts.push_back(bounded(operand, quiet_value(operand)));
       add_parts(operand, parts);
     }
   }
 
   // Of a table that comes later, nothing is known yet.
   TableRange table(const Expression& e) const {
-    return e.value < static_cast<int64_t>(tables_.size())
-               ? tables_[e.value]
-               : TableRange{{0, kMaxTableLength}, {}};
+    return e.value < static_cast<int64_t>(tables_.size()) ? tables_[e.value]
+                                                          : TableRange{{0, kMaxTableLength}, {}};
   }
 
   Interval computed(const Expression& e) {
@@ -229,7 +230,10 @@ class Ranges {
   // Of what is evaluated only where the condition holds, or does not.
   Interval guarded(const Expression& condition, bool holds, const Expression& e) {
     const size_t known = known_.size();
-    follow({holds ? PathElement::Kind::kCondition : PathElement::Kind::kNegation, condition, {}, {},
+    follow({holds ? PathElement::Kind::kCondition : PathElement::Kind::kNegation,
+            condition,
+            {},
+            {},
             0});
     const Interval result = value(e);
     known_.resize(known);

@@ -1,0 +1,91 @@
+(* The theorem. A program is what each rank does, step by step, once its expressions have values; that they have
+   is the obligation `defined`, that as few partners meet as a network has ports is `port`, and neither says
+   anything of what arrives. *)
+From Coq Require Import List ZArith.
+From Quadrille Require Import Model Spans Obligations Order Travel Progress Values Runtime.
+Import ListNotations.
+
+Section Statement.
+(* The program, and who contributes what. *)
+Variables rank place part V : Type.
+Variable rank_dec : forall a b : rank, {a = b} + {a <> b}.
+Variable place_dec : forall a b : place, {a = b} + {a <> b}.
+Variable nowhere : place.
+Variable ranks : list rank.
+Variable steps : rank -> list (step rank place).
+Variable straight : message_id rank -> option Z.
+Variable combines : piece_id rank -> option side.
+Variable turn : piece_id rank -> Z.
+Variable saved : piece_id rank -> bool.
+Variables vanishes sized : message_id rank -> bool.
+Variable n : nat.
+Variable contribution : part -> Z -> V.
+Variable op : V -> V -> V.
+Variable nothing : V.
+Variables holds required : rank -> place -> span part -> Prop.
+(* What the proof says of its pieces. *)
+Variables carries finds leaves : piece_id rank -> span part.
+Variables source base : piece_id rank -> option (piece_id rank).
+
+Definition written : program :=
+  by_order rank place rank_dec place_dec nowhere ranks steps straight combines turn saved.
+Definition job : program := @travelling written vanishes sized.
+
+Local Notation keys := (keys rank place ranks steps).
+Local Notation match_ := (match_ rank place ranks steps).
+Local Notation held := (@held written part holds carries finds leaves source base).
+Local Notation apart := (@apart written part carries leaves source base).
+Local Notation combine := (@combine written part V n op carries finds leaves).
+Local Notation final := (@final written part V n op holds required leaves).
+Local Notation once := (@once written part holds leaves).
+Local Notation posted_early := (@posted_early written).
+Local Notation store := (@store job V op).
+Local Notation meaning := (meaning n contribution op nothing).
+Local Notation begins := (@begins job part V n contribution op nothing holds).
+
+Definition associative := forall a b c, op a (op b c) = op (op a b) c.
+
+Theorem collective_is_right :
+  associative -> keys -> match_ -> held -> apart -> combine -> final -> once -> posted_early ->
+  forall init may_post h, begins init -> @lawful job may_post -> @execution job may_post h ->
+    (* no execution is longer than this, *)
+    (length h <= length (@all_events job))%nat /\
+    (* where it can go no further without buffering, it is at its end, *)
+    ((forall e, @unbuffered job may_post h e -> In e h) -> @final_state job h) /\
+    (* there each place holds what is required of it, *)
+    (@final_state job h -> forall r p s, required r p s -> store init h r p = meaning s) /\
+    (* and at no time is a place received into that is sent from, or received into once more. *)
+    @no_race job h.
+Proof.
+  intros Op K M H A C F O E init may_post h B L X.
+  assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
+  split; [eapply executions_end, X |]. split; [| split].
+  - apply no_deadlock; auto. apply travelling_keys_meet, keys_of_both_ends; assumption.
+  - intros D. apply (@result_is_right job part V may_post) with (holds := holds) (required := required)
+      (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+  - apply (@buffers_are_respected job part may_post) with (holds := holds)
+      (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
+Qed.
+
+(* The runtime is one of these executions: it goes through plans that keep the rules of Runtime.v. *)
+Theorem runtime_is_right (plan : rank -> list (@event job)) :
+  associative -> keys -> match_ -> held -> apart -> combine -> final -> once -> posted_early ->
+  @lawful_plan job plan ->
+  forall init h, begins init -> @run job plan h ->
+    @execution job anyhow h /\
+    ((forall e, @must job plan h e -> In e h) ->
+       @final_state job h /\ forall r p s, required r p s -> store init h r p = meaning s).
+Proof.
+  intros Op K M H A C F O E L init h B R.
+  assert (W : @well_formed job) by (apply travelling_well_formed, by_order_well_formed; assumption).
+  assert (X : @execution job anyhow h) by (apply (@run_is_execution job plan); assumption).
+  split; [exact X |]. intros stuck.
+  assert (D : @final_state job h).
+  { apply (@run_ends job plan); auto. apply travelling_keys_meet, keys_of_both_ends; assumption. }
+  split; [exact D |]. apply (collective_is_right Op K M H A C F O E init anyhow h B); auto.
+  intros ? ? ? _. exact I.
+Qed.
+End Statement.
+
+Print Assumptions collective_is_right.
+Print Assumptions runtime_is_right.
