@@ -140,7 +140,7 @@ static const char* refuse_ranks(const struct quadrille_program* program, int ran
              (long long)program->topologies[0].ranks, ranks, ranks);
     return failure;
   }
-  if (program->most_ranks > 0 && ranks > program->most_ranks) {
+  if (ranks > program->most_ranks) {
     snprintf(
         failure, QUADRILLE_TEXT,
         "%s is proven for up to %lld ranks, the communicator has %d; generate one for its nodes",

@@ -177,7 +177,7 @@ static void read_nodes(struct quadrille_reader* reader, struct quadrille_program
   program->serves_any_nodes = !reader->error && count == 0;
   if (program->serves_any_nodes) {
     const uint64_t most = quadrille_read_varint(reader);
-    program->most_ranks = (int64_t)most;
+    program->most_ranks = most > 0 ? (int64_t)most : QUADRILLE_MAX_RANKS;
     if (program->groups != 1 || most > QUADRILLE_MAX_RANKS)
       quadrille_read_fail(reader, "the job is malformed; make it again");
     return;

@@ -121,7 +121,7 @@ struct quadrille_program {
   struct quadrille_topology topologies[2];
   /* For any nodes: no topologies; parameters that are not given at the call are formulas. */
   int serves_any_nodes;
-  int64_t most_ranks; /* then; 0: any number */
+  int64_t most_ranks; /* then */
   struct quadrille_fragment formulas[QUADRILLE_MAX_PARAMETERS];
   int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
   /* What the body contains, for users that serve part of the language only. */

@@ -25,7 +25,7 @@ class FoundNodes {
   std::string take(const quadrille_program& program, quadrille_place& place) {
     place.ranks = topology_.ranks;
     place.topologies = &topology_;
-    if (program.most_ranks > 0 && topology_.ranks > program.most_ranks) return "too many ranks";
+    if (topology_.ranks > program.most_ranks) return "too many ranks";
     std::copy(std::begin(program.parameters), std::end(program.parameters), parameters_);
     const char* error = quadrille_formulas_evaluate(&program, &place, parameters_);
     place.parameters = parameters_;
