@@ -157,18 +157,16 @@ static const char* refuse_ranks(const struct quadrille_program* program, int ran
 static const char* find_nodes(struct quadrille_binding* binding, int own,
                               char failure[QUADRILLE_TEXT]) {
   const int ranks = (int)binding->place.ranks;
-  int* node_of = malloc((size_t)ranks * sizeof *node_of);
+  int* node_of = calloc((size_t)ranks, sizeof *node_of);
   int* index_of = malloc((size_t)ranks * sizeof *index_of);
   struct node* nodes = malloc((size_t)ranks * sizeof *nodes);
   const char* error = NULL;
-  /* Gathering is collective: a rank without memory takes part, in what it has. */
-  int one_rank = 0;
   const int whole = node_of && index_of && nodes;
-  int everybody = 0;
-  MPI_Allreduce(&whole, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
-  if (!everybody)
+  int own_part = whole, everybody = 0;
+  MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
+  if (!whole || !everybody)
     error = quadrille_no_memory;
-  else if (quadrille_gather_nodes(binding->comm, own, whole ? node_of : &one_rank) != MPI_SUCCESS)
+  else if (quadrille_gather_nodes(binding->comm, own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   else
     error = number_ranks(binding, node_of, nodes, index_of, failure);
