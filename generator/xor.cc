@@ -28,12 +28,12 @@ for round in 1 .. ranks
 
 std::string proof(const Choices&) {
   return R"(theorem range(round, u)
-  given 0 <= round and round < ranks and 0 <= u and u < ranks and ranks <= 1048576
+  given 0 <= round and round < ranks and 0 <= u and u < ranks
   given ranks xor (ranks - 1) = 2*ranks - 1
   show 0 <= peer(u, round) and peer(u, round) < ranks
   use xor_range(u, round)
 theorem involution(round, u)
-  given 0 <= round and round < ranks and 0 <= u and u < ranks and ranks <= 1048576
+  given 0 <= round and round < ranks and 0 <= u and u < ranks
   show peer(peer(u, round), round) = u
   use xor_cancel(u, round)
 match receive 1

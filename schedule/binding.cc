@@ -15,8 +15,6 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kFewIterations = 1 << 20, kIterationsARankAndNode = 64, kIterationsAByte = 4;
-
 void mark_located(const Expression& expression, std::vector<bool>& located) {
   if (expression.op == Operator::kLocate) located[expression.value] = true;
   for (const Expression& operand : expression.operands) mark_located(operand, located);
@@ -219,16 +217,13 @@ class Binder {
   }
 
   void bind_iterations() {
-    int64_t bytes = call_.counts.empty() ? binding_.place.ranks : 0, most = 0;
-    const auto nodes = static_cast<int64_t>(job_.groups[group_].sizes().size());
-    bool overflow = false;
+    int64_t bytes = call_.counts.empty() ? binding_.place.ranks : 0;
     if (!call_.counts.empty() && error_.empty())
-      for (const int64_t count : call_.counts[group_])
-        overflow |= __builtin_add_overflow(bytes, count, &bytes);
-    overflow |= __builtin_mul_overflow(bytes, kIterationsAByte, &most);
-    overflow |= __builtin_add_overflow(
-        most, kFewIterations + kIterationsARankAndNode * binding_.place.ranks * nodes, &most);
-    binding_.most_iterations = overflow ? INT64_MAX : most;
+      for (const int64_t count : call_.counts[group_]) bytes += count;
+    const auto nodes = static_cast<int64_t>(job_.groups[group_].sizes().size());
+    binding_.most_iterations = kMaxIterations +
+                               kMaxIterationsARankAndNode * binding_.place.ranks * nodes +
+                               kMaxIterationsAByte * bytes;
   }
 
   const Program& program_;

@@ -43,14 +43,18 @@ struct Call {
 inline constexpr int64_t kMaxTableLength = 32 * kMaxRanks;
 inline constexpr int64_t kMaxCount = int64_t{1} << 40;
 inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
+// Iterations of all loops together, at one rank, are limited to kMaxIterations, and so many for each
+// rank and node (their product), and for each byte: far more than any schedule takes. What has more
+// ends in no reasonable time, and is refused by all that walk a program.
+inline constexpr int64_t kMaxIterations = 1 << 20;
+inline constexpr int64_t kMaxIterationsARankAndNode = 64;
+inline constexpr int64_t kMaxIterationsAByte = 4;
 
 struct Binding {
   Place place;  // with rank 0
   std::vector<int64_t> parameters;
   std::vector<std::vector<int64_t>> tables;
   int64_t temporary_blocks = 0;
-  // Of all loops together, at one rank: far more than any schedule takes. What has more ends in no
-  // reasonable time, and is refused by all that walk a program.
   int64_t most_iterations = 0;
 };
 

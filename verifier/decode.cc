@@ -22,6 +22,11 @@ namespace {
 static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
               kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
               kMaxCost == QUADRILLE_MAX_COST);
+static_assert(kMaxRanks == QUADRILLE_MAX_RANKS && kMaxTableLength == QUADRILLE_MAX_TABLE_LENGTH &&
+              kMaxCount == QUADRILLE_MAX_COUNT && kMaxParameter == QUADRILLE_MAX_PARAMETER &&
+              kMaxIterations == QUADRILLE_MAX_ITERATIONS &&
+              kMaxIterationsARankAndNode == QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE &&
+              kMaxIterationsAByte == QUADRILLE_MAX_ITERATIONS_A_BYTE);
 
 using View = std::span<const uint8_t>;
 

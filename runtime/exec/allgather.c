@@ -35,8 +35,8 @@ static int64_t contributed(const struct gathering* g) {
   return __builtin_mul_overflow(own_block(g).count, own_side(g)->type_size, &bytes) ? -1 : bytes;
 }
 
-/* Lengths and places of all blocks, where they are not those of the last call. Returns 0 where 64 bits do
- * not hold them. */
+/* Lengths and places of all blocks, where they are not those of the last call. Returns 0 where one is
+ * longer than contributions may be. */
 static int read_counts(const struct gathering* g) {
   struct quadrille_binding* b = g->binding;
   const struct quadrille_side* side = g->receive;
@@ -58,7 +58,7 @@ static int read_counts(const struct gathering* g) {
     moved |= b->offsets[i] ^ offset;
     b->counts[i] = bytes;
     b->offsets[i] = offset;
-    if (__builtin_add_overflow(total, bytes, &total)) return 0;
+    total += bytes;
   }
   b->total = total;
   b->each = each;

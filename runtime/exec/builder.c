@@ -9,21 +9,16 @@
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
-/* Far more than any schedule of the kind takes: a damaged one shall not walk for hours. */
-enum { FEW_ITERATIONS = 1 << 20, ITERATIONS_A_RANK_AND_NODE = 64, ITERATIONS_A_BYTE = 4 };
-
 static const char* const endless = "its loops do not end in reasonable time";
 
 static int64_t most_iterations(const struct quadrille_builder* b) {
   const struct quadrille_place* place = &b->binding->place;
-  int64_t total = 0, most;
-  for (int64_t i = 0; b->counts && i < place->ranks; i++) total += b->counts[i];
+  int64_t bytes = 0;
+  for (int64_t i = 0; b->counts && i < place->ranks; i++) bytes += b->counts[i];
   const int64_t nodes = quadrille_topologies_of(&b->binding->loaded->program, place)->nodes;
-  const int64_t fixed = FEW_ITERATIONS + ITERATIONS_A_RANK_AND_NODE * place->ranks * nodes;
-  if (__builtin_mul_overflow(total, ITERATIONS_A_BYTE, &most) ||
-      __builtin_add_overflow(most, fixed, &most))
-    return INT64_MAX;
-  return most;
+  return QUADRILLE_MAX_ITERATIONS +
+         QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE * place->ranks * nodes +
+         QUADRILLE_MAX_ITERATIONS_A_BYTE * bytes;
 }
 
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,

@@ -89,6 +89,12 @@
 #define QUADRILLE_MAX_TABLE_LENGTH (32 * QUADRILLE_MAX_RANKS)
 #define QUADRILLE_MAX_COUNT ((int64_t)1 << 40) /* bytes of a contribution whose length is known */
 #define QUADRILLE_MAX_PARAMETER ((int64_t)1 << 40) /* and, negated, the least */
+/* Iterations of all loops together, at one rank: these, and so many for each rank and node (their
+ * product), and for each byte of all contributions. Far more than any schedule takes: a damaged one
+ * shall not walk for hours. */
+#define QUADRILLE_MAX_ITERATIONS (1 << 20)
+#define QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE 64
+#define QUADRILLE_MAX_ITERATIONS_A_BYTE 4
 #define QUADRILLE_MAX_VARIABLES 48
 #define QUADRILLE_MAX_TABLES 16
 #define QUADRILLE_MAX_PARAMETERS 16

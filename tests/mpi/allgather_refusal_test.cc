@@ -151,11 +151,13 @@ TEST_F(AllgatherRefused, ArgumentsOfACall) {
                  "the displacements are NULL");
   counts[all() - 1] = -3;
   expect_refusal(v(from, 0, MPI_INT, to, counts, places), MPI_ERR_COUNT, "a count is negative");
-  std::vector<MPI_Count> large(static_cast<size_t>(all()), INT64_MAX / 4);
-  const std::vector<MPI_Aint> large_places(large.size());
-  expect_refusal(quadrille_allgatherv_c(ring_, from, 0, MPI_INT, to, large.data(),
-                                        large_places.data(), MPI_INT, comm_),
-                 MPI_ERR_COUNT, "the counts are more bytes than there can be");
+  for (const MPI_Count most : {INT64_MAX / 4, (int64_t{1} << 38) + 1}) {
+    std::vector<MPI_Count> large(static_cast<size_t>(all()), most);
+    const std::vector<MPI_Aint> large_places(large.size());
+    expect_refusal(quadrille_allgatherv_c(ring_, from, 0, MPI_INT, to, large.data(),
+                                          large_places.data(), MPI_INT, comm_),
+                   MPI_ERR_COUNT, "the counts are more bytes than there can be");
+  }
 }
 
 // The others are served with as much as there is room for.

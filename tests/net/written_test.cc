@@ -26,14 +26,19 @@ int exchange(quadrille_schedule schedule, int ranks, size_t ints, bool in_place,
   return code;
 }
 
-void expect_exchanged_by_any_window(const Scheduled& scheduled, size_t ints, bool in_place) {
+template <class Function>
+void expect_by_any_window(const Scheduled& scheduled, unsigned seeds, const Function& call) {
   for (const int window : {1, 2, 16})
     for (const bool is_eager : {false, true})
-      for (unsigned seed = 0; seed < 5; ++seed)
+      for (unsigned seed = 0; seed < seeds; ++seed)
         expect_everywhere(scheduled, {.window = window, .is_eager = is_eager, .seed = seed},
-                          MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
-                            return exchange(schedule, scheduled.ranks, ints, in_place, comm);
-                          });
+                          MPI_SUCCESS, call);
+}
+
+void expect_exchanged_by_any_window(const Scheduled& scheduled, size_t ints, bool in_place) {
+  expect_by_any_window(scheduled, 5, [&](quadrille_schedule schedule, MPI_Comm comm) {
+    return exchange(schedule, scheduled.ranks, ints, in_place, comm);
+  });
 }
 
 // ---- a refused call
@@ -216,19 +221,14 @@ step 5 after -1
 }
 
 void expect_gathered_by_any_window(const Scheduled& scheduled) {
-  for (const int window : {1, 2, 16})
-    for (const bool is_eager : {false, true})
-      for (unsigned seed = 0; seed < 20; ++seed)
-        expect_everywhere(scheduled, {.window = window, .is_eager = is_eager, .seed = seed},
-                          MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
-                            const int own = 10 + this_rank();
-                            std::vector<int> all(static_cast<size_t>(scheduled.ranks), -1), wanted;
-                            for (int r = 0; r < scheduled.ranks; ++r) wanted.push_back(10 + r);
-                            const int code = quadrille_allgather(schedule, &own, 1, MPI_INT,
-                                                                 all.data(), 1, MPI_INT, comm);
-                            EXPECT_EQ(all, wanted);
-                            return code;
-                          });
+  expect_by_any_window(scheduled, 20, [&](quadrille_schedule schedule, MPI_Comm comm) {
+    const int own = 10 + this_rank();
+    std::vector<int> all(static_cast<size_t>(scheduled.ranks), -1), wanted;
+    for (int r = 0; r < scheduled.ranks; ++r) wanted.push_back(10 + r);
+    const int code = quadrille_allgather(schedule, &own, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+    EXPECT_EQ(all, wanted);
+    return code;
+  });
 }
 
 TEST(WrittenCopies, OutsideStepsSeparateAllgathers) {

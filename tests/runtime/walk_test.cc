@@ -4,6 +4,7 @@
 
 #include "generator/encode.h"
 #include "schedule/any_nodes.h"
+#include "schedule/text.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/programs.h"
@@ -43,6 +44,20 @@ TEST(Walk, OracleWalkAndInterpreterAgreeOnEveryAlgorithm) {
     for (const std::vector<int64_t>& sizes : all_node_vectors(kSanitized ? 5 : 7))
       for (const Case& c : cases_on(variant, sizes))
         expect_agreement(variant.program, c.job, c.call, c.text);
+}
+
+TEST(Walk, InterpreterRefusesParametersThatTheOracleRefuses) {
+  const Program program =
+      parse_program("algorithm a for alltoall\nparameter n\nstep 0\n", "test").value();
+  for (const int64_t most : {-kMaxParameter, kMaxParameter}) {
+    const Topology nodes = topology_of({2});
+    EXPECT_EQ(runtime_events(encode(program, {{nodes}, {most}}), {}, 0, 0, 0)[0].find("refused"),
+              std::string::npos);
+    const Job beyond{{nodes}, {most < 0 ? most - 1 : most + 1}};
+    EXPECT_FALSE(bind(program, beyond, {}, 0).ok());
+    EXPECT_EQ(runtime_events(encode(program, beyond), {}, 0, 0, 0)[0],
+              "refused: a parameter of the schedule is further from 0 than 2^40");
+  }
 }
 
 // One file, put on every topology, does at each rank what the program does there.

@@ -89,6 +89,9 @@ TEST(Binding, ParametersComeFromTheFileOrTheCall) {
   job.parameters = {10, 0, 30};
   EXPECT_THAT(bind(two, job, {{}, {20}, 0}, 0)->tables[0], ElementsAre(10, 20, 30));
   EXPECT_EQ(refusal(two, job), "parameter 'b' has no value; give it with --parameter b=N");
+  EXPECT_EQ(refusal(two, job, {{}, {kMaxParameter}, 0}), "bound");
+  EXPECT_EQ(refusal(two, job, {{}, {kMaxParameter + 1}, 0}),
+            "b = 1099511627777; a parameter is between -1099511627776 and 1099511627776");
 }
 
 TEST(Binding, AsksRequirements) {
@@ -128,6 +131,9 @@ TEST(Binding, WantsACountForEveryRank) {
   EXPECT_EQ(refusal(counts, {{{1, 2, 3}}, {}, 0}), missing);
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, -6}}, {}, 0}), "a count of -6; counts are 0 or more");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, 6}}, {}, 0}), "bound");
+  EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, kMaxCount}}, {}, 0}), "bound");
+  EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, kMaxCount + 1}}, {}, 0}),
+            "a count of 1099511627777; counts are 1099511627776 at the most");
 }
 
 TEST(Binding, BoundsTemporaryBlocks) {

@@ -2,6 +2,7 @@
 #include "verifier/prove/bitvector.h"
 
 #include "schedule/topology.h"
+
 namespace quadrille::verifier {
 namespace {
 
