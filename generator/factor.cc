@@ -46,9 +46,8 @@ match receive 1
 match send 1
   with receive 1 where round = round
 cover
-  with send 1 where round = wrap(source + target, ranks)
-copies
-)") + (drop ? "  with copy 1\n" : "  with copy 1 where round = wrap(rank + rank, ranks)\n") +
+  with receive 1 where round = wrap(source + target, ranks)
+)") + (drop ? "" : "copies\n  with copy 1 where round = wrap(rank + rank, ranks)\n") +
          R"(keys round
   from round
   to round + 1

@@ -48,9 +48,7 @@ match receive 1
 match send 1
   with receive 1 where round = round
 cover
-  with send 1 where round = meeting(source, target)
-copies
-  with copy 1
+  with receive 1 where round = meeting(source, target)
 keys round
   from round
   to round + 1

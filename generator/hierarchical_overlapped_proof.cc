@@ -117,38 +117,46 @@ cover
   use serves(source, server(source, target), home_of(source), size_of(target))
   use monotone(0, (source - home_of(source)) div size_of(target), size_of(target))
   use monotone((base[locate(base, source) + 1] - 1 - home_of(source) - (source - home_of(source)) mod size_of(target)) div size_of(target) + 1, (source - home_of(source)) div size_of(target), size_of(target))
-apart send 1
+once send 1
   use served(up, base[b], k, mine)
   use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
-apart send 2
+once send 2
   use served(up, base[b], k, mine)
   use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
   use served(up_2, base[b_2], k_2, mine)
   use monotone(k_2, (base[b_2 + 1] - 1 - first_2) div mine, mine)
   use residue(up, up_2, mine)
-apart send 3
+once send 3
   use served(up, base[b], k, mine)
   use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
-apart send 4
+once send 4
   use served(up, base[b], k, mine)
   use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
   use serves(d_2, rank, base[b_2], mine)
   use residue(up, rank, mine)
-apart send 5
-  use serves(d, rank, base[b], mine)
-  use serves(d_2, rank, base[b_2], mine)
-  use pair(d div mine, s, d_2 div mine, s_2, mine)
-  use slot(d_2, s_2, mine)
-  use served(rank, base[c], k, mine)
-  use slot(own + k*mine, up, mine)
-apart send 6
-  use slot(d, s, mine)
+once send 6
   use served(rank, base[c], k, mine)
   use served(rank, base[c_2], k_2, mine)
   use monotone(k, (base[c + 1] - 1 - own) div mine, mine)
   use monotone(k_2, (base[c_2 + 1] - 1 - own_2) div mine, mine)
+apart send 5
+  use served(rank, base[b], k, mine)
+  use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
+  use slot(first + k*mine, down, mine)
+  use slot(s, j, mine)
+  use serves(d_2, rank, base[b_2], mine)
+  use slot(d_2, s_2, mine)
+  use pair((first + k*mine) div mine, down, d_2 div mine, s_2, mine)
+apart send 6
+  use served(rank, base[b], k, mine)
+  use monotone(k, (base[b + 1] - 1 - first) div mine, mine)
+  use slot(first + k*mine, down, mine)
+  use serves(s, rank, base[c], mine)
+  use slot(s, j, mine)
+  use served(rank, base[c_2], k_2, mine)
+  use monotone(k_2, (base[c_2 + 1] - 1 - own_2) div mine, mine)
   use slot(own_2 + k_2*mine, up_2, mine)
-  use pair((own + k*mine) div mine, up, (own_2 + k_2*mine) div mine, up_2, mine)
+  use pair(s div mine, j, (own_2 + k_2*mine) div mine, up_2, mine)
 once receive 2
   use served(rank, base[b], k, mine)
   use served(rank, base[b_2], k_2, mine)
@@ -160,8 +168,6 @@ once receive 6
   use serves(theirs + k*mine, rank, base[c], mine)
   use residue(down, rank, mine)
   use quotient(theirs + k*mine - home, mine, (theirs + k*mine - down) div mine)
-copies
-  with copy 1
 keys h
   from h
   to h + 1

@@ -111,16 +111,16 @@ match send {greater}
   with receive {lesser_receive} where phase = phase, round = round, v = l
   use first_active(phase)
   rewrite node_of(b, u)
-once send {lesser_send}
+once receive {lesser_receive}
   use first_active(phase)
   rewrite node_of(b, v)
-once send {greater}
+once receive {greater}
   use first_active(phase)
   rewrite node_of(b, u)
 cover
-  with send {lesser_send} where phase = locate(done, l(source)), round = meet(a(source), a(target), locate(done, l(source))), v = l(target) if a(source) < a(target)
+  with receive {greater} where phase = locate(done, l(source)), round = meet(a(source), a(target), locate(done, l(source))), u = l(source) if a(source) < a(target)
   use first_active(locate(done, l(source)))
-  with send {greater} where phase = locate(done, l(target)), round = meet(a(source), a(target), locate(done, l(target))), u = l(target) if a(target) < a(source)
+  with receive {lesser_receive} where phase = locate(done, l(target)), round = meet(a(source), a(target), locate(done, l(target))), v = l(source) if a(target) < a(source)
   use first_active(locate(done, l(target)))
   {cover_self}
 {cover_uses})";
@@ -133,10 +133,20 @@ match receive {self}
   with send {self} where phase = phase, round = round, u = u, v = l
   use first_active(phase)
   rewrite node_of(b, u)
-once send {self}
+once receive {self}
+  use first_active(phase)
+  rewrite node_of(b, u)
+)";
+
+// What an exchange brings comes by the same step.
+constexpr const char* kInPlace = R"(apart send {lesser}
   use first_active(phase)
   rewrite node_of(b, v)
-)";
+apart send {greater}
+  use first_active(phase)
+  rewrite node_of(b, u)
+apart send {self}
+{uses})";
 
 // Pairs inside a node: who is whose partner at which distance, and in which round with room for
 // them.
@@ -162,17 +172,20 @@ match send {self}
 {uses}match receive {self}
   with send {self} where phase = phase, round = round, delta = delta, side = u = l ? (l < wrap(l + delta, mine) ? 0 : 1) : (w < wrap(w - delta, mine) ? 0 : 1)
   rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
-{uses}once send {self}
-  rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
-{uses}  use monotone(((delta - 1)*mine + u) div longest + 1, D, longest)
-  use monotone(C, ((delta - 1)*mine + u) div longest, longest)
-)";
+{uses}once receive {self}
+{self_uses})";
 
 // Why the distance delta of a pair is at least 1.
 constexpr const char* kDistanceUses = R"(  use first_active(phase)
   use monotone(low div mine, -1, mine)
   use monotone(0, mine - 1, mine)
   use monotone(0, D, longest)
+)";
+
+// Why the pair is that of the round.
+const std::string kSelfUses = std::string(R"(  rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
+)") + kDistanceUses + R"(  use monotone(((delta - 1)*mine + u) div longest + 1, D, longest)
+  use monotone(C, ((delta - 1)*mine + u) div longest, longest)
 )";
 
 // Why pair number n of a node of m ranks, or its self-copy, has a phase that finds room for it:
@@ -249,19 +262,19 @@ class ProofText {
 
   std::string run(const char* meeting) const {
     return std::string(kLemmas) + meeting + between_nodes() + (token_ ? kTokens : "") + self() +
-           copies() + keys() + port();
+           in_place() + copies() + keys() + port();
   }
 
  private:
   std::string between_nodes() const {
     const char* one_way =
-        "with send {self} where phase = locate(done, l(source)), round = meet(a(source), "
-        "a(source), "
-        "locate(done, l(source))), u = l(source), v = l(target)";
+        "with receive {self} where phase = locate(done, l(source)), round = meet(a(source), "
+        "a(source), locate(done, l(source))), u = l(source)";
     const char* exchange =
-        "with send {self} where phase = when(source, target), round = meet(a(source), a(source), "
+        "with receive {self} where phase = when(source, target), round = meet(a(source), "
+        "a(source), "
         "when(source, target)), delta = apart(source, target), side = start(source, target) = "
-        "min(l(source), wrap(l(source) - apart(source, target), mine(source))) ? 0 : 1";
+        "min(l(target), wrap(l(target) - apart(source, target), mine(source))) ? 0 : 1";
     const char* self = exchange_ ? exchange : one_way;
     const std::string uses = exchange_ ? phase_uses("number(source, target)", "mine(source)",
                                                     "longest(source)", "when(source, target)") +
@@ -282,11 +295,20 @@ class ProofText {
 
   std::string self() const {
     return fmt::format(fmt::runtime(exchange_ ? kSelfExchange : kSelfOneWay),
-                       fmt::arg("self", sites_.self), fmt::arg("uses", kDistanceUses));
+                       fmt::arg("self", sites_.self), fmt::arg("uses", kDistanceUses),
+                       fmt::arg("self_uses", kSelfUses));
+  }
+
+  // In place, where all that travels inside a node is exchanged.
+  std::string in_place() const {
+    if (!exchange_) return "";
+    return fmt::format(kInPlace, fmt::arg("lesser", sites_.lesser_send),
+                       fmt::arg("greater", sites_.greater), fmt::arg("self", sites_.self),
+                       fmt::arg("uses", kSelfUses));
   }
 
   std::string copies() const {
-    if (drop_) return "copies\n  with copy 1\n";
+    if (drop_) return "";
     if (exchange_)
       return "define copy_number(r)\n  as mine(r)*(mine(r) - 1) div 2 + l(r)\n"
              "define copy_phase(r)\n  as locate(done, copy_number(r) div longest(r))\n"

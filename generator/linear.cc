@@ -30,9 +30,7 @@ std::string proof(const Choices&) {
 match send 1
   with receive 1 where i = rank
 cover
-  with send 1 where i = target
-copies
-  with copy 1
+  with receive 1 where i = source
 keys i
   from rank + i
   to rank + i + 1

@@ -43,9 +43,7 @@ std::string proof(const Choices&) {
 match send 1
   with receive 1 where i = i
 cover
-  with send 1 where i = wrap(target - source, ranks)
-copies
-  with copy 1
+  with receive 1 where i = wrap(target - source, ranks)
 keys i
   from i
   to i + 1

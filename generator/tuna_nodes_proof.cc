@@ -119,7 +119,7 @@ constexpr const char* kSecondStage = R"(held send 4
   use quotient(d, mine, rank div mine + (d - rank) div mine)
   use monotone(d div mine + 1, 0, mine)
   use monotone((ranks - 1 - rank mod mine) div mine + 1, d div mine, mine)
-{late}apart send 1
+{late}once send 1
 {row}  use monotone(0, q, up)
   use monotone(1, z, w)
   use monotone(z + 1, radix, w)
@@ -128,12 +128,28 @@ constexpr const char* kSecondStage = R"(held send 4
   use monotone(0, q_2, up_2)
   use same(q, z, q_2, z_2, x, i)
   use below(q, z, x, q_2, z_2, x_2, i)
+  use below(q_2, z_2, x_2, q, z, x, i)
   use pair(t, low, t_2, low_2, mine)
   use residue(rank, f, f_2, mine)
-  use quotient(d, mine, rank div mine + (d - rank) div mine)
-  use pair(d div mine, d mod mine, t_2, low_2, mine)
-  use residue(rank, 0, f_2, mine)
-apart send 3
+once send 2
+  use monotone(0, q, up)
+  use monotone(1, z, w)
+  use monotone(z + 1, radix, w)
+  use monotone(1, z_2, w_2)
+  use monotone(z_2 + 1, radix, w_2)
+  use monotone(0, q_2, up_2)
+  use same(q, z, q_2, z_2, x, i)
+  use below(q, z, x, q_2, z_2, x_2, i)
+  use below(q_2, z_2, x_2, q, z, x, i)
+  use pair(t, low, t_2, low_2, mine)
+  use residue(rank, f, f_2, mine)
+once send 4
+{row}{other_row}  use monotone(0, q, up)
+  use monotone(1, z, w)
+  use quotient(d_2, mine, rank div mine + (d_2 - rank) div mine)
+  use pair(t, low, d_2 div mine, d_2 mod mine, mine)
+  use residue(rank, f, 0, mine)
+once send 3
 {row}{other_row}  use monotone(0, q, up)
   use monotone(1, z, w)
   use quotient(d_2, mine, rank div mine + (d_2 - rank) div mine)
@@ -152,6 +168,9 @@ apart send 2
   use digits(i_2 - f_2)
   use quotient(i_2 - f_2, w, z)
   use monotone(1, part(i_2 - f_2), pow[digit(i_2 - f_2)])
+  use whole(q_2, z_2, x_2, x + 1)
+  use monotone(q + 1, f_2 div up, up)
+  use monotone(f_2 div up + 1, q, up)
 apart send 4
 {row}{other_row}  use pair(t, i, d_2 div mine, wrap(s_2 - l, mine), mine)
   use monotone(0, q, up)
@@ -189,8 +208,6 @@ once receive 2
   use monotone(z_2 + 1, radix, w_2)
   use monotone(0, q_2, up_2)
   use same(q, z, q_2, z_2, x, i)
-copies
-  with copy 1
 keys x
   from min(pow[x], ranks)
   to min(pow[x + 1], ranks)

@@ -223,21 +223,31 @@ held send 2
   use monotone((ranks - 1 - part(i - f)*pow[digit(i - f)]) div pow[digit(i - f) + 1] + 1, f div pow[digit(i - f) + 1], pow[digit(i - f) + 1])
   use monotone(f div pow[digit(i - f) + 1] + 1, 0, pow[digit(i - f) + 1])
   use monotone(f div pow[digit(i - f) + 1], 0, pow[digit(i - f) + 1])
-apart send 1
+once send 1
   use monotone(0, q, up)
   use monotone(1, z, w)
+  use monotone(z + 1, radix, w)
   use monotone(1, z_2, w_2)
   use monotone(z_2 + 1, radix, w_2)
   use monotone(0, q_2, up_2)
   use same(q, z, q_2, z_2, x, i)
   use below(q, z, x, q_2, z_2, x_2, i)
+  use below(q_2, z_2, x_2, q, z, x, i)
+once send 2
+  use monotone(0, q, up)
+  use monotone(1, z, w)
+  use monotone(z + 1, radix, w)
+  use monotone(1, z_2, w_2)
+  use monotone(z_2 + 1, radix, w_2)
+  use monotone(0, q_2, up_2)
+  use same(q, z, q_2, z_2, x, i)
+  use below(q, z, x, q_2, z_2, x_2, i)
+  use below(q_2, z_2, x_2, q, z, x, i)
 apart send 2
-  use monotone(up, radix*w, q)
-  use monotone(radix*w, up, q)
+  use monotone(1, q, up)
+  use stored(q, x + 1, i)
   use monotone(up_2, radix*w_2, q_2)
   use monotone(radix*w_2, up_2, q_2)
-  use monotone(0, q, radix)
-  use stored(q*radix + z, x, i)
   use monotone(0, q_2, radix)
   use stored(q_2*radix + z_2, x_2, i_2)
   use own_slot(i, i_2)
@@ -253,6 +263,9 @@ apart send 2
   use digits(i_2 - f_2)
   use quotient(i_2 - f_2, w, z)
   use monotone(1, part(i_2 - f_2), pow[digit(i_2 - f_2)])
+  use whole(q_2, z_2, x_2, x + 1)
+  use monotone(q + 1, f_2 div up, up)
+  use monotone(f_2 div up + 1, q, up)
 cover
   with receive 1 where x = digit(way(source, target)), z = part(way(source, target)), q = 0, i = way(source, target)
   use digits(way(source, target))
@@ -275,8 +288,6 @@ once receive 2
   use monotone(1, z_2, w_2)
   use monotone(z_2 + 1, radix, w_2)
   use same(q, z, q_2, z_2, x, i)
-copies
-  with copy 1
 keys x
   from pow[x]
   to pow[x + 1]

@@ -45,16 +45,18 @@ match send 1
   use xor_range(rank, round)
   use xor_cancel(rank, round)
 cover
-  with send 1 where round = source xor target
+  with receive 1 where round = source xor target
   use xor_range(source, target)
   use xor_cancel(source, target)
   use xor_cancel(source, source xor target)
-once send 1
+once receive 1
   use xor_range(rank, round)
   use xor_cancel(rank, round)
   use xor_cancel(rank, rank xor round)
-copies
-  with copy 1
+apart send 1
+  use xor_range(rank, round)
+  use xor_cancel(rank, round)
+  use xor_cancel(rank, rank xor round)
 keys round
   from round
   to round + 1

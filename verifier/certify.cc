@@ -1,6 +1,7 @@
 // certify OUT PROOF...: proves every proof and writes the table of verifier/proven.h as a C++
-// source. Fails, and writes nothing, where any obligation is not proven or any false claim is not
-// refuted: then there is no verifier.
+// source. Fails, and writes nothing, where any obligation is not proven, any false claim is not refuted, or
+// the checker, which knows nothing of proofs, finds the program wrong on some nodes of up to 6 ranks: then
+// there is no verifier.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -13,6 +14,8 @@
 
 namespace quadrille::verifier {
 namespace {
+
+constexpr int64_t kRanksChecked = 6;
 
 // An array of those bytes, each as a literal. Whatever is read from a file becomes numbers in the
 // source, so that no text in it can be more than text.
@@ -50,6 +53,11 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
                  claim.name);
       good = false;
     }
+  if (const auto job = find_failing_job(proof.program, kRanksChecked, true)) {
+    fmt::print(stderr, "certify: {}: proven, but refuted on {}: {}\n", proof.source, job->text(),
+               job->violation.detail);
+    good = false;
+  }
   return good;
 }
 

@@ -20,9 +20,7 @@ match send 1
 match receive 1
   with send 1 where round = round
 cover
-  with send 1 where round = wrap(target - source, ranks)
-copies
-  with copy 1
+  with receive 1 where round = wrap(target - source, ranks)
 keys round
   from round
   to round + 1
@@ -191,7 +189,7 @@ refuted() { # SED WHAT: the program so changed is refuted, on some nodes and as 
 refuted '/^ *receive/s/left/right/g' 'but in step 1, '
 refuted '/^for/s/1/2/' 'never arrives'
 refuted '/^copy/d' 'never arrives'
-refuses 'shift.proof:8: the program has no such site' prove wrong.txt --proof shift.proof
+refuses 'shift.proof: no copy of the program brings a rank its own block' prove wrong.txt --proof shift.proof
 refuted 's/step round/step 1/' 'keys'
 
 # ---- Proofs
@@ -213,7 +211,7 @@ unproven() { # SED OBLIGATION: the proof so changed shows nothing, and the progr
   says 'shift.txt: UNKNOWN: not proven, and no counterexample with up to 8 ranks'
   says "  $2"
 }
-unproven 's/target - source/source - target/' 'cover'
+unproven 's/target - source/source - target/' 'final'
 unproven 's/  to round + 1/  to round/' 'keys round'
 unproven '2s/round$/round + 1/' 'match send 1'
 
@@ -225,7 +223,7 @@ refuses "prove: short.proof: the proof has no 'cover'" prove shift.txt --proof s
 sed 's/cover/clover/' shift.proof >slip.proof
 refuses "prove: slip.proof:5: 'clover' is not a statement" prove shift.txt --proof slip.proof
 sed 's/target - source/target - sauce/' shift.proof >slip.proof
-refuses "prove: slip.proof:6:43: 'sauce' is not defined here" prove shift.txt --proof slip.proof
+refuses "prove: slip.proof:6:46: 'sauce' is not defined here" prove shift.txt --proof slip.proof
 refuses 'nothing.proof: No such file' prove shift.txt --proof nothing.proof
 refuses 'nothing.txt: No such file' prove nothing.txt --proof shift.proof
 refuses '--program: give one program, one --proof of it, and no names' \

@@ -183,7 +183,7 @@ says 'alltoall.factor: proven for all sizes'
 says 'alltoall.xor+drop: proven for all sizes'
 proof=$root/emitted/proofs/alltoall.factor.proof
 expect 0 "$verifier" prove --proof "$proof" --verbose
-says 'cover'
+says 'final'
 grep -vE '^ +use ' "$root/emitted/proofs/alltoall.xor.proof" >weak.proof
 expect 3 "$verifier" prove --proof weak.proof
 says 'UNKNOWN: not proven'

@@ -34,7 +34,7 @@ def mpi_test(
             testonly = True,
             srcs = srcs,
             linkopts = linkopts,
-            deps = deps + ["//runtime:" + mpi] + (
+            deps = deps + ["//runtime:" + mpi, "//tests:effort"] + (
                 [] if own_main else [":world_" + mpi, "@system//:gtest"]
             ),
         )

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "runtime/quadrille.h"
+#include "tests/support/effort.h"
 
 namespace {
 
-constexpr int kThreads = 4, kRounds = 30;
+constexpr int kThreads = 4, kRounds = quadrille::kSanitized ? 10 : 30;
 std::atomic<int> checks, failures;
 int rank, ranks;
 

@@ -95,10 +95,10 @@ TEST(Tables, AreNoLongerThanTablesMayBe) {
 
 TEST(Tables, HoldNumbersThatFit) {
   EXPECT_THAT(failed_with("table b[i in 0 .. ranks] = i*i*i + 1\ntable p = prefix(b)"),
-              ElementsAre("entries of b", "fits 1"));
+              ElementsAre("defined entries of b", "fits 1"));
   EXPECT_THAT(failed_with("table b[i in 0 .. ranks] = i*i*i*i"), ElementsAre("fits 1"));
   EXPECT_THAT(failed_with("table p = powers(ranks*ranks, ranks*ranks)"),
-              ElementsAre("powers of p", "fits 1"));
+              ElementsAre("defined powers of p", "fits 1"));
 }
 
 // Two loops that read alike: the first copies, so that ranks are in different iterations of the second
@@ -125,7 +125,7 @@ for v in 0 .. ranks
 
 std::string siblings_proof(const std::string& first_keys) {
   return matched(1, "v = peer, round = round") + R"(cover
-  with send 1 where v = source, round = wrap(source + target, ranks)
+  with receive 1 where v = target, round = wrap(source + target, ranks)
 copies
   with copy 1 where v = rank
 )" + first_keys +

@@ -53,14 +53,15 @@ TEST(Pieces, MayHaveTheirWitnessesByTurns) {
 TEST(Pieces, OfNoMessageAreAwaitedInVain) {
   const std::string awaits =
       changed(program(), "if 0 < m[2*gets] + m[2*gets + 1]", "if 0 <= m[2*gets] + m[2*gets + 1]");
-  EXPECT_THAT(prove(awaits, proof()).failed, ElementsAre("message of receive 2"));
+  EXPECT_THAT(prove(awaits, proof()).failed, ElementsAre("match receive 2, message"));
   EXPECT_EQ(smallest_failure(awaits), "4x1, counts 0,0,0,0: progress");
 }
 
 TEST(Pieces, StayBehindWithTheirMessage) {
   const std::string half =
       changed(program(), "if 0 < m[2*gives] + m[2*gives + 1]", "if 0 < m[2*gives]");
-  EXPECT_THAT(prove(half, proof()).failed, ElementsAre("message of receive 2", "match receive 2"));
+  EXPECT_THAT(prove(half, proof()).failed,
+              ElementsAre("match receive 2, message", "match receive 2"));
   EXPECT_EQ(smallest_failure(half), "4x1, counts 0,1,0,0: match");
 }
 
@@ -84,7 +85,7 @@ for s in 0 .. ranks
               if 0 < m[s]
                 recv[s]
 )";
-  EXPECT_THAT(prove(nowhere, kDirectProof).failed, ElementsAre("peer of send 1"));
+  EXPECT_THAT(prove(nowhere, kDirectProof).failed, ElementsAre("match send 1, peer"));
   EXPECT_EQ(smallest_failure(nowhere), "2x1, counts 0,0: peer");
 }
 
@@ -138,8 +139,8 @@ cover
   with receive 1
 )");
   EXPECT_EQ(proving.error, "");
-  EXPECT_THAT(proving.failed, Contains("peers of send 1 and send 2"));
-  EXPECT_THAT(proving.failed, Contains("peers of receive 1 and receive 2"));
+  EXPECT_THAT(proving.failed, Contains("match send 1 and send 2, peers"));
+  EXPECT_THAT(proving.failed, Contains("match receive 1 and receive 2, peers"));
   EXPECT_EQ(smallest_failure(two), "2x1, counts 1,0: order");
 }
 
@@ -168,7 +169,7 @@ TEST(Powers, OfOneAreRefused) {
   const Algorithm& bruck = *find_algorithm(Collective::kAllgather, "bruck");
   const std::string ones =
       changed(print(make_program(bruck, {})), "require 2 <= radix", "require 1 <= radix");
-  EXPECT_THAT(prove(ones, bruck.proof({})).failed, Contains("powers of pow"));
+  EXPECT_THAT(prove(ones, bruck.proof({})).failed, Contains("defined powers of pow"));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ const char* const kFactorProof = R"(match send 1
 match receive 1
   with send 1 where round = round
 cover
-  with send 1 where round = wrap(source + target, ranks)
+  with receive 1 where round = wrap(source + target, ranks)
 copies
   with copy 1 where round = wrap(rank + rank, ranks)
 keys round

@@ -28,7 +28,7 @@ Fate fate(const std::string& name, const std::string& from, const std::string& t
 // Rounds k = 0 .. p - 1: in the last of them a rank would receive its own block.
 TEST(RingErrata, TheLinearRingHasOneRoundLessThanRanks) {
   const Fate printed = fate("linear-ring", "for k in 0 .. ranks - 1", "for k in 0 .. ranks");
-  EXPECT_THAT(printed.failed, Contains("piece of receive 1"));
+  EXPECT_THAT(printed.failed, Contains("defined piece of receive 1"));
   EXPECT_EQ(printed.smallest_failure, "1, counts 1: self-message");
 }
 

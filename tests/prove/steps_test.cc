@@ -65,7 +65,8 @@ TEST(Steps, AStepHasOneMessageForEachRank) {
   for (int i = 0; i < 2; ++i)
     proof = changed(proof, "wrap(rank - i + 1, ranks)\n  target wrap(rank + 1, ranks)",
                     "wrap(rank - 1, ranks)\n  target wrap(rank + i - 1, ranks)");
-  expect_fate(program, proof, {"peers of send 1 and send 1", "peers of receive 1 and receive 1"},
+  expect_fate(program, proof,
+              {"match send 1 and send 1, peers", "match receive 1 and receive 1, peers"},
               "4x1: order");
   EXPECT_THAT(
       prove(changed(kFan, "temporary", "port one+one per rank\ntemporary"), kFanProof).error,
@@ -105,7 +106,8 @@ cover
 copies
   with copy 1
 )";
-  expect_fate(program, proof, {"peers of send 1 and send 2", "peers of receive 1 and receive 2"},
+  expect_fate(program, proof,
+              {"match send 1 and send 2, peers", "match receive 1 and receive 2, peers"},
               "3x1: order");
 }
 

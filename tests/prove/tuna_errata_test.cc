@@ -46,7 +46,7 @@ TEST(TunaErrata, TheProgramWithThePrintedSlotsIsRightForRadixTwoOnly) {
       "i - 2 - locate(hop, i)",
       "i - 1 - (locate(pow, i - 1) + 1)*(radix - 1) - i div pow[locate(pow, i - 1) + 1]");
   const Fate any = fate(printed);
-  EXPECT_THAT(any.failed, Contains("piece of receive 2"));
+  EXPECT_THAT(any.failed, Contains("defined piece of receive 2"));
   EXPECT_EQ(any.smallest_failure, "5x1, parameter 3: block");
   EXPECT_EQ(smallest_failure(changed(printed, "require 2 <= radix", "require 2 = radix")), "");
 }
@@ -54,14 +54,14 @@ TEST(TunaErrata, TheProgramWithThePrintedSlotsIsRightForRadixTwoOnly) {
 // Line 16 asks for the first hop where the last one is meant.
 TEST(TunaErrata, ABlockIsFinalAfterItsLastHopAndNotAfterItsFirst) {
   const Fate first = fate(changed(program(), "if q = 0", "if i = f"));
-  EXPECT_THAT(first.failed, Contains("cover"));
+  EXPECT_THAT(first.failed, Contains("final"));
   EXPECT_EQ(first.smallest_failure, "4x1, parameter 2: held");
 }
 
 // Line 9 asks for the digit 1 in every round of a digit.
 TEST(TunaErrata, ARoundMovesTheBlocksWhoseDigitIsItsOwn) {
   const Fate one = fate(everywhere("let f = q*up + h", "let f = q*up + w"));
-  EXPECT_THAT(one.failed, Contains("apart send 1 and send 1"));
+  EXPECT_THAT(one.failed, Contains("once send 1"));
   EXPECT_EQ(one.smallest_failure, "3x1, parameter 3: place");
 }
 
@@ -71,7 +71,7 @@ TEST(TunaErrata, RangesAreHalfOpen) {
   EXPECT_THAT(digits.failed, Contains("keys x, statement 1"));
   EXPECT_EQ(digits.smallest_failure, "3x1, parameter 2: order");
   const Fate distances = fate(everywhere("min(f + w, ranks)", "min(f + w, ranks + 1)"));
-  EXPECT_THAT(distances.failed, Contains("piece of send 1"));
+  EXPECT_THAT(distances.failed, Contains("defined piece of send 1"));
 }
 
 // Algorithms 2 and 3 on nodes of one size, with the shortest of first stages, in which rank g of a node

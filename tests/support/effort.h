@@ -12,6 +12,12 @@ inline constexpr bool kSanitized = false;
 #endif
 inline constexpr int kThinning = kSanitized ? 16 : 1;
 
+// Whether the next case of many is one to take; the same at all ranks that ask as often.
+inline bool takes_next_of_many() {
+  static int asked = 0;
+  return asked++ % (kSanitized ? 3 : 1) == 0;
+}
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_TESTS_SUPPORT_EFFORT_H_

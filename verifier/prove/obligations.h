@@ -1,54 +1,44 @@
 // What has to be proven of a program, made from the program itself: the proof only brings
 // witnesses, lemmas and hints.
 //
-// The glue that no solver sees, for direct all-to-all programs (every block travels once, from a
-// send to a receive buffer):
-//   defined   every partial operation has a value wherever the program comes to it
+// There is one set of obligations for all collectives. Each piece of a message carries a *value*: bytes of a
+// block that a rank contributes. The send buffer's blocks are what the collective says, those of the receive
+// buffer what it wants there, always; of a temporary block the proof says it (`carries`). An
+// obligation's name begins with its kind, and kinds are called what the hypotheses of the theorem are
+// (theory/Theorem.v), which says what follows from them:
+//   defined   every partial operation has a value wherever the program comes to it, tables are what is known
+//             of them, pieces lie within blocks and buffers, and no rank receives its own contribution
+//   fits      every value has 64 bits, and tables are within their limits
 //   keys      the keys of each iteration of a loop lie in the interval that the proof gives,
 //             intervals follow one another, and so do the statements of a body: by induction over
 //             iterations, keys strictly increase at a rank
-//   match     every send has its receive, in a step with the same key, at the rank that it names,
-//             and that receive names it; the two maps are inverse, so this pairs all messages one
-//             to one. With keys: the lowest key at which some rank is not done is the same at both
-//             ends of its messages, so they meet: progress with no buffering at all, by induction
-//             over keys
-//   place     block d goes to rank d and arrives as block s from rank s
-//   cover     for every two ranks, some send carries the block; once: no two do. Copies serve the
-//             diagonal in the same way. With match: every receive block is written once, so steps
-//             in flight together touch no block in common (overlap)
-//   in_place  each block is sent no later than the block that overwrites it arrives
-//   port      two inter-node exchanges of a node at one key are the same exchange. Loops whose
-//             bounds and intervals do not depend on the rank are in the same iteration at equal
-//             keys, everywhere, because their intervals are disjoint
-// For allgather programs, where blocks are sent on from the receive buffer, whole or in parts, several
-// to a message, place, copies and in_place fall away; keys, match and port are as above, and
-//   message   two messages of several pieces meet, and their pieces stand in one order
-//   piece     what a piece carries lies within a block and, where blocks have lengths, is not empty;
-//             no rank receives its own
-//   held      what a rank sends of another's block has arrived, in a step that the sending step waits
-//             for. Its own block is copied before anything else. So by induction over keys every
-//             piece carries the bytes that it names, whatever is in flight together
-//   cover     every byte of every other rank's contribution arrives; once: in no two pieces
-// For all-to-all programs whose blocks pass through other ranks' temporary buffers each piece carries a
-// contribution, of a source for a target: send[b] of rank u that of u for b, recv[b] of rank v that of
-// b for v; of temp[b] the proof says which. Then
-//   match     also says that what is sent is what is received; message is as above
-//   piece     a contribution is of one rank for another, and a temporary block is one that there is
-//   peers     of the messages of a step, in loops or not, no two go to one rank, or come from one: with
-//             equal keys, the t-th send of a rank to another meets the t-th receive there
-//   held      each read of a temporary block has its write, in a step that is over, of the same block
-//             and contribution
-//   apart     of two reads of a temporary block the earlier is over, or in the same step, when the
-//             write of the later one comes; a send block is read once
-//   cover     every contribution arrives in its receive block; once: in no two pieces. No
-//             contribution comes back to a temporary block where it has been
-// So what is read is what was written. Of each contribution count the pieces sent from the send buffer
-// (F), read from (R) and written to (W) temporary blocks, and received into the receive buffer (T):
-// F + R = W + T by match, T = 1 by cover and once, F <= 1 by apart, and R <= W, as by apart no two reads
-// have one write. Hence F = 1 and R = W: each write has one read. Were there a write of a block between
-// a write and its read, or in the step of the former, then of the two reads one would not be apart
-// from the other's write. And where steps are in flight together, each of these has waited for the one
-// before. By induction over keys every piece carries the contribution that it is said to carry.
+//   match     every send has its receive, of the same value, in a step with the same key, at the rank that it
+//             names, and that receive names it; the two maps are inverse, so this pairs all messages one to
+//             one. Messages of several pieces meet, with their pieces in one order. Of the messages of a
+//             step no two go to one rank, or come from one: the t-th send of a rank to another meets
+//             the t-th receive there
+//   held      what a rank sends of the receive or the temporary buffer was put there by a receive that the
+//             proof names, in a step that the sending step waits for. An allgather's own block is there
+//             from the beginning, where the program begins with its copy
+//   apart     any other write of that temporary block is over before the named one, or the read is over,
+//             or in the same step, when it comes; or it writes the same. A receive block always holds
+//             the same, so nothing is asked there. In place, a block of the send buffer is sent no later
+//             than what overwrites it arrives
+//   final     every block of every other rank, and every byte of it, arrives where it belongs; and a rank's
+//             own block is copied there
+//   once      by nothing but that receive, or copy. Where blocks pass through temporary buffers, none comes
+//             back to one where it has been, and no rank sends from one buffer the same block twice
+//   port      two inter-node exchanges of a node at one key are the same exchange; those of one
+//             direction, where the port has one for each
+// Two of the theorem's hypotheses are missing: `combine`, as no program that reduces is proven so far, and
+// `posted_early`, which is a rule of the runtime (runtime/exec/order.c): it posts early only what nothing
+// touches before.
+//
+// Nothing that was moved is left over: of each contribution count the pieces sent from the send buffer (F),
+// sent from (R) and written to (W) temporary blocks, and received into the receive buffer (T). F + R = W + T
+// by match, T = 1 by final and once, F <= 1 and R <= W by once and held, as no two reads have one write.
+// Hence F = 1 and R = W.
+//
 // That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
 // receive is posted; so no send is ever done, and no receive posted.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_

@@ -54,13 +54,4 @@ void partial_conditions(const Expression& e, const Path& path, std::vector<Place
   }
 }
 
-bool exclude_each_other(const Path& a, const Path& b) {
-  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    if (same_element(a[i], b[i])) continue;
-    return a[i].kind != PathElement::Kind::kLoop && b[i].kind != PathElement::Kind::kLoop &&
-           a[i].kind != b[i].kind && a[i].condition == b[i].condition;
-  }
-  return false;
-}
-
 }  // namespace quadrille::verifier

@@ -13,10 +13,6 @@ namespace quadrille::verifier {
 // much.
 bool is_part_of(const Path& part, const Path& path);
 
-// Whether no instance is on both paths: at the first place where they part, one wants what the
-// other denies.
-bool exclude_each_other(const Path& a, const Path& b);
-
 // Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
 // they do not choose.
 void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out);

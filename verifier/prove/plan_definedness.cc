@@ -27,6 +27,51 @@ void Planner::xor_facts() {
   for (Obligation& fact : bitvector_obligations()) plan_.obligations.push_back(std::move(fact));
 }
 
+void Planner::table_facts() {
+  const View nowhere{{}, {}, false};
+  for (const Table& table : program_.tables) {
+    const Polynomial two = Polynomial::constant(2);
+    if (table.kind == TableKind::kPowers)
+      add("defined powers of " + table.name.text, [=, this](Query& q) {
+        const Polynomial radix = q.logic.number(table.first, unknowns(q, nowhere));
+        show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
+      });
+    if (table.kind == TableKind::kPrefix) summed_entries(program_.tables[table.source]);
+  }
+  for (const int64_t table : anatomy_.searched) ascending_entries(program_.tables[table]);
+}
+
+// Lemmas come later: what they know of a search is known of ascending tables only.
+void Planner::ascending_entries(const Table& table) {
+  const View view{{table.index.text}, {}, false};
+  const Uses facts = uses(find("defined", ""), view);
+  add("defined entries of " + table.name.text + " ascend", [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
+    q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
+    q.hypotheses.push_back(q.logic.less(index + one, q.logic.number(table.first, instance)));
+    assume(q, facts, instance);
+    const Polynomial entry = q.logic.number(table.second, instance);
+    const Polynomial next = q.logic.number(table.second, Instance{instance.rank, {index + one}});
+    show(q, {}, {q.logic.less_equal(entry, next)}, q.logic.less(next, entry));
+  });
+}
+
+void Planner::summed_entries(const Table& source) {
+  if (source.kind != TableKind::kMap) return;
+  const View view{{source.index.text}, {}, false};
+  const Uses facts = uses(find("defined", ""), view);
+  add("defined entries of " + source.name.text, [=, this](Query& q) {
+    q.logic.doubt_sums();
+    const Instance instance = unknowns(q, view);
+    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
+    append(q.hypotheses, within(q, index, q.logic.number(source.first, instance)));
+    assume(q, facts, instance);
+    const Polynomial entry = q.logic.number(source.second, instance);
+    show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));
+  });
+}
+
 void Planner::defined() {
   const ProofStatement* statement = find("defined", "");
   std::vector<Place> needed, asked;

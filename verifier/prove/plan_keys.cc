@@ -107,9 +107,7 @@ Planner::KeyRange Planner::key_range(Query& q, const Item& item, size_t shared,
 void Planner::sequence(size_t body) {
   const std::vector<Item> items = keyed_items(body);
   for (size_t j = 1; j < items.size(); ++j)
-    for (size_t i = 0; i < j; ++i)
-      if (!exclude_each_other(items[i].path, items[j].path))
-        in_sequence(body, i, j, items[i], items[j]);
+    for (size_t i = 0; i < j; ++i) in_sequence(body, i, j, items[i], items[j]);
 }
 
 void Planner::in_sequence(size_t body, size_t i, size_t j, const Item& one, const Item& two) {
@@ -118,7 +116,7 @@ void Planner::in_sequence(size_t body, size_t i, size_t j, const Item& one, cons
   view.names.insert(more.begin(), more.end());
   const Uses facts = uses(find("order", ""), view);
   const Path path = path_of_body(body);
-  add(fmt::format("order in {}: {} before {}", body == 0 ? "the program" : owner(body)->name, i + 1,
+  add(fmt::format("keys in {}: {} before {}", body == 0 ? "the program" : owner(body)->name, i + 1,
                   j + 1),
       [=, this](Query& q) {
         const Instance instance = unknowns_at(q, view, path, facts);

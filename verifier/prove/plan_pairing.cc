@@ -19,9 +19,8 @@ void Planner::matches_of(size_t i) {
   const ProofStatement* statement = find("match", site_name(site));
   const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
   const std::string name = "match " + site_name(site);
-  if (site.piece == 0) peer_and_place(site, view, facts);
-  if (anatomy_.forwards && site.block) piece(site, view, facts);
-  if (anatomy_.relays && site.block) contribution(i, view, facts);
+  if (site.piece == 0) peer(site, view, facts);
+  if (site.block) piece(i, view, facts);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
     append(q.hypotheses, along(q, site.path, instance));
@@ -62,10 +61,7 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
   const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
   goals.push_back(q.logic.equal(here_key, there_key));
-  if (anatomy_.forwards && site.block)
-    append(goals, same_part(q, part(q, site, instance), part(q, other, there)));
-  if (anatomy_.relays && site.block)
-    append(goals, same_contribution(q, carried(q, i, instance), carried(q, choice.site, there)));
+  if (site.block) append(goals, same_value(q, value(q, i, instance), value(q, choice.site, there)));
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
 }
@@ -86,7 +82,7 @@ void Planner::message(size_t i, const Uses& facts) {
   if (site.piece > 0) return;
   const View view = view_of_site(site);
   const Path path = site.message_path(), other_path = other.message_path();
-  add("message of " + site_name(site), [=, this](Query& q) {
+  add(name + ", message", [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, path, facts);
     const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
     std::vector<z3::expr> goals = along(q, other_path, there);
@@ -144,15 +140,13 @@ bool Planner::with_its_message(size_t i, const Choice& choice) const {
   return last_place == last_place_there;
 }
 
-void Planner::peer_and_place(const Site& site, const View& view, const Uses& facts) {
-  add("peer of " + site_name(site), [=, this](Query& q) {
+void Planner::peer(const Site& site, const View& view, const Uses& facts) {
+  add(fmt::format("match {}, peer", site_name(site)), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const Polynomial peer = q.logic.number(site.peer, instance);
     const z3::expr self = q.logic.equal(peer, instance.rank);
     std::vector<z3::expr> goals = within(q, peer, q.logic.ranks());
     goals.push_back(!self);
-    if (site.block && !anatomy_.forwards && !anatomy_.relays)
-      goals.push_back(q.logic.equal(q.logic.number(*site.block, instance), peer));
     show(q, {}, goals, self);
   });
 }

@@ -38,7 +38,7 @@ void Planner::messages_of(const StepSite& step) {
     return fail_proof("a loop of messages in a step, beside a port");
   if (in_loop) return different_peers(step);
   if (program_.port.kind == PortKind::kSendReceive && program_.port.per == PortScope::kNode)
-    return other_peers(step);
+    return different_peers(step);
   at_most_one_each_way(step);
 }
 
@@ -66,12 +66,7 @@ void Planner::different_peers(const StepSite& step) {
       if (i > j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
           two.piece > 0)
         continue;
-      // In no loop each is there once. Two iterations may go both ways of a condition.
-      const bool once_each = one.outer_variables == step.variables.size() &&
-                             two.outer_variables == step.variables.size();
-      if (once_each && (i == j || exclude_each_other(one.message_path(), two.message_path())))
-        continue;
-      different_peers(step, i, j);
+      if (i != j || one.outer_variables > step.variables.size()) different_peers(step, i, j);
     }
 }
 
@@ -80,7 +75,7 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
   const TwoSteps both = two_pieces(one, two, step.variables.size());
   const Uses facts = uses(find("port", ""), both.view);
-  add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
+  add(fmt::format("match {} and {}, peers", site_name(one), site_name(two)), [=, this](Query& q) {
     auto [first, second] = two_at(q, both, one.message_path(), facts);
     std::vector<z3::expr> guards = along(q, two.message_path(), second);
     guards.push_back(
@@ -101,11 +96,6 @@ bool Planner::is_exchange(const StepSite& step) const {
   const Site &a = *messages[0], &b = *messages[1];
   return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy &&
          a.peer == b.peer;
-}
-
-bool Planner::exchanges_blocks(const StepSite& step) const {
-  return is_exchange(step) && anatomy_.sites[step.sites[0]].block &&
-         anatomy_.sites[step.sites[1]].block;
 }
 
 // By an `inside` line of the proof.

@@ -5,28 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "verifier/prove/paths.h"
-
 namespace quadrille::verifier {
-
-void Planner::other_peers(const StepSite& step) {
-  for (const int i : step.sites)
-    for (const int j : step.sites) {
-      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-      if (i >= j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
-          two.piece > 0 || exclude_each_other(one.message_path(), two.message_path()))
-        continue;
-      View view = view_of_site(one);
-      view.names.insert(two.names.begin(), two.names.end());
-      const Uses facts = uses(find("port", ""), view);
-      add(fmt::format("peers of {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
-        const Instance instance = unknowns_at(q, view, one.message_path(), facts);
-        const z3::expr same =
-            q.logic.equal(q.logic.number(one.peer, instance), q.logic.number(two.peer, instance));
-        show(q, along(q, two.message_path(), instance), {!same}, same);
-      });
-    }
-}
 
 void Planner::one_each_way(int64_t base) {
   std::vector<size_t> crossing;

@@ -40,8 +40,7 @@ Result<ProofPlan> Planner::run() {
 void Planner::works() {
   if (error_.empty()) read_witnesses();
   if (error_.empty()) matches();
-  if (error_.empty()) anatomy_.forwards ? forwarding() : anatomy_.relays ? relaying() : covers();
-  if (error_.empty() && program_.in_place && !anatomy_.forwards) in_place();
+  if (error_.empty()) values();
   if (error_.empty()) port();
 }
 
@@ -161,16 +160,16 @@ std::vector<Expression> Planner::values_for(const Site& site, const Witness& wit
 void Planner::check_subjects() {
   std::set<std::string> subjects;
   for (const Site& site : anatomy_.sites) {
-    const bool send = site.kind == Site::Kind::kSend, receive = site.kind == Site::Kind::kReceive;
+    const bool send = site.kind == Site::Kind::kSend;
     const auto has = [&](bool there, const char* kind) {
       if (there) subjects.insert(fmt::format("{} {}", kind, site_name(site)));
     };
     has(site.kind != Site::Kind::kCopy, "match");
     if (!site.block) continue;
-    has(send && (anatomy_.forwards || site.temporary()), "held");
+    has(send && site.buffer != Buffer::kSend, "held");
     has(site.temporary(), "carries");
-    has(send && anatomy_.relays, "apart");
-    has(anatomy_.relays ? !send : receive == anatomy_.forwards, "once");
+    has(send && (site.temporary() || program_.in_place), "apart");
+    has(!send || anatomy_.relays, "once");
   }
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
@@ -213,9 +212,20 @@ void Planner::read_witnesses() {
   }
   cover_ = choices(find("cover", ""), ends_view());
   if (cover_.empty()) fail_proof("the proof has no 'cover'");
-  if (anatomy_.forwards) return;
   copies_ = choices(find("copies", ""), View{{}, {}, true});
-  if (copies_.empty()) fail_proof("the proof has no 'copies'");
+  if (!find("copies", "")) copies_ = only_copy();
+  if (copies_.empty())
+    fail_proof(find_site(Site::Kind::kCopy, 1)
+                   ? "the proof has no 'copies'"
+                   : "no copy of the program brings a rank its own block");
+}
+
+// Which of one is plain.
+std::vector<Choice> Planner::only_copy() const {
+  const auto first = find_site(Site::Kind::kCopy, 1);
+  if (!first || find_site(Site::Kind::kCopy, 2) || !anatomy_.sites[*first].variables.empty())
+    return {};
+  return {{*first, {}, {}}};
 }
 
 void Planner::read_carries(const Site& site) {
@@ -322,6 +332,11 @@ z3::expr Planner::same_instance(Query& q, bool same_site, const Instance& a, con
   for (size_t v = 0; same_site && v < a.variables.size(); ++v)
     same.push_back(q.logic.equal(a.variables[v], b.variables[v]));
   return all(q, same);
+}
+
+z3::expr Planner::same_step(Query& q, int one, Instance a, int two, const Instance& b) const {
+  a.variables.resize(anatomy_.steps[one].variables.size());
+  return same_instance(q, one == two, a, b);
 }
 
 }  // namespace quadrille::verifier

@@ -45,12 +45,7 @@ class Planner {
   }
   static std::string site_name(const Site& site);  // "send 1"
   static View view_of_site(const Site& site) { return view_of(site.variables, site.names); }
-  // Two ranks, and, where parts of blocks travel, a byte of the source's block.
-  View ends_view() const {
-    if (anatomy_.forwards) return {{"source", "target", "offset"}, {}, false};
-    return {{"source", "target"}, {}, false};
-  }
-  // "cover, case 2", where there are several.
+  // "final, case 2", where there are several.
   static std::string case_name(const std::string& name, const std::vector<Choice>& cases,
                                size_t k) {
     return cases.size() > 1 ? name + ", case " + std::to_string(k + 1) : name;
@@ -70,6 +65,7 @@ class Planner {
   // The values of the site's loop variables, in order.
   std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
   void read_witnesses();
+  std::vector<Choice> only_copy() const;
   void check_subjects();
   void check_hints();
 
@@ -98,6 +94,7 @@ class Planner {
                                        const Uses& facts) const;
   // At one rank.
   static z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
+  z3::expr same_step(Query& q, int one, Instance a, int two, const Instance& b) const;
   // That some choice of a list applies.
   void exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
                   const Uses& facts,
@@ -122,6 +119,11 @@ class Planner {
   // All that a program must do, but for `defined` and `keys`.
   void works();
   void defined();
+  // What the axioms, and the filling of tables, ask of a table's expressions.
+  void table_facts();
+  // Every entry of a table of expressions that is summed is at least 1.
+  void summed_entries(const Table& source);
+  void ascending_entries(const Table& table);
   // Of the ranks and variables that a path knows.
   static View view_along(const Path& path);
   // The names known in the innermost of the loops that a view is inside of.
@@ -138,7 +140,7 @@ class Planner {
   void deadlock(const ProofStatement& statement);
   void posted_later(const Site& receive, const Choice& first, const std::vector<Expression>& given);
 
-  // ---- match, and the first half of place (plan_pairing.cc)
+  // ---- match (plan_pairing.cc)
 
   void matches();
   void matches_of(size_t i);
@@ -148,65 +150,37 @@ class Planner {
   void message(size_t i, const Uses& facts);
   static bool in_order(const Site& site, const Site& other, const Choice& choice);
   bool with_its_message(size_t i, const Choice& choice) const;
-  // The peer is another rank, and the block is the peer's.
-  void peer_and_place(const Site& site, const View& view, const Uses& facts);
+  void peer(const Site& site, const View& view, const Uses& facts);
 
-  // ---- cover and once (plan_coverage.cc)
+  // ---- held, apart, final and once (plan_values.cc)
 
-  void covers();
+  // What a piece carries: bytes low .. high - 1 of a block of a rank. Where blocks have lengths that the
+  // program does not know, they travel whole, and low and high mean nothing. An allgather's ranks
+  // contribute one block each.
+  struct Value {
+    Polynomial contributor, block, low, high;
+  };
+  Value value(Query& q, size_t i, const Instance& instance) const;
+  static std::vector<z3::expr> same_value(Query& q, const Value& a, const Value& b);
+  static std::vector<z3::expr> part_of(Query& q, const Value& part, const Value& whole);
+  static std::vector<z3::expr> has_byte(Query& q, const Value& value, const Polynomial& offset);
+  void values();
+  void relayed();
+  void apart(size_t i, size_t j, size_t k);
+  void once(size_t i, size_t j);
+  void piece(size_t i, const View& view, const Uses& facts);
+  bool own_is_there() const;
+  void held(size_t i);
+  void held_case(size_t i, size_t k);
+  void assume_not_own(Query& q, size_t i, const Instance& instance) const;
+  void sent_before_overwritten(size_t i);
+  View ends_view() const;
   void assume_ends(Query& q, const Instance& ends) const;
-  // What goes from each rank to each other, an instance that `cover` names sends, or receives.
   void cover();
   void cover_case(size_t k);
   void copies();
   void copy_case(size_t k);
-  // What an instance sends, receives or copies, that one does which `cover`, or `copies`, names.
   void once(size_t i);
-  // As the witnesses of `cover` are asked; of a part of a block, about any byte of it.
-  Instance ends_of(Query& q, const Site& site, const Instance& instance) const;
-
-  // ---- held, cover and once, where blocks are forwarded (plan_forwarding.cc)
-
-  // The part of a block that a message carries.
-  struct Part {
-    Polynomial block, low, high;
-  };
-  Part part(Query& q, const Site& site, const Instance& instance) const;
-  std::vector<z3::expr> same_part(Query& q, const Part& a, const Part& b) const;
-  void forwarding();
-  // What is wrong with the statements about a rank's own block; empty where nothing is.
-  std::string own_block() const;
-  // The block is a rank's, not the receiver's own, and the range is a part of it.
-  void piece(const Site& site, const View& view, const Uses& facts);
-  // What is sent is the rank's own, or has arrived in a step that is over.
-  void held(size_t i);
-  void held_case(size_t i, size_t k);
-  std::vector<z3::expr> has_part(Query& q, const Site& site, const Instance& instance,
-                                 const Site& arrived, const Instance& before) const;
-  // What the axioms, and the filling of tables, ask of a table's expressions.
-  void table_facts();
-  // Every entry of a table of expressions that is summed is at least 1.
-  void summed_entries(const Table& source);
-  void ascending_entries(const Table& table);
-
-  // ---- held, apart, cover and once, where blocks pass through temporary buffers (plan_relaying.cc)
-
-  // Whose block a piece carries, and to whom.
-  struct Contribution {
-    Polynomial source, target;
-  };
-  Contribution carried(Query& q, size_t i, const Instance& instance) const;
-  std::vector<z3::expr> same_contribution(Query& q, const Contribution& a,
-                                          const Contribution& b) const;
-  // What is read from a block of the temporary buffer is what was written there.
-  std::vector<z3::expr> has_contribution(Query& q, size_t i, const Instance& instance, int arrived,
-                                         const Instance& before) const;
-  void relaying();
-  // It goes from a rank to another, and a block of the temporary buffer is one that there is.
-  void contribution(size_t i, const View& view, const Uses& facts);
-  void read_apart(size_t i, size_t j);
-  void read_apart_case(size_t i, size_t j, size_t k, const TwoSteps& both, const Uses& facts);
-  void stored_once(size_t i, size_t j);
   // At one rank, with so many variables in common.
   static TwoSteps two_pieces(const Site& a, const Site& b, size_t shared = 0) {
     return two_of(view_of_site(a), view_of_site(b), shared, true);
@@ -245,16 +219,10 @@ class Planner {
   // A loop's name, with a number where several have it.
   std::string body_name(size_t body) const;
 
-  // ---- in_place (plan_in_place.cc)
-
-  void in_place();
-  void sent_before_overwritten(const Site& site, size_t k);
-
   // ---- port (plan_port.cc)
 
   // A step that sends a block or token to one rank and receives one from the same.
   bool is_exchange(const StepSite& step) const;
-  bool exchanges_blocks(const StepSite& step) const;
   void port();
   void messages_of(const StepSite& step);
   void at_most_one_each_way(const StepSite& step);
@@ -271,8 +239,6 @@ class Planner {
   TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
   // ---- port one+one per node (plan_port_one_way.cc)
 
-  // Two messages of one direction in a step go to different ranks.
-  void other_peers(const StepSite& step);
   // Of a node, one message leaves at a key, and one arrives.
   void one_each_way(int64_t base);
   void one_way(size_t i, size_t j, int64_t base);

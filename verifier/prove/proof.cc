@@ -37,7 +37,7 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"match", {"with", "use", "rewrite"}},
       {"held", {"with", "use", "rewrite"}},
       {"carries", {"source", "target"}},
-      {"apart", {"use"}},
+      {"apart", {"use", "rewrite"}},
       {"cover", {"with", "use"}},
       {"once", {"use", "rewrite"}},
       {"copies", {"with", "use"}},
@@ -46,8 +46,7 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"defined", {"use"}},
       {"fits", {"use"}},
       {"deadlock", {"given", "with", "use"}},
-      {"port", {"use", "inside"}},
-      {"in_place", {"use"}}};
+      {"port", {"use", "inside"}}};
   return kWords;
 }
 

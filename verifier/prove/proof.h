@@ -27,27 +27,27 @@
 //                                            the first that applies counts; only the last goes
 //                                            without an `if`
 //   match receive 2                          and the reverse
-//   cover                                    where the block from rank `source` to another rank
-//                                            `target` travels
-//     with send 1 where phase = ..., v = ... if CONDITION
-//                                            in an allgather: where the byte `offset` of source's
-//                                            contribution arrives at target, in a receive; with
-//                                            temporary blocks: the receive in which it arrives
-//   once send 1                              hints that no block is sent by two instances; in an
-//                                            allgather `once receive 1`, of the byte `offset`; with
-//                                            temporary blocks `once receive 1`, of what arrives,
-//                                            or is stored (two instances, as for apart)
-//   held send 1                              allgather: the receive in which what is sent has come,
-//     with receive 1 where k = k - 1         in terms of the send's names; not for recv[rank]. Of
-//                                            a temporary block: where it was written
+//   cover                                    which receive of rank `target` gets the block that rank
+//     with receive 1 where phase = ..., v = ... if CONDITION
+//                                            `source` has for it; in an allgather, the byte `offset`
+//                                            of what source contributes
+//   copies                                   which copy of `rank` brings its own block there; may be
+//     with copy 1 where ...                  missing where there is one copy, in no loop
+//   once receive 1                           hints that nothing arrives twice: in an allgather, not
+//                                            the byte `offset`
+//   held send 1                              which receive brought what is sent from the receive or
+//     with receive 1 where k = k - 1         temporary buffer, in terms of the send's names; not for
+//                                            recv[rank] of an allgather
 //   carries send 1                           whose block a temporary block holds, where it is sent
 //     source NUMBER                          or received, and for whom, in terms of the site's names
 //     target NUMBER
-//   apart send 1                             hints that no block is read between a write and its
-//                                            read in send 1; of two reads that are compared, the
-//                                            names of the second, send 1, end in _2
-//   copies                                   where `rank` copies its block to itself
-//     with copy 1 where ...
+//   apart send 1                             hints that what is sent is not written over before: from
+//                                            the temporary buffer, by a receive, of which and the
+//                                            send the names of the latter end in _2; in place, from
+//                                            the send buffer
+//   once send 2                              with temporary blocks, for each receive and send: hints
+//                                            that none brings, or sends, what another does; the names
+//                                            of the second of the two end in _2
 //   keys LOOP                                the keys of each iteration lie in from .. to, in
 //                                            terms of the loop's names
 //     from NUMBER
@@ -55,8 +55,8 @@
 //   deadlock                                in place of all but define, lemma, keys and defined: the
 //     given CONDITION                        program deadlocks where sends wait for their receives
 //     with send 1 where k = 0                and `given` holds of every rank; what each sends first
-//   order, defined, fits, port, in_place     hints for the obligations of that name; those of defined
-//                                            are for fits, too
+//   order, defined, fits, port               hints for the obligations of that name (order: of keys);
+//                                            those of defined are for fits, too
 //     inside send 3                          under port: the step of this send stays inside its
 //                                            node
 //

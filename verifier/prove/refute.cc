@@ -5,14 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedule/evaluate.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
 namespace {
-
-constexpr int64_t kMostRanks = 8;
 
 // All topologies of so many ranks: partitions, smallest part first.
 void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
@@ -30,42 +29,50 @@ void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
 }
 
 // Calls visit with ever larger topologies until it returns true.
-void each_topology(const std::function<bool(const Topology&)>& visit) {
+void each_topology(int64_t most_ranks, const std::function<bool(const Topology&)>& visit) {
   bool stop = false;
-  for (int64_t ranks = 1; ranks <= kMostRanks && !stop; ++ranks) {
+  for (int64_t ranks = 1; ranks <= most_ranks && !stop; ++ranks) {
     std::vector<Run> runs;
     partitions(ranks, 1, runs, visit, stop);
   }
 }
 
-// Calls visit with every value of the parameters and every call of small counts until it returns true.
-// More ranks than a few have too many.
-bool each_case(const Program& program, const Topology& topology,
+// What counts, and parameters that are given at the call, are taken from.
+struct Calls {
+  std::vector<int64_t> counts, parameters;
+  int64_t most_ranks;  // more have too many
+};
+const Calls kSmall = {{0, 1, 2}, {1, 2}, 4};
+const Calls kLarge = {{0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, 6};
+
+// Calls visit with every value of the parameters and every call of those until it returns true.
+bool each_case(const Program& program, const Topology& topology, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
-  constexpr int64_t kMostCount = 2, kMostRanksWithCounts = 4;
   const size_t counts = uses_counts(program) ? topology.ranks() : 0;
-  if (counts > kMostRanksWithCounts) return false;
-  // An odometer of parameters, from 1, and counts, from 0.
-  std::vector<int64_t> least, most;
-  for (const Parameter& parameter : program.parameters) {
-    least.push_back(1);
-    most.push_back(parameter.at_call ? 2 : std::max<int64_t>(2, topology.ranks()));
-  }
-  least.resize(least.size() + counts, 0);
-  most.resize(least.size(), kMostCount);
-  for (std::vector<int64_t> wheels = least;;) {
+  if (static_cast<int64_t>(counts) > calls.most_ranks) return false;
+  std::vector<int64_t> of_job(std::max<int64_t>(2, topology.ranks()));
+  std::iota(of_job.begin(), of_job.end(), 1);
+  // An odometer of parameters and counts.
+  std::vector<const std::vector<int64_t>*> values;
+  for (const Parameter& parameter : program.parameters)
+    values.push_back(parameter.at_call ? &calls.parameters : &of_job);
+  values.resize(values.size() + counts, &calls.counts);
+  for (std::vector<size_t> wheels(values.size());;) {
     Job job{{topology}, {}};
     Call call;
-    const size_t parameters = program.parameters.size();
-    for (size_t i = 0; i < parameters; ++i) {
-      job.parameters.push_back(program.parameters[i].at_call ? kRuleNone : wheels[i]);
-      if (program.parameters[i].at_call) call.parameters.push_back(wheels[i]);
+    if (counts > 0) call.counts.emplace_back();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t value = (*values[i])[wheels[i]];
+      const bool is_count = i >= program.parameters.size();
+      const bool at_call = !is_count && program.parameters[i].at_call;
+      if (!is_count) job.parameters.push_back(at_call ? kRuleNone : value);
+      if (at_call) call.parameters.push_back(value);
+      if (is_count) call.counts[0].push_back(value);
     }
-    if (counts > 0) call.counts = {{wheels.begin() + parameters, wheels.end()}};
     if (visit(job, call)) return true;
     size_t wheel = 0;
-    for (; wheel < wheels.size() && wheels[wheel] == most[wheel]; ++wheel)
-      wheels[wheel] = least[wheel];
+    for (; wheel < wheels.size() && wheels[wheel] + 1 == values[wheel]->size(); ++wheel)
+      wheels[wheel] = 0;
     if (wheel == wheels.size()) return false;
     ++wheels[wheel];
   }
@@ -118,8 +125,8 @@ std::string job_text(const Job& job, const Call& call) {
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
   std::optional<std::string> found;
-  each_topology([&](const Topology& topology) {
-    return each_case(program, topology, [&](const Job& job, const Call& call) {
+  each_topology(kRanksTried, [&](const Topology& topology) {
+    return each_case(program, topology, kSmall, [&](const Job& job, const Call& call) {
       const Result<Binding> binding = bind(program, job, call, 0);
       if (binding.ok()) found = counterexample(claim, *binding);
       if (found) *found = fmt::format("nodes {}: {}", job_text(job, call), *found);
@@ -129,15 +136,19 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
   return found;
 }
 
-std::optional<FailingJob> find_failing_job(const Program& program) {
+std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks,
+                                           bool with_large_counts) {
   std::optional<FailingJob> found;
-  each_topology([&](const Topology& topology) {
-    return each_case(program, topology, [&](const Job& job, const Call& call) {
-      const Result<Report> report = check_schedule(program, job, call, {});
-      if (!report.ok() || !report->violation) return false;
-      found = FailingJob{job, call, *report->violation};
-      return true;
-    });
+  const auto fails = [&](const Job& job, const Call& call) {
+    const Result<Report> report = check_schedule(program, job, call, {});
+    if (!report.ok() || !report->violation) return false;
+    found = FailingJob{job, call, *report->violation};
+    return true;
+  };
+  each_topology(most_ranks, [&](const Topology& topology) {
+    return each_case(program, topology, kSmall, fails) ||
+           (with_large_counts && uses_counts(program) &&
+            each_case(program, topology, kLarge, fails));
   });
   return found;
 }

@@ -11,6 +11,8 @@
 
 namespace quadrille::verifier {
 
+inline constexpr int64_t kRanksTried = 8;  // that are looked at
+
 // "nodes 1,2: phase = 1, u = 1, v = 2"; nothing where none is found on jobs of few ranks.
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim);
 
@@ -21,9 +23,10 @@ struct FailingJob {
 
   std::string text() const;  // "1,2", and where the call matters "1,2, counts 0,2,1, B = 2"
 };
-// The smallest job on which the checker refutes the program; where the call's counts matter, with
-// counts of at most 2.
-std::optional<FailingJob> find_failing_job(const Program& program);
+// The smallest job on which the checker refutes the program; where the call's counts matter, with all
+// counts of at most 2 on up to 4 ranks, and, if asked for, of none and the most that there may be on up to 6.
+std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
+                                           bool with_large_counts = false);
 
 }  // namespace quadrille::verifier
 

@@ -22,8 +22,8 @@ Path extended(const Path& path, PathElement element) {
 class Anatomist {
  public:
   Anatomy run(const Program& program) {
-    anatomy_.forwards = program.collective == Collective::kAllgather;
-    if ((program.collective != Collective::kAlltoall && !anatomy_.forwards) || program.groups != 1)
+    anatomy_.gathers = program.collective == Collective::kAllgather;
+    if ((program.collective != Collective::kAlltoall && !anatomy_.gathers) || program.groups != 1)
       unsupported("only all-to-all and allgather programs of one group have a proof system so far");
     if (program.temporary_blocks != constant(0)) temporary(program);
     tables(program);
@@ -40,7 +40,6 @@ class Anatomist {
   void temporary(const Program& program) {
     anatomy_.relays = program.collective == Collective::kAlltoall;
     if (!anatomy_.relays) unsupported("a temporary buffer in an allgather");
-    if (program.in_place) unsupported("an in-place claim beside a temporary buffer");
     same_everywhere(program.temporary_blocks);
     anatomy_.places.push_back({{}, program.temporary_blocks});
   }
@@ -50,7 +49,7 @@ class Anatomist {
     for (const Table& table : program.tables) {
       same_everywhere(table.first);
       same_everywhere(table.second);
-      if (table.kind == TableKind::kCounts && !anatomy_.forwards)
+      if (table.kind == TableKind::kCounts && !anatomy_.gathers)
         unsupported("a table of counts in an all-to-all");
       if (table.kind == TableKind::kDistinct &&
           program.tables[table.source].kind != TableKind::kNodes)
@@ -144,8 +143,6 @@ class Anatomist {
          step);
     body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
          into, step);
-    if (step >= 0 && !anatomy_.forwards && !anatomy_.relays)
-      unsupported("a condition inside a step");
   }
 
   void statement(const Step& step, const Path& path, int into, int) {
@@ -158,13 +155,8 @@ class Anatomist {
   }
 
   void statement(const Message& message, const Path& path, int, int step) {
-    const bool plain =
-        message.pieces.empty() ||
-        (message.pieces.size() == 1 && std::holds_alternative<Transfer>(message.pieces[0].kind));
-    if (!plain && !anatomy_.forwards && !anatomy_.relays)
-      unsupported("a message of several pieces");
     if (message.remote) unsupported("a remote message");
-    if (message.sized && anatomy_.forwards) unsupported("a sized message in an allgather");
+    if (message.sized && anatomy_.gathers) unsupported("a sized message in an allgather");
     Site site =
         new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
                  path, step);
@@ -203,7 +195,6 @@ class Anatomist {
 
   // What stands in a step has the step's key in every iteration.
   void messages_in_loop(const For& loop, const Path& path, int into, int step) {
-    if (!anatomy_.relays) return unsupported("a loop inside a step");
     in_loop(loop, path, [&](const Path& inside) { body(loop.body, inside, into, step); });
   }
 
@@ -258,14 +249,14 @@ class Anatomist {
   // What is sent comes from the send buffer, or, where blocks are forwarded, from the receive or the
   // temporary buffer.
   void piece(const Piece& piece, bool send, const Path& path, Site& site) {
-    const Buffer expected = send && !anatomy_.forwards ? Buffer::kSend : Buffer::kReceive;
+    const Buffer expected = send && !anatomy_.gathers ? Buffer::kSend : Buffer::kReceive;
     const bool relayed = anatomy_.relays && piece.buffer == Buffer::kTemporary;
     if (relayed && !send && !site.sized)
       unsupported("a temporary block in a message that is not sized");
     if (piece.buffer != expected && !relayed)
-      unsupported(anatomy_.forwards ? "a message that is not between receive buffers"
-                                    : "a message that forwards a block");
-    if (piece.range && !anatomy_.forwards) unsupported("a message of a part of a block");
+      unsupported(anatomy_.gathers ? "a message that is not between receive buffers"
+                                   : "a message that forwards a block");
+    if (piece.range && !anatomy_.gathers) unsupported("a message of a part of a block");
     site.buffer = piece.buffer;
     site.block = put_in(piece.block, path);
     if (piece.range)

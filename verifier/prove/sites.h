@@ -98,8 +98,8 @@ struct Definition {
 };
 
 struct Anatomy {
-  bool forwards = false;  // an allgather: blocks are sent on from the receive buffer
-  bool relays = false;    // an all-to-all in which blocks are sent on from the temporary buffer
+  bool gathers = false;  // an allgather: blocks are sent on from the receive buffer
+  bool relays = false;   // an all-to-all in which blocks are sent on from the temporary buffer
   std::vector<Site> sites;
   std::vector<StepSite> steps;
   std::vector<LoopSite> loops;

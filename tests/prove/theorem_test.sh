@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Obligations have the names of the theorem's hypotheses: none is asked that the theorem does not use, but
+# for what its model leaves out, and none that it uses is missing, but for two that are said to be.
+set -uo pipefail
+
+hypotheses=$(sed -n '/^Theorem collective_is_right/,/->$/p' theory/Theorem.v |
+  grep -o '[a-z_]* ->' | sed 's/_\? ->//' | grep -v '^associative$')
+missing="combine posted_early"
+outside="defined fits port"
+
+expected=$(printf '%s\n' $hypotheses $outside | grep -vxF "${missing// /$'\n'}" | sort -u)
+asked=$(verifier/verifier prove --verbose hierarchical-circle blocked-ring-nodes tuna xor |
+  grep -v 'is false, as expected' | sed -n 's/^  \([a-z_-]*\)[ :,].*/\1/p' |
+  grep -vx 'lemma\|theorem\|bit-vectors' | sort -u)
+
+if [ "$expected" != "$asked" ]; then
+  echo "FAILED: what stands in the theorem (<) is not what is asked (>):"
+  diff <(echo "$expected") <(echo "$asked")
+  exit 1
+fi
+for kind in $missing; do
+  grep -qx "$kind" <<<"$hypotheses" || { echo "FAILED: the theorem has no '$kind'"; exit 1; }
+  grep -q "\`$kind\`" verifier/prove/obligations.h || { echo "FAILED: obligations.h does not say why '$kind' is missing"; exit 1; }
+done
