@@ -8,12 +8,13 @@
 #include "runtime/exec/call.h"
 #include "runtime/internal.h"
 
-/* The call with a plan for calls in place, which the first of them makes. NULL where memory ran out. */
-static struct quadrille_call* in_place_call(struct quadrille_binding* binding) {
+/* The call with a plan for calls in place, which the first of them makes. NULL, and why, where it cannot be. */
+static struct quadrille_call* in_place_call(struct quadrille_binding* binding, const char** error) {
   struct quadrille_call* c = binding->in_place_call;
   if (c) return c;
   c = malloc(sizeof *c);
-  if (c && !quadrille_call_open(c, binding, 1, 0)) {
+  *error = c ? quadrille_call_open(c, binding, 1, 0) : quadrille_no_memory;
+  if (!*error) {
     quadrille_log("in place: up to %d blocks are kept aside at a time", c->plan.buffer_count);
     return binding->in_place_call = c;
   }
@@ -32,7 +33,9 @@ int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadr
     const int code = quadrille_compare_lengths(binding, comm, send, receive);
     if (code != MPI_SUCCESS) return code;
   }
-  struct quadrille_call* c = in_place ? in_place_call(binding) : binding->call;
+  struct quadrille_call* c = in_place ? in_place_call(binding, &error) : binding->call;
+  if (error && error != quadrille_no_memory)
+    return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
   const int lacks_memory = !c;
   if (lacks_memory) c = binding->call;
   const int is_equal = send->uniform && receive->uniform;

@@ -179,8 +179,11 @@ static void plan_read(struct quadrille_builder* b, struct quadrille_part* part, 
     if (is_straight && b->buffers[holder].free_after <= send)
       b->buffers[holder].free_after = send + 1;
   } else if (b->sent_as && place < ranks) {
+    const int is_again = b->sent_as[place] >= 0;
     b->sent_as[place] = send;
     if (b->saved_in[place] < 0) return;
+    /* What was saved for the first is another's by now. */
+    if (is_again) return quadrille_builder_refuse(b, "it sends a block twice that is overwritten");
     part->form = QUADRILLE_SAVED;
     give_back(b, b->saved_in[place], send + 1);
   }

@@ -155,6 +155,33 @@ for round in 1 .. ranks
   });
 }
 
+// A call in place saves a block that is overwritten before it is sent, for one send: the second would read memory that is
+// another block's, or nobody's.
+TEST(WrittenRefusal, OfSendingABlockTwiceThatIsOverwritten) {
+  const Scheduled twice = written(R"(
+algorithm twice for alltoall
+copy send[rank] to recv[rank]
+for round in 0 .. 2*ranks
+  let peer = (round + ranks - rank) mod ranks
+  if peer != rank
+    step round
+      receive recv[peer] from peer
+      send send[peer] to peer
+)",
+                                  {4});
+  for (const bool is_eager : {false, true})
+    expect_everywhere(twice, {.window = 4, .is_eager = is_eager}, MPI_ERR_INTERN,
+                      [](quadrille_schedule schedule, MPI_Comm comm) {
+                        std::array<int, 60> blocks{};
+                        std::array<int, 4> counts{}, places = {0, 15, 30, 45};
+                        for (int r = 0; r < 4; ++r)
+                          counts[static_cast<size_t>(r)] = 1 + 3 * ((r + this_rank()) % 4);
+                        return quadrille_alltoallv(schedule, MPI_IN_PLACE, nullptr, nullptr,
+                                                   MPI_INT, blocks.data(), counts.data(),
+                                                   places.data(), MPI_INT, comm);
+                      });
+}
+
 // ---- messages without blocks
 
 // A token that is posted early awaits no data of a long message before it.
