@@ -1,15 +1,19 @@
 // seeds FOLDER: one schedule file of every program that can be generated and of every shape of
-// tests/programs, for the fuzzer to start from.
+// tests/programs, and some of random programs, whose numbers are often near a limit, for the fuzzer to
+// start from.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "generator/encode.h"
 #include "tests/support/programs.h"
+#include "tests/support/random_programs.h"
 #include "tests/support/variants.h"
 
 namespace quadrille {
 namespace {
+
+constexpr uint64_t kRandomPrograms = 64;
 
 void write(const std::filesystem::path& file, const Bytes& bytes) {
   std::ofstream out(file, std::ios::binary);
@@ -37,6 +41,9 @@ void write_all(const std::filesystem::path& folder) {
   }
   for (const std::string& name : shape_names())
     write(folder / ("shape-" + name), encode(shape(name), shape_cases(name).back().job));
+  for (uint64_t seed = 1; seed <= kRandomPrograms; ++seed)
+    if (const std::optional<RandomCase> drawn = random_case(seed))
+      write(folder / ("random-" + std::to_string(seed)), encode(drawn->program, drawn->job));
 }
 
 }  // namespace
