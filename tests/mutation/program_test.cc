@@ -38,7 +38,7 @@ TEST(Mutants, AreOfEveryKind) {
       found,
       testing::UnorderedElementsAre(
           "in-place claim", "commutative claim", "port claim", "requirement dropped", "table kind",
-          "table source", "expression + 1", "expression - 1", "constant", "another name",
+          "table source", "expression + 1", "expression - 1", "constant", "limit", "another name",
           "operator", "operands exchanged", "alternatives exchanged", "condition negated",
           "operator dropped", "statement dropped", "statement doubled", "statements exchanged",
           "peers exchanged", "branches exchanged", "guard dropped", "after dropped", "after added",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <sstream>
 
@@ -76,6 +77,9 @@ bool order_matters(Operator op) {
   }
 }
 
+// What constants become, by turns: the most that counts and parameters are, and what sums leave 64 bits with.
+constexpr std::array kLimits = {int64_t{1} << 40, -(int64_t{1} << 62), INT64_MAX};
+
 class Mutator {
  public:
   explicit Mutator(const Program& program)
@@ -141,6 +145,8 @@ class Mutator {
       for (const int by : {1, -1})
         if (e.value != (by > 0 ? INT64_MAX : INT64_MIN)) offer(e.value, e.value + by, what);
     }
+    if (e.op == Operator::kConstant)
+      offer(e.value, kLimits[constants_++ % kLimits.size()], "limit");
     for (const Operator op : mistaken_for(e.op)) offer(e.op, op, "operator");
     if (order_matters(e.op))
       offer(e.operands, {e.operands[1], e.operands[0]}, "operands exchanged");
@@ -239,6 +245,7 @@ class Mutator {
   Program program_;
   const std::vector<std::string> lines_;
   std::set<Bytes> seen_;
+  size_t constants_ = 0;  // that were changed into a limit
   std::vector<Mutant> mutants_;
 };
 

@@ -14,7 +14,8 @@ struct Mutant {
   std::string description;  // "constant + 1, line 7: `step 2*i` became `step 3*i`"
 };
 
-// Every single change of a fixed list: constants and whole expressions one up or down, operators
+// Every single change of a fixed list: constants and whole expressions one up or down, constants
+// at a limit, operators
 // and operands exchanged or dropped, another variable, table or parameter, guards negated or
 // dropped, statements dropped, doubled or exchanged with the next one, peers of a step exchanged,
 // directions, buffers, ranges, sides, `after`, and what the program claims of itself. Mutants that
