@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "cli/files.h"
@@ -179,6 +180,7 @@ class Session {
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
     for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
     names_.push_back(named.name);
+    headings_.push_back(heading(named));
     exports_.push_back(std::move(result.exports));
   }
 
@@ -204,6 +206,17 @@ class Session {
     worst_ = std::max<int>(worst_, ExitCode::kUnknown);
   }
 
+  // Before the questions about a program: which one it is, and its text, which their names speak of.
+  static std::string heading(const NamedProof& named) {
+    std::string text = fmt::format(
+        "; Obligations of {}. In their names send 2 is the second send of its program, and so "
+        "on:\n",
+        named.name);
+    std::istringstream program(print(named.proof.program));
+    for (std::string line; std::getline(program, line);) text += "; | " + line + "\n";
+    return text;
+  }
+
   // Writes the exports, and asks the second solver where there is one.
   int hand_on() {
     const bool temporary = arguments_.folder.empty();
@@ -217,7 +230,7 @@ class Session {
                        fmt::format("--export: {}: {}", arguments_.folder, error.message()));
     std::vector<std::string> files;
     for (size_t i = 0; i < names_.size(); ++i) {
-      std::string text;
+      std::string text = headings_[i];
       for (const Export& obligation : exports_[i]) text += obligation.smtlib;
       files.push_back(
           (folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
@@ -248,6 +261,7 @@ class Session {
   size_t obligations_ = 0;
   int worst_ = ExitCode::kVerified;
   std::vector<std::string> names_;
+  std::vector<std::string> headings_;
   std::vector<std::vector<Export>> exports_;
 };
 
