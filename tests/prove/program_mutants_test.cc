@@ -13,7 +13,7 @@
 namespace quadrille {
 namespace {
 
-constexpr size_t kStride = 101;
+constexpr size_t kStride = 151;
 
 struct Counts {
   int mutants = 0, refuted = 0, unproven = 0, gave_up = 0;
