@@ -178,11 +178,11 @@ static void prepare(struct hand_written* job, int* sizes, int* base, int nodes, 
 }
 
 int main(int count, char** words) {
-  int* sizes = malloc(MAX_NODES * sizeof *sizes);
-  int* base = malloc(MAX_NODES * sizeof *base);
-  const int nodes = count == 6 && sizes && base ? parse_nodes(words[2], sizes) : 0;
+  static int sizes[MAX_NODES], base[MAX_NODES];
+  static struct hand_written job;
+  const int nodes = count == 6 ? parse_nodes(words[2], sizes) : 0;
   const int calls = nodes ? atoi(words[4]) : 0, rank = nodes ? atoi(words[3]) : -1;
-  struct hand_written job = {.window = nodes ? atoi(words[5]) : 0};
+  job.window = nodes ? atoi(words[5]) : 0;
   if (calls < 1 || job.window < 1) {
     fprintf(stderr, "usage: instructions FILE.qs NODES RANK CALLS WINDOW\n");
     return 2;
