@@ -6,6 +6,15 @@
 
 namespace quadrille::verifier {
 
+bool has_tokens(const Program& program) {
+  bool found = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    const auto* message = std::get_if<Message>(&statement.kind);
+    found |= message && message->pieces.empty();
+  });
+  return found;
+}
+
 Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& options)
     : kind_(program.port.kind),
       limit_(options.ports.value_or(1)),
@@ -25,12 +34,7 @@ Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& optio
   most_partners_ = std::min(static_cast<size_t>(limit_), uses_.size());
   partners_.resize(uses_.size() * most_partners_);
   // Without tokens nothing orders the ranks of a node; with several ports nothing needs to.
-  bool tokens = false;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    const auto* message = std::get_if<Message>(&statement.kind);
-    tokens |= message && message->pieces.empty();
-  });
-  track_ = tokens && per_node_ && limit_ == 1 && kind_ != PortKind::kNone;
+  track_ = per_node_ && limit_ == 1 && kind_ != PortKind::kNone && has_tokens(program);
   if (!track_) return;
   knowledge_.resize(node_of_.size());
   exchanges_.assign(nodes, 0);

@@ -18,6 +18,9 @@
 
 namespace quadrille::verifier {
 
+// Whether the program has tokens, which may order the ranks of a node.
+bool has_tokens(const Program& program);
+
 class Ledger {
  public:
   // The message that used a port once too often. Ranks and units are numbered through both groups.

@@ -7,13 +7,17 @@
 
 #include "schedule/binding.h"
 #include "schedule/walk_events.h"
+#include "verifier/ledger.h"
 #include "verifier/violations.h"
 
 namespace quadrille::verifier {
 
 class RankPort {
  public:
-  RankPort(const Program& program, const Job& job) : port_(program.port) {
+  RankPort(const Program& program, const Job& job)
+      : port_(program.port),
+        unclear_(port_.kind != PortKind::kNone && port_.per == PortScope::kNode &&
+                 has_tokens(program)) {
     for (const int64_t size : job.groups[0].sizes()) {
       node_of_.insert(node_of_.end(), size, static_cast<int32_t>(nodes_.size()));
       nodes_.emplace_back();
@@ -21,7 +25,7 @@ class RankPort {
   }
 
   // The port of a node is followed as long as one of its ranks sends to others, one receives from
-  // others, and no tokens order them.
+  // others, and no tokens may order them, whether this job has any or not.
   bool unclear() const { return unclear_; }
 
   // The messages of each of these steps: what is one too many.
@@ -68,7 +72,7 @@ class RankPort {
   const Port port_;
   std::vector<int32_t> node_of_;
   std::vector<Node> nodes_;
-  bool unclear_ = false;
+  bool unclear_;
 };
 
 }  // namespace quadrille::verifier

@@ -23,8 +23,9 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
 
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
                               int64_t after) {
-  if (key <= b->key) quadrille_builder_refuse(b, "its steps are not in order");
+  if (key <= b->key && b->has_key) quadrille_builder_refuse(b, "its steps are not in order");
   b->key = key;
+  b->has_key = 1;
   b->has_after = has_after;
   b->after = after;
 }
@@ -316,6 +317,7 @@ void quadrille_builder_start(struct quadrille_builder* b, const struct quadrille
   b->walker.iterations = most_iterations(b);
   b->iteration = -1;
   b->key = INT64_MIN;
+  b->has_key = 0;
   b->error = NULL;
   quadrille_order_forget(b);
 }

@@ -47,6 +47,7 @@ struct quadrille_builder {
 
   /* what is being read */
   int64_t key, after;
+  int has_key;                                   /* a step was read */
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
   struct quadrille_message* message;
   struct quadrille_moving moving[QUADRILLE_RUN_MESSAGES]; /* by message of the run */

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "schedule/text.h"
 #include "tests/support/mutants.h"
 #include "tests/support/oracle.h"
 #include "tests/support/programs.h"
@@ -30,6 +31,20 @@ TEST(Oracle, FindsEveryAlgorithmRight) {
       for (const Case& c : cases_on(variant, sizes))
         EXPECT_EQ(what_is_wrong(variant.program, c.job, c.call).value_or("right"), "right")
             << c.text;
+}
+
+// There is a key before which no other can be.
+TEST(Oracle, FindsKeysRightThatBeginAtTheLeastNumber) {
+  const Program program = parse_program(R"(algorithm a for alltoall
+copy send[rank] to recv[rank]
+step -9223372036854775807 - 1
+  send send[1 - rank] to 1 - rank
+  receive recv[1 - rank] from 1 - rank
+)",
+                                        "least key")
+                              .value();
+  EXPECT_EQ(what_is_wrong(program, job_of({2}), {}).value_or("right"), "right");
+  EXPECT_FALSE(verifier::check_schedule(program, job_of({2}), {}, {})->violation);
 }
 
 }  // namespace

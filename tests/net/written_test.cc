@@ -192,6 +192,23 @@ TEST(WrittenInPlace, LongBlocksHangNobody) {
     }
 }
 
+// ---- keys
+
+TEST(WrittenKeys, ReachFromTheLeastNumberToTheGreatest) {
+  for (const std::string after : {"", " after -1", " after -9223372036854775807 - 1"})
+    expect_exchanged_by_any_window(written("algorithm far-apart for alltoall\n"
+                                           "copy send[rank] to recv[rank]\n"
+                                           "for round in 1 .. ranks\n"
+                                           "  step (round = 1 ? -9223372036854775807 - 1 : "
+                                           "9223372036854775805 + round)" +
+                                               after + R"(
+    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
+    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
+)",
+                                           {3}),
+                                   10, false);
+}
+
 // ---- copies outside steps
 
 // What stands behind such a copy waits for all that stands before it, whatever its `after`.

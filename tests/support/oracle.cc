@@ -113,11 +113,11 @@ class Oracle {
   }
 
   static void ask_order(const Trace& trace) {
-    int64_t last = INT64_MIN;
+    std::optional<int64_t> last;
     for (const Action& action : trace) {
       if (!action.key) continue;
-      demand(last < *action.key, "keys do not increase");
-      last = *action.key;
+      demand(!last || *last < *action.key, "keys do not increase");
+      last = action.key;
     }
   }
 

@@ -258,6 +258,23 @@ TEST(RankByRankChecker, LeavesOtherPlacesToTheGeneralChecker) {
   EXPECT_EQ(gather_verdict(detour, 3), "unclear");
 }
 
+// A token that no rank of this job comes to counts as well: the general checker follows the port for every timing.
+TEST(RankByRankChecker, LeavesTokensOfAProgramWithAPortOfNodesToTheGeneralChecker) {
+  const auto quick = [](const std::string& port) {
+    const Program program = parse_program("algorithm a for allgather\nport " + port +
+                                              "\ncopy send[0] to recv[rank]\nif 1 < ranks\n"
+                                              "  step 0\n    send nothing to 1 - rank\n",
+                                          "token")
+                                .value();
+    const Job job = job_of({1});
+    const Binding binding = bind(program, job, {}, 0).value();
+    EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kEveryTiming);
+    return check_rank_by_rank(program, job, {}, binding);
+  };
+  EXPECT_FALSE(quick("exchange per node"));
+  EXPECT_EQ(quick("exchange per rank")->port, PortVerdict::kEveryTiming);
+}
+
 TEST(RankByRankChecker, LeavesGreatNumbersToTheGeneralChecker) {
   const std::string exchange =
       "  send send[0] to 1 - rank\n  receive recv[1 - rank] from 1 - rank\n";

@@ -1,0 +1,257 @@
+// Random programs, of which all readers say the same: the text and the bytes of a program are that program again; the
+// runtime takes what binds and tells the events of the plain walk; and the oracle, the general executor and the quick
+// ones come to one verdict.
+//
+// PROGRAMS says how many, SEED which; a failure names the seed of its program, which SEED gives back.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "generator/encode.h"
+#include "schedule/text.h"
+#include "schedule/walk.h"
+#include "tests/support/effort.h"
+#include "tests/support/events.h"
+#include "tests/support/oracle.h"
+#include "tests/support/plain_walk.h"
+#include "tests/support/random_programs.h"
+#include "verifier/check.h"
+#include "verifier/decode.h"
+
+namespace quadrille::verifier {
+namespace {
+
+constexpr int64_t kMostStatements =
+    20000;                            // that a rank walks of a program that is looked at further
+constexpr int64_t kMostBytes = 4096;  // of a block that the oracle follows byte by byte
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+struct Tally {
+  int drawn = 0, invalid = 0, unbound = 0, too_long = 0, right = 0, refuted = 0, undefined = 0;
+  int by_key_order = 0, by_rank = 0, large = 0;
+  int alike = 0;  // refuted by executor and oracle for the same
+  std::set<std::string_view> properties;
+};
+
+// What the executors call a property, and what the oracle says where it is violated.
+const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
+    {"defined", "undefined"},
+    {"peer", "no such rank"},
+    {"self-message", "a message to itself"},
+    {"block", "no such block"},
+    {"block", "no such range"},
+    {"order", "keys do not increase"},
+    {"order", "two messages one way"},
+    {"held", "not held"},
+    {"match", "somebody waits for ever"},
+    {"keys", "keys differ"},
+    {"length", "lengths differ"},
+    {"length", "numbers of pieces differ"},
+    {"length", "one end knows no lengths"},
+    {"progress", "somebody waits for ever"},
+    {"once", "overwritten before it was used"},
+    {"once", "written again"},
+    {"overwrite", "overwritten before it was used"},
+    {"place", "something else at the end"},
+    {"coverage", "missing at the end"},
+    {"left-over", "moved in vain"},
+    {"empty", "an empty piece"},
+    {"port", "a port used twice"},
+    {"port", "a port used for two partners"},
+    {"overlap", "steps in flight disturb each other"},
+    {"in-place", "overwritten before it is sent"},
+};
+
+// Counts statements alone.
+struct Nothing {
+  void step(int64_t, std::optional<int64_t>) {}
+  void step_end() {}
+  void message(const MessageHead&) {}
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&, bool) {}
+  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
+};
+
+bool is_too_long(const Program& program, const Binding& binding) {
+  if (binding.temporary_blocks > kMostStatements) return true;
+  Nothing nothing;
+  for (int64_t rank = 0; rank < binding.place.ranks; ++rank)
+    if (PlainWalk(program, binding, rank, nothing).run(kMostStatements) == WalkEnd::kTooLong)
+      return true;
+  return false;
+}
+
+int64_t most_count(const Call& call) {
+  int64_t most = 0;
+  for (const auto& counts : call.counts)
+    for (const int64_t count : counts) most = std::max(most, count);
+  return most;
+}
+
+std::string text(const Report& report) {
+  return report.violation ? fmt::format("{}: {}", property_name(report.violation->property),
+                                        report.violation->detail)
+                          : "right";
+}
+
+class Comparison {
+ public:
+  Tally tally;
+
+  void add(uint64_t seed) {
+    ++tally.drawn;
+    const std::optional<RandomCase> drawn = random_case(seed);
+    if (!drawn) {
+      ++tally.invalid;
+      return;
+    }
+    const testing::ScopedTrace trace(__FILE__, __LINE__, drawn->text);
+    const Bytes file = encode(drawn->program, drawn->job);
+    forms(*drawn, file);
+    const Result<Binding> binding = bind(drawn->program, drawn->job, drawn->call, 0);
+    if (!binding.ok()) {
+      ++tally.unbound;
+      // Counts are looked at before tables are filled, by the call.
+      if (most_count(drawn->call) <= kMaxCount) {
+        EXPECT_TRUE(runtime_events(file, drawn->call, 0, 0, 0)[0].starts_with("refused"))
+            << binding.error().message;
+      }
+      return;
+    }
+    if (is_too_long(drawn->program, *binding)) {
+      ++tally.too_long;
+      return;
+    }
+    events(*drawn, *binding, file);
+    verdicts(*drawn, *binding);
+  }
+
+ private:
+  static void forms(const RandomCase& drawn, const Bytes& file) {
+    const Result<Program> again = parse_program(print(drawn.program), "printed");
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(*again, drawn.program) << print(*again);
+    const Result<Schedule> decoded = decode(file, "encoded");
+    ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+    EXPECT_EQ(decoded->program, drawn.program) << print(decoded->program);
+    EXPECT_EQ(decoded->job.groups, drawn.job.groups);
+    EXPECT_EQ(decoded->job.parameters, drawn.job.parameters);
+  }
+
+  static void events(const RandomCase& drawn, const Binding& binding, const Bytes& file) {
+    for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+      const Events expected = without_broken_step(oracle_events(drawn.program, binding, rank));
+      EXPECT_EQ(without_broken_step(walk_events(drawn.program, binding, rank)), expected);
+      EXPECT_EQ(without_broken_step(runtime_events(file, drawn.call, 0, rank, 0)), expected);
+    }
+  }
+
+  void verdicts(const RandomCase& drawn, const Binding& binding) {
+    const Report general = execute(drawn.program, drawn.job, drawn.call, {binding}, {});
+    ++(general.violation ? tally.refuted : tally.right);
+    tally.undefined += general.violation && general.violation->property == Property::kDefined;
+    const std::string opinion = oracle(drawn, general);
+    if (fits_key_order(drawn.program)) {
+      const auto quick = check_key_order(drawn.program, drawn.job, binding, {});
+      tally.by_key_order += quick.has_value();
+      if (quick) same(*quick, general);
+      if (quick) real(*quick, opinion);
+    }
+    if (fits_rank_by_rank(drawn.program, {})) {
+      const auto quick = check_rank_by_rank(drawn.program, drawn.job, drawn.call, binding);
+      tally.by_rank += quick.has_value();
+      if (quick) same(*quick, general);
+      if (quick) real(*quick, opinion);
+    }
+    const Result<Report> chosen = check_schedule(drawn.program, drawn.job, drawn.call, {});
+    ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+    EXPECT_EQ(chosen->violation.has_value(), general.violation.has_value());
+  }
+
+  // What the oracle says; nothing of blocks so long that it does not follow them.
+  std::string oracle(const RandomCase& drawn, const Report& general) {
+    if (most_count(drawn.call) > kMostBytes) {
+      ++tally.large;
+      return "";
+    }
+    const std::string opinion =
+        what_is_wrong(drawn.program, drawn.job, drawn.call).value_or("right");
+    EXPECT_EQ(opinion != "right", general.violation.has_value())
+        << "oracle: " << opinion << "; executor: " << text(general);
+    real(general, opinion);
+    if (!general.violation) return opinion;
+    const std::string_view property = property_name(general.violation->property);
+    tally.properties.emplace(property);
+    tally.alike += kMeanings.count({property, opinion});
+    for (const char* last : {"place", "coverage", "left-over", "port"})
+      EXPECT_TRUE(property != last || kMeanings.count({property, opinion}))
+          << "oracle: " << opinion << "; executor: " << text(general);
+    return opinion;
+  }
+
+  // Of a program with several mistakes each reader names the one that it meets first; the oracle walks all ranks
+  // before it looks at anything else.
+  static void real(const Report& report, const std::string& opinion) {
+    if (opinion.empty() || !report.violation) return;
+    EXPECT_TRUE(report.violation->property != Property::kDefined || opinion == "undefined")
+        << text(report) << "; oracle: " << opinion;
+  }
+
+  static void same(const Report& quick, const Report& general) {
+    EXPECT_EQ(quick.violation.has_value(), general.violation.has_value())
+        << "quick: " << text(quick) << "; general: " << text(general);
+    if (quick.violation || general.violation) return;
+    EXPECT_EQ(quick.steps, general.steps);
+    EXPECT_EQ(quick.messages, general.messages);
+    EXPECT_EQ(quick.tokens, general.tokens);
+    EXPECT_EQ(quick.safe_window, general.safe_window);
+    EXPECT_EQ(quick.port, general.port);
+    EXPECT_EQ(quick.in_place, general.in_place);
+    EXPECT_EQ(quick.any_counts, general.any_counts);
+  }
+};
+
+void print(const Tally& tally) {
+  fmt::print(
+      "{} drawn: {} are no programs, {} do not bind, {} are too long, {} are right, {} refuted ({} "
+      "undefined; {} for what the oracle says, {} properties); {} by key order, {} rank by rank; "
+      "{} "
+      "with counts too large for the oracle\n",
+      tally.drawn, tally.invalid, tally.unbound, tally.too_long, tally.right, tally.refuted,
+      tally.undefined, tally.alike, tally.properties.size(), tally.by_key_order, tally.by_rank,
+      tally.large);
+}
+
+TEST(RandomPrograms, MeanTheSameToAllReaders) {
+  const uint64_t programs = from_environment("PROGRAMS", 3000 / kThinning);
+  const uint64_t first = from_environment("SEED", 1);
+  Comparison comparison;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
+    comparison.add(seed);
+  const Tally& tally = comparison.tally;
+  print(tally);
+  if (programs < 100) return;  // a few, to look at
+  // Of each kind there are enough.
+  EXPECT_GT(tally.right, tally.drawn / 5);
+  EXPECT_GT(tally.refuted, tally.drawn / 4);
+  EXPECT_GT(tally.undefined, tally.drawn / 20);
+  EXPECT_GT(tally.unbound, tally.drawn / 20);
+  EXPECT_GT(tally.by_key_order, tally.drawn / 5);
+  EXPECT_GT(tally.by_rank, tally.drawn / 10);
+  EXPECT_GT(tally.large, tally.drawn / 100);
+  EXPECT_LT(tally.invalid + tally.too_long, tally.drawn / 5);
+  EXPECT_GT(tally.alike, tally.refuted / 2);
+  // All but those of reductions.
+  EXPECT_GE(tally.properties.size(), programs < 1000 ? 15u : kPropertyCount - 1u);
+}
+
+}  // namespace
+}  // namespace quadrille::verifier

@@ -1,0 +1,308 @@
+// A skeleton is expanded and parsed, or is a program of the registry; then it is perturbed where expressions,
+// statements and claims stand, whatever they mean. What the job and the call hold is drawn last. Tested by
+// tests/mutation/random_test.cc, which asks how many are right, wrong, undefined and not bindable.
+#include "tests/support/random_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "schedule/text.h"
+#include "schedule/traverse.h"
+#include "tests/support/random_skeletons.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+
+namespace quadrille {
+namespace {
+
+constexpr int64_t power(int exponent) { return int64_t{1} << exponent; }
+
+// Where limits lie, and one beside them.
+constexpr std::array<int64_t, 24> kFar = {
+    power(20) - 1, power(20),     power(20) + 1,  -power(20), power(25) + 1, power(31) - 1,
+    power(31),     power(32),     power(32) + 1,  -power(31), power(40) - 1, power(40),
+    power(40) + 1, -power(40),    -power(40) - 1, power(62),  power(62) - 1, power(62) + 1,
+    -power(62),    INT64_MAX - 5, INT64_MAX - 1,  INT64_MAX,  INT64_MIN + 1, INT64_MIN};
+
+uint64_t below(Random& random, uint64_t limit) { return random() % limit; }
+bool one_in(Random& random, uint64_t n) { return below(random, n) == 0; }
+
+template <class List>
+const auto& any_of(const List& list, Random& random) {
+  return *(std::begin(list) + below(random, std::size(list)));
+}
+
+int64_t far(Random& random) { return any_of(kFar, random); }
+int64_t small(Random& random) { return static_cast<int64_t>(below(random, 8)) - 2; }
+int64_t number(Random& random) { return one_in(random, 3) ? far(random) : small(random); }
+
+// ---- skeletons
+
+// Of {a|b|c}, from behind its opening brace on; moves `at` behind the closing one.
+std::string choice(const std::string& text, size_t& at, Random& random);
+
+// Up to what ends an alternative.
+std::string expanded(const std::string& text, size_t& at, Random& random) {
+  std::string result;
+  while (at < text.size() && text[at] != '|' && text[at] != '}') {
+    const char next = text[at++];
+    if (next == '{')
+      result += choice(text, at, random);
+    else
+      result += next;
+  }
+  return result;
+}
+
+std::string choice(const std::string& text, size_t& at, Random& random) {
+  std::vector<std::string> alternatives;
+  do {
+    alternatives.push_back(expanded(text, at, random));
+  } while (text[at++] == '|');
+  return any_of(alternatives, random);
+}
+
+std::string expanded(const std::string& text, Random& random) {
+  size_t at = 0;
+  return expanded(text, at, random);
+}
+
+template <class Draw>
+void replace_all(std::string& text, const std::string& name, const Draw& draw) {
+  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;)
+    text.replace(at, name.size(), draw());
+}
+
+Program skeleton(Random& random) {
+  std::string text = expanded(any_of(kRandomSkeletons, random), random);
+  for (const auto& [name, alternatives] : kRandomDraws) {
+    const std::string drawn = expanded(alternatives, random);
+    replace_all(text, name, [&] { return drawn; });
+  }
+  replace_all(text, "@far", [&] { return fmt::format("{}", far(random)); });
+  Result<Program> program = parse_program(text, "a skeleton");
+  if (!program.ok()) check(false, (program.error().message + text).c_str());
+  return std::move(program).value();
+}
+
+Program original(Random& random) {
+  if (!one_in(random, 5)) return skeleton(random);
+  const std::vector<Variant>& all = variants();
+  for (;;) {
+    const Variant& variant = any_of(all, random);
+    if (!reduces(variant.program.collective)) return variant.program;
+  }
+}
+
+// ---- changes
+
+Expression leaf_of(Random& random) {
+  switch (below(random, 6)) {
+    case 0: return leaf(Operator::kRank);
+    case 1: return leaf(Operator::kRanks);
+    case 2: return variable(static_cast<int64_t>(below(random, 6)));
+    case 3: return leaf(Operator::kParameter, 0);
+    default: return constant(number(random));
+  }
+}
+
+// Equal to the expression, as long as nothing overflows.
+Expression equal_by_way_of(const Expression& e, Random& random) {
+  const Expression c = constant(far(random));
+  switch (below(random, 7)) {
+    case 0: return apply(Operator::kSubtract, {apply(Operator::kAdd, {e, c}), c});
+    case 1: return apply(Operator::kAdd, {apply(Operator::kSubtract, {e, c}), c});
+    case 2: return apply(Operator::kDivide, {apply(Operator::kMultiply, {e, c}), c});
+    case 3: return apply(Operator::kXor, {apply(Operator::kXor, {c, e}), c});
+    case 4: return apply(c.value < 0 ? Operator::kMaximum : Operator::kMinimum, {c, e});
+    case 5: return apply(Operator::kModulo, {e, c});
+    default:
+      return apply(Operator::kChoose, {apply(Operator::kLess, {e, c}), e,
+                                       apply(Operator::kMinimum, {e, leaf_of(random)})});
+  }
+}
+
+void change(Expression& e, Random& random) {
+  if (e.op == Operator::kConstant && one_in(random, 2)) {
+    e.value = number(random);
+    return;
+  }
+  const bool is_condition = e.op == Operator::kAnd || is_comparison(e.op);
+  if (is_condition) {
+    const Expression other = apply(any_of(std::array{Operator::kLess, Operator::kEqual}, random),
+                                   {leaf_of(random), leaf_of(random)});
+    e = one_in(random, 2) ? apply(Operator::kAnd, {e, other})
+                          : apply(Operator::kChoose, {other, e, e});
+    return;
+  }
+  constexpr std::array kOperators = {Operator::kAdd,      Operator::kAdd,     Operator::kSubtract,
+                                     Operator::kMultiply, Operator::kDivide,  Operator::kModulo,
+                                     Operator::kXor,      Operator::kMinimum, Operator::kMaximum,
+                                     Operator::kWrap};
+  switch (below(random, 5)) {
+    case 0: e = leaf_of(random); break;
+    case 1: e = apply(any_of(kOperators, random), {e, leaf_of(random)}); break;
+    default: e = equal_by_way_of(e, random);
+  }
+}
+
+void collect(Expression& e, std::vector<Expression*>& all) {
+  all.push_back(&e);
+  for (Expression& operand : e.operands) collect(operand, all);
+}
+
+void change_expression(Program& program, Random& random) {
+  std::vector<Expression*> all;
+  for_each_expression_of_program(program, [&](Expression& e) { collect(e, all); });
+  change(*any_of(all, random), random);
+}
+
+void collect(Body& body, std::vector<Body*>& all) {
+  if (!body.empty()) all.push_back(&body);
+  for_each_statement(body, [&](Statement& statement) {
+    const auto add = [&](Body& inner) {
+      if (!inner.empty()) all.push_back(&inner);
+    };
+    if (auto* loop = std::get_if<For>(&statement.kind)) add(loop->body);
+    if (auto* choice = std::get_if<If>(&statement.kind)) add(choice->then), add(choice->otherwise);
+    if (auto* step = std::get_if<Step>(&statement.kind)) add(step->body);
+    if (auto* message = std::get_if<Message>(&statement.kind)) add(message->pieces);
+  });
+}
+
+Body& any_body(Program& program, Random& random) {
+  std::vector<Body*> all;
+  collect(program.body, all);
+  return all.empty() ? program.body : *any_of(all, random);
+}
+
+void change_statement(Program& program, Random& random) {
+  Body& body = any_body(program, random);
+  if (body.empty()) return;
+  const size_t at = below(random, body.size());
+  const Statement old = body[at];
+  const bool names = std::holds_alternative<Let>(old.kind);
+  const auto condition = [&] { return apply(Operator::kLess, {leaf_of(random), leaf_of(random)}); };
+  switch (below(random, 6)) {
+    case 0: body.erase(body.begin() + at); break;
+    case 1: std::swap(body[at], body[below(random, body.size())]); break;
+    case 2:
+      if (!names) body[at] = {If{condition(), {old}, {}}};
+      break;
+    case 3:
+      if (!names) body[at] = {If{condition(), {old}, {old}}};
+      break;
+    case 4:
+      if (!names) body.insert(body.begin() + at, old);
+      break;
+    default:
+      if (!names)
+        body[at] = {For{{"again"}, constant(0), constant(one_in(random, 2) ? 1 : 2), {old}}};
+  }
+}
+
+void change(Piece& piece, Random& random) {
+  if (one_in(random, 2))
+    piece.buffer = any_of(std::array{Buffer::kSend, Buffer::kReceive, Buffer::kTemporary}, random);
+  else if (piece.range)
+    piece.range.reset();
+  else
+    piece.range = {constant(one_in(random, 2) ? 0 : number(random)), leaf_of(random)};
+}
+
+void change_claim(Program& program, Random& random) {
+  std::vector<Step*> steps;
+  std::vector<Message*> messages;
+  std::vector<Piece*> pieces;
+  for_each_statement(program.body, [&](Statement& statement) {
+    if (auto* step = std::get_if<Step>(&statement.kind)) steps.push_back(step);
+    if (auto* message = std::get_if<Message>(&statement.kind)) messages.push_back(message);
+    if (auto* transfer = std::get_if<Transfer>(&statement.kind)) pieces.push_back(&transfer->piece);
+    if (auto* copy = std::get_if<Copy>(&statement.kind))
+      pieces.push_back(&copy->from), pieces.push_back(&copy->to);
+  });
+  switch (below(random, 6)) {
+    case 0: program.in_place = !program.in_place; break;
+    case 1:
+      program.port = {any_of(std::array{PortKind::kExchange, PortKind::kSendReceive}, random),
+                      any_of(std::array{PortScope::kRank, PortScope::kNode}, random)};
+      break;
+    case 2:
+      if (!messages.empty()) any_of(messages, random)->sized ^= true;
+      break;
+    case 3:
+      if (!pieces.empty()) change(*any_of(pieces, random), random);
+      break;
+    default:
+      if (steps.empty()) return;
+      auto& after = any_of(steps, random)->after;
+      if (after && one_in(random, 2))
+        after.reset();
+      else
+        after = constant(number(random));
+  }
+}
+
+// ---- jobs and calls
+
+std::vector<int64_t> counts_of(int64_t ranks, Random& random) {
+  std::vector<int64_t> counts;
+  const uint64_t kind = below(random, 16);
+  for (int64_t r = 0; r < ranks; ++r) {
+    const auto drawn = static_cast<int64_t>(below(random, 9));
+    const int64_t most = kind == 15 && one_in(random, 5) ? kMaxCount + 1 : kMaxCount;
+    counts.push_back(kind == 0   ? 0
+                     : kind < 10 ? 1 + drawn
+                     : kind < 13 ? std::max<int64_t>(0, drawn - 4)
+                                 : most - drawn / 4 * 1000);
+  }
+  return counts;
+}
+
+int64_t parameter_of(int64_t ranks, Random& random) {
+  const uint64_t kind = below(random, 16);
+  if (kind == 0) return far(random);
+  return kind < 6 ? ranks - static_cast<int64_t>(below(random, 2)) : 1 + small(random);
+}
+
+}  // namespace
+
+void perturb(Program& program, int changes, Random& random) {
+  for (int i = 0; i < changes; ++i) switch (below(random, 8)) {
+      case 0: change_statement(program, random); break;
+      case 1: change_claim(program, random); break;
+      default: change_expression(program, random);
+    }
+}
+
+std::optional<RandomCase> random_case(uint64_t seed) {
+  Random random(seed);
+  RandomCase result{original(random), {}, {}, ""};
+  perturb(result.program, static_cast<int>(below(random, 4)), random);
+  if (!validate(result.program).ok()) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (int64_t left = 1 + static_cast<int64_t>(below(random, 5)); left > 0; left -= sizes.back())
+    sizes.push_back(1 + static_cast<int64_t>(below(random, one_in(random, 2) ? 1 : left)));
+  std::sort(sizes.begin(), sizes.end());
+  result.job = job_of(sizes);
+  const int64_t ranks = result.job.groups[0].ranks();
+  for (const Parameter& parameter : result.program.parameters) {
+    const int64_t value = parameter_of(ranks, random);
+    result.job.parameters.push_back(parameter.at_call ? int64_t{kRuleNone} : value);
+    result.job.models.emplace_back();
+    if (parameter.at_call) result.call.parameters.push_back(value);
+  }
+  if (uses_counts(result.program)) result.call.counts = {counts_of(ranks, random)};
+  result.text = fmt::format(
+      "seed {}, nodes {}, parameters {}; {}, counts {}\n{}", seed, result.job.groups[0].text(),
+      fmt::join(result.job.parameters, " "), fmt::join(result.call.parameters, " "),
+      result.call.counts.empty() ? "none"
+                                 : fmt::format("{}", fmt::join(result.call.counts[0], " ")),
+      print(result.program));
+  return result;
+}
+
+}  // namespace quadrille
