@@ -169,12 +169,20 @@ class Session {
     obligations_ += result.obligations.size();
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
-    if (failed == result.obligations.end())
+    if (failed == result.obligations.end() && plan.deadlocks &&
+        !find_deadlock(named.proof.program, plan.given)) {
+      fmt::print(
+          "{}: UNKNOWN: proven, but no nodes of up to {} ranks were found on which what is given "
+          "holds at every rank, and it deadlocks\n",
+          named.name, kRanksTried);
+      worst_ = ExitCode::kUnknown;
+    } else if (failed == result.obligations.end()) {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
                  result.obligations.size(), result.seconds);
-    else
+    } else {
       tell_failure(named, result);
+    }
     for (const ObligationResult& obligation : result.obligations)
       if (arguments_.verbose || !obligation.proven)
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
@@ -188,7 +196,8 @@ class Session {
   void tell_failure(const NamedProof& named, const ProofResult&) {
     const std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job) {
-      fmt::print("{}: UNKNOWN: not proven, and no counterexample with up to 8 ranks\n", named.name);
+      fmt::print("{}: UNKNOWN: not proven, and no counterexample found on small nodes\n",
+                 named.name);
       worst_ = std::max<int>(worst_, ExitCode::kUnknown);
       return;
     }
