@@ -63,4 +63,6 @@ def count(command, function, launcher=()):
         for path in sorted(glob.glob(f"{folder}/*")):
             with open(path) as file:
                 profiles.append(read(file, os.path.basename(command[0])))
+        if not any(profile.all for profile in profiles):
+            raise machine.Unusable(f"{os.path.basename(command[0])}: callgrind counted nothing in {function}")
         return printed, profiles

@@ -39,9 +39,11 @@ void check_file(benchmark::State& state, const std::string& word) {
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
+  // The library keeps them. NOLINTBEGIN(clang-analyzer-cplusplus.NewDeleteLeaks)
   for (int i = 1; i < argc; ++i)
     benchmark::RegisterBenchmark(argv[i], quadrille::verifier::check_file, std::string(argv[i]))
         ->Unit(benchmark::kMillisecond);
+  // NOLINTEND(clang-analyzer-cplusplus.NewDeleteLeaks)
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -366,6 +366,7 @@ int main(int count, char** words) {
     for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, r, 1);
   if (job.rank == 0) printf("end\n");
   fflush(stdout);
+  free(job.expected);
   MPI_Finalize();
   return 0;
 }

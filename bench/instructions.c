@@ -177,10 +177,19 @@ static void prepare(struct hand_written* job, int* sizes, int* base, int nodes, 
   job->requests = malloc(2 * (size_t)job->window * sizeof *job->requests);
 }
 
+static void measure(quadrille_schedule schedule, const struct hand_written* job, int calls,
+                    const char* algorithm) {
+  if (strcmp(algorithm, "tuna") == 0) return count_pieces(schedule, job, calls, algorithm);
+  void (*by_hand)(const struct hand_written*) = find_by_hand(algorithm);
+  compare(schedule, job, by_hand, algorithm);
+  counted_runtime(schedule, job, calls);
+  if (by_hand) counted_by_hand(by_hand, job, calls);
+  if (!job->gathers) call_with_counts(schedule, job, calls);
+}
+
 int main(int count, char** words) {
-  int* sizes = malloc(MAX_NODES * sizeof *sizes);
-  int* base = malloc(MAX_NODES * sizeof *base);
-  const int nodes = count == 6 && sizes && base ? parse_nodes(words[2], sizes) : 0;
+  static int sizes[MAX_NODES], base[MAX_NODES];
+  const int nodes = count == 6 ? parse_nodes(words[2], sizes) : 0;
   const int calls = nodes ? atoi(words[4]) : 0, rank = nodes ? atoi(words[3]) : -1;
   struct hand_written job = {.window = nodes ? atoi(words[5]) : 0};
   if (calls < 1 || job.window < 1) {
@@ -198,14 +207,9 @@ int main(int count, char** words) {
   const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_TRUSTED, job.window, 0,
                                           job.block_bytes};
   check(quadrille_bind(schedule, MPI_COMM_WORLD, &options));
-  if (strcmp(info.algorithm, "tuna") == 0) {
-    count_pieces(schedule, &job, calls, info.algorithm);
-    return 0;
-  }
-  void (*by_hand)(const struct hand_written*) = find_by_hand(info.algorithm);
-  compare(schedule, &job, by_hand, info.algorithm);
-  counted_runtime(schedule, &job, calls);
-  if (by_hand) counted_by_hand(by_hand, &job, calls);
-  if (!job.gathers) call_with_counts(schedule, &job, calls);
+  measure(schedule, &job, calls, info.algorithm);
+  free(job.send);
+  free(job.receive);
+  free(job.requests);
   return 0;
 }

@@ -197,19 +197,21 @@ int MPI_Type_free(MPI_Datatype* type) {
 }
 
 /* MPICH keeps the size of a basic type in its handle. */
+static int size_of(MPI_Datatype type) { return (int)((intptr_t)type >> 8 & 0xff); }
+
 int MPI_Type_size(MPI_Datatype type, int* size) {
-  *size = type >> 8 & 0xff;
+  *size = size_of(type);
   return MPI_SUCCESS;
 }
 
 int MPI_Type_size_x(MPI_Datatype type, MPI_Count* size) {
-  *size = type >> 8 & 0xff;
+  *size = size_of(type);
   return MPI_SUCCESS;
 }
 
 int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
   *lower = 0;
-  *extent = type >> 8 & 0xff;
+  *extent = size_of(type);
   return MPI_SUCCESS;
 }
 

@@ -151,6 +151,9 @@ class Binder {
         fail(fmt::format("table '{}' overflows", table.name.text));
       sums.push_back(sum);
     }
+    if (static_cast<int64_t>(sums.size()) > kMaxTableLength)
+      fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text,
+                       sums.size(), kMaxTableLength));
     return sums;
   }
 
@@ -217,7 +220,7 @@ class Binder {
   }
 
   void bind_iterations() {
-    int64_t bytes = call_.counts.empty() ? binding_.place.ranks : 0;
+    int64_t bytes = 0;
     if (!call_.counts.empty() && error_.empty())
       for (const int64_t count : call_.counts[group_]) bytes += count;
     const auto nodes = static_cast<int64_t>(job_.groups[group_].sizes().size());

@@ -37,15 +37,7 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$base" ] || [ -z "$all" ] || usage '--base and --all are two answers to one question'
 
-# Where this branch left the one that it is for; where it has not, the commit before.
-default_base() {
-  local other left
-  for other in '@{upstream}' origin/HEAD origin/main main; do
-    left=$(git merge-base HEAD "$other" 2>/dev/null) || continue
-    [ "$left" = "$(git rev-parse HEAD)" ] || { echo "$left" && return; }
-  done
-  git rev-parse -q --verify HEAD~1 || git rev-parse HEAD
-}
+. "$tools/base.sh"
 
 sources() { git ls-files '*.cc' '*.c' '*.h'; }
 

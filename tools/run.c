@@ -118,6 +118,16 @@ static void prepare_in_place(const struct arguments* a, const struct job* j) {
     memcpy(j->receive, j->send, (size_t)(a->bytes * j->ranks));
 }
 
+/* Where one rank's call fails, the others may be waiting for it. */
+static void end_unless_well(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  if (code == MPI_SUCCESS) return;
+  MPI_Error_string(code, text, &length);
+  fprintf(stderr, "run: %s\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
 static void call(quadrille_schedule schedule, const struct arguments* a, const struct job* j,
                  int native) {
   const void* send = a->in_place ? MPI_IN_PLACE : j->send;
@@ -127,10 +137,9 @@ static void call(quadrille_schedule schedule, const struct arguments* a, const s
   if (a->in_place) prepare_in_place(a, j);
   if (native)
     (j->gathers ? MPI_Allgather : MPI_Alltoall)(send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
-  else if (j->gathers)
-    quadrille_allgather(schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
   else
-    quadrille_alltoall(schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
+    end_unless_well((j->gathers ? quadrille_allgather : quadrille_alltoall)(
+        schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm));
 }
 
 /* One call: its time, on rank 0, in microseconds. */

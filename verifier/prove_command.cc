@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "cli/files.h"
@@ -168,17 +169,26 @@ class Session {
     obligations_ += result.obligations.size();
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
-    if (failed == result.obligations.end())
+    if (failed == result.obligations.end() && plan.deadlocks &&
+        !find_deadlock(named.proof.program, plan.given)) {
+      fmt::print(
+          "{}: UNKNOWN: proven, but no nodes of up to {} ranks were found on which what is given "
+          "holds at every rank, and it deadlocks\n",
+          named.name, kRanksTried);
+      worst_ = ExitCode::kUnknown;
+    } else if (failed == result.obligations.end()) {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
                  result.obligations.size(), result.seconds);
-    else
+    } else {
       tell_failure(named, result);
+    }
     for (const ObligationResult& obligation : result.obligations)
       if (arguments_.verbose || !obligation.proven)
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
     for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
     names_.push_back(named.name);
+    headings_.push_back(heading(named));
     exports_.push_back(std::move(result.exports));
   }
 
@@ -186,7 +196,8 @@ class Session {
   void tell_failure(const NamedProof& named, const ProofResult&) {
     const std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job) {
-      fmt::print("{}: UNKNOWN: not proven, and no counterexample with up to 8 ranks\n", named.name);
+      fmt::print("{}: UNKNOWN: not proven, and no counterexample found on small nodes\n",
+                 named.name);
       worst_ = std::max<int>(worst_, ExitCode::kUnknown);
       return;
     }
@@ -204,6 +215,17 @@ class Session {
     worst_ = std::max<int>(worst_, ExitCode::kUnknown);
   }
 
+  // Before the questions about a program: which one it is, and its text, which their names speak of.
+  static std::string heading(const NamedProof& named) {
+    std::string text = fmt::format(
+        "; Obligations of {}. In their names send 2 is the second send of its program, and so "
+        "on:\n",
+        named.name);
+    std::istringstream program(print(named.proof.program));
+    for (std::string line; std::getline(program, line);) text += "; | " + line + "\n";
+    return text;
+  }
+
   // Writes the exports, and asks the second solver where there is one.
   int hand_on() {
     const bool temporary = arguments_.folder.empty();
@@ -217,7 +239,7 @@ class Session {
                        fmt::format("--export: {}: {}", arguments_.folder, error.message()));
     std::vector<std::string> files;
     for (size_t i = 0; i < names_.size(); ++i) {
-      std::string text;
+      std::string text = headings_[i];
       for (const Export& obligation : exports_[i]) text += obligation.smtlib;
       files.push_back(
           (folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
@@ -248,6 +270,7 @@ class Session {
   size_t obligations_ = 0;
   int worst_ = ExitCode::kVerified;
   std::vector<std::string> names_;
+  std::vector<std::string> headings_;
   std::vector<std::vector<Export>> exports_;
 };
 

@@ -7,7 +7,6 @@
  *
  * The hooks: epoll_wait and sched_yield for Open MPI (with mpi_yield_when_idle 1 and
  * opal_event_include epoll), ucp_worker_progress for MPICH over UCX. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>

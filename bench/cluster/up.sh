@@ -15,7 +15,7 @@ limit() { # NAMESPACE INTERFACE
   ip netns exec "$1" tc qdisc replace dev "$2" root tbf rate "${rate}mbit" burst "$burst" limit 64mb
 }
 
-gcc -O2 -shared -fPIC -o "$state/idle.so" "$here/idle.c" -ldl
+gcc -O2 -D_GNU_SOURCE -shared -fPIC -o "$state/idle.so" "$here/idle.c" -ldl
 ip netns add "$switch"
 ip -n "$switch" link add bridge type bridge stp_state 0 forward_delay 0
 ip -n "$switch" link set bridge mtu "$mtu" up

@@ -9,13 +9,13 @@
  * ranks are taken to lie on in order. */
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "emitted/alltoall_tuna_1_2_3.h"
 #include "runtime/quadrille.h"
 
-enum { RANKS = 6, VERTICES = 120 };
+/* Three edges at the most lead to a vertex, and fewer begin there. */
+enum { RANKS = 6, VERTICES = 120, MOST = 3 * VERTICES * VERTICES };
 
 struct path {
   int from, to;
@@ -34,7 +34,7 @@ static int owner(int vertex) { return vertex * vertex % RANKS; }
 /* Which paths this rank knows, and those that are new. */
 struct known {
   char has[VERTICES][VERTICES];
-  struct path* fresh;
+  struct path fresh[MOST];
   int fresh_count;
 };
 
@@ -102,12 +102,8 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
 
-  /* Three edges at the most lead to a vertex, and fewer begin there. */
   static struct known known;
-  const size_t most = 3 * (size_t)VERTICES * VERTICES;
-  struct path *out = calloc(most, sizeof *out), *in = calloc(most, sizeof *in);
-  known.fresh = calloc(most, sizeof *known.fresh);
-  if (!out || !in || !known.fresh) MPI_Abort(MPI_COMM_WORLD, 1);
+  static struct path out[MOST], in[MOST];
   for (int from = 0; from < VERTICES; from++)
     for (int to = 0; to < VERTICES; to++)
       if (owner(to) == rank && is_edge(from, to)) learn(&known, (struct path){from, to});
@@ -127,9 +123,6 @@ int main(int argc, char** argv) {
            RANKS, all[1]);
   MPI_Type_free(&pair);
   quadrille_free(&schedule);
-  free(out);
-  free(in);
-  free(known.fresh);
   MPI_Finalize();
   return all[1] != 0;
 }

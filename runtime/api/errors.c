@@ -5,7 +5,7 @@
  * numbers. MPICH 4.0 mixes up the texts of codes in its own classes; where that shows, the code
  * gets a class of its own, and quadrille_error_class tells the one that is meant. */
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#define _POSIX_C_SOURCE 200809L /* nanosleep; NOLINT(bugprone-reserved-identifier) */
 #endif
 #include <stdarg.h>
 #include <stdio.h>

@@ -160,7 +160,7 @@ static int open_channel(MPI_Comm comm, struct quadrille_offer* offer,
   if (code != MPI_SUCCESS) return code;
   struct quadrille_channel* channel = calloc(1, sizeof *channel);
   if (!channel) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
-  if (!quadrille_all_well(private, offer)) {
+  if (!quadrille_all_well(private, offer) || !channel) {
     MPI_Comm_free(&private);
     free(channel);
     return MPI_SUCCESS;
@@ -280,7 +280,7 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
     quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
     quadrille_all_well(channel->comm, offer);
   }
-  if (offer->error_class != MPI_SUCCESS) {
+  if (offer->error_class != MPI_SUCCESS || !binding) {
     if (binding) destroy(binding);
     return quadrille_error(comm, offer->error_class, "%s", offer->text);
   }
@@ -312,7 +312,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   int returned;
   if (code != MPI_SUCCESS) {
     returned = quadrille_mpi_error(comm, code);
-  } else if (offer.error_class != MPI_SUCCESS) {
+  } else if (offer.error_class != MPI_SUCCESS || !usable) {
     returned = quadrille_error(comm, agreement.error_class, "%s", offer.text);
   } else if (agreement.error_class != MPI_SUCCESS) {
     returned = quadrille_error(comm, agreement.error_class,
@@ -334,7 +334,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   } else {
     returned = make_binding(loaded, comm, &known, &offer, result);
   }
-  if (returned == MPI_SUCCESS) (*result)->compares = agreement.all_debug;
+  if (returned == MPI_SUCCESS && *result) (*result)->compares = agreement.all_debug;
   quadrille_release(loaded);
   return returned;
 }
@@ -392,7 +392,7 @@ int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int colle
   if (!*binding) {
     int code = check_communicator(comm);
     if (code == MPI_SUCCESS) code = find_or_bind(schedule, comm, binding);
-    if (code != MPI_SUCCESS) return code;
+    if (code != MPI_SUCCESS || !*binding) return code;
     quadrille_remember(schedule, comm, *binding);
   }
   return check_collective(*binding, collective, comm);

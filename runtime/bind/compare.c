@@ -140,7 +140,7 @@ int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
   char text[QUADRILLE_TEXT];
   const char* error = NULL;
   int code = agree(binding, comm, MPI_ERR_NO_MEM, lengths ? NULL : quadrille_no_memory);
-  if (code == MPI_SUCCESS) {
+  if (code == MPI_SUCCESS && lengths) {
     error = quadrille_compare_pairs(binding, send, receive, lengths, text, &code);
     if (code != MPI_SUCCESS) code = quadrille_mpi_error(comm, code);
   }

@@ -229,8 +229,8 @@ int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrill
     quadrille_refuse(&offer, error ? error_class : MPI_ERR_BUFFER, error ? error : refused);
   else
     persistent = make(binding, send, receive, in_place, &offer);
-  if (all_well(binding, &offer)) agree(persistent, send, receive, &offer);
-  if (offer.error_class != MPI_SUCCESS) {
+  if (all_well(binding, &offer) && persistent) agree(persistent, send, receive, &offer);
+  if (offer.error_class != MPI_SUCCESS || !persistent) {
     if (persistent) destroy(persistent);
     return quadrille_error(comm, offer.error_class, "%s", offer.text);
   }

@@ -83,6 +83,7 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
   }
 }
 
+/* One loop, whose state stays in registers. NOLINTNEXTLINE(readability-function-size) */
 void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event) {
   const struct quadrille_instruction* const code = walker->program->instructions;
   const struct quadrille_instruction* i = walker->next;

@@ -208,7 +208,7 @@ unproven() { # SED OBLIGATION: the proof so changed shows nothing, and the progr
   sed "$1" shift.proof >weak.proof
   ! cmp -s shift.proof weak.proof || fail "nothing is changed: $1"
   expect 3 prove shift.txt --proof weak.proof
-  says 'shift.txt: UNKNOWN: not proven, and no counterexample with up to 8 ranks'
+  says 'shift.txt: UNKNOWN: not proven, and no counterexample found on small nodes'
   says "  $2"
 }
 unproven 's/target - source/source - target/' 'final'

@@ -117,7 +117,7 @@ TEST(Encode, AFileForGivenNodesIsOfTheFirstFormat) {
 }
 
 TEST(Encode, HashesWhatAnyNodesAreGivenAndNotTheWords) {
-  const Program program = hierarchical_factor();
+  const Program& program = hierarchical_factor();
   const auto hash = [&](int64_t most_ranks, const std::string& needs) {
     Job job;
     job.most_ranks = most_ranks;

@@ -28,7 +28,8 @@ quadrille_bind_options options_for(const std::string& path, unsigned seed) {
 template <typename Body>
 void with_every_schedule(MPI_Comm comm, unsigned seed, const Body& body) {
   for (const std::string& path : schedule_paths(ranks_of(comm), "gather")) {
-    if (!takes_next_of_many() && ++seed) continue;
+    // More ranks than a machine's cores wait for each other longer than they work.
+    if (!takes_next_of_many(kSanitized || ranks_of(comm) > 3) && ++seed) continue;
     SCOPED_TRACE(path);
     const Schedule schedule(path);
     const quadrille_bind_options options = options_for(path, ++seed);

@@ -12,6 +12,7 @@
 #include "tests/prove/proofs.h"
 #include "tests/support/events.h"
 #include "tests/support/topologies.h"
+#include "verifier/prove/refute.h"
 
 namespace quadrille {
 namespace {
@@ -152,7 +153,58 @@ step 2 after (B = 1 ? 1 : 0)
       recv[wrap(rank - 1, ranks)]@0..0
 )";
   EXPECT_THAT(prove(ahead, "deadlock\n  given 2 <= ranks\n  with send 1\n").failed,
-              ElementsAre("deadlock: receive 1 is posted later"));
+              Contains("deadlock: receive 1 is posted later"));
+}
+
+// What is empty does not travel, and nobody waits for it.
+TEST(Deadlock, IsNotProvenWhereTheFirstMessageMayBeEmpty) {
+  const std::string whole = R"(algorithm ring for allgather
+table m = counts
+copy send[0] to recv[rank]
+step 0
+  send recv[rank] to wrap(rank + 1, ranks)
+step 1
+  receive recv[wrap(rank - 1, ranks)] from wrap(rank - 1, ranks)
+)";
+  const std::string any = "deadlock\n  given 2 <= ranks\n  with send 1\n";
+  EXPECT_THAT(prove(whole, any).failed, ElementsAre("deadlock: every rank comes to send 1"));
+  EXPECT_THAT(prove(whole, changed(any, "  with", "  given 0 < m[rank]\n  with")).failed,
+              IsEmpty());
+}
+
+// What holds of no rank but one shows nothing: on no nodes it is given.
+TEST(Deadlock, IsSeenOnSomeNodes) {
+  const std::string late = R"(algorithm late for alltoall
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  let right = wrap(rank + round, ranks)
+  let left = wrap(rank - round, ranks)
+  for t in 0 .. 2
+    step 2*round + t
+      if t = (rank = 0 ? 0 : 1)
+        send send[right] to right
+      if t = (left = 0 ? 0 : 1)
+        receive recv[left] from left
+)";
+  const std::string proof = R"(keys round
+  from 2*round
+  to 2*round + 2
+keys t
+  from 2*round + t
+  to 2*round + t + 1
+deadlock
+  given rank = 0
+  given 1 < ranks
+  with send 1 where round = 1, t = 0
+)";
+  const auto seen = [](const std::string& program, const std::string& statements) {
+    const verifier::Proof read =
+        verifier::parse_proof(proof_text(program, statements), "test").value();
+    return verifier::find_deadlock(read.program, verifier::plan_proof(read)->given).has_value();
+  };
+  EXPECT_TRUE(prove(late, proof).proven());
+  EXPECT_FALSE(seen(late, proof));
+  EXPECT_TRUE(seen(all_send_first(), kProof));
 }
 
 TEST(Deadlock, WantsASendThatEveryRankComesTo) {

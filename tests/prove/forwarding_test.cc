@@ -209,6 +209,12 @@ TEST(Forwarding, FromEachToEachIsProven) {
   EXPECT_EQ(smallest_failure(kDirect), "");
 }
 
+TEST(Forwarding, LengthsNeedNotBeKnown) {
+  const std::string any = changed(changed(kDirect, "table m = counts\n", ""), " and 0 < m[s]", "");
+  EXPECT_THAT(prove(any, kDirectProof).failed, IsEmpty());
+  EXPECT_EQ(smallest_failure(any), "");
+}
+
 TEST(Forwarding, AnEmptyBlockIsNotSent) {
   const std::string empty = changed(kDirect, " and 0 < m[s]", "");
   EXPECT_THAT(prove(empty, kDirectProof).failed,

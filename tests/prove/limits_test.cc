@@ -91,6 +91,28 @@ TEST(Tables, AreNoLongerThanTablesMayBe) {
   EXPECT_THAT(failed_with("table b[i in 0 .. 33554433] = 1"), ElementsAre("fits 1"));
   EXPECT_THAT(failed_with("table b[i in 0 .. 33*ranks] = 1"), ElementsAre("fits 1"));
   EXPECT_THAT(failed_with("table b[i in 0 .. ranks*ranks] = 1"), ElementsAre("fits 1"));
+  // Sums have an entry more.
+  EXPECT_THAT(failed_with("table b[i in 0 .. 33554431] = 1\ntable s = prefix(b)"), IsEmpty());
+  EXPECT_THAT(failed_with("table b[i in 0 .. 33554432] = 1\ntable s = prefix(b)"),
+              ElementsAre("fits 1"));
+}
+
+// Of a condition in a condition, and so on, intervals look at the innermost again and again.
+TEST(Fits, IsToldSoonOrNotAtAll) {
+  const auto with = [](int lets, const std::string& next) {
+    std::string all = "let x0 = n\n";
+    for (int i = 1; i <= lets; ++i) {
+      std::string value = next;
+      value.replace(value.find('x'), 1, "x" + std::to_string(i - 1));
+      all += "let x" + std::to_string(i) + " = " + value + "\n";
+    }
+    return prove(changed(changed(kFactor, "in_place\n", "in_place\nparameter n\n"), "for round",
+                         all + "for round"),
+                 kFactorProof);
+  };
+  EXPECT_THAT(with(8, "x < 5 ? 1 : 7").failed, IsEmpty());
+  EXPECT_THAT(with(40, "x < 5 ? 1 : 7").error, testing::HasSubstr("nested too deeply"));
+  EXPECT_THAT(with(40, "x*n").failed, testing::Contains("fits 1"));
 }
 
 TEST(Tables, HoldNumbersThatFit) {

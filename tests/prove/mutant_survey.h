@@ -55,7 +55,7 @@ class Survey {
   std::optional<std::string> refuted_on_larger_jobs(const Mutant& mutant) const;
 
  private:
-  void ask(const Mutant& mutant, Fate& fate, verifier::Prover& prover) const;
+  void ask(const Mutant& mutant, Fate& fate);
 
   bool same_everywhere(const Program& other, Sameness sameness) const;
 

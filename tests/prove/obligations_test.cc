@@ -322,6 +322,27 @@ TEST(Obligations, AStepWithTwoPartnersIsAgainstAnExchangePort) {
   EXPECT_EQ(smallest_failure(program), "3x1: port");
 }
 
+TEST(Obligations, ACopyBesideAnExchangeIsNoPartner) {
+  const std::string program = R"(algorithm factor for alltoall
+port exchange per rank
+for round in 0 .. ranks
+  let peer = wrap(round - rank, ranks)
+  step round
+    if round = 0
+      copy send[rank] to recv[rank]
+    if peer != rank
+      receive recv[peer] from peer
+      send send[peer] to peer
+)";
+  const std::string statements = changed_proof("round = wrap(rank + rank, ranks)", "round = 0");
+  EXPECT_THAT(prove(program, statements).failed, IsEmpty());
+  EXPECT_EQ(smallest_failure(program), "");
+  const std::string nodes =
+      changed(program, "port exchange per rank", "port exchange per node\n" + kNodes);
+  EXPECT_THAT(prove(nodes, statements).failed, ElementsAre("port: step 1 and step 1"));
+  EXPECT_EQ(smallest_failure(nodes), "2x1,2: port");
+}
+
 TEST(Obligations, WhatIsNeverReachedIsRefused) {
   // Its obligations would follow from hypotheses that contradict each other.
   const std::string program = with_tokens("rank < 0", "rank < 0");

@@ -14,7 +14,7 @@
 namespace quadrille {
 namespace {
 
-constexpr size_t kStride = 101;
+constexpr size_t kStride = 151;
 constexpr size_t kLimitStride = 16;  // of those with a constant at a limit, beside the others
 
 struct Counts {

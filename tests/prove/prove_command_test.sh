@@ -73,6 +73,11 @@ expect 2 'export' --export /dev/null/nowhere factor
 # ---- Exports
 expect 0 'everything proven' --export exports factor xor
 for file in exports/alltoall.factor.smt2 exports/alltoall.xor.smt2; do
+  name=$(basename "$file" .smt2)
+  head -n 2 "$file" | tr '\n' ' ' | grep -q "^; Obligations of $name\..*; | algorithm ${name#*.}" ||
+    { echo "FAILED: $file does not say whose they are"; failures=$((failures + 1)); }
+  grep -q '^; match send 1: part 1 of the goal, denied: unsat$' "$file" ||
+    { echo "FAILED: $file does not say what is asked"; failures=$((failures + 1)); }
   grep -q '(check-sat)' "$file" || { echo "FAILED: $file asks nothing"; failures=$((failures + 1)); }
   if grep -o '(declare-fun [^ ]*' "$file" | grep -v '(declare-fun qd_'; then
     echo "FAILED: $file declares names that a solver may have itself"

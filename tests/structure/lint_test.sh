@@ -6,7 +6,7 @@ set -uo pipefail
 count_tests=$(readlink -f "$2")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir "$tree/tools" && cp -L "$(dirname "$1")"/{lint,check_rooms,check_links}.sh "$tree/tools/"
+mkdir "$tree/tools" && cp -L "$(dirname "$1")"/{lint,base,check_rooms,check_links}.sh "$tree/tools/"
 cp -L "$3" "$tree/.clang-format" && cp -L "$4" "$tree/.clang-tidy"
 cd "$tree" || exit 1
 export HOME=$tree GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null

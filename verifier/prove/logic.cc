@@ -254,7 +254,9 @@ Polynomial Logic::length(int64_t table) {
 Polynomial Logic::block_length(const Polynomial& rank) {
   for (size_t i = 0; i < program_.tables.size(); ++i)
     if (program_.tables[i].kind == TableKind::kCounts) return element(i, rank);
-  return atom(apply("block_length", term(rank)));
+  const z3::expr length = apply("block_length", term(rank));
+  known_.push_back(length >= 0);
+  return atom(length);
 }
 
 }  // namespace quadrille::verifier

@@ -83,7 +83,8 @@ struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
   std::string scope;       // what it is proven for: "all sizes, counts and values of B"
-  bool deadlocks = false;  // what is proven is that the program deadlocks
+  bool deadlocks = false;  // what is proven is that the program deadlocks, where, at every rank,
+  std::vector<Expression> given = {};  // this holds
 };
 
 // Errors are the proof's: a witness that is missing, a name that is not known.

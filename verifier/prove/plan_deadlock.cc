@@ -27,9 +27,18 @@ void Planner::deadlock(const ProofStatement& statement) {
     const Instance own = unknowns(q, view);
     assume(q, given, own);
     assume(q, facts, own);
-    const std::vector<z3::expr> goals = along(q, send.path, chosen(q, first[0], own, own.rank));
+    const Instance sender = chosen(q, first[0], own, own.rank);
+    std::vector<z3::expr> goals = along(q, send.path, sender);
+    const Polynomial peer = q.logic.number(send.peer, sender);
+    append(goals, within(q, peer, q.logic.ranks()));
+    goals.push_back(!q.logic.equal(peer, own.rank));
+    if (send.block && anatomy_.gathers) {  // what is empty does not travel
+      const Value sent = value(q, first[0].site, sender);
+      goals.push_back(q.logic.less(sent.low, sent.high));
+    }
     show(q, {}, goals, !all(q, goals));
   });
+  plan_.given = given;
   for (const Site& site : anatomy_.sites)
     if (site.kind == Site::Kind::kReceive && site.piece == 0) posted_later(site, first[0], given);
 }

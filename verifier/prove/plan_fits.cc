@@ -14,8 +14,13 @@ namespace quadrille::verifier {
 
 void Planner::fits() {
   const ProofStatement *statement = find("fits", ""), *definedness = find("defined", "");
+  const auto found = out_of_range(program_, anatomy_.places);
+  if (!found)
+    return fail_proof(
+        "the conditions of its expressions are nested too deeply, lets put in, to tell that they "
+        "fit");
   std::vector<OutOfRange> asked;
-  for (const OutOfRange& out : out_of_range(program_, anatomy_.places)) {
+  for (const OutOfRange& out : *found) {
     const bool known = std::any_of(asked.begin(), asked.end(), [&](const OutOfRange& earlier) {
       return earlier.value.expression == out.value.expression &&
              earlier.value.high == out.value.high && is_part_of(earlier.path, out.path);

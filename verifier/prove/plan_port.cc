@@ -89,13 +89,17 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
 }
 
 bool Planner::is_exchange(const StepSite& step) const {
+  const std::vector<const Site*> messages = messages_in(step);
+  return messages.size() == 2 && messages[0]->kind != messages[1]->kind &&
+         messages[0]->peer == messages[1]->peer;
+}
+
+std::vector<const Site*> Planner::messages_in(const StepSite& step) const {
   std::vector<const Site*> messages;
   for (const int site : step.sites)
-    if (anatomy_.sites[site].piece == 0) messages.push_back(&anatomy_.sites[site]);
-  if (messages.size() != 2) return false;
-  const Site &a = *messages[0], &b = *messages[1];
-  return a.kind != b.kind && a.kind != Site::Kind::kCopy && b.kind != Site::Kind::kCopy &&
-         a.peer == b.peer;
+    if (anatomy_.sites[site].kind != Site::Kind::kCopy && anatomy_.sites[site].piece == 0)
+      messages.push_back(&anatomy_.sites[site]);
+  return messages;
 }
 
 // By an `inside` line of the proof.
@@ -213,7 +217,7 @@ void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, cons
   const auto [first, other] = two_at(q, both, one.path, facts);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
   const auto leaves = [&](const StepSite& step, const Instance& instance) {
-    const Polynomial peer = q.logic.number(anatomy_.sites[step.sites[0]].peer, instance);
+    const Polynomial peer = q.logic.number(messages_in(step)[0]->peer, instance);
     return !q.logic.equal(node(peer), node(instance.rank));
   };
   q.hypotheses.push_back(leaves(one, first));

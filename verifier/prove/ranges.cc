@@ -3,6 +3,7 @@
 #include "verifier/prove/ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace quadrille::verifier {
 namespace {
@@ -50,7 +51,10 @@ class Ranges {
     return result;
   }
 
-  std::vector<OutOfRange> take() { return std::move(found_); }
+  std::optional<std::vector<OutOfRange>> take() {
+    if (looks_ > kMostLooks) return std::nullopt;
+    return std::move(found_);
+  }
 
  private:
   struct Known {
@@ -99,6 +103,7 @@ class Ranges {
     if (source.kind == TableKind::kNodes || source.kind == TableKind::kRemoteNodes)
       sums = {0, limits_.ranks};
     const Expression last = leaf(Operator::kLength, number);
+    ask(last, length, {0, kMaxTableLength - 1});  // of sums there is one more
     ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});
     tables_.push_back({{length.low + 1, length.high + 1}, sums.with({0, 0})});
   }
@@ -138,13 +143,14 @@ class Ranges {
 
   // What lies outside has been found where it was met first.
   Interval quiet_value(const Expression& e) {
-    const size_t found = found_.size();
+    const bool was_quiet = std::exchange(is_quiet_, true);
     const Interval result = value(e);
-    found_.resize(found);
+    is_quiet_ = was_quiet;
     return result;
   }
 
   Interval value(const Expression& e) {
+    if (++looks_ > kMostLooks) return {};
     Interval result = computed(e);
     ask(e, result, {});
     result = result.within({});
@@ -154,7 +160,7 @@ class Ranges {
   }
 
   void ask(const Expression& e, const Interval& interval, const Interval& limits) {
-    if (limits.low <= interval.low && interval.high <= limits.high) return;
+    if (is_quiet_ || (limits.low <= interval.low && interval.high <= limits.high)) return;
     OutOfRange out{path_, bounded(e, limits), {}};
     add_parts(e, out.parts);
     found_.push_back(std::move(out));
@@ -253,12 +259,17 @@ class Ranges {
   std::vector<TableRange> tables_;
   std::vector<Known> known_;
   Path path_;  // to what is looked at
+  bool is_quiet_ = false;
+  // Conditions that are nested in conditions are looked at again and again.
+  static constexpr int64_t kMostLooks = 2'000'000;
+  int64_t looks_ = 0;
   std::vector<OutOfRange> found_;
 };
 
 }  // namespace
 
-std::vector<OutOfRange> out_of_range(const Program& program, const std::vector<Place>& places) {
+std::optional<std::vector<OutOfRange>> out_of_range(const Program& program,
+                                                    const std::vector<Place>& places) {
   Ranges ranges(program, {});
   for (const Place& place : places) ranges.look(place);
   return ranges.take();

@@ -45,7 +45,11 @@ struct Calls {
 const Calls kSmall = {{0, 1, 2}, {1, 2}, 4};
 const Calls kLarge = {{0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, 6};
 
-// Calls visit with every value of the parameters and every call of those until it returns true.
+// Of one topology. Programs with many parameters have more.
+constexpr int64_t kMostCases = 5000;
+
+// Calls visit with every value of the parameters and every call of those until it returns true, or there
+// have been very many.
 bool each_case(const Program& program, const Topology& topology, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
   const size_t counts = uses_counts(program) ? topology.ranks() : 0;
@@ -57,7 +61,8 @@ bool each_case(const Program& program, const Topology& topology, const Calls& ca
   for (const Parameter& parameter : program.parameters)
     values.push_back(parameter.at_call ? &calls.parameters : &of_job);
   values.resize(values.size() + counts, &calls.counts);
-  for (std::vector<size_t> wheels(values.size());;) {
+  std::vector<size_t> wheels(values.size());
+  for (int64_t cases = 0; cases < kMostCases; ++cases) {
     Job job{{topology}, {}};
     Call call;
     if (counts > 0) call.counts.emplace_back();
@@ -73,9 +78,10 @@ bool each_case(const Program& program, const Topology& topology, const Calls& ca
     size_t wheel = 0;
     for (; wheel < wheels.size() && wheels[wheel] + 1 == values[wheel]->size(); ++wheel)
       wheels[wheel] = 0;
-    if (wheel == wheels.size()) return false;
+    if (wheel == wheels.size()) break;
     ++wheels[wheel];
   }
+  return false;
 }
 
 bool holds(const Expression& condition, const Environment& environment, bool if_undefined) {
@@ -121,6 +127,22 @@ std::string job_text(const Job& job, const Call& call) {
   return text;
 }
 
+std::optional<FailingJob> failure(const Program& program, const Job& job, const Call& call) {
+  const Result<Report> report = check_schedule(program, job, call, {});
+  if (!report.ok() || !report->violation) return std::nullopt;
+  return FailingJob{job, call, *report->violation};
+}
+
+bool hold_everywhere(const std::vector<Expression>& conditions, const Binding& binding) {
+  Environment environment{binding.place, binding.parameters, binding.tables, {}};
+  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+    environment.place.rank = rank;
+    for (const Expression& condition : conditions)
+      if (!holds(condition, environment, false)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
@@ -140,15 +162,29 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
                                            bool with_large_counts) {
   std::optional<FailingJob> found;
   const auto fails = [&](const Job& job, const Call& call) {
-    const Result<Report> report = check_schedule(program, job, call, {});
-    if (!report.ok() || !report->violation) return false;
-    found = FailingJob{job, call, *report->violation};
-    return true;
+    found = failure(program, job, call);
+    return found.has_value();
   };
   each_topology(most_ranks, [&](const Topology& topology) {
     return each_case(program, topology, kSmall, fails) ||
            (with_large_counts && uses_counts(program) &&
             each_case(program, topology, kLarge, fails));
+  });
+  return found;
+}
+
+std::optional<FailingJob> find_deadlock(const Program& program,
+                                        const std::vector<Expression>& given) {
+  std::optional<FailingJob> found;
+  const auto deadlocks = [&](const Job& job, const Call& call) {
+    const Result<Binding> binding = bind(program, job, call, 0);
+    if (!binding.ok() || !hold_everywhere(given, *binding)) return false;
+    found = failure(program, job, call);
+    if (found && found->violation.property != Property::kProgress) found.reset();
+    return found.has_value();
+  };
+  each_topology(kRanksTried, [&](const Topology& topology) {
+    return each_case(program, topology, kSmall, deadlocks);
   });
   return found;
 }

@@ -28,6 +28,10 @@ struct FailingJob {
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
                                            bool with_large_counts = false);
 
+// The smallest job on which these conditions hold of every rank and the checker sees the program deadlock.
+std::optional<FailingJob> find_deadlock(const Program& program,
+                                        const std::vector<Expression>& given);
+
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_VERIFIER_PROVE_REFUTE_H_

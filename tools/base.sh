@@ -1,0 +1,9 @@
+# Sourced. Where this branch left the one that it is for; where it has not, the commit before.
+default_base() {
+  local other left
+  for other in '@{upstream}' origin/HEAD origin/main main; do
+    left=$(git merge-base HEAD "$other" 2>/dev/null) || continue
+    [ "$left" = "$(git rev-parse HEAD)" ] || { echo "$left" && return; }
+  done
+  git rev-parse -q --verify HEAD~1 || git rev-parse HEAD
+}
