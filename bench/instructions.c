@@ -208,7 +208,7 @@ int main(int count, char** words) {
                                           job.block_bytes};
   check(quadrille_bind(schedule, MPI_COMM_WORLD, &options));
   measure(schedule, &job, calls, info.algorithm);
-  free(job.send);
+  free((void*)job.send);
   free(job.receive);
   free(job.requests);
   return 0;

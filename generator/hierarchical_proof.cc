@@ -138,18 +138,8 @@ once receive {self}
   rewrite node_of(b, u)
 )";
 
-// What an exchange brings comes by the same step.
-constexpr const char* kInPlace = R"(apart send {lesser}
-  use first_active(phase)
-  rewrite node_of(b, v)
-apart send {greater}
-  use first_active(phase)
-  rewrite node_of(b, u)
-apart send {self}
-{uses})";
-
 // Pairs inside a node: who is whose partner at which distance, and in which round with room for
-// them.
+// them. In place, what an exchange brings comes by the step in which what was there is sent.
 constexpr const char* kSelfExchange = R"(lemma even(m, top)
   given 1 <= top
   show m*(m - 1) mod 2 = 0
@@ -173,6 +163,13 @@ match send {self}
   with send {self} where phase = phase, round = round, delta = delta, side = u = l ? (l < wrap(l + delta, mine) ? 0 : 1) : (w < wrap(w - delta, mine) ? 0 : 1)
   rewrite node_of(b, u = l ? wrap(l + delta, mine) : u)
 {uses}once receive {self}
+{self_uses}apart send {lesser}
+  use first_active(phase)
+  rewrite node_of(b, v)
+apart send {greater}
+  use first_active(phase)
+  rewrite node_of(b, u)
+apart send {self}
 {self_uses})";
 
 // Why the distance delta of a pair is at least 1.
@@ -226,31 +223,20 @@ constexpr const char* kRowUses = R"(  use first_active(phase)
   use monotone(0, delta - 1, mine)
 )";
 
-constexpr const char* kTokens = R"(match send 1
-  with receive 1 where phase = phase, round = round
+// Which send of a token meets which receive.
+std::string tokens() {
+  std::string text;
+  for (const auto& [send, receive] : {std::pair(1, 1), {3, 2}, {4, 4}, {6, 6}})
+    text += fmt::format(R"(match send {0}
+  with receive {1} where phase = phase, round = round
   use first_active(phase)
-match receive 1
-  with send 1 where phase = phase, round = round
+match receive {1}
+  with send {0} where phase = phase, round = round
   use first_active(phase)
-match send 3
-  with receive 2 where phase = phase, round = round
-  use first_active(phase)
-match receive 2
-  with send 3 where phase = phase, round = round
-  use first_active(phase)
-match send 4
-  with receive 4 where phase = phase, round = round
-  use first_active(phase)
-match receive 4
-  with send 4 where phase = phase, round = round
-  use first_active(phase)
-match send 6
-  with receive 6 where phase = phase, round = round
-  use first_active(phase)
-match receive 6
-  with send 6 where phase = phase, round = round
-  use first_active(phase)
-)";
+)",
+                        send, receive);
+  return text;
+}
 
 class ProofText {
  public:
@@ -261,8 +247,8 @@ class ProofText {
         sites_(token_ ? kToken : kFree) {}
 
   std::string run(const char* meeting) const {
-    return std::string(kLemmas) + meeting + between_nodes() + (token_ ? kTokens : "") + self() +
-           in_place() + copies() + keys() + port();
+    return std::string(kLemmas) + meeting + between_nodes() + (token_ ? tokens() : "") + self() +
+           copies() + keys() + port();
   }
 
  private:
@@ -296,15 +282,8 @@ class ProofText {
   std::string self() const {
     return fmt::format(fmt::runtime(exchange_ ? kSelfExchange : kSelfOneWay),
                        fmt::arg("self", sites_.self), fmt::arg("uses", kDistanceUses),
-                       fmt::arg("self_uses", kSelfUses));
-  }
-
-  // In place, where all that travels inside a node is exchanged.
-  std::string in_place() const {
-    if (!exchange_) return "";
-    return fmt::format(kInPlace, fmt::arg("lesser", sites_.lesser_send),
-                       fmt::arg("greater", sites_.greater), fmt::arg("self", sites_.self),
-                       fmt::arg("uses", kSelfUses));
+                       fmt::arg("self_uses", kSelfUses), fmt::arg("lesser", sites_.lesser_send),
+                       fmt::arg("greater", sites_.greater));
   }
 
   std::string copies() const {

@@ -40,7 +40,7 @@ TEST(Load, FromFileAndFromMemoryIsTheSameSchedule) {
   a.size = b.size = sizeof a;
   ASSERT_EQ(quadrille_info(file, &a), MPI_SUCCESS);
   ASSERT_EQ(quadrille_info(memory, &b), MPI_SUCCESS);
-  EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);
+  EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);  // NOLINT(bugprone-suspicious-memory-comparison)
   EXPECT_EQ(a.ranks, 6);
   EXPECT_EQ(a.nodes, 3);
   EXPECT_STREQ(a.algorithm, "hierarchical-factor");

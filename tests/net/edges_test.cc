@@ -169,8 +169,8 @@ TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
   const std::pair<MPI_Count, MPI_Aint> huge[] = {{int64_t{1} << 62, 4},
                                                  {int64_t{1} << 24, MPI_Aint{1} << 40}};
   for (const Scheduled& scheduled : exchanges())
-    for (const auto& [count, extent] : huge)
-      expect_survives([&] {
+    for (const std::pair<MPI_Count, MPI_Aint>& one : huge)
+      expect_survives([&, count = one.first, extent = one.second] {
         expect_everywhere(
             scheduled, {}, MPI_ERR_COUNT, [&](quadrille_schedule schedule, MPI_Comm comm) {
               int from = 0, to = 0;

@@ -138,7 +138,7 @@ class Checker {
       if (event.waited == kNever || event.waited >= end)
         return fmt::format("the message at {} is not waited for within the call", i);
     }
-    if (const std::string wrong = bring_to_steps(); !wrong.empty()) return wrong;
+    if (std::string wrong = bring_to_steps(); !wrong.empty()) return wrong;
     for (auto& [pair, posts] : pairs_) all_.insert(all_.end(), posts.begin(), posts.end());
     std::sort(all_.begin(), all_.end(),
               [](const Post& a, const Post& b) { return a.place < b.place; });

@@ -289,7 +289,7 @@ TEST(Simulation, DatatypesPackInTheOrderOfTheirMap) {
   EXPECT_EQ(MPI_Pack(memory + 2, 2, type, packed, 6, &position, MPI_COMM_NULL), MPI_SUCCESS);
   EXPECT_EQ(std::string(packed, 6), "890klc");
   position = 0;
-  std::memcpy(packed, "ABCDEF", 6);
+  std::memcpy(packed, "ABCDEF", 6);  // NOLINT(bugprone-not-null-terminated-result)
   EXPECT_EQ(MPI_Unpack(packed, 6, &position, memory + 2, 2, type, MPI_COMM_NULL), MPI_SUCCESS);
   EXPECT_STREQ(memory, "C1234567ABabFdefghijDEmnop");
   MPI_Type_free(&inner);

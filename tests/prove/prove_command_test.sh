@@ -36,17 +36,22 @@ sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 expect 3 'keys round, statement 1: the goal does not follow' --proof weak.proof
 # A ring in which every rank sends before it receives.
-cat >late.proof <<'END'
-proof 1
-code 01 01 00 00 00 c1 07 20 c1 21 42 05 c2 18 4f 47 42 c2 43 21 42
-code 00 05 c3 19 4f 48 42 c2 43 21 4f 48 42 c2 43 00 00
-names 04 6c 61 74 65
-
-deadlock
-  given 2 <= ranks
-  with send 1
+cat >late.txt <<'END'
+algorithm late for allgather
+table m = counts
+copy send[0] to recv[rank]
+step 0
+  send recv[rank] to wrap(rank + 1, ranks)
+step 1
+  receive recv[wrap(rank - 1, ranks)] from wrap(rank - 1, ranks)
 END
-expect 0 'late.proof: proven to deadlock, where what is given holds, for all sizes' --proof late.proof
+printf 'deadlock\n  given 2 <= ranks\n  given 0 < m[rank]\n  with send 1\n' >late.proof
+expect 0 'late.txt: proven to deadlock, where what is given holds, for all sizes and counts' \
+  --program late.txt --proof late.proof
+# No rank but one: there are no such nodes.
+printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
+expect 3 'late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks were found on which what is given holds' \
+  --program late.txt --proof alone.proof
 # A claim that is said to be false, and is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 expect 3 'truth: no counterexample found' --proof true.proof

@@ -48,7 +48,8 @@ TEST(Ranges, HoldEveryValueOnSmallJobs) {
     for (const Variant& variant : variants_of(collective)) {
       const Anatomy anatomy = take_apart(variant.program);
       for (const Place& place : anatomy.places) {
-        const auto [low, high] = range_of(variant.program, place, kSmall);
+        const std::pair<int64_t, int64_t> range = range_of(variant.program, place, kSmall);
+        const int64_t low = range.first, high = range.second;
         bool least = false, greatest = false;
         for (const std::vector<int64_t>& sizes : all_node_vectors(kSmall.ranks))
           for (const Job& job : jobs_on(variant, sizes)) {

@@ -116,7 +116,7 @@ std::vector<Refusal> results() {
   };
 }
 
-// What is overwritten, or read, too early or too late.
+// What is overwritten, or read, too early or too late. NOLINTNEXTLINE(readability-function-size)
 std::vector<Refusal> lifetimes() {
   return {
       {"overwrites_live",
