@@ -8,8 +8,6 @@
 namespace quadrille::net {
 namespace {
 
-using mpi::Shape;
-
 std::vector<Scheduled> exchanges() {
   return {exchanging("factor", {4}), exchanging("spread-out", {4}), exchanging("tuna", {4}, {2}),
           exchanging("hierarchical-overlapped", {1, 3}, {0})};
