@@ -148,7 +148,7 @@ class Session {
     fmt::print("{} programs, {} obligations, {:.1f} s with z3{}\n", plans.size(), obligations_,
                took.count(), worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) {
-      const int code = hand_on();
+      const int code = hand_on(*proofs);
       worst_ = std::max(worst_, code);
     }
     return worst_;
@@ -187,8 +187,6 @@ class Session {
       if (arguments_.verbose || !obligation.proven)
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
     for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
-    names_.push_back(named.name);
-    headings_.push_back(heading(named));
     exports_.push_back(std::move(result.exports));
   }
 
@@ -227,7 +225,7 @@ class Session {
   }
 
   // Writes the exports, and asks the second solver where there is one.
-  int hand_on() {
+  int hand_on(const std::vector<NamedProof>& proofs) {
     const bool temporary = arguments_.folder.empty();
     const std::filesystem::path folder =
         temporary ? std::filesystem::temp_directory_path() / fmt::format("quadrille-{}", getpid())
@@ -238,11 +236,12 @@ class Session {
       return bad_input("prove",
                        fmt::format("--export: {}: {}", arguments_.folder, error.message()));
     std::vector<std::string> files;
-    for (size_t i = 0; i < names_.size(); ++i) {
-      std::string text = headings_[i];
+    for (size_t i = 0; i < proofs.size(); ++i) {
+      std::string text = heading(proofs[i]);
       for (const Export& obligation : exports_[i]) text += obligation.smtlib;
       files.push_back(
-          (folder / (std::filesystem::path(names_[i]).filename().string() + ".smt2")).string());
+          (folder / (std::filesystem::path(proofs[i].name).filename().string() + ".smt2"))
+              .string());
       const Result<bool> written = cli::write_file(files.back(), text);
       if (!written.ok()) return bad_input("prove", "--export: " + written.error().message);
     }
@@ -269,8 +268,6 @@ class Session {
   const ProveArguments& arguments_;
   size_t obligations_ = 0;
   int worst_ = ExitCode::kVerified;
-  std::vector<std::string> names_;
-  std::vector<std::string> headings_;
   std::vector<std::vector<Export>> exports_;
 };
 

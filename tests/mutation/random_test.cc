@@ -69,20 +69,9 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"in-place", "overwritten before it is sent"},
 };
 
-// Counts statements alone.
-struct Nothing {
-  void step(int64_t, std::optional<int64_t>) {}
-  void step_end() {}
-  void message(const MessageHead&) {}
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&, bool) {}
-  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
-};
-
 bool is_too_long(const Program& program, const Binding& binding) {
   if (binding.temporary_blocks > kMostStatements) return true;
-  Nothing nothing;
+  Listener nothing;
   for (int64_t rank = 0; rank < binding.place.ranks; ++rank)
     if (PlainWalk(program, binding, rank, nothing).run(kMostStatements) == WalkEnd::kTooLong)
       return true;

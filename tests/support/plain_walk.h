@@ -15,6 +15,17 @@
 
 namespace quadrille {
 
+// A sink for walks that has nothing to do with what is not told anew.
+struct Listener {
+  void step(int64_t, std::optional<int64_t>) {}
+  void step_end() {}
+  void message(const MessageHead&) {}
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&, bool) {}
+  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
+};
+
 enum class WalkEnd { kEnd, kUndefined, kTooLong };
 
 template <class Sink>

@@ -6,24 +6,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tests/support/plain_walk.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille {
-
-// A sink for walks that has nothing to do with what is not told anew.
-struct Listener {
-  void step(int64_t, std::optional<int64_t>) {}
-  void step_end() {}
-  void message(const MessageHead&) {}
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&, bool) {}
-  void reduce(Side, const PieceValue&, const PieceValue&, bool) {}
-};
 
 // One rank after another; `start` tells the sink which.
 template <class Sink>

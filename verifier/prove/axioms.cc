@@ -46,11 +46,14 @@ Expression exclusive_or(Expression a, Expression b) {
 Expression is_rank(const Expression& e) {
   return both(at_most(constant(0), e), below(e, leaf(Operator::kRanks)));
 }
+Expression are_ranks(const Expression& x, const Expression& y) {
+  return both(is_rank(x), is_rank(y));
+}
 
 // Of ranks x and y, of which there are kMaxRanks at most; proven over bit-vectors (bitvector.cc).
 std::optional<Expression> xor_axiom(const std::string& name, const Expression& x,
                                     const Expression& y) {
-  const Expression ranks = leaf(Operator::kRanks), bounded = both(is_rank(x), is_rank(y));
+  const Expression ranks = leaf(Operator::kRanks), bounded = are_ranks(x, y);
   const Expression z = exclusive_or(x, y);
   if (name == "xor_range") {
     const Expression power =
@@ -82,7 +85,7 @@ std::optional<Expression> groups_axiom(const Program& program,
       both(both(at_most(constant(0), k), below(k, leaf(Operator::kLength, powers))),
            at_most(size, constant(kMaxRanks)));
   return implies(
-      both(both(is_rank(x), is_rank(y)), entry),
+      both(are_ranks(x, y), entry),
       apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(group(x), group(y)),
                                 apply(Operator::kNotEqual, {group(x), group(y)})}));
 }

@@ -30,9 +30,9 @@ void Planner::port() {
 }
 
 void Planner::messages_of(const StepSite& step) {
-  const bool in_loop = std::any_of(step.sites.begin(), step.sites.end(), [&](int index) {
-    const Site& site = anatomy_.sites[index];
-    return site.kind != Site::Kind::kCopy && site.outer_variables > step.variables.size();
+  const std::vector<int> messages = messages_in(step);
+  const bool in_loop = std::any_of(messages.begin(), messages.end(), [&](int index) {
+    return anatomy_.sites[index].outer_variables > step.variables.size();
   });
   if (in_loop && program_.port.kind != PortKind::kNone)
     return fail_proof("a loop of messages in a step, beside a port");
@@ -45,11 +45,8 @@ void Planner::messages_of(const StepSite& step) {
 // Then nothing is left to prove for a rank's own port, nor of two messages of a pair.
 void Planner::at_most_one_each_way(const StepSite& step) {
   int sends = 0, receives = 0;
-  for (const int index : step.sites) {
-    const Site& site = anatomy_.sites[index];
-    sends += site.kind == Site::Kind::kSend && site.piece == 0;
-    receives += site.kind == Site::Kind::kReceive && site.piece == 0;
-  }
+  for (const int index : messages_in(step))
+    ++(anatomy_.sites[index].kind == Site::Kind::kSend ? sends : receives);
   if (sends > 1 || receives > 1) {
     if (program_.port.kind == PortKind::kNone) return different_peers(step);
     return fail_proof("only steps with at most one message each way have a proof system so far");
@@ -60,12 +57,11 @@ void Planner::at_most_one_each_way(const StepSite& step) {
 }
 
 void Planner::different_peers(const StepSite& step) {
-  for (const int i : step.sites)
-    for (const int j : step.sites) {
-      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-      if (i > j || one.kind != two.kind || one.kind == Site::Kind::kCopy || one.piece > 0 ||
-          two.piece > 0)
-        continue;
+  const std::vector<int> messages = messages_in(step);
+  for (const int i : messages)
+    for (const int j : messages) {
+      const Site& one = anatomy_.sites[i];
+      if (i > j || one.kind != anatomy_.sites[j].kind) continue;
       if (i != j || one.outer_variables > step.variables.size()) different_peers(step, i, j);
     }
 }
@@ -89,16 +85,17 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
 }
 
 bool Planner::is_exchange(const StepSite& step) const {
-  const std::vector<const Site*> messages = messages_in(step);
-  return messages.size() == 2 && messages[0]->kind != messages[1]->kind &&
-         messages[0]->peer == messages[1]->peer;
+  const std::vector<int> messages = messages_in(step);
+  if (messages.size() != 2) return false;
+  const Site &a = anatomy_.sites[messages[0]], &b = anatomy_.sites[messages[1]];
+  return a.kind != b.kind && a.peer == b.peer;
 }
 
-std::vector<const Site*> Planner::messages_in(const StepSite& step) const {
-  std::vector<const Site*> messages;
+std::vector<int> Planner::messages_in(const StepSite& step) const {
+  std::vector<int> messages;
   for (const int site : step.sites)
     if (anatomy_.sites[site].kind != Site::Kind::kCopy && anatomy_.sites[site].piece == 0)
-      messages.push_back(&anatomy_.sites[site]);
+      messages.push_back(site);
   return messages;
 }
 
@@ -217,7 +214,7 @@ void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, cons
   const auto [first, other] = two_at(q, both, one.path, facts);
   const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
   const auto leaves = [&](const StepSite& step, const Instance& instance) {
-    const Polynomial peer = q.logic.number(messages_in(step)[0]->peer, instance);
+    const Polynomial peer = q.logic.number(anatomy_.sites[messages_in(step)[0]].peer, instance);
     return !q.logic.equal(node(peer), node(instance.rank));
   };
   q.hypotheses.push_back(leaves(one, first));

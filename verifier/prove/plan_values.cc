@@ -81,8 +81,7 @@ void Planner::apart(size_t i, size_t j, size_t k) {
   const Uses facts = uses(find("apart", site_name(read)), both.view);
   const std::string name = fmt::format("apart {} and {}", site_name(written), site_name(read));
   add(case_name(name, held_[j], k), [=, this](Query& q) {
-    const auto [first, second] = two_at(q, both, anatomy_.sites[i].path, facts);
-    const Site &written = anatomy_.sites[i], &read = anatomy_.sites[j];
+    const auto [first, second] = two_at(q, both, written.path, facts);
     std::vector<z3::expr> guards = along(q, read.path, second);
     append(guards, applies(q, held_[j], k, second));
     const z3::expr both_there = all(q, guards);
@@ -108,7 +107,6 @@ void Planner::once(size_t i, size_t j) {
   add(i == j ? fmt::format("once {}", site_name(one))
              : fmt::format("once {} and {}", site_name(one), site_name(two)),
       [=, this](Query& q) {
-        const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
         const auto [first, second] = two_at(q, both, one.path, facts);
         std::vector<z3::expr> guards = along(q, two.path, second);
         const z3::expr same = same_instance(q, i == j, first, second), both_there = all(q, guards);
@@ -125,8 +123,8 @@ void Planner::once(size_t i, size_t j) {
 
 // A piece lies within a block, and within its buffer; no rank receives its own.
 void Planner::piece(size_t i, const View& view, const Uses& facts) {
-  add("defined piece of " + site_name(anatomy_.sites[i]), [=, this](Query& q) {
-    const Site& site = anatomy_.sites[i];
+  const Site& site = anatomy_.sites[i];
+  add("defined piece of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Value carried = value(q, i, instance);
     const Polynomial zero = Polynomial::constant(0);
@@ -165,7 +163,7 @@ void Planner::held(size_t i) {
     return fail_proof(fmt::format("the proof has no 'held {}'", site_name(site)));
   exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
              [=, this](Query& q, const Instance& instance) {
-               append(q.hypotheses, along(q, anatomy_.sites[i].path, instance));
+               append(q.hypotheses, along(q, site.path, instance));
                assume_not_own(q, i, instance);
              });
   for (size_t k = 0; k < held_[i].size() && error_.empty(); ++k) held_case(i, k);
@@ -215,7 +213,6 @@ void Planner::sent_before_overwritten(size_t i) {
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   for (size_t k = 0; k < cover_.size(); ++k)
     add(case_name(name, cover_, k), [=, this](Query& q) {
-      const Site& site = anatomy_.sites[i];
       const Instance instance = unknowns_at(q, view, site.path, facts);
       apply_rewrites(q, rewriting, instance);
       const Instance ends{instance.rank, {q.logic.number(*site.block, instance), instance.rank}};
@@ -266,7 +263,7 @@ void Planner::cover_case(size_t k) {
     const Polynomial &source = ends.variables[0], &target = ends.variables[1];
     const Instance there = chosen(q, cover_[k], ends, target);
     const Value arrives = value(q, cover_[k].site, there);
-    std::vector<z3::expr> goals = along(q, anatomy_.sites[cover_[k].site].path, there);
+    std::vector<z3::expr> goals = along(q, site.path, there);
     goals.push_back(q.logic.equal(arrives.contributor, source));
     if (anatomy_.gathers) append(goals, has_byte(q, arrives, ends.variables[2]));
     show(q, {}, goals, q.logic.equal(arrives.contributor, target));
@@ -318,7 +315,7 @@ void Planner::once(size_t i) {
   const Uses facts = uses(statement, view);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   add(name, [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, anatomy_.sites[i].path, facts);
+    const Instance instance = unknowns_at(q, view, site.path, facts);
     apply_rewrites(q, rewriting, instance);
     const Value arrives = value(q, i, instance);
     Instance asked{instance.rank, {}};

@@ -223,7 +223,8 @@ class Planner {
 
   // A step that sends a block or token to one rank and receives one from the same.
   bool is_exchange(const StepSite& step) const;
-  std::vector<const Site*> messages_in(const StepSite& step) const;
+  // The sites of its messages: of each the first piece.
+  std::vector<int> messages_in(const StepSite& step) const;
   void port();
   void messages_of(const StepSite& step);
   void at_most_one_each_way(const StepSite& step);

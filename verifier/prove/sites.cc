@@ -123,8 +123,9 @@ class Anatomist {
   }
 
   void statement(const For& loop, const Path& path, int into, int step) {
-    if (step >= 0) return messages_in_loop(loop, path, into, step);
     in_loop(loop, path, [&](const Path& inside) {
+      // What stands in a step has the step's key in every iteration.
+      if (step >= 0) return body(loop.body, inside, into, step);
       const PathElement& bounds = inside.back();
       const int index = static_cast<int>(anatomy_.loops.size());
       anatomy_.loops.push_back(
@@ -191,11 +192,6 @@ class Anatomist {
   void pieces_in_loop(const For& loop, const Path& path, Site site) {
     site.inner_loops.push_back(inner_loops_++);
     in_loop(loop, path, [&](const Path& inside) { pieces(loop.body, inside, site); });
-  }
-
-  // What stands in a step has the step's key in every iteration.
-  void messages_in_loop(const For& loop, const Path& path, int into, int step) {
-    in_loop(loop, path, [&](const Path& inside) { body(loop.body, inside, into, step); });
   }
 
   // Does with the body of a loop, at the end of its path, what is wanted.
