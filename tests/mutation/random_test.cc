@@ -171,8 +171,7 @@ class Comparison {
       ++tally.large;
       return "";
     }
-    const std::string opinion =
-        what_is_wrong(drawn.program, drawn.job, drawn.call).value_or("right");
+    std::string opinion = what_is_wrong(drawn.program, drawn.job, drawn.call).value_or("right");
     EXPECT_EQ(opinion != "right", general.violation.has_value())
         << "oracle: " << opinion << "; executor: " << text(general);
     real(general, opinion);
