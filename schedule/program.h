@@ -126,6 +126,14 @@ enum class TableKind : uint8_t {
   kMap,           // [i in 0 .. n]: an expression of i, which is variable 0
 };
 
+// Of either group.
+inline bool is_nodes(TableKind kind) {
+  return kind == TableKind::kNodes || kind == TableKind::kRemoteNodes;
+}
+inline bool is_counts(TableKind kind) {
+  return kind == TableKind::kCounts || kind == TableKind::kRemoteCounts;
+}
+
 struct Table {
   Name name;
   TableKind kind = TableKind::kNodes;

@@ -101,35 +101,35 @@ const Polynomial kOne = Polynomial::constant(1);
 TEST(TableFacts, OfEntriesHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-      logic.element(table, i);
-      logic.element(table, j);
+      logic.element(table, 0, i);
+      logic.element(table, 0, j);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfNeighboursHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
-      logic.element(table, i);
-      logic.element(table, i + kOne);
-      logic.element(table, i - kOne);
-      logic.element(table, i + kOne + kOne);
+      logic.element(table, 0, i);
+      logic.element(table, 0, i + kOne);
+      logic.element(table, 0, i - kOne);
+      logic.element(table, 0, i + kOne + kOne);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfEndsHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
-      logic.element(table, logic.length(table) - kOne);
-      logic.element(table, Polynomial::constant(0));
-      logic.element(table, i);
+      logic.element(table, 0, logic.length(table, 0) - kOne);
+      logic.element(table, 0, Polynomial::constant(0));
+      logic.element(table, 0, i);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfLocationsHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-      logic.located(table, i);
-      logic.located(table, j);
+      logic.located(table, 0, i);
+      logic.located(table, 0, j);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
@@ -137,9 +137,9 @@ TEST(TableFacts, OfNestedTermsHold) {
   for (const int64_t outer : {kSizes, kBases, kDone})
     for (const int64_t inner : {kSizes, kBases, kDone})
       Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-        logic.element(outer, logic.located(inner, i));
-        logic.located(outer, logic.element(inner, j));
-        logic.element(inner, logic.located(outer, i) + kOne);
+        logic.element(outer, 0, logic.located(inner, 0, i));
+        logic.located(outer, 0, logic.element(inner, 0, j));
+        logic.element(inner, 0, logic.located(outer, 0, i) + kOne);
       }).hold_on(jobs(4, 0));
 }
 
@@ -147,7 +147,7 @@ TEST(TableFacts, OfProductsAndQuotientsHold) {
   Program program = with_tables();
   z3::context context;
   Logic logic(context, program);
-  const Instance instance{logic.fresh("i"), {logic.fresh("j")}};
+  const Instance instance{0, logic.fresh("i"), {logic.fresh("j")}};
   const Expression i = leaf(Operator::kRank), j = variable(0);
   for (const Operator op : {Operator::kMultiply, Operator::kDivide, Operator::kModulo,
                             Operator::kMinimum, Operator::kMaximum, Operator::kWrap})
@@ -169,8 +169,8 @@ TEST(TableFacts, OfProductsAndQuotientsHold) {
 
 TEST(TableFacts, SayMoreThanNothing) {
   EXPECT_TRUE(Facts([](Logic& logic, const Polynomial& i, const Polynomial& j) {
-                logic.element(kBases, i);
-                logic.element(kBases, j);
+                logic.element(kBases, 0, i);
+                logic.element(kBases, 0, j);
               }).deny_another_number_of_ranks());
 }
 
@@ -252,17 +252,17 @@ TEST(CallTableFacts, HoldForEveryCall) {
   Logic logic(context, program);
   const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
   for (const int64_t table : {0, 1, 2, 3, 4}) {
-    logic.element(table, i);
-    logic.element(table, j);
-    logic.element(table, i + kOne);
+    logic.element(table, 0, i);
+    logic.element(table, 0, j);
+    logic.element(table, 0, i + kOne);
   }
-  logic.element(2, logic.length(2) - kOne);
-  logic.element(3, logic.length(3) - kOne);
-  logic.element(4, logic.length(4) - kOne);
-  logic.element(4, Polynomial::constant(0));
+  logic.element(2, 0, logic.length(2, 0) - kOne);
+  logic.element(3, 0, logic.length(3, 0) - kOne);
+  logic.element(4, 0, logic.length(4, 0) - kOne);
+  logic.element(4, 0, Polynomial::constant(0));
   for (const int64_t table : {2, 3, 4}) {
-    logic.located(table, i);
-    logic.located(table, j);
+    logic.located(table, 0, i);
+    logic.located(table, 0, j);
   }
   const std::vector<z3::expr> facts = logic.knowledge();
   for (const int64_t ranks : {1, 2, 3}) {
@@ -286,9 +286,9 @@ TEST(CallTableFacts, SayMoreThanNothing) {
   const Polynomial i = logic.fresh("i"), one = Polynomial::constant(1);
   z3::solver solver(context);
   solver.add(logic.less_equal(Polynomial::constant(0), i));
-  solver.add(logic.less(i, logic.ranks()));
+  solver.add(logic.less(i, logic.ranks(0)));
   // The sums strictly ascend.
-  solver.add(logic.less_equal(logic.element(2, i + one), logic.element(2, i)));
+  solver.add(logic.less_equal(logic.element(2, 0, i + one), logic.element(2, 0, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
   EXPECT_EQ(solver.check(), z3::unsat);
 }

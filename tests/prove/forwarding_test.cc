@@ -168,7 +168,7 @@ TEST(Forwarding, TheOwnBlockIsThereBeforeAnythingIsSent) {
 TEST(Forwarding, WitnessesOfTheWrongKindAreTold) {
   EXPECT_THAT(
       prove(kRing, changed(kRingProof, "cover\n  with receive 1", "cover\n  with send 1")).error,
-      HasSubstr("'cover' names what receives no block"));
+      HasSubstr("'cover' names what writes nothing to the receive buffer"));
   EXPECT_THAT(
       prove(kRing, changed(kRingProof, "held send 1\n  with receive 1 where k = k - b[rank]\n", ""))
           .error,

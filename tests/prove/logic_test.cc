@@ -93,7 +93,7 @@ struct Translated {
 
   z3::context context;
   Logic logic;
-  Instance instance;
+  Instance instance{};
 };
 
 class Sampler {

@@ -112,7 +112,7 @@ TEST(ProofFile, WithABadStatementIsRefused) {
        "'use' is no line of 'refute'"},
       {preceded("match send 9\n"), first, "the program has no 'send 9' to 'match'"},
       {preceded("match copy 1\n"), first, "the program has no 'copy 1' to 'match'"},
-      {preceded("match\n"), first, "expected send, receive or copy"},
+      {preceded("match\n"), first, "expected send, receive, copy or reduce"},
       {preceded("once send 1\n"), first, "the program has no 'send 1' to 'once'"},
       {preceded("keys step\n"), first, "the program has no 'step' to 'keys'"},
       {preceded("order\n  use magic(rank)\n"), first + 1, "there is no axiom and no lemma 'magic'"},
@@ -129,8 +129,8 @@ TEST(ProofFile, WithABadWitnessIsRefused) {
     return changed("with receive 1 where round = round", line);
   };
   all_refused({
-      {witness("with"), first, "expected send, receive or copy"},
-      {witness("with letter 1"), first, "'letter' is not send, receive or copy"},
+      {witness("with"), first, "expected send, receive, copy or reduce"},
+      {witness("with letter 1"), first, "'letter' is not send, receive, copy or reduce"},
       {witness("with receive 7 where round = round"), first, "the program has no such site"},
       {witness("with receive 1"), first, "no value for 'round'"},
       {witness("with receive 1 where round = round, i = 0"), first, "no loop variable 'i'"},
@@ -142,7 +142,7 @@ TEST(ProofFile, WithABadWitnessIsRefused) {
       {witness("with copy 1 where round = round"), 0, "send 1 cannot be matched with copy 1"},
       {changed("match send 1\n  with receive 1 where round = round\n", ""), 0, "no 'match send 1'"},
       {changed("cover\n  with receive 1", "cover\n  with send 1"), 0,
-       "'cover' names what receives no block"},
+       "'cover' names what writes nothing to the receive buffer"},
       {changed("wrap(source + target, ranks)", "wrap(rank + target, ranks)"), kHeadingLines + 6,
        "'rank' means nothing here"},
       {changed("cover\n  with receive 1 where round = wrap(source + target, ranks)\n", ""), 0,

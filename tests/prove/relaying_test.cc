@@ -236,9 +236,9 @@ TEST(Relaying, WhatIsUnknownOrUnclearIsTold) {
   EXPECT_THAT(proof_error("carries receive 2", "carries receive 1"),
               HasSubstr("the program has no 'receive 1' to 'carries'"));
   EXPECT_THAT(proof_error("held send 3\n  with receive 2", "held send 3\n  with receive 3"),
-              HasSubstr("'held send 3' names what receives no block"));
+              HasSubstr("'held send 3' names what writes nothing there"));
   EXPECT_THAT(proof_error("with receive 3 where i = wrap(", "with receive 2 where i = wrap("),
-              HasSubstr("'cover' names what receives no block"));
+              HasSubstr("'cover' names what writes nothing to the receive buffer"));
 }
 
 }  // namespace

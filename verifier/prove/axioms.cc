@@ -129,92 +129,87 @@ bool is_axiom(const std::string& name) {
          name == "xor_cancel" || name == "xor_groups";
 }
 
-bool Logic::made_of_nodes(int64_t table) const {
-  const Table& t = program_.tables[table];
-  return (t.kind == TableKind::kPrefix || t.kind == TableKind::kDistinct) &&
-         program_.tables[t.source].kind == TableKind::kNodes;
+bool Logic::made_of_nodes(TableOf table) const {
+  const TableKind kind = definition(table).kind;
+  return (kind == TableKind::kPrefix || kind == TableKind::kDistinct) &&
+         is_nodes(definition(source(table)).kind);
 }
 
-bool Logic::adds_up(int64_t table) const {
-  const Table& t = program_.tables[table];
-  if (t.kind != TableKind::kPrefix) return false;
-  const TableKind source = program_.tables[t.source].kind;
-  return source == TableKind::kNodes || (source == TableKind::kMap && sums_known_);
+bool Logic::adds_up(TableOf table) const {
+  if (definition(table).kind != TableKind::kPrefix) return false;
+  const TableKind kind = definition(source(table)).kind;
+  return is_nodes(kind) || (kind == TableKind::kMap && sums_known_);
 }
 
-bool Logic::sums_counts(int64_t table) const {
-  const Table& t = program_.tables[table];
-  return t.kind == TableKind::kPrefix && program_.tables[t.source].kind == TableKind::kCounts;
+bool Logic::sums_counts(TableOf table) const {
+  return definition(table).kind == TableKind::kPrefix && is_counts(definition(source(table)).kind);
 }
 
 // Facts about lengths and ends. The entries that they name take no part in facts about pairs.
-void Logic::know_tables() {
+void Logic::know_table(TableOf table) {
   const Polynomial zero = Polynomial::constant(0), one = Polynomial::constant(1);
-  known_.push_back(term(ranks()) >= 1);
-  for (size_t i = 0; i < program_.tables.size(); ++i) {
-    const Table& table = program_.tables[i];
-    if (table.kind == TableKind::kNodes) known_.push_back(term(length(i)) >= 1);
-    if (table.kind == TableKind::kPowers) {
-      known_.push_back(term(length(i)) >= 1);
-      known_.push_back(equal(entry(i, zero), one));
-      known_.push_back(less_equal(number(table.second, {}), entry(i, length(i) - one)));
-    }
-    if (!made_of_nodes(i) && !adds_up(i) && !sums_counts(i)) continue;
-    known_.push_back(equal(entry(i, zero), zero));
-    if (table.kind == TableKind::kPrefix) {
-      if (made_of_nodes(i)) known_.push_back(equal(entry(i, length(i) - one), ranks()));
-    } else {
-      known_.push_back(term(length(i)) >= 2);
-      known_.push_back(
-          equal(entry(i, length(i) - one), entry(table.source, length(table.source) - one)));
-    }
+  const Table& t = definition(table);
+  if (is_nodes(t.kind)) known_.push_back(term(length(table)) >= 1);
+  if (t.kind == TableKind::kPowers) {
+    known_.push_back(term(length(table)) >= 1);
+    known_.push_back(equal(entry(table, zero), one));
+    known_.push_back(
+        less_equal(number(t.second, {table.group, {}, {}}), entry(table, length(table) - one)));
+  }
+  if (!made_of_nodes(table) && !adds_up(table) && !sums_counts(table)) return;
+  known_.push_back(equal(entry(table, zero), zero));
+  if (t.kind == TableKind::kPrefix) {
+    if (made_of_nodes(table))
+      known_.push_back(equal(entry(table, length(table) - one), ranks_of(table)));
+  } else {
+    known_.push_back(term(length(table)) >= 2);
+    known_.push_back(equal(entry(table, length(table) - one),
+                           entry(source(table), length(source(table)) - one)));
   }
 }
 
 void Logic::know_element(const Application& application) {
-  const Table& table = program_.tables[application.table];
+  const TableOf of = application.table;
+  const Table& table = definition(of);
   const z3::expr index = term(application.argument);
-  const z3::expr inside = index >= 0 && index < term(length(application.table));
-  if (table.kind == TableKind::kNodes) {
-    const Polynomial last =
-        entry(application.table, length(application.table) - Polynomial::constant(1));
-    known_.push_back(
-        z3::implies(inside, term(application.result) >= 1 && less_equal(application.result, last)));
-  } else if (table.kind == TableKind::kCounts) {
+  const z3::expr inside = index >= 0 && index < term(length(of));
+  const Polynomial last = length(of) - Polynomial::constant(1);
+  if (is_nodes(table.kind)) {
+    known_.push_back(z3::implies(
+        inside, term(application.result) >= 1 && less_equal(application.result, entry(of, last))));
+  } else if (is_counts(table.kind)) {
     known_.push_back(z3::implies(inside, term(application.result) >= 0));
     if (greatest_count_)
       known_.push_back(z3::implies(
           inside, less_equal(application.result, Polynomial::constant(*greatest_count_))));
-  } else if (sums_counts(application.table)) {
+  } else if (sums_counts(of)) {
     known_.push_back(z3::implies(
-        inside,
-        term(application.result) >= 0 &&
-            less_equal(application.result, entry(application.table, length(application.table) -
-                                                                        Polynomial::constant(1)))));
+        inside, term(application.result) >= 0 && less_equal(application.result, entry(of, last))));
   } else if (table.kind == TableKind::kPowers) {
-    const Polynomial last = length(application.table) - Polynomial::constant(1);
     known_.push_back(z3::implies(inside, term(application.result) >= 1));
-    known_.push_back(z3::implies(inside && index < term(last),
-                                 less(application.result, number(table.second, {}))));
+    known_.push_back(
+        z3::implies(inside && index < term(last),
+                    less(application.result, number(table.second, {of.group, {}, {}}))));
   } else if (table.kind == TableKind::kMap) {
     known_.push_back(z3::implies(
-        inside, equal(application.result, number(table.second, {{}, {application.argument}}))));
-  } else if (made_of_nodes(application.table) || adds_up(application.table)) {
+        inside,
+        equal(application.result, number(table.second, {of.group, {}, {application.argument}}))));
+  } else if (made_of_nodes(of) || adds_up(of)) {
     known_.push_back(z3::implies(inside, less_equal(application.argument, application.result)));
-    const Polynomial end = length(table.source);
+    const Polynomial end = length(source(of));
     if (table.kind == TableKind::kPrefix)
-      known_.push_back(z3::implies(
-          index >= 0 && index < term(end),
-          less_equal(application.result + entry(table.source, application.argument),
-                     made_of_nodes(application.table) ? ranks() : entry(application.table, end))));
+      known_.push_back(
+          z3::implies(index >= 0 && index < term(end),
+                      less_equal(application.result + entry(source(of), application.argument),
+                                 made_of_nodes(of) ? ranks_of(of) : entry(of, end))));
   }
 }
 
 // The entry after entry i: of prefix sums the sum, which spares an entry that facts about pairs
 // would multiply with others.
-Polynomial Logic::next_element(int64_t table, const Polynomial& index) {
+Polynomial Logic::next_element(TableOf table, const Polynomial& index) {
   if (adds_up(table) || sums_counts(table))
-    return element(table, index) + element(program_.tables[table].source, index);
+    return element(table, index) + element(source(table), index);
   return element(table, index + Polynomial::constant(1));
 }
 
@@ -232,12 +227,10 @@ void Logic::know_location(const Application& application) {
 }
 
 // Facts about each two entries of a table.
-void Logic::know_pairs(int64_t table) {
-  const Table& t = program_.tables[table];
+void Logic::know_pairs(TableOf table) {
+  const Table& t = definition(table);
   const bool counted = sums_counts(table), powers = t.kind == TableKind::kPowers;
-  if (t.kind != TableKind::kNodes && !made_of_nodes(table) && !adds_up(table) && !counted &&
-      !powers)
-    return;
+  if (!is_nodes(t.kind) && !made_of_nodes(table) && !adds_up(table) && !counted && !powers) return;
   std::vector<Application> entries;
   for (const Application& application : elements_)
     if (application.table == table) entries.push_back(application);
@@ -245,7 +238,7 @@ void Logic::know_pairs(int64_t table) {
   // That entries ascend, from one to another.
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
-    if (t.kind == TableKind::kNodes)
+    if (is_nodes(t.kind))
       known_.push_back(
           z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
     else if (powers)
@@ -275,8 +268,8 @@ void Logic::know_pairs(int64_t table) {
       // Neighbours touch.
       const Application &low = entries[distance.constant_value() == 1 ? j : i],
                         &high = entries[distance.constant_value() == 1 ? i : j];
-      const Polynomial next =
-          powers ? number(t.first, {}) * low.result : next_element(table, low.argument);
+      const Polynomial next = powers ? number(t.first, {table.group, {}, {}}) * low.result
+                                     : next_element(table, low.argument);
       known_.push_back(z3::implies(term(low.argument) >= 0 && term(high.argument) < end,
                                    equal(next, high.result)));
     }
@@ -294,8 +287,9 @@ std::vector<z3::expr> Logic::knowledge() {
     for (; elements < element_end; ++elements) know_element(Application(elements_[elements]));
   }
   // Distinct and prefix tables first: what is said of them names entries of the sizes.
-  for (size_t table = program_.tables.size(); table-- > 0;) know_pairs(table);
-  know_tables();
+  for (auto table = tables_.rbegin(); table != tables_.rend(); ++table) know_pairs(*table);
+  for (int group = 0; group < program_.groups; ++group) known_.push_back(term(ranks(group)) >= 1);
+  for (const TableOf& table : tables_) know_table(table);
   return known_;
 }
 

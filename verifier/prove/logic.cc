@@ -66,7 +66,11 @@ Logic::Logic(z3::context& context, const Program& program)
     : program_(program),
       context_(context),
       multiply_(context_.function("qd_times", context_.int_sort(), context_.int_sort(),
-                                  context_.int_sort())) {}
+                                  context_.int_sort())) {
+  for (int64_t i = 0; i < static_cast<int64_t>(program.tables.size()); ++i)
+    for (int group = 0; group < program.groups; ++group)
+      if (same_table(i, group) == TableOf{i, group}) tables_.push_back({i, group});
+}
 
 Polynomial Logic::atom(const z3::expr& expression) {
   const auto [entry, added] =
@@ -169,13 +173,15 @@ Polynomial Logic::number(const Expression& e, const Instance& instance) {
     case Operator::kParameter: return fresh(fmt::format("parameter_{}", e.value));
     case Operator::kVariable: return instance.variables[e.value];
     case Operator::kRank: return instance.rank;
-    case Operator::kRanks: return ranks();
-    case Operator::kRemoteRanks: return fresh("remote_ranks");
-    case Operator::kGroup: return fresh("group");
+    case Operator::kRanks: return ranks(instance.group);
+    case Operator::kRemoteRanks: return ranks(1 - instance.group);
+    case Operator::kGroup: return Polynomial::constant(instance.group);
     case Operator::kRoot: return fresh("root");
-    case Operator::kLength: return length(e.value);
-    case Operator::kElement: return element(e.value, number(e.operands[0], instance));
-    case Operator::kLocate: return located(e.value, number(e.operands[0], instance));
+    case Operator::kLength: return length(e.value, instance.group);
+    case Operator::kElement:
+      return element(e.value, instance.group, number(e.operands[0], instance));
+    case Operator::kLocate:
+      return located(e.value, instance.group, number(e.operands[0], instance));
     case Operator::kChoose:
       return choice(condition(e.operands[0], instance), number(e.operands[1], instance),
                     number(e.operands[2], instance));
@@ -199,14 +205,54 @@ z3::expr Logic::condition(const Expression& e, const Instance& instance) {
   }
 }
 
-// Two tables with one definition are one table.
-std::string Logic::table_name(int64_t table) const {
-  const Table& t = program_.tables[table];
+std::string Logic::meaning(const Expression& e, int group) const {
+  switch (e.op) {
+    case Operator::kRanks: return fmt::format("ranks {}", group);
+    case Operator::kRemoteRanks: return fmt::format("ranks {}", 1 - group);
+    case Operator::kGroup: return fmt::format("constant {}", group);
+    default: break;
+  }
+  const bool of_table =
+      e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
+  std::string text = fmt::format("{} {}", static_cast<int>(e.op),
+                                 of_table ? meaning({e.value, group}) : std::to_string(e.value));
+  for (const Expression& operand : e.operands) text += " (" + meaning(operand, group) + ")";
+  return text;
+}
+
+std::string Logic::meaning(TableOf table) const {
+  const Table& t = definition(table);
+  const int group = table.group;
   switch (t.kind) {
-    case TableKind::kNodes: return "nodes";
-    case TableKind::kPrefix: return "prefix_" + table_name(t.source);
-    case TableKind::kDistinct: return "distinct_" + table_name(t.source);
-    default: return fmt::format("table_{}", table);
+    case TableKind::kNodes: return fmt::format("nodes {}", group);
+    case TableKind::kRemoteNodes: return fmt::format("nodes {}", 1 - group);
+    case TableKind::kCounts: return fmt::format("counts {}", group);
+    case TableKind::kRemoteCounts: return fmt::format("counts {}", 1 - group);
+    case TableKind::kPrefix: return "prefix " + meaning({t.source, group});
+    case TableKind::kDistinct: return "distinct " + meaning({t.source, group});
+    default:
+      return fmt::format("{} ({}) ({})", static_cast<int>(t.kind), meaning(t.first, group),
+                         meaning(t.second, group));
+  }
+}
+
+Logic::TableOf Logic::same_table(int64_t table, int group) const {
+  const std::string wanted = meaning({table, group});
+  for (int64_t i = 0; i < table; ++i)
+    for (int of = 0; of < program_.groups; ++of)
+      if (meaning({i, of}) == wanted) return {i, of};
+  // One of a kind may come in both groups.
+  return {table, group == 1 && meaning({table, 0}) == wanted ? 0 : group};
+}
+
+// Of one that stands for all that are the same.
+std::string Logic::table_name(TableOf table) const {
+  const Table& t = definition(table);
+  switch (t.kind) {
+    case TableKind::kPrefix: return "prefix_" + table_name(source(table));
+    case TableKind::kDistinct: return "distinct_" + table_name(source(table));
+    case TableKind::kNodes: return table.group == 0 ? "nodes" : "nodes_of_1";
+    default: return fmt::format("table_{}{}", table.index, table.group == 0 ? "" : "_of_1");
   }
 }
 
@@ -218,10 +264,11 @@ z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
 void Logic::rewrite(const Expression& left, const Expression& right, const Instance& instance) {
   const z3::expr argument = term(number(left.operands[0], instance));
   kept_.push_back(argument);
-  rewrites_.insert_or_assign(Place{left.op, left.value, argument.id()}, number(right, instance));
+  rewrites_.insert_or_assign(Place{left.op, same_table(left.value, instance.group), argument.id()},
+                             number(right, instance));
 }
 
-Polynomial Logic::element(int64_t table, const Polynomial& index) {
+Polynomial Logic::element(TableOf table, const Polynomial& index) {
   const z3::expr argument = term(index);
   if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()});
       known != rewrites_.end())
@@ -232,7 +279,7 @@ Polynomial Logic::element(int64_t table, const Polynomial& index) {
   return result;
 }
 
-Polynomial Logic::located(int64_t table, const Polynomial& x) {
+Polynomial Logic::located(TableOf table, const Polynomial& x) {
   const z3::expr argument = term(x);
   if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()});
       known != rewrites_.end())
@@ -243,18 +290,30 @@ Polynomial Logic::located(int64_t table, const Polynomial& x) {
   return result;
 }
 
-Polynomial Logic::length(int64_t table) {
-  const Table& t = program_.tables[table];
-  if (t.kind == TableKind::kPrefix) return length(t.source) + Polynomial::constant(1);
-  if (t.kind == TableKind::kCounts) return ranks();
-  if (t.kind == TableKind::kMap) return number(t.first, {});
+Polynomial Logic::ranks_of(TableOf table) {
+  while (definition(table).kind == TableKind::kPrefix ||
+         definition(table).kind == TableKind::kDistinct)
+    table = source(table);
+  const TableKind kind = definition(table).kind;
+  const bool remote = kind == TableKind::kRemoteNodes || kind == TableKind::kRemoteCounts;
+  return ranks(remote ? 1 - table.group : table.group);
+}
+
+Polynomial Logic::length(TableOf table) {
+  const Table& t = definition(table);
+  if (t.kind == TableKind::kPrefix) return length(source(table)) + Polynomial::constant(1);
+  if (is_counts(t.kind)) return ranks_of(table);
+  if (t.kind == TableKind::kMap) return number(t.first, {table.group, {}, {}});
   return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
 }
 
-Polynomial Logic::block_length(const Polynomial& rank) {
+Polynomial Logic::count(int group, const Polynomial& rank) {
   for (size_t i = 0; i < program_.tables.size(); ++i)
-    if (program_.tables[i].kind == TableKind::kCounts) return element(i, rank);
-  const z3::expr length = apply("block_length", term(rank));
+    if (is_counts(program_.tables[i].kind)) {
+      const bool own = program_.tables[i].kind == TableKind::kCounts;
+      return element(i, own ? group : 1 - group, rank);
+    }
+  const z3::expr length = apply(group == 0 ? "block_length" : "block_length_of_1", term(rank));
   known_.push_back(length >= 0);
   return atom(length);
 }

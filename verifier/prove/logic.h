@@ -45,8 +45,9 @@ class Polynomial {
   std::map<Monomial, int64_t> terms_;
 };
 
-// What rank and variables stand for in one use of an expression.
+// Whose group's ranks and tables are meant in one use of an expression, and what rank and variables stand for.
 struct Instance {
+  int group;
   Polynomial rank;
   std::vector<Polynomial> variables;
 };
@@ -68,21 +69,26 @@ class Logic {
   z3::expr equal(const Polynomial& a, const Polynomial& b) { return term(a) == term(b); }
   z3::expr truth(bool value) { return context_.bool_val(value); }
 
-  Polynomial element(int64_t table, const Polynomial& index);
-  // The same term, about which nothing but what a fact says of it becomes known.
-  Polynomial entry(int64_t table, const Polynomial& index) {
-    return atom(apply(table_name(table), term(index)));
+  // Tables are those that a rank of that group knows.
+  Polynomial element(int64_t table, int group, const Polynomial& index) {
+    return element(same_table(table, group), index);
   }
-  Polynomial located(int64_t table, const Polynomial& x);
-  Polynomial length(int64_t table);
-  // How many bytes that rank's block has, by the counts of the call where the program has a table
-  // of them.
-  Polynomial block_length(const Polynomial& rank);
-  Polynomial ranks() { return atom(context_.int_const("qd_ranks")); }
+  Polynomial located(int64_t table, int group, const Polynomial& x) {
+    return located(same_table(table, group), x);
+  }
+  Polynomial length(int64_t table, int group) { return length(same_table(table, group)); }
+  // How many bytes, or elements, the count of that rank of a group says, by the counts of the call where the
+  // program has a table of them.
+  Polynomial count(int group, const Polynomial& rank);
+  Polynomial ranks(int group) {
+    return atom(context_.int_const(group == 0 ? "qd_ranks" : "qd_ranks_1"));
+  }
 
   // From now on the table entry, or the location, `left` is written as `right`, to which it must
   // have been shown equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
+
+  void forget_rewrites() { rewrites_.clear(); }
 
   // Nothing is known of sums of a table of expressions any more: that its entries are at least 1 is
   // still to be shown.
@@ -96,11 +102,18 @@ class Logic {
   std::vector<z3::expr> knowledge();
 
  private:
-  using Place = std::tuple<Operator, int64_t,
-                           unsigned>;  // an operator, its table, and its argument's identity
+  // A table as ranks of a group know it. Of two that are the same, such as the one's counts and the other's
+  // remote counts, the one of the lesser index stands for both.
+  struct TableOf {
+    int64_t index;
+    int group;
+    auto operator<=>(const TableOf&) const = default;
+  };
+  // An operator, its table, and its argument's identity.
+  using Place = std::tuple<Operator, TableOf, unsigned>;
 
   struct Application {
-    int64_t table;
+    TableOf table;
     Polynomial argument, result;
   };
 
@@ -110,20 +123,35 @@ class Logic {
   Polynomial binary(const Expression& expression, const Instance& instance);
   Polynomial quotient(const Polynomial& dividend, const Polynomial& divisor);
   Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
-  std::string table_name(int64_t table) const;
-  bool made_of_nodes(int64_t table) const;
+  const Table& definition(TableOf table) const { return program_.tables[table.index]; }
+  TableOf source(TableOf table) const { return same_table(definition(table).source, table.group); }
+  std::string table_name(TableOf table) const;
+  // The same of two tables that are one.
+  std::string meaning(TableOf table) const;
+  std::string meaning(const Expression& expression, int group) const;
+  TableOf same_table(int64_t table, int group) const;
+  Polynomial element(TableOf table, const Polynomial& index);
+  // The same term, about which nothing but what a fact says of it becomes known.
+  Polynomial entry(TableOf table, const Polynomial& index) {
+    return atom(apply(table_name(table), term(index)));
+  }
+  Polynomial located(TableOf table, const Polynomial& x);
+  Polynomial length(TableOf table);
+  // Of a table of nodes, or counts, or one that is made of them.
+  Polynomial ranks_of(TableOf table);
+  bool made_of_nodes(TableOf table) const;
   // Prefix sums of entries of at least 1: of nodes, or of a table of expressions, of which that is
   // an obligation.
-  bool adds_up(int64_t table) const;
-  bool sums_counts(int64_t table) const;
+  bool adds_up(TableOf table) const;
+  bool sums_counts(TableOf table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
 
   // axioms.cc
   void know_element(const Application& application);
-  Polynomial next_element(int64_t table, const Polynomial& index);
+  Polynomial next_element(TableOf table, const Polynomial& index);
   void know_location(const Application& application);
-  void know_pairs(int64_t table);
-  void know_tables();
+  void know_pairs(TableOf table);
+  void know_table(TableOf table);
 
   const Program& program_;
   z3::context& context_;
@@ -131,8 +159,9 @@ class Logic {
   std::map<unsigned, int> atom_numbers_;  // by the identity of the solver's term
   z3::func_decl multiply_;
   std::vector<z3::expr> known_;
+  std::vector<TableOf> tables_;  // each once, sources before what is made of them
   std::vector<Application> elements_, locations_;
-  std::map<std::pair<int64_t, unsigned>, bool> seen_elements_, seen_locations_;
+  std::map<std::pair<TableOf, unsigned>, bool> seen_elements_, seen_locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;
   std::optional<int64_t> greatest_count_;

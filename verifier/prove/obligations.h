@@ -62,6 +62,7 @@ struct Query {
   Logic logic;
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
+  int group = 0;             // whose ranks are spoken of
   bool bit_vectors = false;  // says nothing of jobs: no axioms are needed
 };
 

@@ -30,9 +30,9 @@ void Planner::deadlock(const ProofStatement& statement) {
     const Instance sender = chosen(q, first[0], own, own.rank);
     std::vector<z3::expr> goals = along(q, send.path, sender);
     const Polynomial peer = q.logic.number(send.peer, sender);
-    append(goals, within(q, peer, q.logic.ranks()));
+    append(goals, within(q, peer, q.logic.ranks(own.group)));
     goals.push_back(!q.logic.equal(peer, own.rank));
-    if (send.block && anatomy_.gathers) {  // what is empty does not travel
+    if (send.moved() && contract_.has_lengths()) {  // what is empty does not travel
       const Value sent = value(q, first[0].site, sender);
       goals.push_back(q.logic.less(sent.low, sent.high));
     }
@@ -50,7 +50,7 @@ void Planner::posted_later(const Site& receive, const Choice& first,
   add(fmt::format("deadlock: {} is posted later", site_name(receive)), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, receive.message_path(), {});
     assume(q, given, instance);
-    const Instance own{instance.rank, {}};
+    const Instance own{instance.group, instance.rank, {}};
     const Instance sender = chosen(q, first, own, instance.rank);
     const int step = anatomy_.sites[first.site].step;
     show(q, {}, over_before(q, step, sender, receive.step, instance),

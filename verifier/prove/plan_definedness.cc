@@ -52,7 +52,7 @@ void Planner::ascending_entries(const Table& table) {
     q.hypotheses.push_back(q.logic.less(index + one, q.logic.number(table.first, instance)));
     assume(q, facts, instance);
     const Polynomial entry = q.logic.number(table.second, instance);
-    const Polynomial next = q.logic.number(table.second, Instance{instance.rank, {index + one}});
+    const Polynomial next = q.logic.number(table.second, Instance{q.group, {}, {index + one}});
     show(q, {}, {q.logic.less_equal(entry, next)}, q.logic.less(next, entry));
   });
 }

@@ -10,7 +10,7 @@ namespace quadrille::verifier {
 
 void Planner::matches() {
   for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
-    if (anatomy_.sites[i].kind != Site::Kind::kCopy) matches_of(i);
+    if (anatomy_.sites[i].is_message()) matches_of(i);
 }
 
 void Planner::matches_of(size_t i) {
@@ -20,7 +20,7 @@ void Planner::matches_of(size_t i) {
   const Uses facts = uses(statement, view, matches_[i].size() == 1 ? 0 : -1);
   const std::string name = "match " + site_name(site);
   if (site.piece == 0) peer(site, view, facts);
-  if (site.block) piece(i, view, facts);
+  if (site.moved()) piece(i);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
   exhaustive(name, matches_[i], view, facts, [this, site](Query& q, const Instance& instance) {
     append(q.hypotheses, along(q, site.path, instance));
@@ -43,9 +43,16 @@ void Planner::matches_of(size_t i) {
 
 bool Planner::can_match(size_t i, const Choice& choice) const {
   const Site &site = anatomy_.sites[i], &other = anatomy_.sites[choice.site];
-  return other.kind != site.kind && other.kind != Site::Kind::kCopy &&
-         other.block.has_value() == site.block.has_value() && other.sized == site.sized &&
+  return other.kind != site.kind && other.is_message() && other.remote == site.remote &&
+         other.moved().has_value() == site.moved().has_value() && other.sized == site.sized &&
          site.step >= 0 && other.step >= 0;
+}
+
+Instance Planner::at_peer(Query& q, const Choice& choice, const Site& site,
+                          const Instance& instance) {
+  Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+  if (site.remote) there.group = 1 - instance.group;
+  return there;
 }
 
 void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
@@ -56,12 +63,18 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   const Instance instance = unknowns_at(q, view, site.path, facts);
   append(q.hypotheses, applies(q, matches_[i], k, instance));
   apply_rewrites(q, rewriting, instance);
-  const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+  const Instance there = at_peer(q, choice, site, instance);
   std::vector<z3::expr> goals = along(q, other.path, there);
   goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
   const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
   goals.push_back(q.logic.equal(here_key, there_key));
-  if (site.block) append(goals, same_value(q, value(q, i, instance), value(q, choice.site, there)));
+  if (site.moved()) {
+    const Value here = value(q, i, instance), comes = value(q, choice.site, there);
+    goals.push_back(q.logic.equal(here.low, comes.low));
+    goals.push_back(q.logic.equal(here.high, comes.high));
+    // What is combined changes on the way: combine() asks.
+    if (!site.combine && !other.combine) goals.push_back(same(q, here.of, comes.of));
+  }
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
 }
@@ -84,7 +97,7 @@ void Planner::message(size_t i, const Uses& facts) {
   const Path path = site.message_path(), other_path = other.message_path();
   add(name + ", message", [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, path, facts);
-    const Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+    const Instance there = at_peer(q, choice, site, instance);
     std::vector<z3::expr> goals = along(q, other_path, there);
     goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
     const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
@@ -145,9 +158,11 @@ void Planner::peer(const Site& site, const View& view, const Uses& facts) {
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const Polynomial peer = q.logic.number(site.peer, instance);
     const z3::expr self = q.logic.equal(peer, instance.rank);
-    std::vector<z3::expr> goals = within(q, peer, q.logic.ranks());
-    goals.push_back(!self);
-    show(q, {}, goals, self);
+    std::vector<z3::expr> goals =
+        within(q, peer, q.logic.ranks(site.remote ? 1 - instance.group : instance.group));
+    const z3::expr outside = !goals[0];
+    if (!site.remote) goals.push_back(!self);
+    show(q, {}, goals, site.remote ? outside : self);
   });
 }
 

@@ -61,7 +61,8 @@ void Planner::different_peers(const StepSite& step) {
   for (const int i : messages)
     for (const int j : messages) {
       const Site& one = anatomy_.sites[i];
-      if (i > j || one.kind != anatomy_.sites[j].kind) continue;
+      const Site& two = anatomy_.sites[j];
+      if (i > j || one.kind != two.kind || one.remote != two.remote) continue;
       if (i != j || one.outer_variables > step.variables.size()) different_peers(step, i, j);
     }
 }
@@ -69,7 +70,7 @@ void Planner::different_peers(const StepSite& step) {
 // Two messages of one direction in one step are one message, or go to different ranks.
 void Planner::different_peers(const StepSite& step, int i, int j) {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-  const TwoSteps both = two_pieces(one, two, step.variables.size());
+  const TwoSteps both = two_pieces(view_of_site(one), view_of_site(two), step.variables.size());
   const Uses facts = uses(find("port", ""), both.view);
   add(fmt::format("match {} and {}, peers", site_name(one), site_name(two)), [=, this](Query& q) {
     auto [first, second] = two_at(q, both, one.message_path(), facts);
@@ -88,13 +89,13 @@ bool Planner::is_exchange(const StepSite& step) const {
   const std::vector<int> messages = messages_in(step);
   if (messages.size() != 2) return false;
   const Site &a = anatomy_.sites[messages[0]], &b = anatomy_.sites[messages[1]];
-  return a.kind != b.kind && a.peer == b.peer;
+  return a.kind != b.kind && a.peer == b.peer && a.remote == b.remote;
 }
 
 std::vector<int> Planner::messages_in(const StepSite& step) const {
   std::vector<int> messages;
   for (const int site : step.sites)
-    if (anatomy_.sites[site].kind != Site::Kind::kCopy && anatomy_.sites[site].piece == 0)
+    if (anatomy_.sites[site].is_message() && anatomy_.sites[site].piece == 0)
       messages.push_back(site);
   return messages;
 }
@@ -126,14 +127,14 @@ std::optional<int64_t> Planner::node_table() const {
 }
 
 void Planner::stays_inside(const Site& site, int64_t base) {
-  if (site.kind == Site::Kind::kCopy || site.piece > 0) return;
+  if (!site.is_message() || site.piece > 0) return;
   const View view = view_of_site(site);
   const Uses facts = uses(find("port", ""), view);
   add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
     const z3::expr inside =
-        q.logic.equal(q.logic.located(base, q.logic.number(site.peer, instance)),
-                      q.logic.located(base, instance.rank));
+        q.logic.equal(q.logic.located(base, 0, q.logic.number(site.peer, instance)),
+                      q.logic.located(base, 0, instance.rank));
     show(q, {}, {inside}, !inside);
   });
 }
@@ -168,7 +169,7 @@ void Planner::same_iteration(size_t loop) {
     const Polynomial &x = first.variables.back(), &y = second.variables.back(),
                      at = q.logic.fresh("key");
     std::vector<z3::expr> guards = along(q, path, second);
-    append(guards, within(q, second.rank, q.logic.ranks()));
+    append(guards, within(q, second.rank, q.logic.ranks(second.group)));
     const z3::expr both_there = all(q, guards);
     for (const Instance* instance : {&first, &second}) {
       guards.push_back(q.logic.less_equal(q.logic.number(intervals_[loop]->from, *instance), at));
@@ -212,14 +213,14 @@ void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, cons
                                 const Uses& facts) const {
   const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
   const auto [first, other] = two_at(q, both, one.path, facts);
-  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
+  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, 0, rank); };
   const auto leaves = [&](const StepSite& step, const Instance& instance) {
     const Polynomial peer = q.logic.number(anatomy_.sites[messages_in(step)[0]].peer, instance);
     return !q.logic.equal(node(peer), node(instance.rank));
   };
   q.hypotheses.push_back(leaves(one, first));
   std::vector<z3::expr> guards = along(q, two.path, other);
-  append(guards, within(q, other.rank, q.logic.ranks()));
+  append(guards, within(q, other.rank, q.logic.ranks(other.group)));
   guards.push_back(leaves(two, other));
   guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
   const std::vector<z3::expr> before_keys = guards;

@@ -10,7 +10,7 @@ namespace quadrille::verifier {
 void Planner::one_each_way(int64_t base) {
   std::vector<size_t> crossing;
   for (size_t i = 0; i < anatomy_.sites.size(); ++i) {
-    if (anatomy_.sites[i].kind == Site::Kind::kCopy || anatomy_.sites[i].piece > 0) continue;
+    if (!anatomy_.sites[i].is_message() || anatomy_.sites[i].piece > 0) continue;
     if (said_to_stay(anatomy_.sites[i]))
       stays_inside(anatomy_.sites[i], base);
     else
@@ -33,13 +33,13 @@ void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const
                                const Uses& facts) const {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
   const auto [first, other] = two_at(q, both, one.message_path(), facts);
-  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, rank); };
+  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, 0, rank); };
   const auto crosses = [&](const Site& site, const Instance& instance) {
     return !q.logic.equal(node(q.logic.number(site.peer, instance)), node(instance.rank));
   };
   q.hypotheses.push_back(crosses(one, first));
   std::vector<z3::expr> guards = along(q, two.message_path(), other);
-  append(guards, within(q, other.rank, q.logic.ranks()));
+  append(guards, within(q, other.rank, q.logic.ranks(other.group)));
   guards.push_back(crosses(two, other));
   guards.push_back(q.logic.equal(key(q, one.step, first), key(q, two.step, other)));
   const z3::expr same =

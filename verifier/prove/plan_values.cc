@@ -1,7 +1,7 @@
-// What pieces carry, and that it comes where it belongs: what is read is what was written there before
-// (held) and not written over in between (apart), the receive buffers end with what the collective asks for
-// (final), and nothing comes, or goes on, twice (once). One set of obligations for all collectives that
-// move data: what differs is value(). Tested with the obligations (obligations.cc).
+// What pieces carry: what is read is what was written there before (held) and not written over in between
+// (apart), what is combined is adjacent (combine), nothing is written twice, or sent on twice (once), and
+// nothing is left over. One set of obligations for all collectives: what differs is the contract.
+// Tested with the obligations (obligations.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,140 +10,189 @@
 
 namespace quadrille::verifier {
 
-namespace {
+std::string Planner::name_of(Reading reading) const {
+  return fmt::format("{} {}", kind_of(reading), site_name(anatomy_.sites[reading.site]));
+}
 
-constexpr const char* kOffset = "offset";  // the byte of a block that a question is about
+View Planner::view_with_byte(const Site& site) const {
+  View view = view_of_site(site);
+  if (contract_.has_lengths()) view.unknowns.emplace_back(kByte);
+  return view;
+}
 
-}  // namespace
+const Access* Planner::constant_access(const Site& site) const {
+  if (site.combine) return nullptr;
+  if (site.to && contract_.is_constant(site.to->buffer)) return &*site.to;
+  if (site.from && contract_.is_constant(site.from->buffer)) return &*site.from;
+  return nullptr;
+}
 
-// The buffers of a call tell what their blocks are; of a temporary block the proof does.
+// The buffers of a call tell what their blocks are; of others the proof does.
+Contribution Planner::contribution(Query& q, size_t i, const Instance& instance) const {
+  const Site& site = anatomy_.sites[i];
+  if (const Access* access = constant_access(site))
+    return contract_.known(access->buffer, q.logic.number(access->block, instance), instance);
+  const Carried& carried = *carries_[i];
+  return {carried.remote ? 1 - instance.group : instance.group,
+          q.logic.number(carried.source, instance), q.logic.number(carried.number, instance),
+          q.logic.number(carried.target, instance)};
+}
+
+std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
+                                                  const Instance& instance) const {
+  if (!access.range) return {{}, contract_.length(q.logic, contribution(q, i, instance))};
+  return {q.logic.number(access.range->low, instance),
+          q.logic.number(access.range->high, instance)};
+}
+
 Planner::Value Planner::value(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
-  const Polynomial block = q.logic.number(*site.block, instance), zero;
-  if (site.temporary())
-    return {q.logic.number(carries_[i][0], instance), q.logic.number(carries_[i][1], instance),
-            zero, zero};
-  if (!anatomy_.gathers)  // blocks travel whole, of whatever length
-    return site.kind == Site::Kind::kReceive ? Value{block, instance.rank, zero, zero}
-                                             : Value{instance.rank, block, zero, zero};
-  const Polynomial contributor = site.kind == Site::Kind::kCopy ? instance.rank : block;
-  if (!site.range) return {contributor, zero, zero, q.logic.block_length(contributor)};
-  return {contributor, zero, q.logic.number(site.range->low, instance),
-          q.logic.number(site.range->high, instance)};
+  const auto [low, high] = extent(q, site.to ? *site.to : *site.from, i, instance);
+  return {contribution(q, i, instance), low, high};
 }
 
-std::vector<z3::expr> Planner::same_value(Query& q, const Value& a, const Value& b) {
-  std::vector<z3::expr> same = part_of(q, a, b);
-  append(same, part_of(q, b, a));
-  return same;
+z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
+  const z3::expr same = q.logic.equal(a, b);
+  if (!contract_.reduces()) return same;
+  const Polynomial all = q.logic.ranks(group);
+  return same || q.logic.equal(a + all, b) || q.logic.equal(a, b + all);
 }
 
-// Whether what one is, the other has.
-std::vector<z3::expr> Planner::part_of(Query& q, const Value& part, const Value& whole) {
-  return {q.logic.equal(part.contributor, whole.contributor),
-          q.logic.equal(part.block, whole.block), q.logic.less_equal(whole.low, part.low),
-          q.logic.less_equal(part.high, whole.high)};
+z3::expr Planner::same(Query& q, const Contribution& a, const Contribution& b) const {
+  return q.logic.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
+         q.logic.equal(a.number, b.number) && q.logic.equal(a.block, b.block);
+}
+
+std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
+                                        const Instance& instance, const Polynomial& byte) const {
+  const auto [low, high] = extent(q, access, i, instance);
+  return {q.logic.less_equal(low, byte), q.logic.less(byte, high)};
 }
 
 void Planner::values() {
   cover();
-  if (error_.empty()) copies();
+  if (contract_.has_own() && error_.empty()) copies();
   for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {
     const Site& site = anatomy_.sites[i];
-    if (!site.block) continue;
-    if (site.kind != Site::Kind::kSend && !site.temporary()) once(i);
-    if (site.kind != Site::Kind::kSend) continue;
-    if (site.buffer != Buffer::kSend) held(i);
-    if (site.buffer == Buffer::kSend && program_.in_place) sent_before_overwritten(i);
+    if ((site.from || site.to) && !site.is_message()) piece(i);
+    if (site.to && contract_.is_constant(site.to->buffer)) once(i);
+    if (site.combine) combine(i);
+    if (site.to && site.to->buffer != Buffer::kSend && !contract_.is_constant(site.to->buffer) &&
+        contract_.has_lengths())
+      used(i);
+    if (site.kind == Site::Kind::kSend && site.from && site.from->buffer == Buffer::kSend &&
+        program_.in_place)
+      sent_before_overwritten(i);
   }
-  if (anatomy_.relays && error_.empty()) relayed();
-}
-
-// ---- Where blocks pass through temporary buffers
-
-void Planner::relayed() {
-  for (size_t i = 0; i < anatomy_.sites.size(); ++i)
-    for (size_t j = 0; j < anatomy_.sites.size() && error_.empty(); ++j) {
-      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-      if (!one.block || !two.block || one.kind == Site::Kind::kCopy || one.buffer != two.buffer)
-        continue;
-      if (one.temporary() && one.kind == Site::Kind::kReceive && two.kind == Site::Kind::kSend)
-        for (size_t k = 0; k < held_[j].size(); ++k) apart(i, j, k);
-      if (one.kind == two.kind && i <= j && one.buffer != Buffer::kReceive) once(i, j);
+  for (const Reading reading : readings())
+    if (error_.empty()) held(reading);
+  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
+    for (const Reading reading : readings()) {
+      const Access& access = place(reading);
+      if (anatomy_.sites[i].to && anatomy_.sites[i].to->buffer == access.buffer &&
+          !contract_.is_constant(access.buffer))
+        apart(i, reading);
     }
+  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
+    for (size_t j = i; j < anatomy_.sites.size() && error_.empty(); ++j) once(i, j);
 }
 
-// Of a write and a read of one temporary block at a rank, either the read is over, or of the same step, when
-// the write comes; or the write is over when what is read is written, or it writes that.
-void Planner::apart(size_t i, size_t j, size_t k) {
-  const Site &written = anatomy_.sites[i], &read = anatomy_.sites[j];
-  const TwoSteps both = two_pieces(written, read);
-  const Uses facts = uses(find("apart", site_name(read)), both.view);
-  const std::string name = fmt::format("apart {} and {}", site_name(written), site_name(read));
-  add(case_name(name, held_[j], k), [=, this](Query& q) {
-    const auto [first, second] = two_at(q, both, written.path, facts);
-    std::vector<z3::expr> guards = along(q, read.path, second);
-    append(guards, applies(q, held_[j], k, second));
-    const z3::expr both_there = all(q, guards);
-    const int named = anatomy_.sites[held_[j][k].site].step;
-    const Instance before = chosen(q, held_[j][k], second, second.rank);
-    guards.push_back(
-        q.logic.equal(q.logic.number(*written.block, first), q.logic.number(*read.block, second)));
-    q.goal = z3::implies(
-        all(q, guards), all(q, same_value(q, value(q, i, first), value(q, j, second))) ||
-                            q.logic.equal(key(q, read.step, second), key(q, written.step, first)) ||
-                            all(q, over_before(q, read.step, second, written.step, first)) ||
-                            all(q, over_before(q, written.step, first, named, before)));
-    q.mutant = !both_there;
-  });
+// What reads where something was written.
+std::vector<Planner::Reading> Planner::readings() const {
+  std::vector<Reading> result;
+  for (size_t i = 0; i < anatomy_.sites.size(); ++i) {
+    const Site& site = anatomy_.sites[i];
+    if (site.from && site.from->buffer != Buffer::kSend) result.push_back({i, false});
+    if (site.combine) result.push_back({i, true});
+  }
+  return result;
 }
 
-// Of what one rank sends from one buffer, and of what it puts into the temporary buffer's blocks, no two
-// are the same: each piece that is written there goes on.
-void Planner::once(size_t i, size_t j) {
-  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-  const TwoSteps both = two_pieces(one, two);
-  const Uses facts = uses(find("once", site_name(two)), both.view);
-  add(i == j ? fmt::format("once {}", site_name(one))
-             : fmt::format("once {} and {}", site_name(one), site_name(two)),
-      [=, this](Query& q) {
-        const auto [first, second] = two_at(q, both, one.path, facts);
-        std::vector<z3::expr> guards = along(q, two.path, second);
-        const z3::expr same = same_instance(q, i == j, first, second), both_there = all(q, guards);
-        append(guards, same_value(q, value(q, i, first), value(q, j, second)));
-        if (one.kind == Site::Kind::kReceive)
-          guards.push_back(
-              q.logic.equal(q.logic.number(*one.block, first), q.logic.number(*two.block, second)));
-        q.goal = z3::implies(all(q, guards), same);
-        q.mutant = i == j ? z3::implies(all(q, guards), !same) : !both_there;
-      });
+// ---- In which order
+
+z3::expr Planner::before_in_text(Query& q, const Site& earlier, const Instance& first,
+                                 const Site& later, const Instance& second) const {
+  const auto [end, unused] = std::mismatch(earlier.loops.begin(), earlier.loops.end(),
+                                           later.loops.begin(), later.loops.end());
+  z3::expr alike = q.logic.truth(true), before = q.logic.truth(false);
+  for (size_t v = 0; v < static_cast<size_t>(end - earlier.loops.begin()); ++v) {
+    before = before || (alike && q.logic.less(first.variables[v], second.variables[v]));
+    alike = alike && q.logic.equal(first.variables[v], second.variables[v]);
+  }
+  return before || (alike && q.logic.truth(earlier.position < later.position));
+}
+
+// Steps come in the order of their keys, and may be in flight together; what stands between steps waits
+// for those before, and those after wait for it.
+z3::expr Planner::over_before(Query& q, const Site& earlier, const Instance& first,
+                              const Site& later, const Instance& second) const {
+  if (earlier.step < 0 || later.step < 0) return before_in_text(q, earlier, first, later, second);
+  return all(q, over_before(q, earlier.step, first, later.step, second));
+}
+
+// Within a step what it copies and reduces comes first, then what it receives, in the order of the statements.
+z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& first,
+                                 const Site& later, const Instance& second) const {
+  const z3::expr before = over_before(q, earlier, first, later, second);
+  if (earlier.step < 0 || earlier.step != later.step) return before;
+  const bool in_loops = earlier.variables.size() > earlier.loops.size() &&
+                        later.variables.size() > later.loops.size();
+  const bool in_order = earlier.is_message() == later.is_message() ? &earlier < &later && !in_loops
+                                                                   : later.is_message();
+  return before || (q.logic.truth(in_order) &&
+                    q.logic.equal(key(q, earlier.step, first), key(q, later.step, second)));
 }
 
 // ---- What is read
 
 // A piece lies within a block, and within its buffer; no rank receives its own.
-void Planner::piece(size_t i, const View& view, const Uses& facts) {
+void Planner::piece(size_t i) {
   const Site& site = anatomy_.sites[i];
+  const View view = view_of_site(site);
+  const Uses facts = uses(find("match", site_name(site)), view, matches_[i].size() == 1 ? 0 : -1);
   add("defined piece of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Value carried = value(q, i, instance);
-    const Polynomial zero = Polynomial::constant(0);
-    std::vector<z3::expr> goals = within(q, carried.contributor, q.logic.ranks());
-    append(goals, within(q, carried.block, q.logic.ranks()));
-    const Polynomial& home = anatomy_.gathers ? instance.rank : carried.block;
-    const z3::expr own = q.logic.equal(carried.contributor, home);
-    const bool travels = !anatomy_.gathers || site.kind == Site::Kind::kReceive;
+    const Polynomial zero;
+    std::vector<z3::expr> goals;
+    for (const std::optional<Access>* access : {&site.from, &site.to})
+      if (*access)
+        append(goals, within(q, q.logic.number((*access)->block, instance),
+                             contract_.blocks(q.logic, (*access)->buffer, instance)));
+    const z3::expr outside = !goals[0];
+    if (!constant_access(site)) {
+      const Contribution& of = carried.of;
+      if (contract_.reduces())
+        goals.push_back(q.logic.less(zero, of.number));
+      else
+        append(goals, within(q, of.first, q.logic.ranks(of.group)));
+      append(goals, within(q, of.block,
+                           contract_.has_targets() ? q.logic.ranks(contract_.other(of.group))
+                                                   : Polynomial::constant(1)));
+    }
+    const bool travels = site.is_message() && contract_.has_own() &&
+                         (site.kind == Site::Kind::kReceive || contract_.has_targets());
+    const z3::expr own =
+        q.logic.equal(carried.of.first, contract_.has_targets() ? carried.of.block : instance.rank);
     if (travels) goals.push_back(!own);
     goals.push_back(q.logic.less_equal(zero, carried.low));
-    // Where blocks have lengths, what would be empty is not sent.
-    goals.push_back(uses_counts(program_) ? q.logic.less(carried.low, carried.high)
-                                          : q.logic.less_equal(carried.low, carried.high));
-    if (anatomy_.gathers)
-      goals.push_back(q.logic.less_equal(carried.high, q.logic.block_length(carried.contributor)));
-    if (site.temporary())
-      append(goals, within(q, q.logic.number(*site.block, instance),
-                           q.logic.number(program_.temporary_blocks, instance)));
-    show(q, {}, goals, travels ? own : q.logic.less(carried.contributor, zero));
+    // Where blocks have lengths, no empty message is sent.
+    goals.push_back(uses_counts(program_) && site.is_message()
+                        ? q.logic.less(carried.low, carried.high)
+                        : q.logic.less_equal(carried.low, carried.high));
+    goals.push_back(q.logic.less_equal(carried.high, contract_.length(q.logic, carried.of)));
+    if (site.from && site.to) {
+      const auto [low, high] = extent(q, *site.from, i, instance);
+      goals.push_back(q.logic.equal(low, carried.low));
+      goals.push_back(q.logic.equal(high, carried.high));
+      // From one buffer of the call to another: what is there is wanted there.
+      if (contract_.is_constant(site.from->buffer) && constant_access(site) == &*site.to)
+        goals.push_back(
+            same(q, carried.of,
+                 contract_.known(site.from->buffer, q.logic.number(site.from->block, instance),
+                                 instance)));
+    }
+    show(q, {}, goals, travels ? own : outside);
   });
 }
 
@@ -151,181 +200,251 @@ void Planner::piece(size_t i, const View& view, const Uses& facts) {
 bool Planner::own_is_there() const {
   const Copy* first =
       program_.body.empty() ? nullptr : std::get_if<Copy>(&program_.body.front().kind);
-  return anatomy_.gathers && first && first->to.block == leaf(Operator::kRank);
+  return contract_.has_own() && contract_.has_lengths() && first &&
+         first->from.buffer == Buffer::kSend && first->to.buffer == Buffer::kReceive &&
+         !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
 }
 
-void Planner::held(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const ProofStatement* statement = find("held", site_name(site));
-  const View view = view_of_site(site);
-  if (held_[i].empty() && own_is_there() && site.block == leaf(Operator::kRank)) return;
-  if (held_[i].empty())
-    return fail_proof(fmt::format("the proof has no 'held {}'", site_name(site)));
-  exhaustive("held " + site_name(site), held_[i], view, uses(statement, view),
-             [=, this](Query& q, const Instance& instance) {
-               append(q.hypotheses, along(q, site.path, instance));
-               assume_not_own(q, i, instance);
-             });
-  for (size_t k = 0; k < held_[i].size() && error_.empty(); ++k) held_case(i, k);
+void Planner::assume_reading(Query& q, Reading reading, const Instance& instance) const {
+  const Access& access = place(reading);
+  append(q.hypotheses, along(q, anatomy_.sites[reading.site].path, instance));
+  if (contract_.has_lengths())
+    append(q.hypotheses, has_byte(q, access, reading.site, instance, instance.variables.back()));
+  if (access.buffer == Buffer::kReceive && own_is_there())
+    q.hypotheses.push_back(!q.logic.equal(q.logic.number(access.block, instance), instance.rank));
 }
 
-void Planner::assume_not_own(Query& q, size_t i, const Instance& instance) const {
-  if (own_is_there())
-    q.hypotheses.push_back(!q.logic.equal(value(q, i, instance).contributor, instance.rank));
+void Planner::held(Reading reading) {
+  const Site& site = anatomy_.sites[reading.site];
+  const Access& access = place(reading);
+  const std::vector<Choice>& writes = writes_for(reading);
+  const ProofStatement* statement = find(kind_of(reading), site_name(site));
+  const View view = view_with_byte(site);
+  if (writes.empty() && own_is_there() && access.buffer == Buffer::kReceive &&
+      access.block == leaf(Operator::kRank))
+    return;
+  if (writes.empty()) return fail_proof(fmt::format("the proof has no '{}'", name_of(reading)));
+  exhaustive(
+      name_of(reading), writes, view, uses(statement, view),
+      [=, this](Query& q, const Instance& instance) { assume_reading(q, reading, instance); });
+  for (size_t k = 0; k < writes.size() && error_.empty(); ++k) held_case(reading, k);
 }
 
-void Planner::held_case(size_t i, size_t k) {
-  const Site& site = anatomy_.sites[i];
-  const Choice& choice = held_[i][k];
-  const Site& arrived = anatomy_.sites[choice.site];
-  const std::string name = "held " + site_name(site);
-  if (arrived.kind != Site::Kind::kReceive || !arrived.block || arrived.step < 0 || site.step < 0 ||
-      arrived.buffer != site.buffer)
-    return fail_proof(fmt::format("'{}' names what receives no block in a step", name));
-  const View view = view_of_site(site);
-  const ProofStatement* statement = find("held", site_name(site));
+void Planner::held_case(Reading reading, size_t k) {
+  const Site& site = anatomy_.sites[reading.site];
+  const Access& access = place(reading);
+  const Choice& choice = writes_for(reading)[k];
+  const Site& written = anatomy_.sites[choice.site];
+  const std::string name = name_of(reading);
+  if (!written.to || written.to->buffer != access.buffer)
+    return fail_proof(fmt::format("'{}' names what writes nothing there", name));
+  // Such a block is as long as what was last written to it.
+  if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
+    return fail_proof(
+        fmt::format("'{}': a whole block is read, of which a part was written", name));
+  const View view = view_with_byte(site);
+  const ProofStatement* statement = find(kind_of(reading), site_name(site));
   const Uses facts = uses(statement, view, k);
   const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(case_name(name, held_[i], k), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    append(q.hypotheses, applies(q, held_[i], k, instance));
-    apply_rewrites(q, rewriting, instance);
-    assume_not_own(q, i, instance);
-    const Instance before = chosen(q, choice, instance, instance.rank);
-    std::vector<z3::expr> goals = along(q, arrived.path, before);
-    append(goals, part_of(q, value(q, i, instance), value(q, choice.site, before)));
-    goals.push_back(q.logic.equal(q.logic.number(*site.block, instance),
-                                  q.logic.number(*arrived.block, before)));
-    append(goals, over_before(q, arrived.step, before, site.step, instance));
-    const Polynomial landed = key(q, arrived.step, before), now = key(q, site.step, instance);
-    show(q, {}, goals, q.logic.less_equal(now, landed));
-  });
-}
-
-// In place, block b of the send buffer is read no later than block b of the receive buffer, which is there
-// too, is written: `cover` says where that one comes.
-void Planner::sent_before_overwritten(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const View view = view_of_site(site);
-  const std::string name = "apart " + site_name(site);
-  const ProofStatement* statement = find("apart", site_name(site));
-  const Uses facts = uses(statement, view);
-  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  for (size_t k = 0; k < cover_.size(); ++k)
-    add(case_name(name, cover_, k), [=, this](Query& q) {
-      const Instance instance = unknowns_at(q, view, site.path, facts);
-      apply_rewrites(q, rewriting, instance);
-      const Instance ends{instance.rank, {q.logic.number(*site.block, instance), instance.rank}};
-      const std::vector<z3::expr> guards = applies(q, cover_, k, ends);
-      const Instance write = chosen(q, cover_[k], ends, instance.rank);
-      const int arriving = anatomy_.sites[cover_[k].site].step;
-      const Polynomial sent = key(q, site.step, instance), arrives = key(q, arriving, write);
-      q.goal = z3::implies(all(q, guards), same_step(q, site.step, instance, arriving, write) ||
-                                               q.logic.less_equal(sent, arrives));
-      q.mutant = z3::implies(all(q, guards), q.logic.less(arrives, sent)) &&
-                 z3::implies(!all(q, guards), q.logic.truth(false));
-    });
-}
-
-// ---- What arrives
-
-// Two ranks, and, where parts of blocks travel, a byte of the source's block.
-View Planner::ends_view() const {
-  if (anatomy_.gathers) return {{"source", "target", kOffset}, {}, false};
-  return {{"source", "target"}, {}, false};
-}
-
-void Planner::assume_ends(Query& q, const Instance& ends) const {
-  const Polynomial &source = ends.variables[0], &target = ends.variables[1];
-  in_range(q, source);
-  in_range(q, target);
-  q.hypotheses.push_back(!q.logic.equal(source, target));
-  if (anatomy_.gathers)
-    append(q.hypotheses, within(q, ends.variables[2], q.logic.block_length(source)));
-}
-
-void Planner::cover() {
-  exhaustive("final", cover_, ends_view(), uses(find("cover", ""), ends_view()),
-             [this](Query& q, const Instance& ends) { assume_ends(q, ends); });
-  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) cover_case(k);
-}
-
-void Planner::cover_case(size_t k) {
-  const Site& site = anatomy_.sites[cover_[k].site];
-  if (site.kind != Site::Kind::kReceive || !site.block || site.temporary())
-    return fail_proof("'cover' names what receives no block into the receive buffer");
-  const Uses facts = uses(find("cover", ""), ends_view(), k);
-  add(case_name("final", cover_, k), [=, this](Query& q) {
-    const Instance ends = unknowns(q, ends_view());
-    assume_ends(q, ends);
-    assume(q, facts, ends);
-    append(q.hypotheses, applies(q, cover_, k, ends));
-    const Polynomial &source = ends.variables[0], &target = ends.variables[1];
-    const Instance there = chosen(q, cover_[k], ends, target);
-    const Value arrives = value(q, cover_[k].site, there);
-    std::vector<z3::expr> goals = along(q, site.path, there);
-    goals.push_back(q.logic.equal(arrives.contributor, source));
-    if (anatomy_.gathers) append(goals, has_byte(q, arrives, ends.variables[2]));
-    show(q, {}, goals, q.logic.equal(arrives.contributor, target));
-  });
-}
-
-std::vector<z3::expr> Planner::has_byte(Query& q, const Value& value, const Polynomial& offset) {
-  return {q.logic.less_equal(value.low, offset), q.logic.less(offset, value.high)};
-}
-
-void Planner::copies() {
-  const View view{{}, {}, true};
-  exhaustive("final own block", copies_, view, uses(find("copies", ""), view),
-             [](Query&, const Instance&) {});
-  for (size_t k = 0; k < copies_.size() && error_.empty(); ++k) copy_case(k);
-}
-
-void Planner::copy_case(size_t k) {
-  const Site& site = anatomy_.sites[copies_[k].site];
-  if (site.kind != Site::Kind::kCopy) return fail_proof("'copies' names what is no copy");
-  const View view{{}, {}, true};
-  const Uses facts = uses(find("copies", ""), view, k);
-  add(case_name("final own block", copies_, k), [=, this](Query& q) {
+  add(case_name(name, writes_for(reading), k), [=, this](Query& q) {
     const Instance instance = unknowns(q, view);
     assume(q, facts, instance);
-    append(q.hypotheses, applies(q, copies_, k, instance));
-    const Instance copier = chosen(q, copies_[k], instance, instance.rank);
-    const Polynomial from = q.logic.number(*site.block, copier),
-                     own = anatomy_.gathers ? Polynomial::constant(0) : instance.rank;
-    std::vector<z3::expr> goals = along(q, site.path, copier);
-    goals.push_back(q.logic.equal(from, own));
-    goals.push_back(q.logic.equal(q.logic.number(site.second_block, copier), instance.rank));
-    show(q, {}, goals, q.logic.less(from, own));
+    assume_reading(q, reading, instance);
+    append(q.hypotheses, applies(q, writes_for(reading), k, instance));
+    apply_rewrites(q, rewriting, instance);
+    const Instance before = chosen(q, choice, instance, instance.rank);
+    std::vector<z3::expr> goals = along(q, written.path, before);
+    // What something is combined with, and what is reduced, is what was written: combine() asks.
+    if (!site.combine)
+      goals.push_back(
+          same(q, contribution(q, reading.site, instance), contribution(q, choice.site, before)));
+    goals.push_back(q.logic.equal(q.logic.number(access.block, instance),
+                                  q.logic.number(written.to->block, before)));
+    if (contract_.has_lengths())
+      append(goals, has_byte(q, *written.to, choice.site, before, instance.variables.back()));
+    goals.push_back(reading.base ? written_before(q, written, before, site, instance)
+                                 : over_before(q, written, before, site, instance));
+    show(q, {}, goals, over_before(q, site, instance, written, before));
   });
 }
 
-// What an instance receives, or copies, that one does which `cover`, or `copies`, names.
-void Planner::once(size_t i) {
+// Of a write and a read of one place at a rank, either the read is over, or of the same step, when the write
+// comes; or the write is over when what is read is written, or it writes that.
+void Planner::apart(size_t i, Reading reading) {
+  const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site];
+  const Access& access = place(reading);
+  const TwoSteps both = two_pieces(view_of_site(written), view_with_byte(read));
+  const Uses facts = uses(find("apart", site_name(read)), both.view);
+  add(fmt::format("apart {} and {}{}", site_name(written),
+                  reading.base ? "what is combined by " : "", site_name(read)),
+      [=, this](Query& q) {
+        const auto [first, second] = two_at(q, both, written.path, facts);
+        std::vector<z3::expr> guards = along(q, read.path, second), goals;
+        guards.push_back(q.logic.equal(q.logic.number(written.to->block, first),
+                                       q.logic.number(access.block, second)));
+        if (contract_.has_lengths())
+          append(guards, has_byte(q, access, reading.site, second, second.variables.back()));
+        const z3::expr untouched = stays(q, i, first, reading, second);
+        const std::vector<Choice>& writes = writes_for(reading);
+        for (size_t k = 0; k < writes.size(); ++k)
+          goals.push_back(
+              z3::implies(all(q, applies(q, writes, k, second)),
+                          untouched || undisturbed(q, i, first, reading, second, writes[k])));
+        show(q, guards, goals);
+      });
+}
+
+// That a write leaves the byte that is read as it is, and, where all of a temporary block is read, does not
+// make it longer.
+z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading reading,
+                        const Instance& second) const {
+  const Access &to = *anatomy_.sites[i].to, &access = place(reading);
+  const bool temporary = access.buffer == Buffer::kTemporary;
+  // All of such a block leaves nothing of what was there.
+  if (!contract_.has_lengths() || (temporary && !to.range)) return q.logic.truth(false);
+  const z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
+  if (!temporary || access.range) return other;
+  const auto length = [&](size_t site, const Instance& instance) {
+    return contract_.length(q.logic, contribution(q, site, instance));
+  };
+  return other && q.logic.less_equal(length(i, first), length(reading.site, second));
+}
+
+// That the order of a write and a read, for which that choice names the write, makes no difference.
+z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
+                              const Instance& second, const Choice& choice) const {
+  const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site],
+             &named = anatomy_.sites[choice.site];
+  const Instance before = chosen(q, choice, second, second.rank);
+  const z3::expr fine = over_before(q, read, second, written, first) ||
+                        written_before(q, written, first, named, before);
+  if (reading.base)
+    return fine || written_before(q, read, second, written, first) ||
+           same_instance(q, i == reading.site, first, second) ||
+           same_instance(q, static_cast<int>(i) == choice.site, first, before);
+  const z3::expr in_one_step =
+      read.step < 0 || written.step < 0
+          ? q.logic.truth(false)
+          : q.logic.equal(key(q, read.step, second), key(q, written.step, first));
+  return fine || in_one_step ||
+         same(q, contribution(q, i, first), contribution(q, choice.site, before));
+}
+
+// ---- What is combined
+
+// What comes is beside what is there, on the stated side, or on either where the operator commutes; what is
+// left is both.
+void Planner::combine(size_t i) {
   const Site& site = anatomy_.sites[i];
-  const std::string name = "once " + site_name(site);
-  View view = view_of_site(site);
-  const bool copies = site.kind == Site::Kind::kCopy, asks_byte = anatomy_.gathers && !copies;
-  if (asks_byte) {
-    if (view.names.count(kOffset) > 0)
-      return fail_proof(fmt::format("'{}' is a name that proofs keep for themselves", kOffset));
-    view.unknowns.push_back(kOffset);
-  }
-  const ProofStatement* statement = find("once", site_name(site));
-  const Uses facts = uses(statement, view);
-  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(name, [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    apply_rewrites(q, rewriting, instance);
-    const Value arrives = value(q, i, instance);
-    Instance asked{instance.rank, {}};
-    if (!copies) asked.variables = {arrives.contributor, instance.rank};
-    if (asks_byte) {
-      append(q.hypotheses, has_byte(q, arrives, instance.variables.back()));
-      asked.variables.push_back(instance.variables.back());
+  const std::vector<Choice>& sources = site.kind == Site::Kind::kReduce ? held_[i] : matches_[i];
+  const View view = view_with_byte(site);
+  const Uses facts = uses(find("combine", site_name(site)), view);
+  add("combine " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    assume(q, facts, instance);
+    assume_reading(q, {i, true}, instance);
+    const Contribution left = contribution(q, i, instance);
+    std::vector<z3::expr> goals, less;
+    for (size_t a = 0; a < sources.size(); ++a)
+      for (size_t b = 0; b < base_[i].size(); ++b) {
+        std::vector<z3::expr> guards = applies(q, sources, a, instance);
+        append(guards, applies(q, base_[i], b, instance));
+        const Instance source = site.is_message() ? at_peer(q, sources[a], site, instance)
+                                                  : chosen(q, sources[a], instance, instance.rank),
+                       before = chosen(q, base_[i][b], instance, instance.rank);
+        const Contribution comes = contribution(q, sources[a].site, source),
+                           is_there = contribution(q, base_[i][b].site, before);
+        for (const z3::expr& goal : combined(q, *site.combine, comes, is_there, left))
+          goals.push_back(z3::implies(all(q, guards), goal));
+        less.push_back(z3::implies(all(q, guards), q.logic.equal(left.number, comes.number)));
+      }
+    show(q, {}, goals, all(q, less));
+  });
+}
+
+std::vector<z3::expr> Planner::combined(Query& q, Side side, const Contribution& comes,
+                                        const Contribution& is_there,
+                                        const Contribution& left) const {
+  const auto follows = [&](const Contribution& a, const Contribution& b) {
+    return same_rank(q, left.group, left.first, a.first) &&
+           same_rank(q, left.group, a.first + a.number, b.first);
+  };
+  z3::expr adjacent = side == Side::kLeft ? follows(comes, is_there) : follows(is_there, comes);
+  if (program_.commutative)
+    adjacent =
+        adjacent || (side == Side::kLeft ? follows(is_there, comes) : follows(comes, is_there));
+  return {adjacent, q.logic.truth(comes.group == left.group && is_there.group == left.group),
+          q.logic.equal(comes.block, left.block), q.logic.equal(is_there.block, left.block),
+          q.logic.equal(left.number, comes.number + is_there.number)};
+}
+
+// ---- What goes on
+
+// Of what is written to the blocks of one buffer, no two are the same; nor, where nothing else says how often
+// each is sent, what one rank sends from one buffer: each piece that is written there goes on.
+void Planner::once(size_t i, size_t j) {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
+                      !contract_.is_constant(one.to->buffer);
+  const bool relays = program_.temporary_blocks != quadrille::constant(0);
+  const bool sends = relays && !contract_.has_lengths() && one.kind == Site::Kind::kSend &&
+                     two.kind == Site::Kind::kSend && one.from && two.from &&
+                     one.from->buffer == two.from->buffer && one.from->buffer != Buffer::kReceive;
+  if (!writes && !sends) return;
+  const TwoSteps both = two_pieces(view_of_site(one), view_with_byte(two));
+  const Uses facts = uses(find("once", site_name(two)), both.view);
+  add(i == j ? fmt::format("once {}", site_name(one))
+             : fmt::format("once {} and {}", site_name(one), site_name(two)),
+      [=, this](Query& q) {
+        const auto [first, second] = two_at(q, both, one.path, facts);
+        std::vector<z3::expr> guards = along(q, two.path, second);
+        if (contract_.has_lengths()) {
+          const Polynomial& byte = second.variables.back();
+          append(guards, has_byte(q, *one.to, i, first, byte));
+          append(guards, has_byte(q, *two.to, j, second, byte));
+        }
+        const z3::expr same_one = same_instance(q, i == j, first, second);
+        guards.push_back(same(q, contribution(q, i, first), contribution(q, j, second)));
+        if (writes)
+          guards.push_back(q.logic.equal(q.logic.number(one.to->block, first),
+                                         q.logic.number(two.to->block, second)));
+        i == j ? show(q, guards, {same_one}, !same_one) : show(q, guards, {same_one});
+      });
+}
+
+// Every piece that is written where it does not stay is read: what reads it names it.
+void Planner::used(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const View view = view_with_byte(site);
+  const ProofStatement* statement = find("used", site_name(site));
+  const Uses facts = uses(statement, view, used_[i].size() == 1 ? 0 : -1);
+  add("used " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    assume(q, facts, instance);
+    append(q.hypotheses, along(q, site.path, instance));
+    const Polynomial& byte = instance.variables.back();
+    append(q.hypotheses, has_byte(q, *site.to, i, instance, byte));
+    Instance written = instance;
+    written.variables.pop_back();
+    z3::expr some = q.logic.truth(false);
+    for (size_t k = 0; k < used_[i].size(); ++k) {
+      const size_t j = used_[i][k].site;
+      Instance reader = chosen(q, used_[i][k], instance, instance.rank);
+      std::vector<z3::expr> reads = applies(q, used_[i], k, instance);
+      append(reads, along(q, anatomy_.sites[j].path, reader));
+      for (const Reading reading : readings()) {
+        if (reading.site != j) continue;
+        std::vector<z3::expr> names = has_byte(q, place(reading), j, reader, byte);
+        Instance asked = reader;
+        asked.variables.push_back(byte);
+        names.push_back(names_instance(q, writes_for(reading), asked, i, written));
+        some = some || (all(q, reads) && all(q, names));
+      }
     }
-    const z3::expr named = names_instance(q, copies ? copies_ : cover_, asked, i, instance);
-    show(q, {}, {named}, !named);
+    if (site.to->buffer == Buffer::kReceive)  // what stays
+      some = some ||
+             names_instance(q, cover_, {instance.group, {}, {instance.rank, byte}}, i, written);
+    show(q, {}, {some}, !some);
   });
 }
 

@@ -15,6 +15,7 @@ Planner::Planner(const Proof& proof)
     : proof_(proof),
       program_(proof.program),
       anatomy_(take_apart(proof.program)),
+      contract_(proof.program),
       lines_(proof, anatomy_) {}
 
 Result<ProofPlan> Planner::run() {
@@ -68,7 +69,7 @@ void Planner::fail_line(const Line& line, const std::string& message) {
 }
 
 std::string Planner::site_name(const Site& site) {
-  static constexpr const char* kKinds[] = {"send", "receive", "copy"};
+  static constexpr const char* kKinds[] = {"send", "receive", "copy", "reduce"};
   return fmt::format("{} {}", kKinds[static_cast<int>(site.kind)], site.number);
 }
 
@@ -160,24 +161,27 @@ std::vector<Expression> Planner::values_for(const Site& site, const Witness& wit
 void Planner::check_subjects() {
   std::set<std::string> subjects;
   for (const Site& site : anatomy_.sites) {
-    const bool send = site.kind == Site::Kind::kSend;
     const auto has = [&](bool there, const char* kind) {
       if (there) subjects.insert(fmt::format("{} {}", kind, site_name(site)));
     };
-    has(site.kind != Site::Kind::kCopy, "match");
-    if (!site.block) continue;
-    has(send && site.buffer != Buffer::kSend, "held");
-    has(site.temporary(), "carries");
-    has(send && (site.temporary() || program_.in_place), "apart");
-    has(!send || anatomy_.relays, "once");
+    has(site.is_message(), "match");
+    const bool reads = site.from && site.from->buffer != Buffer::kSend;
+    const bool changes = (site.from && !contract_.is_constant(site.from->buffer)) || site.combine;
+    has(reads, "held");
+    has(site.combine.has_value(), "base");
+    has(site.combine.has_value(), "combine");
+    has(is_carried(site), "carries");
+    has(changes || (site.kind == Site::Kind::kSend && site.from && program_.in_place), "apart");
+    has(site.to || (site.from && program_.temporary_blocks != constant(0)), "once");
+    has(is_to_be_used(site), "used");
   }
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof_.statements) {
     const std::string subject =
         statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
-    static const std::set<std::string> kAboutProgram = {"match", "held", "carries",
-                                                        "apart", "once", "keys"};
+    static const std::set<std::string> kAboutProgram = {
+        "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
     if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
       fail_at(statement,
               fmt::format("the program has no '{}' to '{}'", statement.subject, statement.kind));
@@ -200,18 +204,27 @@ void Planner::check_hints() {
 
 void Planner::read_witnesses() {
   for (const Site& site : anatomy_.sites) {
-    const ProofStatement* statement =
-        site.kind == Site::Kind::kCopy ? nullptr : find("match", site_name(site));
-    matches_.push_back(choices(statement, view_of_site(site)));
-    if (site.kind != Site::Kind::kCopy && matches_.back().empty())
-      fail_proof(fmt::format("the proof has no 'match {}'", site_name(site)));
-    held_.push_back(site.kind == Site::Kind::kSend
-                        ? choices(find("held", site_name(site)), view_of_site(site))
-                        : std::vector<Choice>{});
-    read_carries(site);
+    const std::string name = site_name(site);
+    const auto read = [&](bool there, const char* kind, const View& view) {
+      return there ? choices(find(kind, name), view) : std::vector<Choice>{};
+    };
+    matches_.push_back(read(site.is_message(), "match", view_of_site(site)));
+    if (site.is_message() && matches_.back().empty())
+      fail_proof(fmt::format("the proof has no 'match {}'", name));
+    if (contract_.has_lengths() && site.names.count(kByte) > 0)
+      fail_proof(fmt::format("'{}' is a name that proofs keep for themselves", kByte));
+    const View view = view_with_byte(site);
+    held_.push_back(read(site.from && site.from->buffer != Buffer::kSend, "held", view));
+    base_.push_back(read(site.combine.has_value(), "base", view));
+    used_.push_back(read(is_to_be_used(site), "used", view));
+    if (is_to_be_used(site) && site.to->buffer == Buffer::kTemporary && used_.back().empty())
+      fail_proof(fmt::format("the proof has no 'used {}'", name));
+    carries_.emplace_back();
+    if (is_carried(site)) carries_.back() = read_carries(site);
   }
   cover_ = choices(find("cover", ""), ends_view());
   if (cover_.empty()) fail_proof("the proof has no 'cover'");
+  if (!contract_.has_own()) return;
   copies_ = choices(find("copies", ""), View{{}, {}, true});
   if (!find("copies", "")) copies_ = only_copy();
   if (copies_.empty())
@@ -228,23 +241,65 @@ std::vector<Choice> Planner::only_copy() const {
   return {{*first, {}, {}}};
 }
 
-void Planner::read_carries(const Site& site) {
-  carries_.emplace_back();
-  if (!site.temporary()) return;
+bool Planner::is_carried(const Site& site) const {
+  return (site.from || site.to) && !constant_access(site);
+}
+
+// All-to-alls are counted instead (obligations.h).
+bool Planner::is_to_be_used(const Site& site) const {
+  return site.to && !contract_.is_constant(site.to->buffer) && contract_.has_lengths();
+}
+
+Planner::Carried Planner::read_carries(const Site& site) {
+  Carried carried;
   const ProofStatement* statement = find("carries", site_name(site));
-  if (!statement) return fail_proof(fmt::format("the proof has no 'carries {}'", site_name(site)));
-  for (const char* end : {"source", "target"})
-    for (const Line& line : statement->lines)
-      if (starts_with(line, end))
-        carries_.back().push_back(
-            take(lines_.expression(line, view_of_site(site), ProofLines::Wanted::kNumber)));
-  if (carries_.back().size() != 2 || statement->lines.size() != 2 ||
-      statement->lines[0].tokens[0].text == statement->lines[1].tokens[0].text)
-    fail_at(*statement, "it wants 'source NUMBER' and 'target NUMBER'");
+  if (!statement) fail_proof(fmt::format("the proof has no 'carries {}'", site_name(site)));
+  if (!error_.empty()) return carried;
+  std::set<std::string> seen;
+  for (const Line& line : statement->lines) {
+    const std::string& word = line.tokens[0].text;
+    if (!seen.insert(word).second) fail_line(line, fmt::format("a second '{}'", word));
+    if (word == "remote") {
+      carried.remote = program_.groups == 2 && line.tokens.size() == 1;
+      if (!carried.remote)
+        fail_line(line, "'remote' says of a program of two groups that the other contributes");
+      continue;
+    }
+    (word == "source"   ? carried.source
+     : word == "number" ? carried.number
+                        : carried.target) =
+        take(lines_.expression(line, view_of_site(site), ProofLines::Wanted::kNumber));
+  }
+  if (seen.count("source") == 0 || seen.count("target") != contract_.has_targets() ||
+      (seen.count("number") > 0 && !contract_.reduces()))
+    fail_at(*statement, fmt::format("it wants 'source NUMBER'{}{}",
+                                    contract_.has_targets() ? " and 'target NUMBER'" : "",
+                                    contract_.reduces() ? ", and may have 'number NUMBER'" : ""));
+  return carried;
 }
 
 void Planner::add(std::string name, bool theorem, std::function<void(Query&)> build) {
+  if (program_.groups == 2) build = at_both_groups(std::move(build));
   plan_.obligations.push_back({std::move(name), theorem, std::move(build)});
+}
+
+// One query that asks the same of the ranks of either group. What only ranks of one do, only they are asked.
+std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> build) {
+  return [build = std::move(build)](Query& q) {
+    z3::expr some = q.logic.truth(false), goal = q.logic.truth(true), mutant = goal;
+    for (q.group = 0; q.group < 2; ++q.group) {
+      q.hypotheses.clear();
+      q.logic.forget_rewrites();
+      build(q);
+      const z3::expr assumed = all(q, q.hypotheses);
+      some = some || assumed;
+      goal = goal && z3::implies(assumed, q.goal);
+      mutant = mutant && z3::implies(assumed, q.mutant);
+    }
+    q.hypotheses = {some};
+    q.goal = goal;
+    q.mutant = mutant;
+  };
 }
 
 void Planner::add(std::string name, std::function<void(Query&)> build) {
@@ -252,16 +307,17 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
 }
 
 Instance Planner::unknowns(Query& q, const View& view) const {
-  Instance instance;
-  instance.rank = q.logic.fresh("rank");
+  Instance instance{q.group, q.logic.fresh("rank"), {}};
   // A number before the name keeps it apart from every other symbol, whatever the name is.
   for (const std::string& name : view.unknowns)
     instance.variables.push_back(
         q.logic.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
-  if (view.has_rank) in_range(q, instance.rank);
+  if (view.has_rank) in_range(q, instance);
   for (const Expression& requirement : program_.requirements)
     q.hypotheses.push_back(q.logic.condition(requirement, instance));
-  q.hypotheses.push_back(q.logic.less_equal(q.logic.ranks(), Polynomial::constant(kMaxRanks)));
+  for (int group = 0; group < program_.groups; ++group)
+    q.hypotheses.push_back(
+        q.logic.less_equal(q.logic.ranks(group), Polynomial::constant(kMaxRanks)));
   return instance;
 }
 
@@ -319,7 +375,7 @@ std::pair<Instance, Instance> Planner::two_at(Query& q, const TwoSteps& both, co
   const Instance all_unknowns = unknowns(q, both.view);
   Instance first = all_unknowns;
   first.variables.resize(both.first);
-  Instance second{q.logic.number(both.second_rank, all_unknowns), {}};
+  Instance second{q.group, q.logic.number(both.second_rank, all_unknowns), {}};
   for (const Expression& value : both.second)
     second.variables.push_back(q.logic.number(value, all_unknowns));
   append(q.hypotheses, along(q, path, first));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "verifier/prove/contract.h"
 #include "verifier/prove/obligations.h"
 #include "verifier/prove/queries.h"
 #include "verifier/prove/ranges.h"
@@ -18,6 +19,9 @@
 #include "verifier/prove/sites.h"
 
 namespace quadrille::verifier {
+
+// The byte, or element, of a block that a question is about.
+inline constexpr const char* kByte = "offset";
 
 class Planner {
  public:
@@ -61,7 +65,17 @@ class Planner {
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
                     const View& view, const Uses& facts);
   std::vector<Choice> choices(const ProofStatement* statement, const View& view);
-  void read_carries(const Site& site);
+  // Of what lies where nothing says what it is.
+  struct Carried {
+    bool remote = false;  // the other group contributes
+    Expression source, number = quadrille::constant(1), target = quadrille::constant(0);
+  };
+  bool is_carried(const Site& site) const;
+  bool is_to_be_used(const Site& site) const;
+  Carried read_carries(const Site& site);
+  // The instance at the other end of a message.
+  static Instance at_peer(Query& q, const Choice& choice, const Site& site,
+                          const Instance& instance);
   // The values of the site's loop variables, in order.
   std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
   void read_witnesses();
@@ -85,6 +99,7 @@ class Planner {
 
   void add(std::string name, bool theorem, std::function<void(Query&)> build);
   void add(std::string name, std::function<void(Query&)> build);
+  static std::function<void(Query&)> at_both_groups(std::function<void(Query&)> build);
   // Fresh unknowns for a view, and what holds of every job.
   Instance unknowns(Query& q, const View& view) const;
   // The same at the end of a path, where these facts are known besides.
@@ -152,38 +167,90 @@ class Planner {
   bool with_its_message(size_t i, const Choice& choice) const;
   void peer(const Site& site, const View& view, const Uses& facts);
 
-  // ---- held, apart, final and once (plan_values.cc)
+  // ---- What is read and written: held, apart, combine and once (plan_values.cc)
 
-  // What a piece carries: bytes low .. high - 1 of a block of a rank. Where blocks have lengths that the
-  // program does not know, they travel whole, and low and high mean nothing. An allgather's ranks
-  // contribute one block each.
+  // What a piece carries: of a contribution, bytes, or elements, low .. high - 1. Where blocks travel
+  // whole, however long they are, low and high mean nothing.
   struct Value {
-    Polynomial contributor, block, low, high;
+    Contribution of;
+    Polynomial low, high;
   };
+  // A piece that is read, or what another is combined with.
+  struct Reading {
+    size_t site;
+    bool base;
+  };
+  const Access& place(Reading reading) const {
+    const Site& site = anatomy_.sites[reading.site];
+    return reading.base ? *site.to : *site.from;
+  }
+  const std::vector<Choice>& writes_for(Reading reading) const {
+    return (reading.base ? base_ : held_)[reading.site];
+  }
+  static const char* kind_of(Reading reading) { return reading.base ? "base" : "held"; }
+  std::string name_of(Reading reading) const;
+  // With the byte that is asked for, where blocks have lengths.
+  View view_with_byte(const Site& site) const;
+
+  // The access that says what a site carries, where the proof need not.
+  const Access* constant_access(const Site& site) const;
+  // What is sent, or copied, or left where something is received or combined.
   Value value(Query& q, size_t i, const Instance& instance) const;
-  static std::vector<z3::expr> same_value(Query& q, const Value& a, const Value& b);
-  static std::vector<z3::expr> part_of(Query& q, const Value& part, const Value& whole);
-  static std::vector<z3::expr> has_byte(Query& q, const Value& value, const Polynomial& offset);
+  Contribution contribution(Query& q, size_t i, const Instance& instance) const;
+  z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
+  z3::expr same(Query& q, const Contribution& a, const Contribution& b) const;
+  // From where to where in the block.
+  std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
+                                           const Instance& instance) const;
+  std::vector<z3::expr> has_byte(Query& q, const Access& access, size_t i, const Instance& instance,
+                                 const Polynomial& byte) const;
+  // In an order that no timing changes: a piece is over when another begins.
+  z3::expr over_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
+                       const Instance& second) const;
+  z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, const Site& later,
+                          const Instance& second) const;
+  // The same of two writes, also of one step.
+  z3::expr written_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
+                          const Instance& second) const;
   void values();
-  void relayed();
-  void apart(size_t i, size_t j, size_t k);
-  void once(size_t i, size_t j);
-  void piece(size_t i, const View& view, const Uses& facts);
+  std::vector<Reading> readings() const;
+  void piece(size_t i);
   bool own_is_there() const;
-  void held(size_t i);
-  void held_case(size_t i, size_t k);
-  void assume_not_own(Query& q, size_t i, const Instance& instance) const;
-  void sent_before_overwritten(size_t i);
+  void held(Reading reading);
+  void held_case(Reading reading, size_t k);
+  void assume_reading(Query& q, Reading reading, const Instance& instance) const;
+  void apart(size_t i, Reading reading);
+  z3::expr stays(Query& q, size_t i, const Instance& first, Reading reading,
+                 const Instance& second) const;
+  z3::expr undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
+                       const Instance& second, const Choice& choice) const;
+  void combine(size_t i);
+  std::vector<z3::expr> combined(Query& q, Side side, const Contribution& comes,
+                                 const Contribution& is_there, const Contribution& left) const;
+  void once(size_t i, size_t j);
+  void used(size_t i);
+
+  // ---- final, and what comes into the receive buffer once (plan_final.cc)
+
+  // Of a block of the receive buffer of a rank: what is to be there.
+  struct Ends {
+    Polynomial block;
+    Instance target;
+    Contribution wanted;
+  };
   View ends_view() const;
-  void assume_ends(Query& q, const Instance& ends) const;
+  Ends ends(Query& q, const Instance& asked) const;
+  void assume_ends(Query& q, const Instance& asked) const;
   void cover();
   void cover_case(size_t k);
+  void last_write(size_t i, size_t k);
   void copies();
   void copy_case(size_t k);
   void once(size_t i);
+  void sent_before_overwritten(size_t i);
   // At one rank, with so many variables in common.
-  static TwoSteps two_pieces(const Site& a, const Site& b, size_t shared = 0) {
-    return two_of(view_of_site(a), view_of_site(b), shared, true);
+  static TwoSteps two_pieces(const View& a, const View& b, size_t shared = 0) {
+    return two_of(a, b, shared, true);
   }
 
   // ---- keys (plan_keys.cc)
@@ -258,10 +325,11 @@ class Planner {
   const Proof& proof_;
   const Program& program_;
   const Anatomy anatomy_;
+  const Contract contract_;
   ProofLines lines_;
   ProofPlan plan_;
-  std::vector<std::vector<Choice>> matches_, held_;  // by site
-  std::vector<std::vector<Expression>> carries_;     // by site: source and target; or nothing
+  std::vector<std::vector<Choice>> matches_, held_, base_, used_;  // by site
+  std::vector<std::optional<Carried>> carries_;                    // by site
   std::vector<Choice> cover_, copies_;
   std::vector<std::optional<Interval>> intervals_;  // by loop
   std::vector<const ProofStatement*> loop_statements_;

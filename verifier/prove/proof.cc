@@ -36,7 +36,10 @@ const std::map<std::string, std::set<std::string>>& line_words() {
       {"refute", {"given", "show"}},
       {"match", {"with", "use", "rewrite"}},
       {"held", {"with", "use", "rewrite"}},
-      {"carries", {"source", "target"}},
+      {"base", {"with", "use"}},
+      {"combine", {"use"}},
+      {"used", {"with", "use"}},
+      {"carries", {"source", "number", "target", "remote"}},
       {"apart", {"use", "rewrite"}},
       {"cover", {"with", "use"}},
       {"once", {"use", "rewrite"}},
@@ -150,9 +153,9 @@ class ProofReader {
         if (!statement.variables.empty()) reader.expect(",");
         statement.variables.push_back(reader.word("a variable"));
       }
-    } else if (kind == "match" || kind == "held" || kind == "once" || kind == "carries" ||
-               kind == "apart") {
-      statement.subject = reader.word("send, receive or copy");
+    } else if (kind == "match" || kind == "held" || kind == "base" || kind == "combine" ||
+               kind == "used" || kind == "once" || kind == "carries" || kind == "apart") {
+      statement.subject = reader.word("send, receive, copy or reduce");
       statement.subject += " " + reader.take().text;
     } else if (kind == "keys") {
       statement.subject = reader.word("a loop");

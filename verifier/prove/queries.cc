@@ -9,8 +9,8 @@ void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance
     q.logic.rewrite(rewrite.left, rewrite.right, instance);
 }
 
-void in_range(Query& q, const Polynomial& rank) {
-  append(q.hypotheses, within(q, rank, q.logic.ranks()));
+void in_range(Query& q, const Instance& instance) {
+  append(q.hypotheses, within(q, instance.rank, q.logic.ranks(instance.group)));
 }
 
 void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
@@ -54,6 +54,11 @@ void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::e
   q.mutant = z3::implies(all(q, guards), mutant);
 }
 
+void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts) {
+  q.goal = z3::implies(all(q, guards), all(q, facts));
+  q.mutant = q.logic.truth(false);
+}
+
 z3::expr negated(Query& q, const Expression& condition, const Instance& instance) {
   return !q.logic.condition(condition, instance);
 }
@@ -70,7 +75,7 @@ std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t 
 }
 
 Instance chosen(Query& q, const Choice& choice, const Instance& instance, const Polynomial& rank) {
-  Instance result{rank, {}};
+  Instance result{instance.group, rank, {}};
   for (const Expression& value : choice.values)
     result.variables.push_back(q.logic.number(value, instance));
   return result;

@@ -23,7 +23,7 @@ struct Choice {
 
 // ---- Hypotheses
 
-void in_range(Query& q, const Polynomial& rank);
+void in_range(Query& q, const Instance& instance);
 void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance);
 void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance);
 
@@ -53,6 +53,8 @@ z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instanc
 // The goal: guards imply facts. Its mutant: guards imply `mutant`.
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const z3::expr& mutant);
+// The same where the guards may never hold: nothing can be said of a mutant.
+void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts);
 
 }  // namespace quadrille::verifier
 

@@ -100,8 +100,7 @@ class Ranges {
   void add_sums(const Table& source, int64_t number) {
     const auto& [length, entry] = tables_[number];
     Interval sums = of_ends({0, length.high}, entry, [](Wide a, Wide b) { return a * b; });
-    if (source.kind == TableKind::kNodes || source.kind == TableKind::kRemoteNodes)
-      sums = {0, limits_.ranks};
+    if (is_nodes(source.kind)) sums = {0, limits_.ranks};
     const Expression last = leaf(Operator::kLength, number);
     ask(last, length, {0, kMaxTableLength - 1});  // of sums there is one more
     ask(apply(Operator::kElement, {last}, static_cast<int64_t>(tables_.size())), sums, {});

@@ -30,6 +30,7 @@ std::optional<Site::Kind> site_kind(const std::string& word) {
   if (word == "send") return Site::Kind::kSend;
   if (word == "receive") return Site::Kind::kReceive;
   if (word == "copy") return Site::Kind::kCopy;
+  if (word == "reduce") return Site::Kind::kReduce;
   return std::nullopt;
 }
 
@@ -116,8 +117,8 @@ Result<Expression> ProofLines::expression(const Line& line, const View& view, Wa
 Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   reader.expect("with");
-  const std::string kind = reader.word("send, receive or copy");
-  if (!site_kind(kind)) reader.fail(fmt::format("'{}' is not send, receive or copy", kind));
+  const std::string kind = reader.word("send, receive, copy or reduce");
+  if (!site_kind(kind)) reader.fail(fmt::format("'{}' is not send, receive, copy or reduce", kind));
   Witness witness{site_kind(kind).value_or(Site::Kind::kSend),
                   static_cast<int>(reader.take().number),
                   {},

@@ -28,12 +28,30 @@ void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
   }
 }
 
-// Calls visit with ever larger topologies until it returns true.
-void each_topology(int64_t most_ranks, const std::function<bool(const Topology&)>& visit) {
+using Groups = std::vector<Topology>;
+
+constexpr int64_t kRanksAGroup = 3;  // of two groups
+
+// Calls visit with ever more ranks, of one group or of two, until it returns true.
+void each_topology(const Program& program, int64_t most_ranks,
+                   const std::function<bool(const Groups&)>& visit) {
   bool stop = false;
+  std::vector<Run> runs;
+  const auto each_of = [&](int64_t ranks, const std::function<bool(const Topology&)>& of_group) {
+    partitions(ranks, 1, runs, of_group, stop);
+  };
   for (int64_t ranks = 1; ranks <= most_ranks && !stop; ++ranks) {
-    std::vector<Run> runs;
-    partitions(ranks, 1, runs, visit, stop);
+    if (program.groups == 1)
+      each_of(ranks, [&](const Topology& topology) { return visit({topology}); });
+    for (int64_t first = 1; first < ranks && program.groups == 2; ++first)
+      if (std::max(first, ranks - first) <= kRanksAGroup)
+        each_of(first, [&](const Topology& one) {
+          std::vector<Run> others;
+          std::swap(runs, others);
+          each_of(ranks - first, [&](const Topology& two) { return visit({one, two}); });
+          std::swap(runs, others);
+          return stop;
+        });
   }
 }
 
@@ -45,16 +63,18 @@ struct Calls {
 const Calls kSmall = {{0, 1, 2}, {1, 2}, 4};
 const Calls kLarge = {{0, kMaxCount - 1, kMaxCount}, {kMaxCount / 2, kMaxCount}, 6};
 
-// Of one topology. Programs with many parameters have more.
+// Of one job's nodes. Programs with many parameters have more.
 constexpr int64_t kMostCases = 5000;
 
 // Calls visit with every value of the parameters and every call of those until it returns true, or there
 // have been very many.
-bool each_case(const Program& program, const Topology& topology, const Calls& calls,
+bool each_case(const Program& program, const Groups& groups, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
-  const size_t counts = uses_counts(program) ? topology.ranks() : 0;
+  int64_t ranks = 0;
+  for (const Topology& group : groups) ranks += group.ranks();
+  const size_t counts = uses_counts(program) ? ranks : 0;
   if (static_cast<int64_t>(counts) > calls.most_ranks) return false;
-  std::vector<int64_t> of_job(std::max<int64_t>(2, topology.ranks()));
+  std::vector<int64_t> of_job(std::max<int64_t>(2, ranks));
   std::iota(of_job.begin(), of_job.end(), 1);
   // An odometer of parameters and counts.
   std::vector<const std::vector<int64_t>*> values;
@@ -63,16 +83,18 @@ bool each_case(const Program& program, const Topology& topology, const Calls& ca
   values.resize(values.size() + counts, &calls.counts);
   std::vector<size_t> wheels(values.size());
   for (int64_t cases = 0; cases < kMostCases; ++cases) {
-    Job job{{topology}, {}};
+    Job job{groups, {}};
     Call call;
-    if (counts > 0) call.counts.emplace_back();
+    if (counts > 0) call.counts.resize(groups.size());
     for (size_t i = 0; i < values.size(); ++i) {
       const int64_t value = (*values[i])[wheels[i]];
       const bool is_count = i >= program.parameters.size();
       const bool at_call = !is_count && program.parameters[i].at_call;
       if (!is_count) job.parameters.push_back(at_call ? kRuleNone : value);
       if (at_call) call.parameters.push_back(value);
-      if (is_count) call.counts[0].push_back(value);
+      if (!is_count) continue;
+      const bool second = static_cast<int64_t>(call.counts[0].size()) == groups[0].ranks();
+      call.counts[second].push_back(value);
     }
     if (visit(job, call)) return true;
     size_t wheel = 0;
@@ -119,6 +141,7 @@ std::optional<std::string> counterexample(const FalseClaim& claim, const Binding
 // "1,2", and where the call matters "1,2, counts 0,2,1, parameter 2".
 std::string job_text(const Job& job, const Call& call) {
   std::string text = job.groups[0].text();
+  if (job.groups.size() > 1) text += " and " + job.groups[1].text();
   for (const std::vector<int64_t>& counts : call.counts)
     text += fmt::format(", counts {}", fmt::join(counts, ","));
   for (const int64_t parameter : job.parameters)
@@ -147,8 +170,8 @@ bool hold_everywhere(const std::vector<Expression>& conditions, const Binding& b
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
   std::optional<std::string> found;
-  each_topology(kRanksTried, [&](const Topology& topology) {
-    return each_case(program, topology, kSmall, [&](const Job& job, const Call& call) {
+  each_topology(program, kRanksTried, [&](const Groups& groups) {
+    return each_case(program, groups, kSmall, [&](const Job& job, const Call& call) {
       const Result<Binding> binding = bind(program, job, call, 0);
       if (binding.ok()) found = counterexample(claim, *binding);
       if (found) *found = fmt::format("nodes {}: {}", job_text(job, call), *found);
@@ -165,10 +188,9 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
     found = failure(program, job, call);
     return found.has_value();
   };
-  each_topology(most_ranks, [&](const Topology& topology) {
-    return each_case(program, topology, kSmall, fails) ||
-           (with_large_counts && uses_counts(program) &&
-            each_case(program, topology, kLarge, fails));
+  each_topology(program, most_ranks, [&](const Groups& groups) {
+    return each_case(program, groups, kSmall, fails) ||
+           (with_large_counts && uses_counts(program) && each_case(program, groups, kLarge, fails));
   });
   return found;
 }
@@ -183,8 +205,8 @@ std::optional<FailingJob> find_deadlock(const Program& program,
     if (found && found->violation.property != Property::kProgress) found.reset();
     return found.has_value();
   };
-  each_topology(kRanksTried, [&](const Topology& topology) {
-    return each_case(program, topology, kSmall, deadlocks);
+  each_topology(program, kRanksTried, [&](const Groups& groups) {
+    return each_case(program, groups, kSmall, deadlocks);
   });
   return found;
 }

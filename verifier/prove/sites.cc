@@ -22,10 +22,12 @@ Path extended(const Path& path, PathElement element) {
 class Anatomist {
  public:
   Anatomy run(const Program& program) {
-    anatomy_.gathers = program.collective == Collective::kAllgather;
-    if ((program.collective != Collective::kAlltoall && !anatomy_.gathers) || program.groups != 1)
-      unsupported("only all-to-all and allgather programs of one group have a proof system so far");
-    if (program.temporary_blocks != constant(0)) temporary(program);
+    collective_ = program.collective;
+    if (rooted(collective_))
+      unsupported("only collectives without a root have a proof system so far");
+    same_everywhere(program.temporary_blocks);
+    if (program.temporary_blocks != constant(0))
+      anatomy_.places.push_back({{}, program.temporary_blocks});
     tables(program);
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
@@ -37,22 +39,14 @@ class Anatomist {
     if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
   }
 
-  void temporary(const Program& program) {
-    anatomy_.relays = program.collective == Collective::kAlltoall;
-    if (!anatomy_.relays) unsupported("a temporary buffer in an allgather");
-    same_everywhere(program.temporary_blocks);
-    anatomy_.places.push_back({{}, program.temporary_blocks});
-  }
-
   void tables(const Program& program) {
     for (const Expression& requirement : program.requirements) same_everywhere(requirement);
     for (const Table& table : program.tables) {
       same_everywhere(table.first);
       same_everywhere(table.second);
-      if (table.kind == TableKind::kCounts && !anatomy_.gathers)
+      if (table.kind == TableKind::kCounts && collective_ == Collective::kAlltoall)
         unsupported("a table of counts in an all-to-all");
-      if (table.kind == TableKind::kDistinct &&
-          program.tables[table.source].kind != TableKind::kNodes)
+      if (table.kind == TableKind::kDistinct && !is_nodes(program.tables[table.source].kind))
         unsupported("distinct values of what may not ascend");
       if (table.kind == TableKind::kPowers)
         for (const Expression* e : {&table.first, &table.second})
@@ -70,7 +64,7 @@ class Anatomist {
   void searches(const Expression& e, const Program& program) {
     if (e.op == Operator::kLocate) {
       const TableKind kind = program.tables[e.value].kind;
-      if (kind == TableKind::kCounts) unsupported("a search of a table that may not ascend");
+      if (is_counts(kind)) unsupported("a search of a table that may not ascend");
       if (kind == TableKind::kMap) anatomy_.searched.insert(e.value);
     }
     for (const Expression& operand : e.operands) searches(operand, program);
@@ -149,6 +143,7 @@ class Anatomist {
   void statement(const Step& step, const Path& path, int into, int) {
     StepSite site{path, loops_, variables_, names_, put_in(step.key, path), std::nullopt, {}};
     if (step.after) site.after = put_in(*step.after, path);
+    site.position = positions_++;
     const int index = static_cast<int>(anatomy_.steps.size());
     anatomy_.steps.push_back(std::move(site));
     anatomy_.bodies[into].push_back({false, index, path});
@@ -156,14 +151,16 @@ class Anatomist {
   }
 
   void statement(const Message& message, const Path& path, int, int step) {
-    if (message.remote) unsupported("a remote message");
-    if (message.sized && anatomy_.gathers) unsupported("a sized message in an allgather");
+    if (message.sized && collective_ != Collective::kAlltoall)
+      unsupported("a sized message in what is no all-to-all");
     Site site =
         new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
                  path, step);
     site.peer = put_in(message.peer, path);
     site.message = messages_++;
     site.sized = message.sized;
+    site.remote = message.remote;
+    site.combine = message.combine;
     site.outer_path = path.size();
     site.outer_variables = variables_.size();
     if (message.pieces.empty()) return add(std::move(site));
@@ -238,39 +235,41 @@ class Anatomist {
     site.names = names_;
     site.piece = pieces_++;
     site.place = places_++;
-    piece(transferred, site.kind == Site::Kind::kSend, path, site);
+    (site.kind == Site::Kind::kSend ? site.from : site.to) = access(transferred, path);
+    // The receiver cannot know its length.
+    if (collective_ == Collective::kAlltoall && transferred.buffer == Buffer::kTemporary &&
+        site.kind == Site::Kind::kReceive && !site.sized)
+      unsupported("a temporary block in a message that is not sized");
     add(std::move(site));
   }
 
-  // What is sent comes from the send buffer, or, where blocks are forwarded, from the receive or the
-  // temporary buffer.
-  void piece(const Piece& piece, bool send, const Path& path, Site& site) {
-    const Buffer expected = send && !anatomy_.gathers ? Buffer::kSend : Buffer::kReceive;
-    const bool relayed = anatomy_.relays && piece.buffer == Buffer::kTemporary;
-    if (relayed && !send && !site.sized)
-      unsupported("a temporary block in a message that is not sized");
-    if (piece.buffer != expected && !relayed)
-      unsupported(anatomy_.gathers ? "a message that is not between receive buffers"
-                                   : "a message that forwards a block");
-    if (piece.range && !anatomy_.gathers) unsupported("a message of a part of a block");
-    site.buffer = piece.buffer;
-    site.block = put_in(piece.block, path);
+  Access access(const Piece& piece, const Path& path) {
+    if (piece.range && collective_ == Collective::kAlltoall)
+      unsupported("a part of a block in an all-to-all");
+    Access result{piece.buffer, put_in(piece.block, path)};
     if (piece.range)
-      site.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
+      result.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
+    return result;
   }
 
   void statement(const Copy& copy, const Path& path, int, int step) {
-    if (copy.from.range || copy.to.range || copy.from.buffer != Buffer::kSend ||
-        copy.to.buffer != Buffer::kReceive)
-      unsupported("a copy that is not from the send to the receive buffer");
-    Site site = new_site(Site::Kind::kCopy, path, step);
-    site.block = put_in(copy.from.block, path);
-    site.second_block = put_in(copy.to.block, path);
+    local(Site::Kind::kCopy, copy.from, copy.to, std::nullopt, path, step);
+  }
+
+  void statement(const Reduce& reduce, const Path& path, int, int step) {
+    local(Site::Kind::kReduce, reduce.from, reduce.into, reduce.side, path, step);
+  }
+
+  void local(Site::Kind kind, const Piece& from, const Piece& to, std::optional<Side> combine,
+             const Path& path, int step) {
+    Site site = new_site(kind, path, step);
+    site.from = access(from, path);
+    site.to = access(to, path);
+    site.combine = combine;
     add(std::move(site));
   }
 
   void statement(const Transfer&, const Path&, int, int) {}
-  void statement(const Reduce&, const Path&, int, int) { unsupported("a reduction"); }
 
   int next_number(Site::Kind kind) const {
     return 1 + static_cast<int>(std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
@@ -285,6 +284,8 @@ class Anatomist {
     site.variables = variables_;
     site.names = names_;
     site.step = step;
+    site.loops = loops_;
+    site.position = step < 0 ? positions_++ : anatomy_.steps[step].position;
     return site;
   }
 
@@ -297,8 +298,9 @@ class Anatomist {
   static constexpr int64_t kMostPartsInAll = 300000;
 
   Anatomy anatomy_;
+  Collective collective_ = Collective::kAlltoall;
   int64_t all_parts_ = 0;
-  int messages_ = 0;
+  int messages_ = 0, positions_ = 0;
   int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of the message whose body is being read
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops

@@ -29,33 +29,43 @@ using Path = std::vector<PathElement>;
 // Names that can be used at a place: loop variables and lets, the latter put in.
 using Names = std::map<std::string, Expression>;
 
-// A piece of a message, a token or a copy.
+// What is read, or written, of a buffer.
+struct Access {
+  Buffer buffer = Buffer::kSend;
+  Expression block;
+  std::optional<Range> range = {};  // of the block; none: all of it
+};
+
+// A piece of a message, a token, a copy or a reduction.
 struct Site {
-  enum class Kind { kSend, kReceive, kCopy };
+  enum class Kind { kSend, kReceive, kCopy, kReduce };
   Kind kind;
   int number;  // among the sites of its kind, from 1, in the order of the program
   Path path;
   std::vector<std::string> variables;  // names of the enclosing loops
   Names names;
-  Expression peer;                  // of a message
-  std::optional<Expression> block;  // none: a token
-  std::optional<Range> range;       // of the block; none: all of it
-  Expression second_block;          // where a copy goes
+  bool remote = false;             // a message of the two groups
+  Expression peer;                 // of a message
+  std::optional<Access> from, to;  // what it reads and writes; a token does neither
+  std::optional<Side> combine;     // with what is there
   // Of the message that carries the piece: which one, the piece's place in it, and how much of path
   // and variables is the message's; the rest, loops over pieces and conditions, is the piece's.
   int message = -1, piece = 0;
   // The piece's place in the order of the message: pieces one of which is chosen share one.
   int place = 0;
-  Buffer buffer = Buffer::kSend;  // where the piece is read or written
-  bool sized = false;             // the message is
+  bool sized = false;  // the message is
   size_t outer_path = 0, outer_variables = 0;
   std::vector<int> inner_loops;  // which loops of the message's body it stands in
 
+  bool is_message() const { return kind == Kind::kSend || kind == Kind::kReceive; }
+  // What a piece of a message is of.
+  const std::optional<Access>& moved() const { return kind == Kind::kReceive ? to : from; }
   bool in_body() const { return path.size() > outer_path || piece > 0; }
-  bool temporary() const { return block && buffer == Buffer::kTemporary; }
   // Where the message is, also without this piece.
   Path message_path() const { return {path.begin(), path.begin() + outer_path}; }
-  int step = -1;  // index of the step it stands in; -1: none, a copy before or between steps
+  int step = -1;           // index of the step it stands in; -1: none, what is done between steps
+  std::vector<int> loops;  // around it, or its step: indices, outermost first
+  int position = 0;        // of it, or its step, in the order of the text
 };
 
 struct StepSite {
@@ -66,6 +76,7 @@ struct StepSite {
   Expression key;
   std::optional<Expression> after;
   std::vector<int> sites;  // indices of the sites in it
+  int position = 0;        // in the order of the text
 };
 
 // A loop around steps.
@@ -98,8 +109,6 @@ struct Definition {
 };
 
 struct Anatomy {
-  bool gathers = false;  // an allgather: blocks are sent on from the receive buffer
-  bool relays = false;   // an all-to-all in which blocks are sent on from the temporary buffer
   std::vector<Site> sites;
   std::vector<StepSite> steps;
   std::vector<LoopSite> loops;

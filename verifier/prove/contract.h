@@ -1,0 +1,53 @@
+// What a collective says of its buffers, as terms of a solver: schedule/collective.h over unknowns, which
+// tests/prove/contract_test.cc compares with it. Collectives without a root.
+#ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
+#define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
+
+#include "schedule/program.h"
+#include "verifier/prove/logic.h"
+
+namespace quadrille::verifier {
+
+// What so many ranks of a group, from a first one on, contribute to a block; where data only moves it is one.
+// Contributors are meant modulo the number of ranks of their group.
+struct Contribution {
+  int group = 0;
+  Polynomial first, number, block;
+};
+
+class Contract {
+ public:
+  explicit Contract(const Program& program) : program_(program) {}
+
+  bool reduces() const { return quadrille::reduces(program_.collective); }
+  // Where a rank has its own block from itself.
+  bool has_own() const { return !reduces() && program_.groups == 1; }
+  // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
+  bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
+  // Whether each rank has a contribution to each that receives, and not one for all.
+  bool has_targets() const {
+    return program_.collective == Collective::kAlltoall ||
+           program_.collective == Collective::kReduceScatter;
+  }
+  // Whether its blocks always hold, or are to hold, the same.
+  bool is_constant(Buffer buffer) const {
+    return buffer == Buffer::kSend || (buffer == Buffer::kReceive && !reduces());
+  }
+  // The group that those of this one receive from, and send to.
+  int other(int group) const { return program_.groups == 2 ? 1 - group : group; }
+
+  Polynomial blocks(Logic& logic, Buffer buffer, const Instance& instance) const;
+  // What the block of a constant buffer holds at a rank.
+  Contribution known(Buffer buffer, const Polynomial& block, const Instance& instance) const;
+  // What a rank's receive block is to hold at the end.
+  Contribution required(Logic& logic, const Polynomial& block, const Instance& instance) const;
+  // How many bytes, or elements, a contribution has, where blocks have lengths.
+  Polynomial length(Logic& logic, const Contribution& contribution) const;
+
+ private:
+  const Program& program_;
+};
+
+}  // namespace quadrille::verifier
+
+#endif  // QUADRILLE_VERIFIER_PROVE_CONTRACT_H_

@@ -1,0 +1,186 @@
+// What the receive buffers hold at the end: every byte of every block is what the collective asks for (final),
+// and, where data only moves, comes once. Tested with the obligations (obligations.cc).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "verifier/prove/planner.h"
+
+namespace quadrille::verifier {
+
+// The ranks that a block comes from and goes to, or, where the operator combines all, that alone; and, where
+// blocks have lengths, a byte of it.
+View Planner::ends_view() const {
+  View view{{"target"}, {}, false};
+  if (!contract_.reduces()) view.unknowns.insert(view.unknowns.begin(), "source");
+  if (contract_.has_lengths()) view.unknowns.emplace_back(kByte);
+  return view;
+}
+
+Planner::Ends Planner::ends(Query& q, const Instance& asked) const {
+  const bool reduces = contract_.reduces();
+  Ends ends{reduces ? Polynomial{} : asked.variables[0],
+            {asked.group, asked.variables[reduces ? 0 : 1], {}},
+            {}};
+  ends.wanted = contract_.required(q.logic, ends.block, ends.target);
+  return ends;
+}
+
+void Planner::assume_ends(Query& q, const Instance& asked) const {
+  const Ends ends = this->ends(q, asked);
+  in_range(q, ends.target);
+  append(q.hypotheses,
+         within(q, ends.block, contract_.blocks(q.logic, Buffer::kReceive, ends.target)));
+  if (contract_.has_own()) q.hypotheses.push_back(!q.logic.equal(ends.block, ends.target.rank));
+  if (contract_.has_lengths())
+    append(q.hypotheses, within(q, asked.variables.back(), contract_.length(q.logic, ends.wanted)));
+}
+
+void Planner::cover() {
+  exhaustive("final", cover_, ends_view(), uses(find("cover", ""), ends_view()),
+             [this](Query& q, const Instance& asked) { assume_ends(q, asked); });
+  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) {
+    cover_case(k);
+    for (size_t i = 0; i < anatomy_.sites.size() && contract_.reduces(); ++i)
+      if (anatomy_.sites[i].to && anatomy_.sites[i].to->buffer == Buffer::kReceive)
+        last_write(i, k);
+  }
+}
+
+void Planner::cover_case(size_t k) {
+  const size_t i = cover_[k].site;
+  const Site& site = anatomy_.sites[i];
+  if (!site.to || site.to->buffer != Buffer::kReceive)
+    return fail_proof("'cover' names what writes nothing to the receive buffer");
+  const Uses facts = uses(find("cover", ""), ends_view(), k);
+  add(case_name("final", cover_, k), [=, this](Query& q) {
+    const Instance asked = unknowns(q, ends_view());
+    assume_ends(q, asked);
+    assume(q, facts, asked);
+    append(q.hypotheses, applies(q, cover_, k, asked));
+    const Ends ends = this->ends(q, asked);
+    Instance there = chosen(q, cover_[k], asked, ends.target.rank);
+    std::vector<z3::expr> goals = along(q, site.path, there);
+    const z3::expr block = q.logic.equal(q.logic.number(site.to->block, there), ends.block);
+    goals.push_back(block);
+    if (contract_.reduces()) {
+      const Contribution arrives = contribution(q, i, there);
+      goals.push_back(q.logic.truth(arrives.group == ends.wanted.group));
+      goals.push_back(q.logic.equal(arrives.number, ends.wanted.number));
+      goals.push_back(q.logic.equal(arrives.block, ends.wanted.block));
+      if (!program_.commutative)
+        goals.push_back(same_rank(q, arrives.group, arrives.first, ends.wanted.first));
+    }
+    if (contract_.has_lengths())
+      append(goals, has_byte(q, *site.to, i, there, asked.variables.back()));
+    show(q, {}, goals, contract_.has_own() ? q.logic.equal(ends.block, ends.target.rank) : !block);
+  });
+}
+
+// Any other write there is over before the one that `cover` names, or leaves the same.
+void Planner::last_write(size_t i, size_t k) {
+  const Site &written = anatomy_.sites[i], &last = anatomy_.sites[cover_[k].site];
+  const TwoSteps both = two_of(view_of_site(written), ends_view(), 0, true);
+  const Uses facts = uses(find("cover", ""), both.view);
+  add(case_name(fmt::format("final after {}", site_name(written)), cover_, k), [=, this](Query& q) {
+    const auto [first, asked] = two_at(q, both, written.path, facts);
+    assume_ends(q, asked);
+    append(q.hypotheses, applies(q, cover_, k, asked));
+    const Ends ends = this->ends(q, asked);
+    const Instance there = chosen(q, cover_[k], asked, ends.target.rank);
+    std::vector<z3::expr> guards = {q.logic.equal(first.rank, ends.target.rank)};
+    if (contract_.has_lengths())
+      append(guards, has_byte(q, *written.to, i, first, asked.variables.back()));
+    show(q, guards,
+         {same(q, contribution(q, i, first), contribution(q, cover_[k].site, there)) ||
+          written_before(q, written, first, last, there)});
+  });
+}
+
+void Planner::copies() {
+  const View view{{}, {}, true};
+  exhaustive("final own block", copies_, view, uses(find("copies", ""), view),
+             [](Query&, const Instance&) {});
+  for (size_t k = 0; k < copies_.size() && error_.empty(); ++k) copy_case(k);
+}
+
+void Planner::copy_case(size_t k) {
+  const Site& site = anatomy_.sites[copies_[k].site];
+  if (site.kind != Site::Kind::kCopy || site.from->buffer != Buffer::kSend ||
+      site.to->buffer != Buffer::kReceive || site.from->range || site.to->range)
+    return fail_proof("'copies' names what is no copy of a block from send to receive buffer");
+  const View view{{}, {}, true};
+  const Uses facts = uses(find("copies", ""), view, k);
+  add(case_name("final own block", copies_, k), [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    assume(q, facts, instance);
+    append(q.hypotheses, applies(q, copies_, k, instance));
+    const Instance copier = chosen(q, copies_[k], instance, instance.rank);
+    const Polynomial from = q.logic.number(site.from->block, copier),
+                     own = contract_.has_targets() ? instance.rank : Polynomial{};
+    std::vector<z3::expr> goals = along(q, site.path, copier);
+    goals.push_back(q.logic.equal(from, own));
+    goals.push_back(q.logic.equal(q.logic.number(site.to->block, copier), instance.rank));
+    show(q, {}, goals, q.logic.less(from, own));
+  });
+}
+
+// What comes into the receive buffer, where data only moves, that `cover`, or `copies`, names.
+void Planner::once(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const std::string name = "once " + site_name(site);
+  const View view = view_with_byte(site);
+  const ProofStatement* statement = find("once", site_name(site));
+  const Uses facts = uses(statement, view);
+  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
+  add(name, [=, this](Query& q) {
+    const Instance instance = unknowns_at(q, view, site.path, facts);
+    apply_rewrites(q, rewriting, instance);
+    Instance asked{instance.group, {}, {q.logic.number(site.to->block, instance), instance.rank}};
+    Instance written = instance;
+    if (contract_.has_lengths()) {
+      append(q.hypotheses, has_byte(q, *site.to, i, instance, instance.variables.back()));
+      asked.variables.push_back(instance.variables.back());
+      written.variables.pop_back();
+    }
+    z3::expr named = names_instance(q, cover_, asked, i, written);
+    if (site.kind == Site::Kind::kCopy && contract_.has_own()) {
+      const z3::expr own = q.logic.equal(asked.variables[0], instance.rank);
+      named = (!own && named) ||
+              (own && names_instance(q, copies_, {instance.group, instance.rank, {}}, i, written));
+    }
+    show(q, {}, {named}, !named);
+  });
+}
+
+// In place, block b of the send buffer is read no later than block b of the receive buffer, which is there
+// too, is written: `cover` says where that one comes.
+void Planner::sent_before_overwritten(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const View view = view_of_site(site);
+  const std::string name = "apart " + site_name(site);
+  const ProofStatement* statement = find("apart", site_name(site));
+  const Uses facts = uses(statement, view);
+  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
+  for (size_t k = 0; k < cover_.size(); ++k)
+    add(case_name(name, cover_, k), [=, this](Query& q) {
+      const Instance instance = unknowns_at(q, view, site.path, facts);
+      apply_rewrites(q, rewriting, instance);
+      const Instance ends{instance.group,
+                          instance.rank,
+                          {q.logic.number(site.from->block, instance), instance.rank}};
+      const std::vector<z3::expr> guards = applies(q, cover_, k, ends);
+      const Instance write = chosen(q, cover_[k], ends, instance.rank);
+      const Site& arrives = anatomy_.sites[cover_[k].site];
+      const z3::expr late = over_before(q, arrives, write, site, instance);
+      z3::expr fine = over_before(q, site, instance, arrives, write);
+      if (arrives.step >= 0)
+        fine = same_step(q, site.step, instance, arrives.step, write) ||
+               q.logic.less_equal(key(q, site.step, instance), key(q, arrives.step, write));
+      q.goal = z3::implies(all(q, guards), fine);
+      q.mutant =
+          z3::implies(all(q, guards), late) && z3::implies(!all(q, guards), q.logic.truth(false));
+    });
+}
+
+}  // namespace quadrille::verifier
