@@ -68,9 +68,11 @@ TEST(Steps, AStepHasOneMessageForEachRank) {
   expect_fate(program, proof,
               {"match send 1 and send 1, peers", "match receive 1 and receive 1, peers"},
               "4x1: order");
-  EXPECT_THAT(
-      prove(changed(kFan, "temporary", "port one+one per rank\ntemporary"), kFanProof).error,
-      HasSubstr("a loop of messages in a step, beside a port"));
+  const std::string with_port = changed(kFan, "temporary", "port one+one per rank\ntemporary");
+  expect_fate(with_port, kFanProof, {"port: send 1 and send 1", "port: receive 1 and receive 1"},
+              "4x1: port");
+  EXPECT_THAT(prove(changed(with_port, "one+one", "exchange"), kFanProof).error,
+              HasSubstr("several messages one way in a step, beside a port for exchanges"));
 }
 
 // One iteration sends the one, another the other.

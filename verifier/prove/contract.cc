@@ -14,26 +14,23 @@ Polynomial Contract::blocks(Logic& logic, Buffer buffer, const Instance& instanc
   }
 }
 
-Contribution Contract::known(Buffer buffer, const Polynomial& block,
-                             const Instance& instance) const {
+Span Contract::known(Buffer buffer, const Polynomial& block, const Instance& instance) const {
   const Polynomial one = Polynomial::constant(1), zero;
   if (buffer == Buffer::kSend)
     return {instance.group, instance.rank, one, has_targets() ? block : zero};
   return {other(instance.group), block, one, has_targets() ? instance.rank : zero};
 }
 
-Contribution Contract::required(Logic& logic, const Polynomial& block,
-                                const Instance& instance) const {
+Span Contract::required(Logic& logic, const Polynomial& block, const Instance& instance) const {
   if (!reduces()) return known(Buffer::kReceive, block, instance);
   const int from = other(instance.group);
   return {from, {}, logic.ranks(from), has_targets() ? instance.rank : Polynomial{}};
 }
 
-Polynomial Contract::length(Logic& logic, const Contribution& contribution) const {
+Polynomial Contract::length(Logic& logic, const Span& span) const {
   if (!has_lengths()) return {};
-  if (program_.collective == Collective::kAllgather)
-    return logic.count(contribution.group, contribution.first);
-  return logic.count(other(contribution.group), contribution.block);
+  if (program_.collective == Collective::kAllgather) return logic.count(span.group, span.first);
+  return logic.count(other(span.group), span.block);
 }
 
 }  // namespace quadrille::verifier

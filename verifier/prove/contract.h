@@ -8,9 +8,9 @@
 
 namespace quadrille::verifier {
 
-// What so many ranks of a group, from a first one on, contribute to a block; where data only moves it is one.
-// Contributors are meant modulo the number of ranks of their group.
-struct Contribution {
+// What so many ranks of a group, from a first one on, contribute to a block (theory/Spans.v): where data only
+// moves, one rank. Where it is combined, ranks are meant modulo the number of ranks of their group.
+struct Span {
   int group = 0;
   Polynomial first, number, block;
 };
@@ -38,11 +38,11 @@ class Contract {
 
   Polynomial blocks(Logic& logic, Buffer buffer, const Instance& instance) const;
   // What the block of a constant buffer holds at a rank.
-  Contribution known(Buffer buffer, const Polynomial& block, const Instance& instance) const;
+  Span known(Buffer buffer, const Polynomial& block, const Instance& instance) const;
   // What a rank's receive block is to hold at the end.
-  Contribution required(Logic& logic, const Polynomial& block, const Instance& instance) const;
+  Span required(Logic& logic, const Polynomial& block, const Instance& instance) const;
   // How many bytes, or elements, a contribution has, where blocks have lengths.
-  Polynomial length(Logic& logic, const Contribution& contribution) const;
+  Polynomial length(Logic& logic, const Span& span) const;
 
  private:
   const Program& program_;

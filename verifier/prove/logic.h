@@ -77,6 +77,10 @@ class Logic {
     return located(same_table(table, group), x);
   }
   Polynomial length(int64_t table, int group) { return length(same_table(table, group)); }
+  // What the solver calls it.
+  std::string symbol(int64_t table, int group) const {
+    return table_name(same_table(table, group));
+  }
   // How many bytes, or elements, the count of that rank of a group says, by the counts of the call where the
   // program has a table of them.
   Polynomial count(int group, const Polynomial& rank);

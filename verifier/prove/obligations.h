@@ -1,43 +1,48 @@
 // What has to be proven of a program, made from the program itself: the proof only brings
 // witnesses, lemmas and hints.
 //
-// There is one set of obligations for all collectives. Each piece of a message carries a *value*: bytes of a
-// block that a rank contributes. The send buffer's blocks are what the collective says, those of the receive
-// buffer what it wants there, always; of a temporary block the proof says it (`carries`). An
-// obligation's name begins with its kind, and kinds are called what the hypotheses of the theorem are
-// (theory/Theorem.v), which says what follows from them:
+// There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a
+// *span*: bytes, or elements, of what one rank, or so many from one on, contribute to a block. The send
+// buffer's blocks are what the collective says; so are those of the receive buffer, always, where data only
+// moves. Of other blocks the proof says it (`carries`). An obligation's name begins with its kind, and kinds
+// are called what the hypotheses of the theorem are (theory/Theorem.v), which says what follows from them:
 //   defined   every partial operation has a value wherever the program comes to it, tables are what is known
 //             of them, pieces lie within blocks and buffers, and no rank receives its own contribution
 //   fits      every value has 64 bits, and tables are within their limits
 //   keys      the keys of each iteration of a loop lie in the interval that the proof gives,
 //             intervals follow one another, and so do the statements of a body: by induction over
 //             iterations, keys strictly increase at a rank
-//   match     every send has its receive, of the same value, in a step with the same key, at the rank that it
+//   match     every send has its receive, of the same span, in a step with the same key, at the rank that it
 //             names, and that receive names it; the two maps are inverse, so this pairs all messages one to
 //             one. Messages of several pieces meet, with their pieces in one order. Of the messages of a
 //             step no two go to one rank, or come from one: the t-th send of a rank to another meets
 //             the t-th receive there
-//   held      what a rank sends of the receive or the temporary buffer was put there by a receive that the
-//             proof names, in a step that the sending step waits for. An allgather's own block is there
-//             from the beginning, where the program begins with its copy
-//   apart     any other write of that temporary block is over before the named one, or the read is over,
-//             or in the same step, when it comes; or it writes the same. A receive block always holds
-//             the same, so nothing is asked there. In place, a block of the send buffer is sent no later
-//             than what overwrites it arrives
-//   final     every block of every other rank, and every byte of it, arrives where it belongs; and a rank's
-//             own block is copied there
-//   once      by nothing but that receive, or copy. Where blocks pass through temporary buffers, none comes
-//             back to one where it has been, and no rank sends from one buffer the same block twice
+//   held      what is read of the receive or the temporary buffer was put there by a write that the proof
+//             names, and that is over by then: steps in the order of their keys, as far as they wait for one
+//             another, and what stands between steps in the order of the text. So is what something is combined
+//             with. An allgather's own block is there from the beginning, where the program begins with its copy
+//   apart     any other write of that place is over before the named one, or the read is over,
+//             or in the same step, when it comes; or it writes the same. A receive block of data that only moves
+//             always holds the same, so nothing is asked there. In place, a block of the send buffer is sent
+//             no later than what overwrites it arrives
+//   combine   what comes is beside what is there: its contributors follow, or come before, on the stated side,
+//             or on either where the operator commutes; and what is left is both
+//   final     every byte of every other rank's block, or of what all contribute, arrives where it belongs, as the
+//             last write; and a rank's own block is copied there
+//   once      nothing but that arrives in the receive buffer; nothing is written where it is already. Where blocks
+//             of an all-to-all pass through temporary buffers, no rank sends the same block twice from one
+//   used      what is written to another block is read: by something that names this write
 //   port      two inter-node exchanges of a node at one key are the same exchange; those of one
-//             direction, where the port has one for each
-// Two of the theorem's hypotheses are missing: `combine`, as no program that reduces is proven so far, and
-// `posted_early`, which is a rule of the runtime (runtime/exec/order.c): it posts early only what nothing
-// touches before.
+//             direction, where the port has one for each; or a rank's
+// Between two groups each query asks this of the ranks of both; whose ranks, tables and counts are meant stands
+// in an Instance. One of the theorem's hypotheses is missing: `posted_early`, which is a rule of the runtime
+// (runtime/exec/order.c): it posts early only what nothing touches before. `used` is none of them: what comes
+// of a program does not depend on it.
 //
-// Nothing that was moved is left over: of each contribution count the pieces sent from the send buffer (F),
-// sent from (R) and written to (W) temporary blocks, and received into the receive buffer (T). F + R = W + T
-// by match, T = 1 by final and once, F <= 1 and R <= W by once and held, as no two reads have one write.
-// Hence F = 1 and R = W.
+// Nothing that was moved by an all-to-all is left over, without `used`: of each contribution count the pieces
+// sent from the send buffer (F), sent from (R) and written to (W) temporary blocks, and received into the receive
+// buffer (T). F + R = W + T by match, T = 1 by final and once, F <= 1 and R <= W by once and held, as no two reads
+// have one write. Hence F = 1 and R = W.
 //
 // That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
 // receive is posted; so no send is ever done, and no receive posted.

@@ -39,12 +39,9 @@ void Planner::assume_ends(Query& q, const Instance& asked) const {
 void Planner::cover() {
   exhaustive("final", cover_, ends_view(), uses(find("cover", ""), ends_view()),
              [this](Query& q, const Instance& asked) { assume_ends(q, asked); });
-  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) {
-    cover_case(k);
-    for (size_t i = 0; i < anatomy_.sites.size() && contract_.reduces(); ++i)
-      if (anatomy_.sites[i].to && anatomy_.sites[i].to->buffer == Buffer::kReceive)
-        last_write(i, k);
-  }
+  for (size_t k = 0; k < cover_.size() && error_.empty(); ++k) cover_case(k);
+  for (size_t i = 0; i < anatomy_.sites.size() && contract_.reduces() && error_.empty(); ++i)
+    if (anatomy_.sites[i].to && anatomy_.sites[i].to->buffer == Buffer::kReceive) last_write(i);
 }
 
 void Planner::cover_case(size_t k) {
@@ -64,7 +61,7 @@ void Planner::cover_case(size_t k) {
     const z3::expr block = q.logic.equal(q.logic.number(site.to->block, there), ends.block);
     goals.push_back(block);
     if (contract_.reduces()) {
-      const Contribution arrives = contribution(q, i, there);
+      const Span arrives = span(q, i, there);
       goals.push_back(q.logic.truth(arrives.group == ends.wanted.group));
       goals.push_back(q.logic.equal(arrives.number, ends.wanted.number));
       goals.push_back(q.logic.equal(arrives.block, ends.wanted.block));
@@ -78,22 +75,25 @@ void Planner::cover_case(size_t k) {
 }
 
 // Any other write there is over before the one that `cover` names, or leaves the same.
-void Planner::last_write(size_t i, size_t k) {
-  const Site &written = anatomy_.sites[i], &last = anatomy_.sites[cover_[k].site];
+void Planner::last_write(size_t i) {
+  const Site& written = anatomy_.sites[i];
   const TwoSteps both = two_of(view_of_site(written), ends_view(), 0, true);
   const Uses facts = uses(find("cover", ""), both.view);
-  add(case_name(fmt::format("final after {}", site_name(written)), cover_, k), [=, this](Query& q) {
+  add(fmt::format("final after {}", site_name(written)), [=, this](Query& q) {
     const auto [first, asked] = two_at(q, both, written.path, facts);
     assume_ends(q, asked);
-    append(q.hypotheses, applies(q, cover_, k, asked));
     const Ends ends = this->ends(q, asked);
-    const Instance there = chosen(q, cover_[k], asked, ends.target.rank);
-    std::vector<z3::expr> guards = {q.logic.equal(first.rank, ends.target.rank)};
-    if (contract_.has_lengths())
-      append(guards, has_byte(q, *written.to, i, first, asked.variables.back()));
-    show(q, guards,
-         {same(q, contribution(q, i, first), contribution(q, cover_[k].site, there)) ||
-          written_before(q, written, first, last, there)});
+    std::vector<z3::expr> guards = {q.logic.equal(first.rank, ends.target.rank)}, goals;
+    append(guards, has_byte(q, *written.to, i, first, asked.variables.back()));
+    for (size_t k = 0; k < cover_.size(); ++k) {
+      const Instance there = chosen(q, cover_[k], asked, ends.target.rank);
+      const size_t last = cover_[k].site;
+      goals.push_back(
+          z3::implies(all(q, applies(q, cover_, k, asked)),
+                      same(q, span(q, i, first), span(q, last, there)) ||
+                          written_before(q, written, first, anatomy_.sites[last], there)));
+    }
+    show(q, guards, goals);
   });
 }
 

@@ -29,40 +29,28 @@ void Planner::port() {
   }
 }
 
+// Of the messages of a step no two go to, or come from, one rank; a port of the rank lets only one go, and one come.
 void Planner::messages_of(const StepSite& step) {
   const std::vector<int> messages = messages_in(step);
-  const bool in_loop = std::any_of(messages.begin(), messages.end(), [&](int index) {
-    return anatomy_.sites[index].outer_variables > step.variables.size();
-  });
-  if (in_loop && program_.port.kind != PortKind::kNone)
-    return fail_proof("a loop of messages in a step, beside a port");
-  if (in_loop) return different_peers(step);
-  if (program_.port.kind == PortKind::kSendReceive && program_.port.per == PortScope::kNode)
-    return different_peers(step);
-  at_most_one_each_way(step);
-}
-
-// Then nothing is left to prove for a rank's own port, nor of two messages of a pair.
-void Planner::at_most_one_each_way(const StepSite& step) {
-  int sends = 0, receives = 0;
-  for (const int index : messages_in(step))
-    ++(anatomy_.sites[index].kind == Site::Kind::kSend ? sends : receives);
-  if (sends > 1 || receives > 1) {
-    if (program_.port.kind == PortKind::kNone) return different_peers(step);
-    return fail_proof("only steps with at most one message each way have a proof system so far");
+  const bool exchanges = program_.port.kind == PortKind::kExchange;
+  int sends = 0;
+  bool in_loop = false;
+  for (const int index : messages) {
+    const Site& site = anatomy_.sites[index];
+    sends += site.kind == Site::Kind::kSend;
+    in_loop |= site.outer_variables > step.variables.size();
   }
-  if (sends == 1 && receives == 1 && !is_exchange(step) &&
-      program_.port.kind == PortKind::kExchange)
-    fail_proof("a step exchanges with two different ranks, against the port");
-}
-
-void Planner::different_peers(const StepSite& step) {
-  const std::vector<int> messages = messages_in(step);
+  const int receives = static_cast<int>(messages.size()) - sends;
+  if (exchanges && (in_loop || sends > 1 || receives > 1))
+    return fail_proof("several messages one way in a step, beside a port for exchanges");
+  if (exchanges && sends == 1 && receives == 1 && !is_exchange(step))
+    return fail_proof("a step exchanges with two different ranks, against the port");
+  if (in_loop && program_.port.per == PortScope::kNode && program_.port.kind != PortKind::kNone)
+    return fail_proof("a loop of messages in a step, beside a port of the node");
   for (const int i : messages)
     for (const int j : messages) {
-      const Site& one = anatomy_.sites[i];
-      const Site& two = anatomy_.sites[j];
-      if (i > j || one.kind != two.kind || one.remote != two.remote) continue;
+      const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+      if (i > j || one.kind != two.kind) continue;
       if (i != j || one.outer_variables > step.variables.size()) different_peers(step, i, j);
     }
 }
@@ -70,18 +58,21 @@ void Planner::different_peers(const StepSite& step) {
 // Two messages of one direction in one step are one message, or go to different ranks.
 void Planner::different_peers(const StepSite& step, int i, int j) {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const bool port = program_.port.kind != PortKind::kNone && program_.port.per == PortScope::kRank;
+  if (!port && one.remote != two.remote) return;
   const TwoSteps both = two_pieces(view_of_site(one), view_of_site(two), step.variables.size());
   const Uses facts = uses(find("port", ""), both.view);
-  add(fmt::format("match {} and {}, peers", site_name(one), site_name(two)), [=, this](Query& q) {
+  const std::string names = site_name(one) + " and " + site_name(two);
+  add(port ? "port: " + names : "match " + names + ", peers", [=, this](Query& q) {
     auto [first, second] = two_at(q, both, one.message_path(), facts);
     std::vector<z3::expr> guards = along(q, two.message_path(), second);
-    guards.push_back(
-        q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second)));
+    if (!port)
+      guards.push_back(
+          q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second)));
     first.variables.resize(one.outer_variables);
     const z3::expr same = same_instance(q, i == j, first, second);
-    q.goal = z3::implies(all(q, guards), same);
     // Two messages may be there by turns.
-    q.mutant = i == j ? z3::implies(all(q, guards), !same) : q.logic.truth(false);
+    i == j ? show(q, guards, {same}, !same) : show(q, guards, {same});
   });
 }
 

@@ -11,7 +11,8 @@
 namespace quadrille::verifier {
 
 std::string Planner::name_of(Reading reading) const {
-  return fmt::format("{} {}", kind_of(reading), site_name(anatomy_.sites[reading.site]));
+  return fmt::format("held {}{}", site_name(anatomy_.sites[reading.site]),
+                     reading.base ? ", what is there" : "");
 }
 
 View Planner::view_with_byte(const Site& site) const {
@@ -28,7 +29,7 @@ const Access* Planner::constant_access(const Site& site) const {
 }
 
 // The buffers of a call tell what their blocks are; of others the proof does.
-Contribution Planner::contribution(Query& q, size_t i, const Instance& instance) const {
+Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   if (const Access* access = constant_access(site))
     return contract_.known(access->buffer, q.logic.number(access->block, instance), instance);
@@ -40,7 +41,7 @@ Contribution Planner::contribution(Query& q, size_t i, const Instance& instance)
 
 std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
                                                   const Instance& instance) const {
-  if (!access.range) return {{}, contract_.length(q.logic, contribution(q, i, instance))};
+  if (!access.range) return {{}, contract_.length(q.logic, span(q, i, instance))};
   return {q.logic.number(access.range->low, instance),
           q.logic.number(access.range->high, instance)};
 }
@@ -48,7 +49,7 @@ std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access
 Planner::Value Planner::value(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   const auto [low, high] = extent(q, site.to ? *site.to : *site.from, i, instance);
-  return {contribution(q, i, instance), low, high};
+  return {span(q, i, instance), low, high};
 }
 
 z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
@@ -58,7 +59,7 @@ z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Poly
   return same || q.logic.equal(a + all, b) || q.logic.equal(a, b + all);
 }
 
-z3::expr Planner::same(Query& q, const Contribution& a, const Contribution& b) const {
+z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
   return q.logic.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
          q.logic.equal(a.number, b.number) && q.logic.equal(a.block, b.block);
 }
@@ -161,7 +162,7 @@ void Planner::piece(size_t i) {
                              contract_.blocks(q.logic, (*access)->buffer, instance)));
     const z3::expr outside = !goals[0];
     if (!constant_access(site)) {
-      const Contribution& of = carried.of;
+      const Span& of = carried.of;
       if (contract_.reduces())
         goals.push_back(q.logic.less(zero, of.number));
       else
@@ -223,7 +224,8 @@ void Planner::held(Reading reading) {
   if (writes.empty() && own_is_there() && access.buffer == Buffer::kReceive &&
       access.block == leaf(Operator::kRank))
     return;
-  if (writes.empty()) return fail_proof(fmt::format("the proof has no '{}'", name_of(reading)));
+  if (writes.empty())
+    return fail_proof(fmt::format("the proof has no '{} {}'", kind_of(reading), site_name(site)));
   exhaustive(
       name_of(reading), writes, view, uses(statement, view),
       [=, this](Query& q, const Instance& instance) { assume_reading(q, reading, instance); });
@@ -256,8 +258,7 @@ void Planner::held_case(Reading reading, size_t k) {
     std::vector<z3::expr> goals = along(q, written.path, before);
     // What something is combined with, and what is reduced, is what was written: combine() asks.
     if (!site.combine)
-      goals.push_back(
-          same(q, contribution(q, reading.site, instance), contribution(q, choice.site, before)));
+      goals.push_back(same(q, span(q, reading.site, instance), span(q, choice.site, before)));
     goals.push_back(q.logic.equal(q.logic.number(access.block, instance),
                                   q.logic.number(written.to->block, before)));
     if (contract_.has_lengths())
@@ -305,7 +306,7 @@ z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading readi
   const z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
   if (!temporary || access.range) return other;
   const auto length = [&](size_t site, const Instance& instance) {
-    return contract_.length(q.logic, contribution(q, site, instance));
+    return contract_.length(q.logic, span(q, site, instance));
   };
   return other && q.logic.less_equal(length(i, first), length(reading.site, second));
 }
@@ -326,8 +327,7 @@ z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading
       read.step < 0 || written.step < 0
           ? q.logic.truth(false)
           : q.logic.equal(key(q, read.step, second), key(q, written.step, first));
-  return fine || in_one_step ||
-         same(q, contribution(q, i, first), contribution(q, choice.site, before));
+  return fine || in_one_step || same(q, span(q, i, first), span(q, choice.site, before));
 }
 
 // ---- What is combined
@@ -343,7 +343,7 @@ void Planner::combine(size_t i) {
     const Instance instance = unknowns(q, view);
     assume(q, facts, instance);
     assume_reading(q, {i, true}, instance);
-    const Contribution left = contribution(q, i, instance);
+    const Span left = span(q, i, instance);
     std::vector<z3::expr> goals, less;
     for (size_t a = 0; a < sources.size(); ++a)
       for (size_t b = 0; b < base_[i].size(); ++b) {
@@ -352,8 +352,8 @@ void Planner::combine(size_t i) {
         const Instance source = site.is_message() ? at_peer(q, sources[a], site, instance)
                                                   : chosen(q, sources[a], instance, instance.rank),
                        before = chosen(q, base_[i][b], instance, instance.rank);
-        const Contribution comes = contribution(q, sources[a].site, source),
-                           is_there = contribution(q, base_[i][b].site, before);
+        const Span comes = span(q, sources[a].site, source),
+                   is_there = span(q, base_[i][b].site, before);
         for (const z3::expr& goal : combined(q, *site.combine, comes, is_there, left))
           goals.push_back(z3::implies(all(q, guards), goal));
         less.push_back(z3::implies(all(q, guards), q.logic.equal(left.number, comes.number)));
@@ -362,10 +362,9 @@ void Planner::combine(size_t i) {
   });
 }
 
-std::vector<z3::expr> Planner::combined(Query& q, Side side, const Contribution& comes,
-                                        const Contribution& is_there,
-                                        const Contribution& left) const {
-  const auto follows = [&](const Contribution& a, const Contribution& b) {
+std::vector<z3::expr> Planner::combined(Query& q, Side side, const Span& comes,
+                                        const Span& is_there, const Span& left) const {
+  const auto follows = [&](const Span& a, const Span& b) {
     return same_rank(q, left.group, left.first, a.first) &&
            same_rank(q, left.group, a.first + a.number, b.first);
   };
@@ -404,7 +403,7 @@ void Planner::once(size_t i, size_t j) {
           append(guards, has_byte(q, *two.to, j, second, byte));
         }
         const z3::expr same_one = same_instance(q, i == j, first, second);
-        guards.push_back(same(q, contribution(q, i, first), contribution(q, j, second)));
+        guards.push_back(same(q, span(q, i, first), span(q, j, second)));
         if (writes)
           guards.push_back(q.logic.equal(q.logic.number(one.to->block, first),
                                          q.logic.number(two.to->block, second)));

@@ -172,7 +172,7 @@ class Planner {
   // What a piece carries: of a contribution, bytes, or elements, low .. high - 1. Where blocks travel
   // whole, however long they are, low and high mean nothing.
   struct Value {
-    Contribution of;
+    Span of;
     Polynomial low, high;
   };
   // A piece that is read, or what another is combined with.
@@ -196,9 +196,9 @@ class Planner {
   const Access* constant_access(const Site& site) const;
   // What is sent, or copied, or left where something is received or combined.
   Value value(Query& q, size_t i, const Instance& instance) const;
-  Contribution contribution(Query& q, size_t i, const Instance& instance) const;
+  Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
-  z3::expr same(Query& q, const Contribution& a, const Contribution& b) const;
+  z3::expr same(Query& q, const Span& a, const Span& b) const;
   // From where to where in the block.
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
@@ -225,8 +225,8 @@ class Planner {
   z3::expr undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
                        const Instance& second, const Choice& choice) const;
   void combine(size_t i);
-  std::vector<z3::expr> combined(Query& q, Side side, const Contribution& comes,
-                                 const Contribution& is_there, const Contribution& left) const;
+  std::vector<z3::expr> combined(Query& q, Side side, const Span& comes, const Span& is_there,
+                                 const Span& left) const;
   void once(size_t i, size_t j);
   void used(size_t i);
 
@@ -236,14 +236,14 @@ class Planner {
   struct Ends {
     Polynomial block;
     Instance target;
-    Contribution wanted;
+    Span wanted;
   };
   View ends_view() const;
   Ends ends(Query& q, const Instance& asked) const;
   void assume_ends(Query& q, const Instance& asked) const;
   void cover();
   void cover_case(size_t k);
-  void last_write(size_t i, size_t k);
+  void last_write(size_t i);
   void copies();
   void copy_case(size_t k);
   void once(size_t i);
@@ -294,8 +294,6 @@ class Planner {
   std::vector<int> messages_in(const StepSite& step) const;
   void port();
   void messages_of(const StepSite& step);
-  void at_most_one_each_way(const StepSite& step);
-  void different_peers(const StepSite& step);
   void different_peers(const StepSite& step, int i, int j);
   // An exchange leaves its node unless the proof says otherwise; nothing else may.
   bool leaves_its_node(size_t step) const;

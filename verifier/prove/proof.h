@@ -27,27 +27,31 @@
 //                                            the first that applies counts; only the last goes
 //                                            without an `if`
 //   match receive 2                          and the reverse
-//   cover                                    which receive of rank `target` gets the block that rank
+//   cover                                    which write of rank `target` brings the block that rank
 //     with receive 1 where phase = ..., v = ... if CONDITION
-//                                            `source` has for it; in an allgather, the byte `offset`
-//                                            of what source contributes
+//                                            `source` has for it, or, last of all, what all have
 //   copies                                   which copy of `rank` brings its own block there; may be
 //     with copy 1 where ...                  missing where there is one copy, in no loop
-//   once receive 1                           hints that nothing arrives twice: in an allgather, not
-//                                            the byte `offset`
-//   held send 1                              which receive brought what is sent from the receive or
-//     with receive 1 where k = k - 1         temporary buffer, in terms of the send's names; not for
-//                                            recv[rank] of an allgather
-//   carries send 1                           whose block a temporary block holds, where it is sent
-//     source NUMBER                          or received, and for whom, in terms of the site's names
-//     target NUMBER
-//   apart send 1                             hints that what is sent is not written over before: from
-//                                            the temporary buffer, by a receive, of which and the
-//                                            send the names of the latter end in _2; in place, from
-//                                            the send buffer
-//   once send 2                              with temporary blocks, for each receive and send: hints
-//                                            that none brings, or sends, what another does; the names
-//                                            of the second of the two end in _2
+//   once receive 1                           hints that nothing arrives twice
+//   held send 1                              which receive, copy or reduction brought what is read of
+//     with receive 1 where k = k - 1         the receive or temporary buffer, in terms of the reader's
+//                                            names; not for recv[rank] of an allgather
+//   base receive 2                           and which what is combined with: of a receive that
+//     with copy 1 where ...                  combines, or a reduce
+//   used copy 1                              which reads what is written where it does not stay; not in
+//     with send 1 where ... if CONDITION     an all-to-all
+//   carries send 1                           what is there, where the collective does not say it, when
+//     source NUMBER                          it is sent, received, copied or combined: whose block, from
+//     number NUMBER                          how many ranks (1, if it does not say) from source on, and
+//     target NUMBER                          for whom, where each has its own, in terms of the site's
+//     remote                                 names; source is of the other group
+//   apart send 1                             hints that what is read is not written over before; of the
+//                                            write and the reader the names of the latter end in _2. In
+//                                            place, that a block of the send buffer is not
+//   combine receive 2                        hints
+//   once send 2                              for each write, and, with temporary blocks, each send of an
+//                                            all-to-all: hints that none brings, or sends, what another
+//                                            does; the names of the second of the two end in _2
 //   keys LOOP                                the keys of each iteration lie in from .. to, in
 //                                            terms of the loop's names
 //     from NUMBER
@@ -59,6 +63,9 @@
 //                                            those of defined are for fits, too
 //     inside send 3                          under port: the step of this send stays inside its
 //                                            node
+//
+// But in an all-to-all, whose blocks travel whole, cover, held, base, used, apart, combine and once ask for one
+// byte, or element, of a block, by the name `offset`.
 //
 // A let of the program can be used as a function of a rank and of the variables of its enclosing
 // loops: b(source, phase, round). Where two instances are compared (port), the names of the second

@@ -142,8 +142,9 @@ std::optional<std::string> counterexample(const FalseClaim& claim, const Binding
 std::string job_text(const Job& job, const Call& call) {
   std::string text = job.groups[0].text();
   if (job.groups.size() > 1) text += " and " + job.groups[1].text();
-  for (const std::vector<int64_t>& counts : call.counts)
-    text += fmt::format(", counts {}", fmt::join(counts, ","));
+  for (size_t group = 0; group < call.counts.size(); ++group)
+    text +=
+        fmt::format("{}{}", group == 0 ? ", counts " : " and ", fmt::join(call.counts[group], ","));
   for (const int64_t parameter : job.parameters)
     if (parameter != kRuleNone) text += fmt::format(", parameter {}", parameter);
   for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);

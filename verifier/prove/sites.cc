@@ -25,18 +25,28 @@ class Anatomist {
     collective_ = program.collective;
     if (rooted(collective_))
       unsupported("only collectives without a root have a proof system so far");
+    if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
     if (program.temporary_blocks != constant(0))
       anatomy_.places.push_back({{}, program.temporary_blocks});
     tables(program);
     anatomy_.bodies.emplace_back();
     body(program.body, Path{}, 0, -1);
+    if (program.in_place) in_place();
     return std::move(anatomy_);
   }
 
  private:
   void unsupported(const std::string& what) {
     if (anatomy_.unsupported.empty()) anatomy_.unsupported = what;
+  }
+
+  void two_groups(const Program& program) {
+    if (collective_ == Collective::kAllreduce)
+      unsupported("an allreduce between groups, of which each may have another count");
+    if (program.port.kind != PortKind::kNone && program.port.per == PortScope::kNode)
+      unsupported("a port of nodes between groups");
+    if (program.in_place) unsupported("a call in place between groups");
   }
 
   void tables(const Program& program) {
@@ -258,6 +268,15 @@ class Anatomist {
 
   void statement(const Reduce& reduce, const Path& path, int, int step) {
     local(Site::Kind::kReduce, reduce.from, reduce.into, reduce.side, path, step);
+  }
+
+  // Only what stands where a block of the receive buffer will, and where it stays, is told apart there.
+  void in_place() {
+    for (const Site& site : anatomy_.sites)
+      if (site.from && site.from->buffer == Buffer::kSend &&
+          !(site.kind == Site::Kind::kSend && collective_ == Collective::kAlltoall) &&
+          !(site.kind == Site::Kind::kCopy && site.to->buffer == Buffer::kReceive))
+        unsupported("what is read of the send buffer of a call in place, but to send or keep it");
   }
 
   void local(Site::Kind kind, const Piece& from, const Piece& to, std::optional<Side> combine,

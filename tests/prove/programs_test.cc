@@ -1,0 +1,149 @@
+// Programs that combine what arrives with what is there, and programs of two groups: that they are proven, and
+// for each kind of obligation a change with which it fails, with the smallest job on which the checker sees it
+// go wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "schedule/text.h"
+#include "tests/prove/proofs.h"
+#include "verifier/prove/refute.h"
+
+namespace quadrille {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr const char* kFolder = "tests/prove/programs";
+
+std::string file(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(kFolder) + "/" + name).rdbuf();
+  EXPECT_NE(text.str(), "") << name;
+  return text.str();
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == ".txt") names.push_back(entry.path().stem());
+  return names;
+}
+
+class Programs : public testing::TestWithParam<std::string> {};
+
+TEST_P(Programs, AreProvenAndRightOnSmallNodes) {
+  const std::string program = file(GetParam() + ".txt");
+  const Proving proving = prove(program, file(GetParam() + ".proof"));
+  EXPECT_EQ(proving.error, "");
+  EXPECT_THAT(proving.failed, testing::IsEmpty());
+  const auto job = verifier::find_failing_job(parse_program(program, "program").value(), 6, true);
+  EXPECT_FALSE(job) << job->text() << ": " << job->violation.detail;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Programs, testing::ValuesIn(programs()),
+                         [](const auto& info) { return info.param; });
+
+// What becomes of a program, and its proof, where one thing in each is another.
+struct Change {
+  std::string from, to;
+};
+Fate changed_fate(const std::string& name, const std::vector<Change>& program,
+                  const std::vector<Change>& proof = {}) {
+  std::string text = file(name + ".txt"), statements = file(name + ".proof");
+  for (const Change& change : program) text = changed(text, change.from, change.to);
+  for (const Change& change : proof) statements = changed(statements, change.from, change.to);
+  return fate(text, statements);
+}
+
+struct Case {
+  const char* what;
+  const char* name;
+  std::vector<Change> program, proof;
+  std::vector<std::string> failed;
+  const char* smallest_failure;
+};
+
+TEST(Changed, EachFailsWhereItIsWrong) {
+  const std::vector<Case> cases = {
+      {"the sum of a ring is not in the order of ranks",
+       "reduce_scatter_ring",
+       {{"commutative\n", ""}},
+       {},
+       {"final"},
+       "2x1: place"},
+      {"on the wrong side",
+       "reduce_scatter_pairwise",
+       {{"reduce right", "reduce left"}},
+       {},
+       {"combine reduce 1"},
+       "2x1: place"},
+      {"what was added is added again",
+       "reduce_scatter_pairwise",
+       {{"for s in 1 .. ranks", "for s in 0 .. ranks"}},
+       {},
+       {"combine reduce 1", "used reduce 1",
+        "apart reduce 1 and what is combined by reduce 1", "once receive 1 and reduce 1",
+        "once copy 1 and reduce 1"},
+       "1: contribution"},
+      {"nothing lies there yet",
+       "reduce_scatter_ring",
+       {{"for d in 0 .. ranks", "for d in 1 .. ranks"}},
+       {},
+       {"held receive 1, what is there", "held send 1, case 1", "held copy 2, case 1"},
+       "1: held"},
+      {"what arrives is written over",
+       "reduce_scatter_pairwise",
+       {{"receive temp[wrap(rank - t, ranks)]", "receive temp[wrap(rank - 1, ranks)]"}},
+       {},
+       {"held reduce 1, case 2", "held reduce 1, what is there, case 3",
+        "apart receive 1 and reduce 1", "apart receive 1 and what is combined by reduce 1"},
+       "3x1: overwrite"},
+      {"a block is left over",
+       "reduce_scatter_ring",
+       {{"temporary ranks blocks", "temporary ranks + 1 blocks"},
+        {"to recv[0]\n", "to recv[0]\ncopy send[rank] to temp[ranks]\n"}},
+       {{"cover\n", "used copy 3\n  with copy 2\ncover\n"}},
+       {"used copy 3"},
+       "1: left-over"},
+      {"something else comes last",
+       "reduce_scatter_ring",
+       {{"to recv[0]\n", "to recv[0]\ncopy send[rank] to recv[0]\n"}},
+       {},
+       {"final after copy 3", "used copy 3", "once copy 2 and copy 3"},
+       "1: once"},
+      {"the own group contributes",
+       "reduce_scatter_direct",
+       {},
+       {{"  remote\n", ""}},
+       {"defined piece of receive 1", "match receive 1", "match send 1", "used receive 1",
+        "combine receive 2", "held receive 2, what is there, case 1", "held copy 1, case 1"},
+       ""},
+      {"the smaller group stops too early",
+       "reduce_scatter_direct",
+       {{"for k in 1 .. max(ranks, remote_ranks)", "for k in 1 .. ranks"}},
+       {},
+       {"match send 2", "used receive 1", "used receive 2", "held copy 1, case 2"},
+       "1 and 2x1: match"},
+      {"the other group cuts otherwise",
+       "segment_map_v",
+       {{"min(k, R[ranks] mod remote_ranks)",
+         "max(0, k + R[ranks] mod remote_ranks - remote_ranks)"}},
+       {},
+       {"match receive 1", "match send 1"},
+       "1 and 2x1, counts 1 and 0,0: progress"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    const Fate its = changed_fate(c.name, c.program, c.proof);
+    EXPECT_EQ(its.failed, c.failed);
+    EXPECT_EQ(its.smallest_failure, c.smallest_failure);
+  }
+}
+
+}  // namespace
+}  // namespace quadrille
