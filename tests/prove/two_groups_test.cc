@@ -104,8 +104,8 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(1)));
   // What a rank of the one group knows of the other's counts is what those know.
-  solver.add(!logic.equal(logic.element(8, 0, i + kOne) - logic.element(8, 0, i),
-                          logic.element(6, 1, i)));
+  solver.add(
+      !logic.equal(logic.element(8, 0, i + kOne) - logic.element(8, 0, i), logic.element(6, 1, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
   EXPECT_EQ(solver.check(), z3::unsat);
 }
@@ -122,20 +122,18 @@ int64_t number(const Polynomial& polynomial) {
 // Numbers of ranks are symbols; everything else is a number.
 struct Meaning {
   Meaning(const std::string& collective, int groups)
-      : program(parse_program("algorithm a for " + collective +
-                                  (groups == 2 ? " between groups\n" : "\n") +
-                                  (collective == "alltoall" ? "" : "table c = counts\n") +
-                                  "step 0\n",
-                              "program")
+      : program(parse_program(
+                    "algorithm a for " + collective + (groups == 2 ? " between groups\n" : "\n") +
+                        (collective == "alltoall" ? "" : "table c = counts\n") + "step 0\n",
+                    "program")
                     .value()),
         logic(context, program),
         contract(program) {}
 
   int64_t value(const Polynomial& polynomial, const Place& place) {
     const int64_t other = place.group == 0 ? place.remote_ranks : place.ranks;
-    Interpretation meaning(job_of(std::vector<int64_t>(
-                               place.group == 0 ? place.ranks : place.remote_ranks, 1)),
-                           0);
+    Interpretation meaning(
+        job_of(std::vector<int64_t>(place.group == 0 ? place.ranks : place.remote_ranks, 1)), 0);
     meaning.set("ranks_1", other);
     return static_cast<int64_t>(meaning.number(logic.term(polynomial)));
   }
@@ -156,21 +154,20 @@ void expect_same(Meaning& m, const Place& place) {
       const Polynomial block = Polynomial::constant(b);
       std::vector<Contribution> wanted = {{place.group, place.rank, b}};
       if (buffer == Buffer::kReceive) wanted = required(collective, place, {b});
-      const Span told = buffer == Buffer::kSend
-                                    ? m.contract.known(buffer, block, instance)
-                                    : m.contract.required(m.logic, block, instance);
+      const Span told = buffer == Buffer::kSend ? m.contract.known(buffer, block, instance)
+                                                : m.contract.required(m.logic, block, instance);
       ASSERT_EQ(m.value(told.number, place), static_cast<int64_t>(wanted.size()));
       for (size_t i = 0; i < wanted.size(); ++i) {
         const Contribution each = {told.group, number(told.first) + static_cast<int64_t>(i),
-                                              number(told.block)};
+                                   number(told.block)};
         EXPECT_EQ(each, wanted[i]);
       }
       if (!m.contract.has_lengths()) continue;
       const LengthSource source = length_source(collective, buffer, place, {b});
-      EXPECT_TRUE(z3::eq(
-          m.logic.term(m.contract.length(m.logic, told)),
-          m.logic.term(m.logic.count(static_cast<int>(source.remote ? 1 - place.group : place.group),
-                                     Polynomial::constant(source.index)))));
+      EXPECT_TRUE(z3::eq(m.logic.term(m.contract.length(m.logic, told)),
+                         m.logic.term(m.logic.count(
+                             static_cast<int>(source.remote ? 1 - place.group : place.group),
+                             Polynomial::constant(source.index)))));
     }
   }
 }
