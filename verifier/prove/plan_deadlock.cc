@@ -33,8 +33,8 @@ void Planner::deadlock(const ProofStatement& statement) {
     append(goals, within(q, peer, q.logic.ranks(own.group)));
     goals.push_back(!q.logic.equal(peer, own.rank));
     if (send.moved() && contract_.has_lengths()) {  // what is empty does not travel
-      const Value sent = value(q, first[0].site, sender);
-      goals.push_back(q.logic.less(sent.low, sent.high));
+      const auto [low, high] = extent(q, *send.from, first[0].site, sender);
+      goals.push_back(q.logic.less(low, high));
     }
     show(q, {}, goals, !all(q, goals));
   });

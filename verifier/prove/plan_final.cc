@@ -1,5 +1,6 @@
-// What the receive buffers hold at the end: every byte of every block is what the collective asks for (final),
-// and, where data only moves, comes once. Tested with the obligations (obligations.cc).
+// What the receive buffers hold at the end: every byte of every block is what the collective asks for (final). That
+// nothing is written where it is already, or sent on twice (once), and nothing left over (used). Tested with the
+// obligations (obligations.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -181,6 +182,76 @@ void Planner::sent_before_overwritten(size_t i) {
       q.mutant =
           z3::implies(all(q, guards), late) && z3::implies(!all(q, guards), q.logic.truth(false));
     });
+}
+
+// ---- What goes on
+
+// Of what is written to the blocks of one buffer, no two are the same; nor, where nothing else says how often
+// each is sent, what one rank sends from one buffer: each piece that is written there goes on.
+void Planner::once(size_t i, size_t j) {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
+                      !contract_.is_constant(one.to->buffer);
+  const bool relays = program_.temporary_blocks != quadrille::constant(0);
+  const bool sends = relays && !contract_.has_lengths() && one.kind == Site::Kind::kSend &&
+                     two.kind == Site::Kind::kSend && one.from && two.from &&
+                     one.from->buffer == two.from->buffer && one.from->buffer != Buffer::kReceive;
+  if (!writes && !sends) return;
+  const TwoSteps both = two_pieces(view_of_site(one), view_with_byte(two));
+  const Uses facts = uses(find("once", site_name(two)), both.view);
+  add(i == j ? fmt::format("once {}", site_name(one))
+             : fmt::format("once {} and {}", site_name(one), site_name(two)),
+      [=, this](Query& q) {
+        const auto [first, second] = two_at(q, both, one.path, facts);
+        std::vector<z3::expr> guards = along(q, two.path, second);
+        if (contract_.has_lengths()) {
+          const Polynomial& byte = second.variables.back();
+          append(guards, has_byte(q, *one.to, i, first, byte));
+          append(guards, has_byte(q, *two.to, j, second, byte));
+        }
+        const z3::expr same_one = same_instance(q, i == j, first, second);
+        guards.push_back(same(q, span(q, i, first), span(q, j, second)));
+        if (writes)
+          guards.push_back(q.logic.equal(q.logic.number(one.to->block, first),
+                                         q.logic.number(two.to->block, second)));
+        i == j ? show(q, guards, {same_one}, !same_one) : show(q, guards, {same_one});
+      });
+}
+
+// Every piece that is written where it does not stay is read: what reads it names it.
+void Planner::used(size_t i) {
+  const Site& site = anatomy_.sites[i];
+  const View view = view_with_byte(site);
+  const ProofStatement* statement = find("used", site_name(site));
+  const Uses facts = uses(statement, view, used_[i].size() == 1 ? 0 : -1);
+  add("used " + site_name(site), [=, this](Query& q) {
+    const Instance instance = unknowns(q, view);
+    assume(q, facts, instance);
+    append(q.hypotheses, along(q, site.path, instance));
+    const Polynomial& byte = instance.variables.back();
+    append(q.hypotheses, has_byte(q, *site.to, i, instance, byte));
+    Instance written = instance;
+    written.variables.pop_back();
+    z3::expr some = q.logic.truth(false);
+    for (size_t k = 0; k < used_[i].size(); ++k) {
+      const size_t j = used_[i][k].site;
+      Instance reader = chosen(q, used_[i][k], instance, instance.rank);
+      std::vector<z3::expr> reads = applies(q, used_[i], k, instance);
+      append(reads, along(q, anatomy_.sites[j].path, reader));
+      for (const Reading reading : readings()) {
+        if (reading.site != j) continue;
+        std::vector<z3::expr> names = has_byte(q, place(reading), j, reader, byte);
+        Instance asked = reader;
+        asked.variables.push_back(byte);
+        names.push_back(names_instance(q, writes_for(reading), asked, i, written));
+        some = some || (all(q, reads) && all(q, names));
+      }
+    }
+    if (site.to->buffer == Buffer::kReceive)  // what stays
+      some = some ||
+             names_instance(q, cover_, {instance.group, {}, {instance.rank, byte}}, i, written);
+    show(q, {}, {some}, !some);
+  });
 }
 
 }  // namespace quadrille::verifier

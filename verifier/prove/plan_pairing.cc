@@ -69,11 +69,13 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
   goals.push_back(q.logic.equal(here_key, there_key));
   if (site.moved()) {
-    const Value here = value(q, i, instance), comes = value(q, choice.site, there);
-    goals.push_back(q.logic.equal(here.low, comes.low));
-    goals.push_back(q.logic.equal(here.high, comes.high));
+    const auto [low, high] = extent(q, *site.moved(), i, instance);
+    const auto [other_low, other_high] = extent(q, *other.moved(), choice.site, there);
+    goals.push_back(q.logic.equal(low, other_low));
+    goals.push_back(q.logic.equal(high, other_high));
     // What is combined changes on the way: combine() asks.
-    if (!site.combine && !other.combine) goals.push_back(same(q, here.of, comes.of));
+    if (!site.combine && !other.combine)
+      goals.push_back(same(q, span(q, i, instance), span(q, choice.site, there)));
   }
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
   show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));

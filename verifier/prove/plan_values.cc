@@ -1,7 +1,6 @@
-// What pieces carry: what is read is what was written there before (held) and not written over in between
-// (apart), what is combined is adjacent (combine), nothing is written twice, or sent on twice (once), and
-// nothing is left over. One set of obligations for all collectives: what differs is the contract.
-// Tested with the obligations (obligations.cc).
+// What pieces carry, and that what is read is what was written there before (held) and not written over in
+// between (apart). One set of obligations for all collectives: what differs is the contract. Tested with the
+// obligations (obligations.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,12 +43,6 @@ std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access
   if (!access.range) return {{}, contract_.length(q.logic, span(q, i, instance))};
   return {q.logic.number(access.range->low, instance),
           q.logic.number(access.range->high, instance)};
-}
-
-Planner::Value Planner::value(Query& q, size_t i, const Instance& instance) const {
-  const Site& site = anatomy_.sites[i];
-  const auto [low, high] = extent(q, site.to ? *site.to : *site.from, i, instance);
-  return {span(q, i, instance), low, high};
 }
 
 z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
@@ -153,48 +146,55 @@ void Planner::piece(size_t i) {
   const Uses facts = uses(find("match", site_name(site)), view, matches_[i].size() == 1 ? 0 : -1);
   add("defined piece of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
-    const Value carried = value(q, i, instance);
-    const Polynomial zero;
-    std::vector<z3::expr> goals;
-    for (const std::optional<Access>* access : {&site.from, &site.to})
-      if (*access)
-        append(goals, within(q, q.logic.number((*access)->block, instance),
-                             contract_.blocks(q.logic, (*access)->buffer, instance)));
+    const Span carried = span(q, i, instance);
+    const auto [low, high] = extent(q, site.to ? *site.to : *site.from, i, instance);
+    std::vector<z3::expr> goals = in_buffers(q, site, instance);
     const z3::expr outside = !goals[0];
-    if (!constant_access(site)) {
-      const Span& of = carried.of;
-      if (contract_.reduces())
-        goals.push_back(q.logic.less(zero, of.number));
-      else
-        append(goals, within(q, of.first, q.logic.ranks(of.group)));
-      append(goals, within(q, of.block,
-                           contract_.has_targets() ? q.logic.ranks(contract_.other(of.group))
-                                                   : Polynomial::constant(1)));
-    }
+    if (!constant_access(site)) append(goals, is_span(q, carried));
     const bool travels = site.is_message() && contract_.has_own() &&
                          (site.kind == Site::Kind::kReceive || contract_.has_targets());
     const z3::expr own =
-        q.logic.equal(carried.of.first, contract_.has_targets() ? carried.of.block : instance.rank);
+        q.logic.equal(carried.first, contract_.has_targets() ? carried.block : instance.rank);
     if (travels) goals.push_back(!own);
-    goals.push_back(q.logic.less_equal(zero, carried.low));
+    goals.push_back(q.logic.less_equal({}, low));
     // Where blocks have lengths, no empty message is sent.
-    goals.push_back(uses_counts(program_) && site.is_message()
-                        ? q.logic.less(carried.low, carried.high)
-                        : q.logic.less_equal(carried.low, carried.high));
-    goals.push_back(q.logic.less_equal(carried.high, contract_.length(q.logic, carried.of)));
+    goals.push_back(uses_counts(program_) && site.is_message() ? q.logic.less(low, high)
+                                                               : q.logic.less_equal(low, high));
+    goals.push_back(q.logic.less_equal(high, contract_.length(q.logic, carried)));
     if (site.from && site.to) {
-      const auto [low, high] = extent(q, *site.from, i, instance);
-      goals.push_back(q.logic.equal(low, carried.low));
-      goals.push_back(q.logic.equal(high, carried.high));
+      const auto [from, to] = extent(q, *site.from, i, instance);
+      goals.push_back(q.logic.equal(from, low));
+      goals.push_back(q.logic.equal(to, high));
       // From one buffer of the call to another: what is there is wanted there.
       if (contract_.is_constant(site.from->buffer) && constant_access(site) == &*site.to)
         goals.push_back(
-            same(q, carried.of,
+            same(q, carried,
                  contract_.known(site.from->buffer, q.logic.number(site.from->block, instance),
                                  instance)));
     }
     show(q, {}, goals, travels ? own : outside);
   });
+}
+
+std::vector<z3::expr> Planner::in_buffers(Query& q, const Site& site,
+                                          const Instance& instance) const {
+  std::vector<z3::expr> result;
+  for (const std::optional<Access>* access : {&site.from, &site.to})
+    if (*access)
+      append(result, within(q, q.logic.number((*access)->block, instance),
+                            contract_.blocks(q.logic, (*access)->buffer, instance)));
+  return result;
+}
+
+std::vector<z3::expr> Planner::is_span(Query& q, const Span& span) const {
+  const Polynomial one = Polynomial::constant(1);
+  std::vector<z3::expr> result = within(
+      q, span.block, contract_.has_targets() ? q.logic.ranks(contract_.other(span.group)) : one);
+  if (contract_.reduces())
+    result.push_back(q.logic.less_equal(one, span.number));
+  else
+    append(result, within(q, span.first, q.logic.ranks(span.group)));
+  return result;
 }
 
 // What lies in the receive buffer before the first step: a rank's own block, where it is copied first.
@@ -328,123 +328,6 @@ z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading
           ? q.logic.truth(false)
           : q.logic.equal(key(q, read.step, second), key(q, written.step, first));
   return fine || in_one_step || same(q, span(q, i, first), span(q, choice.site, before));
-}
-
-// ---- What is combined
-
-// What comes is beside what is there, on the stated side, or on either where the operator commutes; what is
-// left is both.
-void Planner::combine(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const std::vector<Choice>& sources = site.kind == Site::Kind::kReduce ? held_[i] : matches_[i];
-  const View view = view_with_byte(site);
-  const Uses facts = uses(find("combine", site_name(site)), view);
-  add("combine " + site_name(site), [=, this](Query& q) {
-    const Instance instance = unknowns(q, view);
-    assume(q, facts, instance);
-    assume_reading(q, {i, true}, instance);
-    const Span left = span(q, i, instance);
-    std::vector<z3::expr> goals, less;
-    for (size_t a = 0; a < sources.size(); ++a)
-      for (size_t b = 0; b < base_[i].size(); ++b) {
-        std::vector<z3::expr> guards = applies(q, sources, a, instance);
-        append(guards, applies(q, base_[i], b, instance));
-        const Instance source = site.is_message() ? at_peer(q, sources[a], site, instance)
-                                                  : chosen(q, sources[a], instance, instance.rank),
-                       before = chosen(q, base_[i][b], instance, instance.rank);
-        const Span comes = span(q, sources[a].site, source),
-                   is_there = span(q, base_[i][b].site, before);
-        for (const z3::expr& goal : combined(q, *site.combine, comes, is_there, left))
-          goals.push_back(z3::implies(all(q, guards), goal));
-        less.push_back(z3::implies(all(q, guards), q.logic.equal(left.number, comes.number)));
-      }
-    show(q, {}, goals, all(q, less));
-  });
-}
-
-std::vector<z3::expr> Planner::combined(Query& q, Side side, const Span& comes,
-                                        const Span& is_there, const Span& left) const {
-  const auto follows = [&](const Span& a, const Span& b) {
-    return same_rank(q, left.group, left.first, a.first) &&
-           same_rank(q, left.group, a.first + a.number, b.first);
-  };
-  z3::expr adjacent = side == Side::kLeft ? follows(comes, is_there) : follows(is_there, comes);
-  if (program_.commutative)
-    adjacent =
-        adjacent || (side == Side::kLeft ? follows(is_there, comes) : follows(comes, is_there));
-  return {adjacent, q.logic.truth(comes.group == left.group && is_there.group == left.group),
-          q.logic.equal(comes.block, left.block), q.logic.equal(is_there.block, left.block),
-          q.logic.equal(left.number, comes.number + is_there.number)};
-}
-
-// ---- What goes on
-
-// Of what is written to the blocks of one buffer, no two are the same; nor, where nothing else says how often
-// each is sent, what one rank sends from one buffer: each piece that is written there goes on.
-void Planner::once(size_t i, size_t j) {
-  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-  const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
-                      !contract_.is_constant(one.to->buffer);
-  const bool relays = program_.temporary_blocks != quadrille::constant(0);
-  const bool sends = relays && !contract_.has_lengths() && one.kind == Site::Kind::kSend &&
-                     two.kind == Site::Kind::kSend && one.from && two.from &&
-                     one.from->buffer == two.from->buffer && one.from->buffer != Buffer::kReceive;
-  if (!writes && !sends) return;
-  const TwoSteps both = two_pieces(view_of_site(one), view_with_byte(two));
-  const Uses facts = uses(find("once", site_name(two)), both.view);
-  add(i == j ? fmt::format("once {}", site_name(one))
-             : fmt::format("once {} and {}", site_name(one), site_name(two)),
-      [=, this](Query& q) {
-        const auto [first, second] = two_at(q, both, one.path, facts);
-        std::vector<z3::expr> guards = along(q, two.path, second);
-        if (contract_.has_lengths()) {
-          const Polynomial& byte = second.variables.back();
-          append(guards, has_byte(q, *one.to, i, first, byte));
-          append(guards, has_byte(q, *two.to, j, second, byte));
-        }
-        const z3::expr same_one = same_instance(q, i == j, first, second);
-        guards.push_back(same(q, span(q, i, first), span(q, j, second)));
-        if (writes)
-          guards.push_back(q.logic.equal(q.logic.number(one.to->block, first),
-                                         q.logic.number(two.to->block, second)));
-        i == j ? show(q, guards, {same_one}, !same_one) : show(q, guards, {same_one});
-      });
-}
-
-// Every piece that is written where it does not stay is read: what reads it names it.
-void Planner::used(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const View view = view_with_byte(site);
-  const ProofStatement* statement = find("used", site_name(site));
-  const Uses facts = uses(statement, view, used_[i].size() == 1 ? 0 : -1);
-  add("used " + site_name(site), [=, this](Query& q) {
-    const Instance instance = unknowns(q, view);
-    assume(q, facts, instance);
-    append(q.hypotheses, along(q, site.path, instance));
-    const Polynomial& byte = instance.variables.back();
-    append(q.hypotheses, has_byte(q, *site.to, i, instance, byte));
-    Instance written = instance;
-    written.variables.pop_back();
-    z3::expr some = q.logic.truth(false);
-    for (size_t k = 0; k < used_[i].size(); ++k) {
-      const size_t j = used_[i][k].site;
-      Instance reader = chosen(q, used_[i][k], instance, instance.rank);
-      std::vector<z3::expr> reads = applies(q, used_[i], k, instance);
-      append(reads, along(q, anatomy_.sites[j].path, reader));
-      for (const Reading reading : readings()) {
-        if (reading.site != j) continue;
-        std::vector<z3::expr> names = has_byte(q, place(reading), j, reader, byte);
-        Instance asked = reader;
-        asked.variables.push_back(byte);
-        names.push_back(names_instance(q, writes_for(reading), asked, i, written));
-        some = some || (all(q, reads) && all(q, names));
-      }
-    }
-    if (site.to->buffer == Buffer::kReceive)  // what stays
-      some = some ||
-             names_instance(q, cover_, {instance.group, {}, {instance.rank, byte}}, i, written);
-    show(q, {}, {some}, !some);
-  });
 }
 
 }  // namespace quadrille::verifier

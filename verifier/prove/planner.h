@@ -167,19 +167,14 @@ class Planner {
   bool with_its_message(size_t i, const Choice& choice) const;
   void peer(const Site& site, const View& view, const Uses& facts);
 
-  // ---- What is read and written: held, apart, combine and once (plan_values.cc)
+  // ---- What is read and written: held and apart (plan_values.cc)
 
-  // What a piece carries: of a contribution, bytes, or elements, low .. high - 1. Where blocks travel
-  // whole, however long they are, low and high mean nothing.
-  struct Value {
-    Span of;
-    Polynomial low, high;
-  };
   // A piece that is read, or what another is combined with.
   struct Reading {
     size_t site;
     bool base;
   };
+  std::vector<Reading> readings() const;
   const Access& place(Reading reading) const {
     const Site& site = anatomy_.sites[reading.site];
     return reading.base ? *site.to : *site.from;
@@ -195,11 +190,10 @@ class Planner {
   // The access that says what a site carries, where the proof need not.
   const Access* constant_access(const Site& site) const;
   // What is sent, or copied, or left where something is received or combined.
-  Value value(Query& q, size_t i, const Instance& instance) const;
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
   z3::expr same(Query& q, const Span& a, const Span& b) const;
-  // From where to where in the block.
+  // From where to where in the block; 0 .. 0 where blocks travel whole, however long they are.
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
   std::vector<z3::expr> has_byte(Query& q, const Access& access, size_t i, const Instance& instance,
@@ -213,8 +207,10 @@ class Planner {
   z3::expr written_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                           const Instance& second) const;
   void values();
-  std::vector<Reading> readings() const;
   void piece(size_t i);
+  std::vector<z3::expr> in_buffers(Query& q, const Site& site, const Instance& instance) const;
+  // What the proof says of a span: of whom, and for whom, it may be.
+  std::vector<z3::expr> is_span(Query& q, const Span& span) const;
   bool own_is_there() const;
   void held(Reading reading);
   void held_case(Reading reading, size_t k);
@@ -224,13 +220,18 @@ class Planner {
                  const Instance& second) const;
   z3::expr undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
                        const Instance& second, const Choice& choice) const;
+  // At one rank, with so many variables in common.
+  static TwoSteps two_pieces(const View& a, const View& b, size_t shared = 0) {
+    return two_of(a, b, shared, true);
+  }
+
+  // ---- combine (plan_combine.cc)
+
   void combine(size_t i);
   std::vector<z3::expr> combined(Query& q, Side side, const Span& comes, const Span& is_there,
                                  const Span& left) const;
-  void once(size_t i, size_t j);
-  void used(size_t i);
 
-  // ---- final, and what comes into the receive buffer once (plan_final.cc)
+  // ---- final, once and used (plan_final.cc)
 
   // Of a block of the receive buffer of a rank: what is to be there.
   struct Ends {
@@ -248,10 +249,8 @@ class Planner {
   void copy_case(size_t k);
   void once(size_t i);
   void sent_before_overwritten(size_t i);
-  // At one rank, with so many variables in common.
-  static TwoSteps two_pieces(const View& a, const View& b, size_t shared = 0) {
-    return two_of(a, b, shared, true);
-  }
+  void once(size_t i, size_t j);
+  void used(size_t i);
 
   // ---- keys (plan_keys.cc)
 
