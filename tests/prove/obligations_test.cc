@@ -365,8 +365,9 @@ TEST(Obligations, WhatHasNoProofSystemIsSaidSo) {
               HasSubstr("a table of counts in an all-to-all"));
   EXPECT_THAT(prove(factor("copy send[rank]", "copy recv[rank]"), kFactorProof).error,
               HasSubstr("'copies' names what is no copy of a block from send to receive buffer"));
-  EXPECT_THAT(prove("algorithm a for broadcast\nstep 0\n", "cover\n").error,
-              HasSubstr("only collectives without a root"));
+  EXPECT_THAT(
+      prove("algorithm a for allreduce between groups\ntable m = counts\nstep 0\n", "").error,
+      HasSubstr("counts of a reduction between groups, of which each may have another"));
   const std::string twice =
       factor("      send send[peer] to peer\n",
              "      send send[peer] to peer\n      send send[peer] to peer\n");

@@ -18,9 +18,6 @@
 namespace quadrille {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-
 constexpr const char* kFolder = "tests/prove/programs";
 
 std::string file(const std::string& name) {
@@ -159,6 +156,18 @@ TEST(Changed, EachFailsWhereItIsWrong) {
        {},
        {"match send 2", "used receive 1", "used receive 2", "held copy 1, case 2"},
        "1 and 2x1: match"},
+      {"the root is another",
+       "broadcast_chain",
+       {{"wrap(rank - root, ranks)", "rank"}},
+       {},
+       {"match send 1", "match receive 1, case 1", "match receive 1, case 2", "match send 2"},
+       "2x1, root 1: keys"},
+      {"what lies nearer is added first",
+       "reduce_chain",
+       {{"receive right temp[0] from rank + 1", "receive left temp[0] from rank + 1"}},
+       {},
+       {"combine receive 1"},
+       "2x1: place"},
       {"the other group cuts otherwise",
        "segment_map_v",
        {{"min(k, R[ranks] mod remote_ranks)",

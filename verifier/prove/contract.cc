@@ -1,36 +1,40 @@
-// Tested by tests/prove/contract_test.cc.
 #include "verifier/prove/contract.h"
 
 namespace quadrille::verifier {
 
-Polynomial Contract::blocks(Logic& logic, Buffer buffer, const Instance& instance) const {
-  const Polynomial one = Polynomial::constant(1), peers = logic.ranks(other(instance.group));
-  if (buffer == Buffer::kTemporary) return logic.number(program_.temporary_blocks, instance);
-  switch (program_.collective) {
-    case Collective::kAlltoall: return peers;
-    case Collective::kAllgather: return buffer == Buffer::kSend ? one : peers;
-    case Collective::kReduceScatter: return buffer == Buffer::kSend ? peers : one;
-    default: return one;
-  }
+z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& block,
+                             const Instance& instance) const {
+  const bool send = buffer == Buffer::kSend;
+  Polynomial blocks = Polynomial::constant(1);
+  if (send ? has_targets() : has_sources()) blocks = logic.ranks(other(instance.group));
+  if (buffer == Buffer::kTemporary) blocks = logic.number(program_.temporary_blocks, instance);
+  const z3::expr within = logic.less_equal({}, block) && logic.less(block, blocks);
+  if (!rooted(program_.collective) || buffer == Buffer::kTemporary) return within;
+  // The root is in the first of two groups, and the leaves in the second.
+  if (from_root() != send)
+    return within && logic.truth(program_.groups == 1 || instance.group == 1);
+  return within && logic.equal(instance.rank, logic.root()) && logic.truth(instance.group == 0);
 }
 
-Span Contract::known(Buffer buffer, const Polynomial& block, const Instance& instance) const {
+Span Contract::known(Logic& logic, Buffer buffer, const Polynomial& block,
+                     const Instance& instance) const {
   const Polynomial one = Polynomial::constant(1), zero;
   if (buffer == Buffer::kSend)
     return {instance.group, instance.rank, one, has_targets() ? block : zero};
-  return {other(instance.group), block, one, has_targets() ? instance.rank : zero};
+  return {other(instance.group), from_root() ? logic.root() : block, one,
+          has_targets() ? instance.rank : zero};
 }
 
 Span Contract::required(Logic& logic, const Polynomial& block, const Instance& instance) const {
-  if (!reduces()) return known(Buffer::kReceive, block, instance);
+  if (!reduces()) return known(logic, Buffer::kReceive, block, instance);
   const int from = other(instance.group);
   return {from, {}, logic.ranks(from), has_targets() ? instance.rank : Polynomial{}};
 }
 
 Polynomial Contract::length(Logic& logic, const Span& span) const {
   if (!has_lengths()) return {};
-  if (program_.collective == Collective::kAllgather) return logic.count(span.group, span.first);
-  return logic.count(other(span.group), span.block);
+  if (reduces() || has_targets()) return logic.count(other(span.group), span.block);
+  return logic.count(span.group, span.first);
 }
 
 }  // namespace quadrille::verifier

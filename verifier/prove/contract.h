@@ -1,5 +1,5 @@
 // What a collective says of its buffers, as terms of a solver: schedule/collective.h over unknowns, which
-// tests/prove/contract_test.cc compares with it. Collectives without a root.
+// tests/prove/two_groups_test.cc compares with it.
 #ifndef QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 #define QUADRILLE_VERIFIER_PROVE_CONTRACT_H_
 
@@ -24,10 +24,17 @@ class Contract {
   bool has_own() const { return !reduces() && program_.groups == 1; }
   // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
-  // Whether each rank has a contribution to each that receives, and not one for all.
+  // Whether a rank has a contribution to each that receives, and not one for all.
   bool has_targets() const {
     return program_.collective == Collective::kAlltoall ||
+           program_.collective == Collective::kScatter ||
            program_.collective == Collective::kReduceScatter;
+  }
+  // Whether a receive buffer has a block of each that contributes.
+  bool has_sources() const {
+    return program_.collective == Collective::kAlltoall ||
+           program_.collective == Collective::kAllgather ||
+           program_.collective == Collective::kGather;
   }
   // Whether its blocks always hold, or are to hold, the same.
   bool is_constant(Buffer buffer) const {
@@ -36,15 +43,22 @@ class Contract {
   // The group that those of this one receive from, and send to.
   int other(int group) const { return program_.groups == 2 ? 1 - group : group; }
 
-  Polynomial blocks(Logic& logic, Buffer buffer, const Instance& instance) const;
+  // That a rank has that block.
+  z3::expr has_block(Logic& logic, Buffer buffer, const Polynomial& block,
+                     const Instance& instance) const;
   // What the block of a constant buffer holds at a rank.
-  Span known(Buffer buffer, const Polynomial& block, const Instance& instance) const;
+  Span known(Logic& logic, Buffer buffer, const Polynomial& block, const Instance& instance) const;
   // What a rank's receive block is to hold at the end.
   Span required(Logic& logic, const Polynomial& block, const Instance& instance) const;
   // How many bytes, or elements, a contribution has, where blocks have lengths.
   Polynomial length(Logic& logic, const Span& span) const;
 
  private:
+  bool from_root() const {
+    return program_.collective == Collective::kBroadcast ||
+           program_.collective == Collective::kScatter;
+  }
+
   const Program& program_;
 };
 

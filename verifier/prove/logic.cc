@@ -176,7 +176,7 @@ Polynomial Logic::number(const Expression& e, const Instance& instance) {
     case Operator::kRanks: return ranks(instance.group);
     case Operator::kRemoteRanks: return ranks(1 - instance.group);
     case Operator::kGroup: return Polynomial::constant(instance.group);
-    case Operator::kRoot: return fresh("root");
+    case Operator::kRoot: return root();
     case Operator::kLength: return length(e.value, instance.group);
     case Operator::kElement:
       return element(e.value, instance.group, number(e.operands[0], instance));

@@ -92,6 +92,8 @@ class Logic {
   // have been shown equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
+  Polynomial root() { return fresh("root"); }
+
   void forget_rewrites() { rewrites_.clear(); }
 
   // Nothing is known of sums of a table of expressions any more: that its entries are at least 1 is

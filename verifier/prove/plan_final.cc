@@ -13,15 +13,15 @@ namespace quadrille::verifier {
 // blocks have lengths, a byte of it.
 View Planner::ends_view() const {
   View view{{"target"}, {}, false};
-  if (!contract_.reduces()) view.unknowns.insert(view.unknowns.begin(), "source");
+  if (contract_.has_sources()) view.unknowns.insert(view.unknowns.begin(), "source");
   if (contract_.has_lengths()) view.unknowns.emplace_back(kByte);
   return view;
 }
 
 Planner::Ends Planner::ends(Query& q, const Instance& asked) const {
-  const bool reduces = contract_.reduces();
-  Ends ends{reduces ? Polynomial{} : asked.variables[0],
-            {asked.group, asked.variables[reduces ? 0 : 1], {}},
+  const bool sources = contract_.has_sources();
+  Ends ends{sources ? asked.variables[0] : Polynomial{},
+            {asked.group, asked.variables[sources ? 1 : 0], {}},
             {}};
   ends.wanted = contract_.required(q.logic, ends.block, ends.target);
   return ends;
@@ -29,12 +29,24 @@ Planner::Ends Planner::ends(Query& q, const Instance& asked) const {
 
 void Planner::assume_ends(Query& q, const Instance& asked) const {
   const Ends ends = this->ends(q, asked);
+  q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, ends.block, ends.target));
   in_range(q, ends.target);
-  append(q.hypotheses,
-         within(q, ends.block, contract_.blocks(q.logic, Buffer::kReceive, ends.target)));
-  if (contract_.has_own()) q.hypotheses.push_back(!q.logic.equal(ends.block, ends.target.rank));
+  if (contract_.has_own()) q.hypotheses.push_back(!is_own(q, ends));
   if (contract_.has_lengths())
     append(q.hypotheses, within(q, asked.variables.back(), contract_.length(q.logic, ends.wanted)));
+}
+
+// Whether a rank contributes it to itself.
+z3::expr Planner::is_own(Query& q, const Ends& ends) {
+  return q.logic.equal(ends.wanted.first, ends.target.rank);
+}
+
+// A rank that has a block of its own.
+void Planner::assume_own(Query& q, const Instance& instance) const {
+  const Polynomial block = contract_.has_sources() ? instance.rank : Polynomial{};
+  q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, block, instance));
+  if (rooted(program_.collective))
+    q.hypotheses.push_back(q.logic.equal(instance.rank, q.logic.root()));
 }
 
 void Planner::cover() {
@@ -71,7 +83,7 @@ void Planner::cover_case(size_t k) {
     }
     if (contract_.has_lengths())
       append(goals, has_byte(q, *site.to, i, there, asked.variables.back()));
-    show(q, {}, goals, contract_.has_own() ? q.logic.equal(ends.block, ends.target.rank) : !block);
+    show(q, {}, goals, contract_.has_own() ? is_own(q, ends) : !block);
   });
 }
 
@@ -101,7 +113,7 @@ void Planner::last_write(size_t i) {
 void Planner::copies() {
   const View view{{}, {}, true};
   exhaustive("final own block", copies_, view, uses(find("copies", ""), view),
-             [](Query&, const Instance&) {});
+             [this](Query& q, const Instance& instance) { assume_own(q, instance); });
   for (size_t k = 0; k < copies_.size() && error_.empty(); ++k) copy_case(k);
 }
 
@@ -115,13 +127,15 @@ void Planner::copy_case(size_t k) {
   add(case_name("final own block", copies_, k), [=, this](Query& q) {
     const Instance instance = unknowns(q, view);
     assume(q, facts, instance);
+    assume_own(q, instance);
     append(q.hypotheses, applies(q, copies_, k, instance));
     const Instance copier = chosen(q, copies_[k], instance, instance.rank);
     const Polynomial from = q.logic.number(site.from->block, copier),
+                     to = q.logic.number(site.to->block, copier),
                      own = contract_.has_targets() ? instance.rank : Polynomial{};
     std::vector<z3::expr> goals = along(q, site.path, copier);
     goals.push_back(q.logic.equal(from, own));
-    goals.push_back(q.logic.equal(q.logic.number(site.to->block, copier), instance.rank));
+    goals.push_back(q.logic.equal(to, contract_.has_sources() ? instance.rank : Polynomial{}));
     show(q, {}, goals, q.logic.less(from, own));
   });
 }
@@ -137,8 +151,9 @@ void Planner::once(size_t i) {
   add(name, [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     apply_rewrites(q, rewriting, instance);
-    Instance asked{instance.group, {}, {q.logic.number(site.to->block, instance), instance.rank}};
-    Instance written = instance;
+    const Polynomial block = q.logic.number(site.to->block, instance);
+    Instance asked{instance.group, {}, {instance.rank}}, written = instance;
+    if (contract_.has_sources()) asked.variables.insert(asked.variables.begin(), block);
     if (contract_.has_lengths()) {
       append(q.hypotheses, has_byte(q, *site.to, i, instance, instance.variables.back()));
       asked.variables.push_back(instance.variables.back());
@@ -146,7 +161,7 @@ void Planner::once(size_t i) {
     }
     z3::expr named = names_instance(q, cover_, asked, i, written);
     if (site.kind == Site::Kind::kCopy && contract_.has_own()) {
-      const z3::expr own = q.logic.equal(asked.variables[0], instance.rank);
+      const z3::expr own = is_own(q, ends(q, asked));
       named = (!own && named) ||
               (own && names_instance(q, copies_, {instance.group, instance.rank, {}}, i, written));
     }

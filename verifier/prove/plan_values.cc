@@ -31,7 +31,8 @@ const Access* Planner::constant_access(const Site& site) const {
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   if (const Access* access = constant_access(site))
-    return contract_.known(access->buffer, q.logic.number(access->block, instance), instance);
+    return contract_.known(q.logic, access->buffer, q.logic.number(access->block, instance),
+                           instance);
   const Carried& carried = *carries_[i];
   return {carried.remote ? 1 - instance.group : instance.group,
           q.logic.number(carried.source, instance), q.logic.number(carried.number, instance),
@@ -169,8 +170,8 @@ void Planner::piece(size_t i) {
       if (contract_.is_constant(site.from->buffer) && constant_access(site) == &*site.to)
         goals.push_back(
             same(q, carried,
-                 contract_.known(site.from->buffer, q.logic.number(site.from->block, instance),
-                                 instance)));
+                 contract_.known(q.logic, site.from->buffer,
+                                 q.logic.number(site.from->block, instance), instance)));
     }
     show(q, {}, goals, travels ? own : outside);
   });
@@ -181,8 +182,8 @@ std::vector<z3::expr> Planner::in_buffers(Query& q, const Site& site,
   std::vector<z3::expr> result;
   for (const std::optional<Access>* access : {&site.from, &site.to})
     if (*access)
-      append(result, within(q, q.logic.number((*access)->block, instance),
-                            contract_.blocks(q.logic, (*access)->buffer, instance)));
+      result.push_back(contract_.has_block(q.logic, (*access)->buffer,
+                                           q.logic.number((*access)->block, instance), instance));
   return result;
 }
 

@@ -315,6 +315,8 @@ Instance Planner::unknowns(Query& q, const View& view) const {
   if (view.has_rank) in_range(q, instance);
   for (const Expression& requirement : program_.requirements)
     q.hypotheses.push_back(q.logic.condition(requirement, instance));
+  if (rooted(program_.collective))
+    append(q.hypotheses, within(q, q.logic.root(), q.logic.ranks(0)));
   for (int group = 0; group < program_.groups; ++group)
     q.hypotheses.push_back(
         q.logic.less_equal(q.logic.ranks(group), Polynomial::constant(kMaxRanks)));

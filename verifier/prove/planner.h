@@ -242,6 +242,8 @@ class Planner {
   View ends_view() const;
   Ends ends(Query& q, const Instance& asked) const;
   void assume_ends(Query& q, const Instance& asked) const;
+  static z3::expr is_own(Query& q, const Ends& ends);
+  void assume_own(Query& q, const Instance& instance) const;
   void cover();
   void cover_case(size_t k);
   void last_write(size_t i);

@@ -76,17 +76,21 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   if (static_cast<int64_t>(counts) > calls.most_ranks) return false;
   std::vector<int64_t> of_job(std::max<int64_t>(2, ranks));
   std::iota(of_job.begin(), of_job.end(), 1);
-  // An odometer of parameters and counts.
+  std::vector<int64_t> roots(rooted(program.collective) ? groups[0].ranks() : 1);
+  std::iota(roots.begin(), roots.end(), 0);
+  // An odometer of parameters, counts and roots.
   std::vector<const std::vector<int64_t>*> values;
   for (const Parameter& parameter : program.parameters)
     values.push_back(parameter.at_call ? &calls.parameters : &of_job);
   values.resize(values.size() + counts, &calls.counts);
+  values.push_back(&roots);
   std::vector<size_t> wheels(values.size());
   for (int64_t cases = 0; cases < kMostCases; ++cases) {
     Job job{groups, {}};
     Call call;
     if (counts > 0) call.counts.resize(groups.size());
-    for (size_t i = 0; i < values.size(); ++i) {
+    call.root = roots[wheels.back()];
+    for (size_t i = 0; i + 1 < values.size(); ++i) {
       const int64_t value = (*values[i])[wheels[i]];
       const bool is_count = i >= program.parameters.size();
       const bool at_call = !is_count && program.parameters[i].at_call;
@@ -148,6 +152,7 @@ std::string job_text(const Job& job, const Call& call) {
   for (const int64_t parameter : job.parameters)
     if (parameter != kRuleNone) text += fmt::format(", parameter {}", parameter);
   for (const int64_t parameter : call.parameters) text += fmt::format(", parameter {}", parameter);
+  if (call.root != 0) text += fmt::format(", root {}", call.root);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "schedule/binding.h"
 #include "schedule/traverse.h"
 
 namespace quadrille::verifier {
@@ -23,8 +24,7 @@ class Anatomist {
  public:
   Anatomy run(const Program& program) {
     collective_ = program.collective;
-    if (rooted(collective_))
-      unsupported("only collectives without a root have a proof system so far");
+
     if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
     if (program.temporary_blocks != constant(0))
@@ -42,8 +42,10 @@ class Anatomist {
   }
 
   void two_groups(const Program& program) {
-    if (collective_ == Collective::kAllreduce)
-      unsupported("an allreduce between groups, of which each may have another count");
+    const bool one_count =
+        collective_ == Collective::kAllreduce || collective_ == Collective::kReduce;
+    if (one_count && uses_counts(program))
+      unsupported("counts of a reduction between groups, of which each may have another");
     if (program.port.kind != PortKind::kNone && program.port.per == PortScope::kNode)
       unsupported("a port of nodes between groups");
     if (program.in_place) unsupported("a call in place between groups");
