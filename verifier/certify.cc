@@ -15,8 +15,6 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr int64_t kRanksChecked = 6;
-
 // An array of those bytes, each as a literal. Whatever is read from a file becomes numbers in the
 // source, so that no text in it can be more than text.
 template <class Bytes>

@@ -176,6 +176,14 @@ class Session {
           "holds at every rank, and it deadlocks\n",
           named.name, kRanksTried);
       worst_ = ExitCode::kUnknown;
+    } else if (const auto job =
+                   failed == result.obligations.end() ? contradiction(named, plan) : std::nullopt) {
+      fmt::print(
+          "{}: REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; please report "
+          "this mistake of "
+          "the verifier\n",
+          named.name, job->text(), job->violation.detail);
+      worst_ = ExitCode::kRefuted;
     } else if (failed == result.obligations.end()) {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
@@ -188,6 +196,12 @@ class Session {
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
     for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
     exports_.push_back(std::move(result.exports));
+  }
+
+  // Of a proof from a file. Those that the verifier brings were checked when it was made (certify.cc).
+  std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan) const {
+    if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
+    return find_failing_job(named.proof.program, kRanksChecked, true);
   }
 
   // An obligation failed: does the program go wrong somewhere, or is only the proof too weak?

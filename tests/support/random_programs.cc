@@ -80,7 +80,7 @@ Program skeleton(Random& random) {
   std::string text = expanded(any_of(kRandomSkeletons, random), random);
   for (const auto& [name, alternatives] : kRandomDraws) {
     const std::string drawn = expanded(alternatives, random);
-    replace_all(text, name, [&] { return drawn; });
+    replace_all(text, name, [&]() -> const std::string& { return drawn; });
   }
   replace_all(text, "@far", [&] { return fmt::format("{}", far(random)); });
   Result<Program> program = parse_program(text, "a skeleton");

@@ -67,9 +67,14 @@ Logic::Logic(z3::context& context, const Program& program)
       context_(context),
       multiply_(context_.function("qd_times", context_.int_sort(), context_.int_sort(),
                                   context_.int_sort())) {
+  std::map<std::string, TableOf> known;
   for (int64_t i = 0; i < static_cast<int64_t>(program.tables.size()); ++i)
-    for (int group = 0; group < program.groups; ++group)
-      if (same_table(i, group) == TableOf{i, group}) tables_.push_back({i, group});
+    for (int group = 0; group < program.groups; ++group) {
+      const TableOf table{i, group};
+      const auto [first, is_new] = known.emplace(meaning(table), table);
+      same_.emplace(table, first->second);
+      if (is_new) tables_.push_back(table);
+    }
 }
 
 Polynomial Logic::atom(const z3::expr& expression) {
@@ -214,8 +219,9 @@ std::string Logic::meaning(const Expression& e, int group) const {
   }
   const bool of_table =
       e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
-  std::string text = fmt::format("{} {}", static_cast<int>(e.op),
-                                 of_table ? meaning({e.value, group}) : std::to_string(e.value));
+  std::string text =
+      fmt::format("{} {}", static_cast<int>(e.op),
+                  of_table ? table_name(same_table(e.value, group)) : std::to_string(e.value));
   for (const Expression& operand : e.operands) text += " (" + meaning(operand, group) + ")";
   return text;
 }
@@ -228,21 +234,12 @@ std::string Logic::meaning(TableOf table) const {
     case TableKind::kRemoteNodes: return fmt::format("nodes {}", 1 - group);
     case TableKind::kCounts: return fmt::format("counts {}", group);
     case TableKind::kRemoteCounts: return fmt::format("counts {}", 1 - group);
-    case TableKind::kPrefix: return "prefix " + meaning({t.source, group});
-    case TableKind::kDistinct: return "distinct " + meaning({t.source, group});
+    case TableKind::kPrefix: return "prefix " + table_name(source(table));
+    case TableKind::kDistinct: return "distinct " + table_name(source(table));
     default:
       return fmt::format("{} ({}) ({})", static_cast<int>(t.kind), meaning(t.first, group),
                          meaning(t.second, group));
   }
-}
-
-Logic::TableOf Logic::same_table(int64_t table, int group) const {
-  const std::string wanted = meaning({table, group});
-  for (int64_t i = 0; i < table; ++i)
-    for (int of = 0; of < program_.groups; ++of)
-      if (meaning({i, of}) == wanted) return {i, of};
-  // One of a kind may come in both groups.
-  return {table, group == 1 && meaning({table, 0}) == wanted ? 0 : group};
 }
 
 // Of one that stands for all that are the same.

@@ -94,8 +94,6 @@ class Logic {
 
   Polynomial root() { return fresh("root"); }
 
-  void forget_rewrites() { rewrites_.clear(); }
-
   // Nothing is known of sums of a table of expressions any more: that its entries are at least 1 is
   // still to be shown.
   void doubt_sums() { sums_known_ = false; }
@@ -135,7 +133,7 @@ class Logic {
   // The same of two tables that are one.
   std::string meaning(TableOf table) const;
   std::string meaning(const Expression& expression, int group) const;
-  TableOf same_table(int64_t table, int group) const;
+  TableOf same_table(int64_t table, int group) const { return same_.at({table, group}); }
   Polynomial element(TableOf table, const Polynomial& index);
   // The same term, about which nothing but what a fact says of it becomes known.
   Polynomial entry(TableOf table, const Polynomial& index) {
@@ -165,6 +163,7 @@ class Logic {
   std::map<unsigned, int> atom_numbers_;  // by the identity of the solver's term
   z3::func_decl multiply_;
   std::vector<z3::expr> known_;
+  std::map<TableOf, TableOf> same_;
   std::vector<TableOf> tables_;  // each once, sources before what is made of them
   std::vector<Application> elements_, locations_;
   std::map<std::pair<TableOf, unsigned>, bool> seen_elements_, seen_locations_;

@@ -39,10 +39,10 @@
 // (runtime/exec/order.c): it posts early only what nothing touches before. `used` is none of them: what comes
 // of a program does not depend on it.
 //
-// Nothing that was moved by an all-to-all is left over, without `used`: of each contribution count the pieces
-// sent from the send buffer (F), sent from (R) and written to (W) temporary blocks, and received into the receive
-// buffer (T). F + R = W + T by match, T = 1 by final and once, F <= 1 and R <= W by once and held, as no two reads
-// have one write. Hence F = 1 and R = W.
+// In an all-to-all in which messages alone touch temporary blocks, and none comes from the receive buffer, nothing is
+// left over, without `used`: of each contribution count the pieces sent from the send buffer (F), sent from (R) and
+// written to (W) temporary blocks, and received into the receive buffer (T). F + R = W + T by match, T = 1 by
+// final and once, F <= 1 and R <= W by once and held, as no two reads have one write. Hence F = 1 and R = W.
 //
 // That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
 // receive is posted; so no send is ever done, and no receive posted.

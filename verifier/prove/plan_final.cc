@@ -243,28 +243,31 @@ void Planner::used(size_t i) {
     const Instance instance = unknowns(q, view);
     assume(q, facts, instance);
     append(q.hypotheses, along(q, site.path, instance));
-    const Polynomial& byte = instance.variables.back();
-    append(q.hypotheses, has_byte(q, *site.to, i, instance, byte));
     Instance written = instance;
-    written.variables.pop_back();
+    written.variables.resize(site.variables.size());
+    // The byte, where there is one, is the last variable of the reader too.
+    const auto with_byte = [&](Instance other) {
+      if (contract_.has_lengths()) other.variables.push_back(instance.variables.back());
+      return other;
+    };
+    if (contract_.has_lengths())
+      append(q.hypotheses, has_byte(q, *site.to, i, instance, instance.variables.back()));
     z3::expr some = q.logic.truth(false);
     for (size_t k = 0; k < used_[i].size(); ++k) {
       const size_t j = used_[i][k].site;
-      Instance reader = chosen(q, used_[i][k], instance, instance.rank);
+      const Instance reader = with_byte(chosen(q, used_[i][k], instance, instance.rank));
       std::vector<z3::expr> reads = applies(q, used_[i], k, instance);
       append(reads, along(q, anatomy_.sites[j].path, reader));
       for (const Reading reading : readings()) {
         if (reading.site != j) continue;
-        std::vector<z3::expr> names = has_byte(q, place(reading), j, reader, byte);
-        Instance asked = reader;
-        asked.variables.push_back(byte);
-        names.push_back(names_instance(q, writes_for(reading), asked, i, written));
+        std::vector<z3::expr> names = reads_byte(q, reading, reader);
+        names.push_back(names_instance(q, writes_for(reading), reader, i, written));
         some = some || (all(q, reads) && all(q, names));
       }
     }
     if (site.to->buffer == Buffer::kReceive)  // what stays
-      some = some ||
-             names_instance(q, cover_, {instance.group, {}, {instance.rank, byte}}, i, written);
+      some = some || names_instance(q, cover_, with_byte({instance.group, {}, {instance.rank}}), i,
+                                    written);
     show(q, {}, {some}, !some);
   });
 }

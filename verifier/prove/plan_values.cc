@@ -72,9 +72,7 @@ void Planner::values() {
     if ((site.from || site.to) && !site.is_message()) piece(i);
     if (site.to && contract_.is_constant(site.to->buffer)) once(i);
     if (site.combine) combine(i);
-    if (site.to && site.to->buffer != Buffer::kSend && !contract_.is_constant(site.to->buffer) &&
-        contract_.has_lengths())
-      used(i);
+    if (is_to_be_used(site)) used(i);
     if (site.kind == Site::Kind::kSend && site.from && site.from->buffer == Buffer::kSend &&
         program_.in_place)
       sent_before_overwritten(i);
@@ -132,8 +130,9 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
   if (earlier.step < 0 || earlier.step != later.step) return before;
   const bool in_loops = earlier.variables.size() > earlier.loops.size() &&
                         later.variables.size() > later.loops.size();
-  const bool in_order = earlier.is_message() == later.is_message() ? &earlier < &later && !in_loops
-                                                                   : later.is_message();
+  const bool in_order = earlier.is_message() == later.is_message()
+                            ? earlier.index < later.index && !in_loops
+                            : later.is_message();
   return before || (q.logic.truth(in_order) &&
                     q.logic.equal(key(q, earlier.step, first), key(q, later.step, second)));
 }
@@ -161,7 +160,17 @@ void Planner::piece(size_t i) {
     // Where blocks have lengths, no empty message is sent.
     goals.push_back(uses_counts(program_) && site.is_message() ? q.logic.less(low, high)
                                                                : q.logic.less_equal(low, high));
-    goals.push_back(q.logic.less_equal(high, contract_.length(q.logic, carried)));
+    const Polynomial length = contract_.length(q.logic, carried);
+    goals.push_back(q.logic.less_equal(high, length));
+    for (const std::optional<Access>* access : {&site.from, &site.to}) {
+      if (!*access || (*access)->buffer != Buffer::kReceive || !contract_.reduces()) continue;
+      // What is not wanted there in the end may have another length.
+      const Polynomial all = contract_.length(
+          q.logic,
+          contract_.required(q.logic, q.logic.number((*access)->block, instance), instance));
+      goals.push_back((*access)->range ? q.logic.less_equal(high, all)
+                                       : q.logic.equal(length, all));
+    }
     if (site.from && site.to) {
       const auto [from, to] = extent(q, *site.from, i, instance);
       goals.push_back(q.logic.equal(from, low));
@@ -207,11 +216,23 @@ bool Planner::own_is_there() const {
          !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
 }
 
+// That the byte is read. Where nothing is, its place is asked for all the same: that something was written there,
+// and how long it is. Messages are not empty where the program knows lengths (piece()).
+std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
+                                          const Instance& instance) const {
+  if (!contract_.has_lengths()) return {};
+  const Polynomial& byte = instance.variables.back();
+  const auto [low, high] = extent(q, place(reading), reading.site, instance);
+  const z3::expr inside = q.logic.less(byte, high);
+  const bool may_be_empty = !anatomy_.sites[reading.site].is_message() || !uses_counts(program_);
+  return {q.logic.less_equal(low, byte),
+          may_be_empty ? inside || (q.logic.equal(low, high) && q.logic.equal(byte, low)) : inside};
+}
+
 void Planner::assume_reading(Query& q, Reading reading, const Instance& instance) const {
   const Access& access = place(reading);
   append(q.hypotheses, along(q, anatomy_.sites[reading.site].path, instance));
-  if (contract_.has_lengths())
-    append(q.hypotheses, has_byte(q, access, reading.site, instance, instance.variables.back()));
+  append(q.hypotheses, reads_byte(q, reading, instance));
   if (access.buffer == Buffer::kReceive && own_is_there())
     q.hypotheses.push_back(!q.logic.equal(q.logic.number(access.block, instance), instance.rank));
 }
@@ -262,10 +283,16 @@ void Planner::held_case(Reading reading, size_t k) {
       goals.push_back(same(q, span(q, reading.site, instance), span(q, choice.site, before)));
     goals.push_back(q.logic.equal(q.logic.number(access.block, instance),
                                   q.logic.number(written.to->block, before)));
-    if (contract_.has_lengths())
-      append(goals, has_byte(q, *written.to, choice.site, before, instance.variables.back()));
-    goals.push_back(reading.base ? written_before(q, written, before, site, instance)
-                                 : over_before(q, written, before, site, instance));
+    if (contract_.has_lengths()) {
+      const Polynomial& byte = instance.variables.back();
+      const auto [low, high] = extent(q, access, reading.site, instance);
+      goals.push_back(z3::implies(q.logic.less(low, high),
+                                  all(q, has_byte(q, *written.to, choice.site, before, byte))));
+    }
+    // What arrives is combined when it is its turn; else all that a step reads it reads first.
+    goals.push_back(reading.base && site.is_message()
+                        ? written_before(q, written, before, site, instance)
+                        : over_before(q, written, before, site, instance));
     show(q, {}, goals, over_before(q, site, instance, written, before));
   });
 }
@@ -284,8 +311,7 @@ void Planner::apart(size_t i, Reading reading) {
         std::vector<z3::expr> guards = along(q, read.path, second), goals;
         guards.push_back(q.logic.equal(q.logic.number(written.to->block, first),
                                        q.logic.number(access.block, second)));
-        if (contract_.has_lengths())
-          append(guards, has_byte(q, access, reading.site, second, second.variables.back()));
+        append(guards, reads_byte(q, reading, second));
         const z3::expr untouched = stays(q, i, first, reading, second);
         const std::vector<Choice>& writes = writes_for(reading);
         for (size_t k = 0; k < writes.size(); ++k)

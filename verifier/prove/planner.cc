@@ -19,7 +19,7 @@ Planner::Planner(const Proof& proof)
       lines_(proof, anatomy_) {}
 
 Result<ProofPlan> Planner::run() {
-  if (!anatomy_.unsupported.empty()) fail_proof(anatomy_.unsupported);
+  if (!anatomy_.unsupported.empty()) fail_proof("no proof system so far: " + anatomy_.unsupported);
   if (error_.empty()) check_subjects();
   if (error_.empty()) xor_facts();
   if (error_.empty()) table_facts();
@@ -103,6 +103,8 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "rewrite")) continue;
+    // What is rewritten for ranks of the one group would be known of the other's.
+    if (program_.groups == 2) fail_line(line, "only programs of one group can be rewritten");
     auto rewrite = lines_.rewrite(line, view);
     if (!rewrite) {
       fail_line(line, "rewrites by nothing that is known to be an equality of a table entry");
@@ -183,11 +185,19 @@ void Planner::check_subjects() {
     static const std::set<std::string> kAboutProgram = {
         "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
     if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
-      fail_at(statement,
-              fmt::format("the program has no '{}' to '{}'", statement.subject, statement.kind));
+      fail_at(statement, has_site(statement.subject)
+                             ? fmt::format("nothing is asked of '{}' that needs '{}'",
+                                           statement.subject, statement.kind)
+                             : fmt::format("the program has no '{}' to '{}'", statement.subject,
+                                           statement.kind));
     if (!seen.insert(subject).second && statement.kind != "keys")
       fail_at(statement, fmt::format("a second '{}'", subject));
   }
+}
+
+bool Planner::has_site(const std::string& name) const {
+  return std::any_of(anatomy_.sites.begin(), anatomy_.sites.end(),
+                     [&](const Site& site) { return site_name(site) == name; });
 }
 
 void Planner::check_hints() {
@@ -245,9 +255,20 @@ bool Planner::is_carried(const Site& site) const {
   return (site.from || site.to) && !constant_access(site);
 }
 
-// All-to-alls are counted instead (obligations.h).
+// Where only messages touch temporary blocks, and none comes from the receive buffer, an all-to-all's pieces are
+// counted instead (obligations.h).
+bool Planner::is_counted() const {
+  return !contract_.has_lengths() &&
+         std::all_of(anatomy_.sites.begin(), anatomy_.sites.end(), [](const Site& site) {
+           const bool temporary = (site.from && site.from->buffer == Buffer::kTemporary) ||
+                                  (site.to && site.to->buffer == Buffer::kTemporary);
+           const bool sent_on = site.from && site.from->buffer == Buffer::kReceive;
+           return site.is_message() ? !sent_on : !temporary && !sent_on;
+         });
+}
+
 bool Planner::is_to_be_used(const Site& site) const {
-  return site.to && !contract_.is_constant(site.to->buffer) && contract_.has_lengths();
+  return site.to && !contract_.is_constant(site.to->buffer) && !is_counted();
 }
 
 Planner::Carried Planner::read_carries(const Site& site) {
@@ -289,7 +310,7 @@ std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> 
     z3::expr some = q.logic.truth(false), goal = q.logic.truth(true), mutant = goal;
     for (q.group = 0; q.group < 2; ++q.group) {
       q.hypotheses.clear();
-      q.logic.forget_rewrites();
+
       build(q);
       const z3::expr assumed = all(q, q.hypotheses);
       some = some || assumed;
@@ -313,13 +334,15 @@ Instance Planner::unknowns(Query& q, const View& view) const {
     instance.variables.push_back(
         q.logic.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance);
-  for (const Expression& requirement : program_.requirements)
-    q.hypotheses.push_back(q.logic.condition(requirement, instance));
+
   if (rooted(program_.collective))
     append(q.hypotheses, within(q, q.logic.root(), q.logic.ranks(0)));
-  for (int group = 0; group < program_.groups; ++group)
+  for (int group = 0; group < program_.groups; ++group) {
     q.hypotheses.push_back(
         q.logic.less_equal(q.logic.ranks(group), Polynomial::constant(kMaxRanks)));
+    for (const Expression& requirement : program_.requirements)
+      q.hypotheses.push_back(q.logic.condition(requirement, {group, {}, {}}));
+  }
   return instance;
 }
 

@@ -71,6 +71,7 @@ class Planner {
     Expression source, number = quadrille::constant(1), target = quadrille::constant(0);
   };
   bool is_carried(const Site& site) const;
+  bool is_counted() const;
   bool is_to_be_used(const Site& site) const;
   Carried read_carries(const Site& site);
   // The instance at the other end of a message.
@@ -81,6 +82,7 @@ class Planner {
   void read_witnesses();
   std::vector<Choice> only_copy() const;
   void check_subjects();
+  bool has_site(const std::string& name) const;
   void check_hints();
 
   // ---- Building queries (planner.cc)
@@ -214,6 +216,7 @@ class Planner {
   bool own_is_there() const;
   void held(Reading reading);
   void held_case(Reading reading, size_t k);
+  std::vector<z3::expr> reads_byte(Query& q, Reading reading, const Instance& instance) const;
   void assume_reading(Query& q, Reading reading, const Instance& instance) const;
   void apart(size_t i, Reading reading);
   z3::expr stays(Query& q, size_t i, const Instance& first, Reading reading,
@@ -228,6 +231,12 @@ class Planner {
   // ---- combine (plan_combine.cc)
 
   void combine(size_t i);
+  // What is to be combined, and when it is that.
+  struct Coming {
+    std::vector<z3::expr> guards;
+    Span span;
+  };
+  std::vector<Coming> coming(Query& q, size_t i, const Instance& instance) const;
   std::vector<z3::expr> combined(Query& q, Side side, const Span& comes, const Span& is_there,
                                  const Span& left) const;
 

@@ -38,8 +38,8 @@
 //                                            names; not for recv[rank] of an allgather
 //   base receive 2                           and which what is combined with: of a receive that
 //     with copy 1 where ...                  combines, or a reduce
-//   used copy 1                              which reads what is written where it does not stay; not in
-//     with send 1 where ... if CONDITION     an all-to-all
+//   used copy 1                              which reads what is written where it does not stay; in an
+//     with send 1 where ... if CONDITION     all-to-all only if others than messages touch such blocks
 //   carries send 1                           what is there, where the collective does not say it, when
 //     source NUMBER                          it is sent, received, copied or combined: whose block, from
 //     number NUMBER                          how many ranks (1, if it does not say) from source on, and

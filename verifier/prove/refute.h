@@ -12,6 +12,8 @@
 namespace quadrille::verifier {
 
 inline constexpr int64_t kRanksTried = 8;  // that are looked at
+// On all nodes of so many what is proven is checked, too, with counts at the limits.
+inline constexpr int64_t kRanksChecked = 6;
 
 // "nodes 1,2: phase = 1, u = 1, v = 2"; nothing where none is found on jobs of few ranks.
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim);

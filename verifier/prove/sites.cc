@@ -274,6 +274,7 @@ class Anatomist {
 
   // Only what stands where a block of the receive buffer will, and where it stays, is told apart there.
   void in_place() {
+    if (reduces(collective_)) unsupported("a reduction in place");
     for (const Site& site : anatomy_.sites)
       if (site.from && site.from->buffer == Buffer::kSend &&
           !(site.kind == Site::Kind::kSend && collective_ == Collective::kAlltoall) &&
@@ -311,6 +312,7 @@ class Anatomist {
   }
 
   void add(Site site) {
+    site.index = static_cast<int>(anatomy_.sites.size());
     if (site.step >= 0) anatomy_.steps[site.step].sites.push_back(anatomy_.sites.size());
     anatomy_.sites.push_back(std::move(site));
   }

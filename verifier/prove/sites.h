@@ -40,7 +40,8 @@ struct Access {
 struct Site {
   enum class Kind { kSend, kReceive, kCopy, kReduce };
   Kind kind;
-  int number;  // among the sites of its kind, from 1, in the order of the program
+  int index = 0;  // among all, in the order of the text
+  int number;     // among the sites of its kind, from 1, in the order of the program
   Path path;
   std::vector<std::string> variables;  // names of the enclosing loops
   Names names;
