@@ -95,6 +95,8 @@ void print(const std::string& name, const Tally& tally) {
              tally.streamed, properties);
 }
 
+size_t all_taken = 0, all_cases = 0;
+
 // Every mutant on at least one of the cases.
 void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
   const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
@@ -110,6 +112,12 @@ void judge_all(const Program& program, const std::string& name, const std::vecto
     }
   }
   print(name, tally);
+  all_taken += tally.taken;
+  all_cases += tally.cases;
+}
+
+void tell_all() {
+  fmt::print("{} of {} cases, all of them with EVERY_CASE=1\n", all_taken, all_cases);
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
@@ -120,6 +128,7 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
       for (Case& c : cases_on(variant, sizes)) cases.push_back(std::move(c));
     judge_all(variant.program, variant.name, cases);
   }
+  tell_all();
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
@@ -130,6 +139,7 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
     cases.resize(std::min<size_t>(cases.size(), 6));
     judge_all(shape(name), name, cases);
   }
+  tell_all();
 }
 
 }  // namespace

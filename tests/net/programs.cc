@@ -50,8 +50,7 @@ void expect_all_ways(const Scheduled& scheduled, int calls, int thinning) {
 }
 
 void tell_ways() {
-  fmt::print("{} of {} ways, all of them with EVERY_CASE=1\n", ways_taken,
-             way_number - ways_told);
+  fmt::print("{} of {} ways, all of them with EVERY_CASE=1\n", ways_taken, way_number - ways_told);
   ways_told = way_number;
   ways_taken = 0;
 }
