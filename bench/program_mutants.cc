@@ -2,7 +2,7 @@
 // named), checked and proven; both columns in full, and every survivor with its reason. Exits with
 // 1 where a mutant is proven and refuted at once (an unsound prover), or a survivor is refuted on a
 // larger job. Half an hour on one core.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <map>

@@ -2,7 +2,7 @@
 // same block size from them without a floating-point number. Tested by tests/cli/generator_test.sh.
 #include "generator/block_size.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <charconv>

@@ -12,7 +12,7 @@
 // flight.
 #include "generator/blocked_ring.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 

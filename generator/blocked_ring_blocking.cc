@@ -7,7 +7,7 @@
 // rank i sends in round k has 3k + 0 where i is even, 3k + 1 where i is even and the last rank, so
 // that it sends to another even one, 3k + 2 where i is odd; it increases along every rank's calls.
 // These are the keys. Cost: 2 (b - 1) calls a rank. Precondition: none.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/blocked_ring.h"

@@ -12,7 +12,7 @@
 // That the last rank L has the block y that the first rank F wants in round k, in time for `after k
 // - b_L`: y is L's own, or came to L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k'
 // = b - (s_L - s_F), which is at least b_L because the blocks of F .. L are at most all blocks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/blocked_ring.h"

@@ -8,7 +8,7 @@
 // direct exchange. Precondition: 2 <= radix, and radix <= p where p > 2.
 //
 // A message of which all blocks are empty is not sent: prefix sums of the counts tell both ends.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 

@@ -1,7 +1,7 @@
 // Tested by tests/cli/generator_test.sh.
 #include "generator/choose.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

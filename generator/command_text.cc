@@ -1,5 +1,5 @@
 // The command that makes a schedule once more, from the schedule.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/block_size.h"
 #include "generator/command.h"

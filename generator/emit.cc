@@ -2,7 +2,7 @@
 // tests/generator/emit_test.cc, which reads the bytes back.
 #include "generator/emit.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 

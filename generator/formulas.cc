@@ -2,7 +2,7 @@
 // kinds of numbers. Tested by tests/generator/formulas_test.cc.
 #include "generator/formulas.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -19,7 +19,7 @@
 // --pacing token: empty messages inside a node hand on the right to use its port, so that the port
 // holds for every timing and not only where steps keep step; --self-loops drop: self-copies come
 // before the first step.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/hierarchical_proof.h"

@@ -8,7 +8,7 @@
 // the nodes meet.
 #include "generator/hierarchical_proof.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace quadrille {
 namespace {

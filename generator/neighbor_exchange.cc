@@ -7,7 +7,7 @@
 // blocks of pair q - (t + 1)/2 where t is odd, q + t/2 where t is even; an odd rank those of the
 // mirrored pair. Cost: p / 2 rounds, half the starts of a ring, with the same bytes.
 // Precondition: p is even.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 

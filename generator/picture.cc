@@ -2,7 +2,7 @@
 // loops that the program calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
 #include "generator/picture.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // The figure as SVG: a column a rank, nodes as shaded bands, a row a step, arrows between ranks.
 // Arrows of a row that would cross are put one above the other.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

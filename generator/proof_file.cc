@@ -1,7 +1,7 @@
 // The drift tests of emitted/ make the checked-in proofs again and compare.
 #include "generator/proof_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/encode.h"
 

@@ -11,7 +11,7 @@
 //
 // A group's blocks are two runs: those of its own ranks, and those of the extra ranks that its
 // ranks serve. A message of which all blocks are empty is not sent.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/recursive_doubling_proof.h"

@@ -2,7 +2,7 @@
 // and no flag is left without a meaning. Tested by tests/cli/program_test.sh.
 #include "generator/text_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

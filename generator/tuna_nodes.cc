@@ -31,7 +31,7 @@
 // Temporary buffer: slot t*q + i, for the block in window t that comes from i above; after the first
 // stage it stays there, staged for the second. So no slot is needed twice, and there are q*ceil(p/q):
 // p where all nodes have q ranks, never more than p - 1 + the largest node.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/algorithms.h"
 #include "generator/tuna_proof.h"

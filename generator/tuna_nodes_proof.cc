@@ -2,7 +2,7 @@
 // the block in window t at a rank u that still has y ranks to go down to its server is for t*mine +
 // (u - y) mod mine (lemmas turn, own, residue, source_of), and slots are pairs of t and i (lemmas pair,
 // inside, in_slots). In the second a rank serves d where d - rank is a multiple of mine.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "generator/lemmas.h"
 #include "generator/tuna_proof.h"

@@ -2,7 +2,7 @@
 // by tests/schedule/any_nodes_test.cc.
 #include "schedule/any_nodes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // tests/schedule/binding_test.cc.
 #include "schedule/binding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 #define QUADRILLE_SCHEDULE_BINDING_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 // + -, * div mod xor; a > b is read as b < a. Tested by tests/schedule/text_test.cc.
 #include "schedule/lexer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

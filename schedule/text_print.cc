@@ -1,7 +1,7 @@
 // The text form, written. Parentheses stand exactly where the reader would otherwise build another
 // tree; names come from the program, and where two variables in scope share one (a file without
 // names), the inner gets a suffix. Tested by the round trip in tests/schedule/text_test.cc.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Tested by tests/schedule/topology_test.cc; refusals are spelled out there case by case.
 #include "schedule/topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

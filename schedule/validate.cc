@@ -1,7 +1,7 @@
 // What a program must be before anybody walks it: every index in range, every expression typed,
 // every statement where it may stand, nothing deeper than the limits. The prover, the checker and
 // the encoder rely on this and do not repeat it. Tested by tests/schedule/validate_test.cc.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "schedule/program.h"
 #include "schedule/traverse.h"

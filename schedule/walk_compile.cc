@@ -5,7 +5,7 @@
 // on random expressions.
 #include "schedule/walk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

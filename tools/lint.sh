@@ -6,7 +6,7 @@
 #   --base REV  since REV; where it is not given: since this branch left its upstream or the main
 #               branch, or else since the commit before
 #   --all       clang-tidy over every source
-#   --quick     clang-tidy over so many sources at the most as take a minute or two; continuous
+#   --quick     clang-tidy over so many sources at the most as take less than a minute; continuous
 #               integration runs this
 #
 # A header is looked at by way of one source that includes it. Exit codes: 0 nothing to mend, 1
@@ -14,7 +14,7 @@
 set -euo pipefail
 tools=$(dirname "$(readlink -f "$0")")
 cd "$(git rev-parse --show-toplevel)"
-most_when_quick=8
+most_when_quick=2
 
 usage() {
   echo "lint: $1; write ./dev lint [--base REV | --all] [--quick]" >&2

@@ -1,7 +1,7 @@
 // Tested through the checker in key order: tests/verifier/key_order_test.cc.
 #include "verifier/blocks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace quadrille::verifier {
 

@@ -1,7 +1,7 @@
 // Flags are read here, what they mean is for bind() to say. Tested by tests/cli/verifier_test.sh.
 #include "verifier/call.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

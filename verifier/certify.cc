@@ -2,7 +2,7 @@
 // source. Fails, and writes nothing, where any obligation is not proven, any false claim is not refuted, or
 // the checker, which knows nothing of proofs, finds the program wrong on some nodes of up to 6 ranks: then
 // there is no verifier.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <fstream>

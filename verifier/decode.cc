@@ -4,7 +4,7 @@
 // tests/fuzz.
 #include "verifier/decode.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

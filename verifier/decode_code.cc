@@ -2,7 +2,7 @@
 // encoding. Depth is limited before it is recursed into. Tested with decode.cc.
 #include "verifier/decode_code.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -9,7 +9,7 @@
 // messages earlier and in the same order. Peers are static, so one execution decides for every
 // timing. That steps in flight together do not disturb each other is asked of memory, which knows
 // who touched what at which key.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <deque>

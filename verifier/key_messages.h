@@ -3,7 +3,7 @@
 #ifndef QUADRILLE_VERIFIER_KEY_MESSAGES_H_
 #define QUADRILLE_VERIFIER_KEY_MESSAGES_H_
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 // without any buffering. Most steps are an exchange of one block with one rank, most of them in
 // loops whose iterations differ by constant strides: these are matched without further ado.
 // Memory: a bit a pair of ranks, 12 bytes a temporary block, and some 500 bytes a rank.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 #include <vector>

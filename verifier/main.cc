@@ -2,7 +2,7 @@
 //
 // Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown. Tested by
 // tests/cli/verifier_test.sh.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

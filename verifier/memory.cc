@@ -2,7 +2,7 @@
 // mutation.
 #include "verifier/memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

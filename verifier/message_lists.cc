@@ -1,7 +1,7 @@
 // Tested by tests/verifier/strides_test.cc.
 #include "verifier/message_lists.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

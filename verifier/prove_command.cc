@@ -2,7 +2,7 @@
 // solver answer again.
 #include "verifier/prove_command.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>

@@ -10,7 +10,7 @@
 // program that brings bytes to another place, but overwrites them later.
 //
 // Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "schedule/walk.h"
 #include "verifier/check.h"

@@ -2,7 +2,7 @@
 // waits for one that is done will wait for ever. Tested by tests/reject/.
 #include "verifier/rendezvous.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>

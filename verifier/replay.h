@@ -3,7 +3,7 @@
 #ifndef QUADRILLE_VERIFIER_REPLAY_H_
 #define QUADRILLE_VERIFIER_REPLAY_H_
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <string>

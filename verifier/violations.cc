@@ -2,7 +2,7 @@
 // rank_by_rank_test of tests/verifier/.
 #include "verifier/violations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace quadrille::verifier {
 

@@ -35,7 +35,7 @@ def mpi_test(
             srcs = srcs,
             linkopts = linkopts,
             deps = deps + ["//runtime:" + mpi, "//tests:effort"] + (
-                [] if own_main else [":world_" + mpi, "@system//:gtest"]
+                ["//tests/precompiled"] if own_main else [":world_" + mpi, "@system//:gtest"]
             ),
         )
         counts = ranks[mpi] if type(ranks) == "dict" else ranks

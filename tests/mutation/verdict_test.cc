@@ -1,5 +1,7 @@
 // Every program that differs in one place from a right one, on small jobs: the checker, the
-// general executor alone and the oracle come to the same verdict.
+// general executor alone and the oracle come to the same verdict. Each on some of the jobs, one in
+// kCaseStride, beginning elsewhere with each; on all of them:
+//   EVERY_CASE=1 bazel run //tests/mutation:verdict_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,10 +20,12 @@
 namespace quadrille::verifier {
 namespace {
 
+constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
 constexpr int64_t kManyStatements = 1 << 25;
 
 struct Tally {
+  size_t taken = 0, cases = 0;
   int unbound = 0, right = 0, refuted = 0, streamed = 0;
   std::map<std::string, int> properties;
 };
@@ -86,20 +90,44 @@ void print(const std::string& name, const Tally& tally) {
   std::string properties;
   for (const auto& [property, count] : tally.properties)
     properties += fmt::format(" {} {}", property, count);
-  fmt::print("{}: {} refuted, {} right, {} do not bind; {} by both executors;{}\n", name,
-             tally.refuted, tally.right, tally.unbound, tally.streamed, properties);
+  fmt::print("{}, {} of {} cases: {} refuted, {} right, {} do not bind; {} by both executors;{}\n",
+             name, tally.taken, tally.cases, tally.refuted, tally.right, tally.unbound,
+             tally.streamed, properties);
+}
+
+size_t all_taken = 0, all_cases = 0;
+
+// Every mutant on at least one of the cases.
+void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
+  const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
+  Tally tally;
+  size_t first = 0;
+  for (const Mutant& mutant : thinned(mutants(program))) {
+    tally.cases += cases.size();
+    for (size_t i = first++ % stride; i < cases.size(); i += stride) {
+      const Case& c = cases[i];
+      ++tally.taken;
+      judge(mutant, c.job, c.call, fmt::format("{}: {}", c.text, mutant.description), tally);
+    }
+  }
+  print(name, tally);
+  all_taken += tally.taken;
+  all_cases += tally.cases;
+}
+
+void tell_all() {
+  fmt::print("{} of {} cases, all of them with EVERY_CASE=1\n", all_taken, all_cases);
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
   for (const Variant& variant : variants()) {
-    Tally tally;
-    for (const Mutant& mutant : thinned(mutants(variant.program)))
-      for (const std::vector<int64_t>& sizes :
-           {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
-        for (const Case& c : cases_on(variant, sizes))
-          judge(mutant, c.job, c.call, fmt::format("{}: {}", c.text, mutant.description), tally);
-    print(variant.name, tally);
+    std::vector<Case> cases;
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{1, 1, 1}, {1, 2}, {2, 2}, {1, 3}})
+      for (Case& c : cases_on(variant, sizes)) cases.push_back(std::move(c));
+    judge_all(variant.program, variant.name, cases);
   }
+  tell_all();
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
@@ -108,13 +136,10 @@ TEST(Verdicts, AreTheSameForEveryMutantOfEveryShape) {
     std::shuffle(cases.begin(), cases.end(), std::mt19937(20080908));
     std::erase_if(cases, [](const Case& c) { return c.job.groups[0].ranks() > 6; });
     cases.resize(std::min<size_t>(cases.size(), 6));
-    Tally tally;
-    for (const Mutant& mutant : thinned(mutants(shape(name))))
-      for (const Case& c : cases)
-        judge(mutant, c.job, c.call, fmt::format("{} on {}: {}", name, c.text, mutant.description),
-              tally);
-    print(name, tally);
+    for (Case& c : cases) c.text = fmt::format("{} on {}", name, c.text);
+    judge_all(shape(name), name, cases);
   }
+  tell_all();
 }
 
 }  // namespace

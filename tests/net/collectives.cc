@@ -1,5 +1,5 @@
 // MPI's collectives, each of which waits for all ranks, and error codes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // MPI's functions of communicators, groups, attributes, and what else is asked of a rank. Handles are never used
 // again. Freeing a communicator waits for all its ranks: MPI allows that.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

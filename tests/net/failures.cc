@@ -2,7 +2,7 @@
 // count is kept while others run.
 #include "tests/net/failures.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Layouts are told anew here, not by what binds: nodes in ascending order of (size, lowest rank).
 #include "tests/net/jobs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

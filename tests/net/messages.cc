@@ -2,7 +2,7 @@
 //
 // Without regard to time, the t-th send of a rank to another with a tag in a communicator meets the t-th receive
 // there: so both are matched as soon as both are posted, and what is drawn is when the data arrive.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // MPI_COMM_WORLD, as MPICH does.
 #include <mpi.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Posts are brought to their steps first: the messages between two ranks in one direction keep their order, so the
 // t-th is known by its place. Then come the rules of time, by the places of posts and of what waited for them in
 // the rank's list.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

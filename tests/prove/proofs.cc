@@ -2,7 +2,7 @@
 // other.
 #include "tests/prove/proofs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"

@@ -1,7 +1,7 @@
 // The three ways to a rank's event stream.
 #include "tests/support/events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <span>

@@ -3,7 +3,7 @@
 // tests/mutation/program_test.cc.
 #include "tests/support/mutants.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

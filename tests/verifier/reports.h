@@ -2,7 +2,7 @@
 #ifndef QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 #define QUADRILLE_TESTS_VERIFIER_REPORTS_H_
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <functional>
