@@ -131,6 +131,7 @@ static void find_partners(const struct nodes* n, int senders, int* to, int* from
     if (r == n->node_of[n->rank]) at = count;
     nodes[count++] = r;
   }
+  if (count == 0) nodes[count++] = n->rank; /* never: this rank's node is among them */
   *to = nodes[(at + count / 2) % count];
   *from = nodes[(at + count - count / 2) % count];
   free(nodes);

@@ -237,6 +237,7 @@ static int run(const struct arguments* a) {
     if (!j.send || !j.receive) {
       fprintf(stderr, "run: out of memory\n");
       MPI_Abort(MPI_COMM_WORLD, 2);
+      exit(2);
     }
     code = measure(a, &j, schedule, &info);
     free(j.send);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,6 +13,7 @@
 
 #include "schedule/text.h"
 #include "tests/prove/proofs.h"
+#include "tests/support/effort.h"
 #include "tests/support/mutants.h"
 #include "verifier/prove/refute.h"
 
@@ -59,22 +60,21 @@ bool is_proven(const Program& mutant, const std::string& statements, verifier::P
   });
 }
 
-// MUTANTS=1 takes all of them.
 TEST_P(Programs, AreNeverProvenWhereTheyAreWrong) {
-  const char* const stride = std::getenv("MUTANTS");
   const std::string statements = file("programs/" + GetParam() + ".proof");
   const std::vector<Mutant> all =
       mutants(parse_program(file("programs/" + GetParam() + ".txt"), "program").value());
   verifier::Prover prover({500, false});
   size_t taken = 0, proven = 0;
-  for (size_t i = 0; i < all.size(); i += stride ? std::stoul(stride) : 61) {
+  for (size_t i = 0; i < all.size(); i += one_in(61)) {
     ++taken;
     if (!is_proven(all[i].program, statements, prover)) continue;
     ++proven;
     const auto job = verifier::find_failing_job(all[i].program);
     EXPECT_FALSE(job) << all[i].description << ": " << job->text() << ": " << job->violation.detail;
   }
-  std::cout << taken << " of " << all.size() << " mutants, " << proven << " proven\n";
+  std::cout << taken << " of " << all.size() << " mutants, " << proven
+            << " proven; EVERY_CASE=1 takes all\n";
 }
 
 // Programs that are wrong, with proofs that go as far as can be: what is not proven, or why nothing is.

@@ -8,7 +8,7 @@ z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& bloc
   Polynomial blocks = Polynomial::constant(1);
   if (send ? has_targets() : has_sources()) blocks = logic.ranks(other(instance.group));
   if (buffer == Buffer::kTemporary) blocks = logic.number(program_.temporary_blocks, instance);
-  const z3::expr within = logic.less_equal({}, block) && logic.less(block, blocks);
+  z3::expr within = logic.less_equal({}, block) && logic.less(block, blocks);
   if (!rooted(program_.collective) || buffer == Buffer::kTemporary) return within;
   // The root is in the first of two groups, and the leaves in the second.
   if (from_root() != send)

@@ -47,7 +47,7 @@ std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access
 }
 
 z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
-  const z3::expr same = q.logic.equal(a, b);
+  z3::expr same = q.logic.equal(a, b);
   if (!contract_.reduces()) return same;
   const Polynomial all = q.logic.ranks(group);
   return same || q.logic.equal(a + all, b) || q.logic.equal(a, b + all);
@@ -126,7 +126,7 @@ z3::expr Planner::over_before(Query& q, const Site& earlier, const Instance& fir
 // Within a step what it copies and reduces comes first, then what it receives, in the order of the statements.
 z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& first,
                                  const Site& later, const Instance& second) const {
-  const z3::expr before = over_before(q, earlier, first, later, second);
+  z3::expr before = over_before(q, earlier, first, later, second);
   if (earlier.step < 0 || earlier.step != later.step) return before;
   const bool in_loops = earlier.variables.size() > earlier.loops.size() &&
                         later.variables.size() > later.loops.size();
@@ -330,7 +330,7 @@ z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading readi
   const bool temporary = access.buffer == Buffer::kTemporary;
   // All of such a block leaves nothing of what was there.
   if (!contract_.has_lengths() || (temporary && !to.range)) return q.logic.truth(false);
-  const z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
+  z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
   if (!temporary || access.range) return other;
   const auto length = [&](size_t site, const Instance& instance) {
     return contract_.length(q.logic, span(q, site, instance));
