@@ -174,7 +174,7 @@ TEST(Forwarding, WitnessesOfTheWrongKindAreTold) {
           .error,
       HasSubstr("no 'held send 1'"));
   EXPECT_THAT(prove(kRing, changed(kRingProof, "held send 1", "held receive 1")).error,
-              HasSubstr("the program has no 'receive 1' to 'held'"));
+              HasSubstr("nothing is asked of 'receive 1' that needs 'held'"));
   EXPECT_THAT(prove(changed(kRing, "let left", "let offset = 0\nlet left"), kRingProof).error,
               HasSubstr("'offset' is a name that proofs keep for themselves"));
 }

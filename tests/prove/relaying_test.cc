@@ -234,7 +234,7 @@ TEST(Relaying, WhatIsUnknownOrUnclearIsTold) {
   EXPECT_THAT(proof_error("  source wrap(rank - 1, ranks)\n", ""),
               HasSubstr("it wants 'source NUMBER' and 'target NUMBER'"));
   EXPECT_THAT(proof_error("carries receive 2", "carries receive 1"),
-              HasSubstr("the program has no 'receive 1' to 'carries'"));
+              HasSubstr("nothing is asked of 'receive 1' that needs 'carries'"));
   EXPECT_THAT(proof_error("held send 3\n  with receive 2", "held send 3\n  with receive 3"),
               HasSubstr("'held send 3' names what writes nothing there"));
   EXPECT_THAT(proof_error("with receive 3 where i = wrap(", "with receive 2 where i = wrap("),
