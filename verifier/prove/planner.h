@@ -64,26 +64,26 @@ class Planner {
   // obligation.
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
                     const View& view, const Uses& facts);
+  void check_subjects();
+  bool has_site(const std::string& name) const;
+  void check_hints();
+
+  // ---- Witnesses (plan_witnesses.cc)
+
   std::vector<Choice> choices(const ProofStatement* statement, const View& view);
+  // The values of the site's loop variables, in order.
+  std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
+  void read_witnesses();
+  std::vector<Choice> only_copy() const;
   // Of what lies where nothing says what it is.
   struct Carried {
     bool remote = false;  // the other group contributes
     Expression source, number = quadrille::constant(1), target = quadrille::constant(0);
   };
+  Carried read_carries(const Site& site);
   bool is_carried(const Site& site) const;
   bool is_counted() const;
   bool is_to_be_used(const Site& site) const;
-  Carried read_carries(const Site& site);
-  // The instance at the other end of a message.
-  static Instance at_peer(Query& q, const Choice& choice, const Site& site,
-                          const Instance& instance);
-  // The values of the site's loop variables, in order.
-  std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
-  void read_witnesses();
-  std::vector<Choice> only_copy() const;
-  void check_subjects();
-  bool has_site(const std::string& name) const;
-  void check_hints();
 
   // ---- Building queries (planner.cc)
 
@@ -160,6 +160,9 @@ class Planner {
   // ---- match (plan_pairing.cc)
 
   void matches();
+  // The instance at the other end of a message.
+  static Instance at_peer(Query& q, const Choice& choice, const Site& site,
+                          const Instance& instance);
   void matches_of(size_t i);
   void match(Query& q, size_t i, size_t k, const View& view, const Uses& facts,
              const Rewrites& rewriting);
