@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
-constexpr int64_t kManyStatements = 1 << 25;
+constexpr int64_t kFewStatements = 1 << 16, kStatements = 1 << 20, kManyStatements = 1 << 25;
 
 struct Tally {
   size_t taken = 0, cases = 0;
@@ -30,9 +30,14 @@ struct Tally {
   std::map<std::string, int> properties;
 };
 
-std::vector<Mutant> thinned(const std::vector<Mutant>& all) {
+struct {
+  size_t taken = 0, cases = 0;
+  int endless = 0;
+} all;
+
+std::vector<Mutant> thinned(const std::vector<Mutant>& mutants) {
   std::vector<Mutant> some;
-  for (size_t i = 0; i < all.size(); i += kThinning) some.push_back(all[i]);
+  for (size_t i = 0; i < mutants.size(); i += kThinning) some.push_back(mutants[i]);
   return some;
 }
 
@@ -52,11 +57,12 @@ void judge(const Mutant& mutant, const Job& job, const Call& call, const std::st
     }
     bindings.push_back(std::move(binding).value());
   }
-  std::string opinion = what_is_wrong(mutant.program, job, call).value_or("right");
   // Loops up to a limit take long to where they are refused, so few are followed there.
-  if (opinion == "too long" && mutant.description.starts_with("limit")) {
-    static int endless = 0;
-    if (endless++ % kEndlessStride != 0) return;
+  const bool has_limit = mutant.description.starts_with("limit");
+  const int64_t statements = has_limit ? kFewStatements : kStatements;
+  std::string opinion = what_is_wrong(mutant.program, job, call, statements).value_or("right");
+  if (opinion == "too long" && has_limit) {
+    if (all.endless++ % kEndlessStride != 0) return;
     opinion = what_is_wrong(mutant.program, job, call, kManyStatements).value_or("right");
   }
   ASSERT_NE(opinion, "too long") << what;
@@ -95,8 +101,6 @@ void print(const std::string& name, const Tally& tally) {
              tally.streamed, properties);
 }
 
-size_t all_taken = 0, all_cases = 0;
-
 // Every mutant on at least one of the cases.
 void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
   const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
@@ -111,12 +115,13 @@ void judge_all(const Program& program, const std::string& name, const std::vecto
     }
   }
   print(name, tally);
-  all_taken += tally.taken;
-  all_cases += tally.cases;
+  all.taken += tally.taken;
+  all.cases += tally.cases;
 }
 
 void tell_all() {
-  fmt::print("{} of {} cases, all of them with EVERY_CASE=1\n", all_taken, all_cases);
+  fmt::print("{} of {} cases, all of them with EVERY_CASE=1; one in {} of {} endless ones\n",
+             all.taken, all.cases, kEndlessStride, all.endless);
 }
 
 TEST(Verdicts, AreTheSameForEveryMutantOfEveryAlgorithm) {
