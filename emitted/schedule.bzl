@@ -5,6 +5,7 @@ def quadrille_schedule(
         collective,
         algorithm,
         nodes,
+        remote_nodes = None,
         options = {},
         check = [],
         visibility = None,
@@ -17,10 +18,11 @@ def quadrille_schedule(
 
     Args:
       name: of the library and of the array; a C identifier.
-      collective: "alltoall" or "allgather".
+      collective: such as "alltoall" or "allgather".
       algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all.
       nodes: "any", for a schedule that serves every job; or ranks on each node, as --nodes takes
         them: "1,2,3" or "4x8".
+      remote_nodes: between two groups, the same of the other one; "any" where `nodes` is.
       options: of the algorithm, such as {"self-loops": "drop"} or {"block-size": "65536"}.
       check: further arguments of `verifier check`, such as ["--ports", "1"]; for an allgather, the
         counts to check it with, such as ["--counts", "6x1000"]; without, a few standard ones. A
@@ -33,6 +35,8 @@ def quadrille_schedule(
     verifier = str(Label("//verifier:verifier"))
     make = str(Label("//emitted:make_schedule.sh"))
     arguments = [collective, "--algorithm", algorithm, "--nodes", nodes]
+    if remote_nodes:
+        arguments += ["--remote-nodes", remote_nodes]
     for option, value in options.items():
         arguments += ["--" + option, value]
     native.genrule(

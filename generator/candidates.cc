@@ -153,7 +153,7 @@ std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
   Search search(topology, bytes, machine, fixed);
   std::vector<Candidate> result;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != Collective::kAlltoall) continue;
+    if (algorithm.collective != Collective::kAlltoall || algorithm.groups != 1) continue;
     if (!name.empty() && algorithm.name != name) continue;
     if (const std::optional<Candidate> best = search.best(algorithm)) result.push_back(*best);
   }

@@ -22,13 +22,16 @@ using cli::bad_input;
 constexpr const char* kAuto = "auto";
 constexpr const char* kAny = "any";
 
-// Nothing where the schedule is to serve any nodes.
-Result<std::optional<Topology>> read_nodes(const GenerateArguments& arguments) {
-  if (arguments.nodes == kAny && arguments.slurm.empty() && arguments.hostfile.empty())
-    return std::optional<Topology>();
-  const Result<Topology> topology = read_topology(arguments);
-  if (!topology.ok()) return topology.error();
-  return std::optional<Topology>(*topology);
+// How many groups the schedule is for.
+int groups_of(const GenerateArguments& arguments) { return arguments.remote_nodes.empty() ? 1 : 2; }
+
+// The nodes of the first group, which one of three flags gives.
+Result<Topology> read_topology(const GenerateArguments& arguments) {
+  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
+  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
+  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
+  if (!file.ok()) return file.error();
+  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
 }
 
 // MPI's name for a collective with counts is another name of the same one: a schedule serves all
@@ -45,11 +48,23 @@ Result<const Algorithm*> find(const GenerateArguments& arguments) {
   if (!collective)
     return Error{fmt::format("'{}' is no collective that schedules are generated for; try {}",
                              arguments.collective, collective_names(" or "))};
-  const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm);
+  const int groups = groups_of(arguments);
+  const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm, groups);
   if (algorithm) return algorithm;
+  if (find_algorithm(*collective, arguments.algorithm, 3 - groups))
+    return Error{
+        fmt::format("--algorithm: {} for {} is for {}", arguments.algorithm, arguments.collective,
+                    groups == 1 ? "two groups; give the nodes of the other with --remote-nodes"
+                                : "one group; leave out --remote-nodes")};
+  const std::string names = algorithm_names(*collective, groups);
+  const std::string purpose = purpose_of(*collective, groups);
+  if (names.empty())
+    return Error{
+        fmt::format("--algorithm: none is known for {}; give a program of yours with "
+                    "--program",
+                    purpose)};
   return Error{fmt::format("--algorithm: '{}' is not known for {}; choose one of {}",
-                           arguments.algorithm, arguments.collective,
-                           algorithm_names(*collective))};
+                           arguments.algorithm, purpose, names)};
 }
 
 Error no_such_option(const std::string& flag, const Algorithm& algorithm) {
@@ -106,13 +121,14 @@ Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& pro
 // The parameters of the job: a number by its flag, what is given at the call by the rule of its
 // block size.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program,
-                     const std::optional<Topology>& topology, const GenerateArguments& arguments) {
+                     const std::vector<Topology>& groups, const GenerateArguments& arguments) {
   const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);
   if (!known.ok()) return known.error();
-  Job job = topology ? Job{{*topology}, {}} : job_for_any(algorithm, program);
+  const bool any_nodes = groups.empty();
+  Job job = any_nodes ? job_for_any(algorithm, program) : Job{groups, {}};
   for (const Parameter& parameter : program.parameters) {
     job.models.emplace_back();
-    if (!topology) job.formulas.emplace_back();
+    if (any_nodes) job.formulas.emplace_back();
     if (parameter.at_call) {
       const auto size =
           read_block_size(arguments.block_size, arguments.machine.alpha, arguments.machine.beta);
@@ -123,8 +139,9 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program,
     }
     const Number& number = number_of(algorithm, parameter);
     const std::string& text = arguments.numbers.at(number.name);
-    if (topology) {
-      const Result<int64_t> value = read_number(number, text, topology->ranks());
+    if (!any_nodes) {
+      const int64_t ranks = std::max(groups.front().ranks(), groups.back().ranks());
+      const Result<int64_t> value = read_number(number, text, ranks);
       if (!value.ok()) return value.error();
       job.parameters.push_back(*value);
       continue;
@@ -139,10 +156,11 @@ Result<Job> make_job(const Algorithm& algorithm, const Program& program,
 
 }  // namespace
 
-std::string algorithm_names(Collective collective) {
+std::string algorithm_names(Collective collective, int groups) {
   std::string names;
   for (const Algorithm& algorithm : algorithms())
-    if (algorithm.collective == collective) names += (names.empty() ? "" : ", ") + algorithm.name;
+    if (algorithm.collective == collective && algorithm.groups == groups)
+      names += (names.empty() ? "" : ", ") + algorithm.name;
   return names;
 }
 
@@ -160,21 +178,26 @@ std::string collective_names(const char* separator) {
   return fmt::format("{}", fmt::join(names, separator));
 }
 
-Result<Topology> read_topology(const GenerateArguments& arguments) {
+Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments) {
   const int given =
       !arguments.nodes.empty() + !arguments.slurm.empty() + !arguments.hostfile.empty();
   if (given != 1)
     return Error{
         "give the nodes once: --nodes any, --nodes 1,2,3, --slurm '16(x512),5' or --hostfile FILE"};
-  if (arguments.nodes == kAny)
-    return Error{
-        "--nodes any: a program of yours is not proven for all sizes; give the nodes that "
-        "it is for"};
-  if (!arguments.nodes.empty()) return parse_nodes(arguments.nodes);
-  if (!arguments.slurm.empty()) return parse_slurm(arguments.slurm);
-  const Result<std::vector<uint8_t>> file = cli::read_file(arguments.hostfile);
-  if (!file.ok()) return file.error();
-  return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
+  const bool two = groups_of(arguments) == 2;
+  const bool any = arguments.nodes == kAny;
+  if (two && any != (arguments.remote_nodes == kAny))
+    return Error{"--remote-nodes: give the nodes of both groups, or any for both"};
+  std::vector<Topology> groups;
+  if (any) return groups;
+  Result<Topology> first = read_topology(arguments);
+  if (!first.ok()) return first.error();
+  groups.push_back(std::move(first).value());
+  if (!two) return groups;
+  Result<Topology> second = parse_nodes(arguments.remote_nodes, "--remote-nodes");
+  if (!second.ok()) return second.error();
+  groups.push_back(std::move(second).value());
+  return groups;
 }
 
 bool chooses_block_size(const Program& program) {
@@ -194,7 +217,7 @@ bool chooses(const GenerateArguments& arguments) {
 Result<Fixed> fixed_numbers(const GenerateArguments& arguments, int64_t ranks) {
   Fixed fixed;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != Collective::kAlltoall) continue;
+    if (algorithm.collective != Collective::kAlltoall || algorithm.groups != 1) continue;
     if (arguments.algorithm != kAuto && arguments.algorithm != algorithm.name) continue;
     for (const Number& number : algorithm.numbers) {
       const std::string& text = arguments.numbers.at(number.name);
@@ -211,6 +234,8 @@ Result<Fixed> fixed_numbers(const GenerateArguments& arguments, int64_t ranks) {
 Result<GenerateArguments> choose(GenerateArguments arguments) {
   if (served_collective(arguments.collective) != Collective::kAlltoall)
     return Error{"auto is for alltoall; name an algorithm and its numbers"};
+  if (groups_of(arguments) != 1)
+    return Error{"auto is for alltoall on one group; name an algorithm and its numbers"};
   if (arguments.algorithm != kAuto) {
     const Result<const Algorithm*> algorithm = find(arguments);
     if (!algorithm.ok()) return algorithm.error();
@@ -221,17 +246,17 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
           fmt::format("--{}: give it with an algorithm's name; auto leaves options as they "
                       "are",
                       option)};
-  const Result<std::optional<Topology>> nodes = read_nodes(arguments);
-  if (!nodes.ok()) return nodes.error();
-  const std::optional<Topology>& topology = *nodes;
-  if (!topology)
+  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return groups.error();
+  if (groups->empty())
     return Error{"--nodes any: auto chooses for given nodes; name an algorithm and its numbers"};
+  const Topology& topology = (*groups)[0];
   const Result<Workload> workload = read_workload(arguments.machine);
   if (!workload.ok()) return workload.error();
-  const Result<Fixed> fixed = fixed_numbers(arguments, topology->ranks());
+  const Result<Fixed> fixed = fixed_numbers(arguments, topology.ranks());
   if (!fixed.ok()) return fixed.error();
   const std::vector<Candidate> candidates =
-      best_candidates(*topology, workload->bytes, workload->machine,
+      best_candidates(topology, workload->bytes, workload->machine,
                       arguments.algorithm == kAuto ? "" : arguments.algorithm, *fixed);
   if (candidates.empty())
     return Error{
@@ -260,7 +285,7 @@ int write_schedule(const Program& program, const Job& job, const GenerateArgumen
     nodes += fmt::format("{}nodes {} ({} ranks)", nodes.empty() ? "" : " and ", topology.text(),
                          topology.ranks());
   fmt::print("{}: {} for {} on {}, {} bytes\n{}", arguments.out, program.algorithm.text,
-             name_of(program.collective), nodes, file.size(), arguments.chosen);
+             purpose_of(program.collective, program.groups), nodes, file.size(), arguments.chosen);
   return 0;
 }
 
@@ -269,19 +294,20 @@ int generate_as_told(const GenerateArguments& arguments) {
   if (!algorithm.ok()) return bad_input("generate", algorithm.error().message);
   const Result<Choices> choices = complete(**algorithm, arguments.choices);
   if (!choices.ok()) return bad_input("generate", choices.error().message);
-  const Result<std::optional<Topology>> topology = read_nodes(arguments);
-  if (!topology.ok()) return bad_input("generate", topology.error().message);
-  if (!*topology && !(*algorithm)->proof)
+  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return bad_input("generate", groups.error().message);
+  if (groups->empty() && !(*algorithm)->proof)
     return bad_input("generate", fmt::format("--nodes any: {} for {} is not proven for all sizes; "
                                              "give the nodes that it is for",
                                              (*algorithm)->name, arguments.collective));
 
   const Program program = make_program(**algorithm, *choices);
-  const Result<Job> job = make_job(**algorithm, program, *topology, arguments);
+  const Result<Job> job = make_job(**algorithm, program, *groups, arguments);
   if (!job.ok()) return bad_input("generate", job.error().message);
   // Binding asks the program's own requirements.
-  if (*topology) {
-    const Result<Binding> binding = bind(program, *job, plain_call(program, *job), 0);
+  for (size_t group = 0; group < groups->size(); ++group) {
+    const Result<Binding> binding =
+        bind(program, *job, plain_call(program, *job), static_cast<int64_t>(group));
     if (!binding.ok())
       return bad_input("generate",
                        binding.error().message + "; `list` says what each algorithm needs");

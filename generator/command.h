@@ -23,7 +23,7 @@ inline constexpr const char* kBlockSizeHelp =
 
 // As they were typed; empty where they were not.
 struct GenerateArguments {
-  std::string collective, algorithm, program, nodes, slurm, hostfile, out;
+  std::string collective, algorithm, program, nodes, slurm, hostfile, remote_nodes, out;
   Choices choices;                             // of every option of every algorithm
   std::map<std::string, std::string> numbers;  // of every number
   std::vector<std::string> parameters;         // "NAME=VALUE", of a program in a text
@@ -37,10 +37,11 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
 // The collectives that have algorithms, in the order of the registry; and names, as a text lists them.
 std::vector<Collective> served_collectives();
 std::string collective_names(const char* separator);
-std::string algorithm_names(Collective collective);
+std::string algorithm_names(Collective collective, int groups);
 
-// The nodes, which one of three flags gives.
-Result<Topology> read_topology(const GenerateArguments& arguments);
+// The nodes of each group, as the flags give them: two groups where --remote-nodes is given. Empty where
+// the schedule is to serve any nodes.
+Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments);
 
 // Writes the schedule file; returns the exit code.
 int generate(const GenerateArguments& arguments);

@@ -39,7 +39,7 @@ std::string generate_command(const verifier::Schedule& schedule) {
   for (const Algorithm& algorithm : algorithms())
     for (const Choices& choices : all_choices(algorithm)) {
       if (algorithm.collective != schedule.program.collective ||
-          full_name(algorithm, choices) != name ||
+          algorithm.groups != schedule.program.groups || full_name(algorithm, choices) != name ||
           encode_code(make_program(algorithm, choices)) != schedule.code)
         continue;
       command =
@@ -49,10 +49,11 @@ std::string generate_command(const verifier::Schedule& schedule) {
           command += fmt::format(" --{} {}", option.name, choices.at(option.name));
       command += number_flags(algorithm, schedule);
     }
-  std::string nodes = schedule.any_nodes ? "any" : "";
-  for (const Topology& topology : schedule.job.groups)
-    if (!schedule.any_nodes) nodes += (nodes.empty() ? "" : "/") + topology.text();
-  return fmt::format("{} --nodes {}", command, nodes);
+  const auto nodes = [&](int group) {
+    return schedule.any_nodes ? "any" : schedule.job.groups[group].text();
+  };
+  command += " --nodes " + nodes(0);
+  return schedule.program.groups == 2 ? command + " --remote-nodes " + nodes(1) : command;
 }
 
 }  // namespace quadrille

@@ -84,6 +84,11 @@ void add_node_options(CLI::App& command, GenerateArguments& arguments) {
       .add_option("--hostfile", arguments.hostfile,
                   "the same from a host file: 'host slots=4' or 'host:4' a line")
       ->type_name("FILE");
+  command
+      .add_option("--remote-nodes", arguments.remote_nodes,
+                  "for a schedule between two groups, the nodes of the other one: as --nodes has "
+                  "them, and any where that is any")
+      ->type_name("LIST");
 }
 
 }  // namespace
@@ -95,9 +100,11 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
       ->required()
       ->type_name("COLLECTIVE");
   std::string names;
-  for (const Collective collective : served_collectives())
-    names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ", name_of(collective),
-                         algorithm_names(collective));
+  for (const int groups : {1, 2})
+    for (const Collective collective : served_collectives())
+      if (const std::string some = algorithm_names(collective, groups); !some.empty())
+        names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ",
+                             purpose_of(collective, groups), some);
   command->add_option("--algorithm", arguments.algorithm, names + "; or auto, for alltoall")
       ->type_name("NAME");
   command

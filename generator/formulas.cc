@@ -82,13 +82,19 @@ Expression sqrt_formula(const Program& program) {
 Result<Expression> read_formula(const Number& number, const std::string& text,
                                 const Program& program) {
   const std::string flag = "--" + number.name;
-  if (text.empty()) return bounded(number, constant(number.initial));
-  if (text == kSquareRoot && number.kind == NumberKind::kRadix)
-    return bounded(number, sqrt_formula(program));
-  const std::optional<int64_t> value = whole_number(text);
+  const std::optional<int64_t> value =
+      whole_number(text.empty() ? std::to_string(number.initial) : text);
   if (value && *value < number.least())
     return Error{fmt::format("{}: {} is less than {}, the least that there is", flag, *value,
                              number.least())};
+  // Between groups, bounds would be other ones in each: the program's `require` says them.
+  if (value && program.groups == 2) return constant(*value);
+  if (text == kSquareRoot && number.kind == NumberKind::kRadix) {
+    Expression root = sqrt_formula(program);
+    const Result<bool> valid = validate_formula(program, root);
+    if (!valid.ok()) return Error{fmt::format("{}: {}", flag, valid.error().message)};
+    return bounded(number, std::move(root));
+  }
   if (value) return bounded(number, constant(*value));
   Result<Expression> formula = parse_formula(text, program, flag);
   if (!formula.ok()) return formula;

@@ -29,8 +29,9 @@ using cli::bad_input;
 
 int list() {
   for (const Algorithm& algorithm : algorithms()) {
-    fmt::print("{} {}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
-               algorithm.name, algorithm.summary, algorithm.source, algorithm.precondition);
+    fmt::print("{} {}{}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
+               algorithm.name, algorithm.groups == 2 ? " between groups" : "", algorithm.summary,
+               algorithm.source, algorithm.precondition);
     fmt::print("  proven: {}\n  --nodes any: {}\n", algorithm.proof ? "yes" : "not yet",
                algorithm.proof ? "yes" : "not yet, as it is not proven");
     for (const Option& option : algorithm.options)
@@ -113,7 +114,8 @@ Result<std::string> show_text(const ShowArguments& arguments) {
       verifier::on_nodes_of(arguments.call, *read, arguments.file);
   if (!schedule.ok()) return schedule.error();
   const bool is_text = arguments.format == "text" && !arguments.explain;
-  if (serves_any_nodes(schedule->job) && !is_text) return verifier::wants_nodes(arguments.file);
+  if (serves_any_nodes(schedule->job) && !is_text)
+    return verifier::wants_nodes(arguments.file, *schedule);
   if (arguments.explain) {
     const Result<Workload> workload = read_workload(arguments.machine);
     if (!workload.ok()) return workload.error();
@@ -192,8 +194,7 @@ int proofs(const std::string& folder) {
   for (const Algorithm& algorithm : algorithms())
     for (const Choices& choices : all_choices(algorithm)) {
       if (!algorithm.proof) continue;
-      const std::string name =
-          fmt::format("{}.{}.proof", name_of(algorithm.collective), full_name(algorithm, choices));
+      const std::string name = proof_name(algorithm, choices) + ".proof";
       const Result<bool> written = cli::write_file((std::filesystem::path(folder) / name).string(),
                                                    proof_file(algorithm, choices));
       if (!written.ok()) return bad_input("proofs", "--out: " + written.error().message);

@@ -24,9 +24,14 @@ std::string proof_file(const Algorithm& algorithm, const Choices& choices) {
   const Program program = make_program(algorithm, choices);
   std::string text = "proof 1\n";
   text += fmt::format("algorithm {} for {}\n", full_name(algorithm, choices),
-                      name_of(algorithm.collective));
+                      purpose_of(algorithm.collective, algorithm.groups));
   text += hexadecimal("code", encode_code(program)) + hexadecimal("names", encode_names(program));
   return text + "\n" + algorithm.proof(choices);
+}
+
+std::string proof_name(const Algorithm& algorithm, const Choices& choices) {
+  return fmt::format("{}{}.{}", name_of(algorithm.collective),
+                     algorithm.groups == 2 ? "-between-groups" : "", full_name(algorithm, choices));
 }
 
 }  // namespace quadrille

@@ -11,6 +11,10 @@ namespace quadrille {
 
 std::string proof_file(const Algorithm& algorithm, const Choices& choices);
 
+// "alltoall.factor+drop", "alltoall-between-groups.direct": what the file is called, and what `check` calls
+// the program.
+std::string proof_name(const Algorithm& algorithm, const Choices& choices);
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_GENERATOR_PROOF_FILE_H_

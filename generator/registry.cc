@@ -35,13 +35,15 @@ const std::vector<Algorithm>& algorithms() {
                                                      blocked_ring_blocking(),
                                                      bruck(),
                                                      recursive_doubling(),
-                                                     neighbor_exchange()};
+                                                     neighbor_exchange(),
+                                                     direct_alltoall_groups()};
   return kAlgorithms;
 }
 
-const Algorithm* find_algorithm(Collective collective, const std::string& name) {
+const Algorithm* find_algorithm(Collective collective, const std::string& name, int groups) {
   for (const Algorithm& algorithm : algorithms())
-    if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
+    if (algorithm.collective == collective && algorithm.name == name && algorithm.groups == groups)
+      return &algorithm;
   return nullptr;
 }
 

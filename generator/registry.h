@@ -49,10 +49,12 @@ struct Algorithm {
   std::string (*program)(const Choices& choices);
   std::string (*proof)(const Choices& choices);
   std::vector<Number> numbers = {};
+  int groups = 1;  // 2: between groups, on an intercommunicator
 };
 
 const std::vector<Algorithm>& algorithms();
-const Algorithm* find_algorithm(Collective collective, const std::string& name);
+// A name may stand for one algorithm of one group and for another between groups.
+const Algorithm* find_algorithm(Collective collective, const std::string& name, int groups = 1);
 
 // All combinations of an algorithm's options.
 std::vector<Choices> all_choices(const Algorithm& algorithm);

@@ -34,29 +34,21 @@ Result<Program> read_program(const GenerateArguments& arguments) {
   return program;
 }
 
-// The nodes of every group: those of two groups are joined by a slash.
-Result<std::vector<Topology>> read_groups(const GenerateArguments& arguments,
-                                          const Program& program) {
-  std::vector<std::string> lists{arguments.nodes};
-  if (const size_t slash = arguments.nodes.find('/'); slash != std::string::npos)
-    lists = {arguments.nodes.substr(0, slash), arguments.nodes.substr(slash + 1)};
-  if (static_cast<int>(lists.size()) != program.groups)
-    return Error{program.groups == 1
-                     ? fmt::format("--nodes: {} is for one group; leave out the slash and what "
-                                   "stands behind it",
-                                   arguments.program)
-                     : fmt::format("--nodes: {} is for two groups; give the nodes of both, joined "
-                                   "by a slash, such as 1,2/4",
-                                   arguments.program)};
-  std::vector<Topology> groups;
-  for (const std::string& list : lists) {
-    GenerateArguments one = arguments;
-    one.nodes = list;
-    Result<Topology> topology = read_topology(one);
-    if (!topology.ok()) return topology.error();
-    groups.push_back(std::move(topology).value());
-  }
-  return groups;
+Result<std::vector<Topology>> groups_of(const GenerateArguments& arguments,
+                                        const Program& program) {
+  Result<std::vector<Topology>> groups = read_groups(arguments);
+  if (!groups.ok()) return groups;
+  if (groups->empty())
+    return Error{
+        "--nodes any: a program of yours is not proven for all sizes; give the nodes that "
+        "it is for"};
+  if (program.groups == static_cast<int>(groups->size())) return groups;
+  return Error{
+      program.groups == 1
+          ? fmt::format("--remote-nodes: {} is for one group; leave it out", arguments.program)
+          : fmt::format("--nodes: {} is for two groups; give the nodes of the other with "
+                        "--remote-nodes",
+                        arguments.program)};
 }
 
 // What the --parameter flags say, by name.
@@ -87,7 +79,7 @@ Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& 
 }
 
 Result<Job> read_job(const GenerateArguments& arguments, const Program& program) {
-  Result<std::vector<Topology>> groups = read_groups(arguments, program);
+  Result<std::vector<Topology>> groups = groups_of(arguments, program);
   if (!groups.ok()) return groups.error();
   const auto values = read_parameters(arguments, program);
   if (!values.ok()) return values.error();

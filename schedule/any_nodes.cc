@@ -103,6 +103,10 @@ bool has_value_on_all_nodes(const Expression& formula) { return span_of(formula)
 Result<bool> validate_formula(const Program& program, const Expression& formula) {
   Result<bool> valid = validate_number(program, formula);
   if (!valid.ok()) return valid;
+  if (program.groups == 2 && formula.op != Operator::kConstant)
+    return Error{
+        "a parameter of a program between groups is a number, as a formula could have another "
+        "value in each group"};
   if (depends_on_nodes_alone(program, formula)) return true;
   return Error{"a parameter depends on numbers, 'ranks' and node sizes alone"};
 }
@@ -134,15 +138,20 @@ std::string formula_text(const Program& program, const Expression& formula) {
   return print(formula, {&program.parameters, &program.tables, &no_variables});
 }
 
-Result<Job> on_nodes(const Program& program, const Job& job, const Topology& nodes) {
+Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<Topology>& groups) {
   check(serves_any_nodes(job), "a job for any nodes");
-  if (job.most_ranks > 0 && nodes.ranks() > job.most_ranks)
-    return Error{fmt::format("{} is proven for up to {} ranks, and nodes {} have {}",
-                             program.algorithm.text, job.most_ranks, nodes.text(), nodes.ranks())};
+  check(static_cast<int>(groups.size()) == program.groups, "nodes of each group");
+  for (const Topology& nodes : groups)
+    if (job.most_ranks > 0 && nodes.ranks() > job.most_ranks)
+      return Error{fmt::format("{} is proven for up to {} ranks, and nodes {} have {}",
+                               program.algorithm.text, job.most_ranks, nodes.text(),
+                               nodes.ranks())};
+  // Of two groups either would do: formulas are numbers then.
+  const Topology& nodes = groups[0];
   std::vector<std::vector<int64_t>> tables(program.tables.size());
   for (size_t i = 0; i < tables.size(); ++i)
     if (program.tables[i].kind == TableKind::kNodes) tables[i] = nodes.sizes();
-  Job placed{{nodes}, job.parameters, job.models};
+  Job placed{groups, job.parameters, job.models};
   const Environment environment{{nodes.ranks()}, {}, tables, {}};
   for (size_t i = 0; i < program.parameters.size(); ++i) {
     if (program.parameters[i].at_call) continue;

@@ -1,10 +1,11 @@
 // Schedules for any nodes: the file names no topology, and binding takes the nodes that it finds. Its
 // parameters are formulas: expressions over constants, `ranks` and tables of node sizes, which have
-// one value at all ranks. Programs are for one group.
+// one value at all ranks. Between two groups, of which each has another number of ranks, they are constants.
 #ifndef QUADRILLE_SCHEDULE_ANY_NODES_H_
 #define QUADRILLE_SCHEDULE_ANY_NODES_H_
 
 #include <string>
+#include <vector>
 
 #include "schedule/binding.h"
 
@@ -25,9 +26,9 @@ std::string formula_text(const Program& program, const Expression& formula);
 // false, there may yet be one.
 bool has_value_on_all_nodes(const Expression& formula);
 
-// The job on these nodes. Errors: more ranks than the job serves, a formula without a value. What
-// the program requires is asked by bind().
-Result<Job> on_nodes(const Program& program, const Job& job, const Topology& nodes);
+// The job on these nodes, of each of the program's groups. Errors: more ranks than the job serves, a formula
+// without a value. What the program requires is asked by bind().
+Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<Topology>& groups);
 
 }  // namespace quadrille
 

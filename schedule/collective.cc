@@ -31,6 +31,10 @@ std::optional<Collective> collective_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string purpose_of(Collective collective, int groups) {
+  return std::string(name_of(collective)) + (groups == 2 ? " between groups" : "");
+}
+
 bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
          collective == Collective::kReduceScatter;

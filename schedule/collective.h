@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,8 @@ struct Contribution {
 
 std::string_view name_of(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
+// "alltoall", "alltoall between groups": what a program for so many groups is for.
+std::string purpose_of(Collective collective, int groups);
 
 // True where data is combined by an operator; ranges then count elements, else bytes.
 bool reduces(Collective collective);

@@ -217,8 +217,8 @@ std::string Topology::text() const {
   return text;
 }
 
-Result<Topology> parse_nodes(std::string_view text) {
-  return parse_list(text, "--nodes", "1,2,3 or 4x8 or 512x16,5", list_entry);
+Result<Topology> parse_nodes(std::string_view text, const char* flag) {
+  return parse_list(text, flag, "1,2,3 or 4x8 or 512x16,5", list_entry);
 }
 
 Result<Topology> parse_slurm(std::string_view text) {

@@ -40,8 +40,8 @@ class Topology {
   int64_t ranks_ = 0;
 };
 
-// "1,2,3"; "4x8", four nodes of eight; "512x16,5", one more of five.
-Result<Topology> parse_nodes(std::string_view text);
+// "1,2,3"; "4x8", four nodes of eight; "512x16,5", one more of five. Errors begin with `flag`.
+Result<Topology> parse_nodes(std::string_view text, const char* flag = "--nodes");
 // SLURM_TASKS_PER_NODE: "16(x512),5".
 Result<Topology> parse_slurm(std::string_view text);
 // The text of a host file: "host slots=N" (Open MPI), "host:N" (MPICH), or "host", one rank a line;

@@ -98,26 +98,41 @@ void add_call(CLI::App& command, CallArguments& arguments) {
       .add_option("--nodes", arguments.nodes,
                   "for a schedule that serves any nodes: on these, 1,2,3 or 4x8")
       ->type_name("LIST");
+  command
+      .add_option("--remote-nodes", arguments.remote_nodes,
+                  "and, between two groups, on these of the other one")
+      ->type_name("LIST");
 }
 
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file) {
-  if (arguments.nodes.empty()) return schedule;
+  if (arguments.nodes.empty() && arguments.remote_nodes.empty()) return schedule;
   if (!schedule.any_nodes)
     return Error{
         fmt::format("--nodes: {} is for nodes {}; only a schedule that was made with "
                     "--nodes any is put on others",
                     file, schedule.job.groups[0].text())};
-  const Result<Topology> nodes = parse_nodes(arguments.nodes);
-  if (!nodes.ok()) return nodes.error();
-  Result<Job> job = on_nodes(schedule.program, schedule.job, *nodes);
+  if (schedule.program.groups == 1 && !arguments.remote_nodes.empty())
+    return Error{fmt::format("--remote-nodes: {} is for one group; leave it out", file)};
+  if (arguments.nodes.empty() || (schedule.program.groups == 2 && arguments.remote_nodes.empty()))
+    return wants_nodes(file, schedule);
+  std::vector<Topology> groups;
+  for (const auto& [flag, text] :
+       {std::pair("--nodes", arguments.nodes), {"--remote-nodes", arguments.remote_nodes}}) {
+    if (text.empty()) continue;
+    Result<Topology> nodes = parse_nodes(text, flag);
+    if (!nodes.ok()) return nodes.error();
+    groups.push_back(std::move(nodes).value());
+  }
+  Result<Job> job = on_nodes(schedule.program, schedule.job, groups);
   if (!job.ok()) return Error{fmt::format("{}: {}", file, job.error().message)};
   schedule.job = std::move(job).value();
   return schedule;
 }
 
-Error wants_nodes(const std::string& file) {
-  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3", file)};
+Error wants_nodes(const std::string& file, const Schedule& schedule) {
+  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
+                           schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
 }
 
 namespace {

@@ -21,7 +21,7 @@ struct CallArguments {
   std::string counts;                   // "3,0,5" or "4x7"; of two groups "3,0/4"
   std::vector<std::string> parameters;  // "name=value"
   std::optional<int64_t> root;
-  std::string nodes;  // "1,2,3", for a schedule that serves any
+  std::string nodes, remote_nodes;  // "1,2,3", for a schedule that serves any
 };
 
 void add_call(CLI::App& command, CallArguments& arguments);
@@ -29,8 +29,8 @@ void add_call(CLI::App& command, CallArguments& arguments);
 // The schedule on the nodes that were given; as it is where none were.
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file);
-// That the file serves any nodes and --nodes is missing.
-Error wants_nodes(const std::string& file);
+// That the file serves any nodes and --nodes, or that of the other group, is missing.
+Error wants_nodes(const std::string& file, const Schedule& schedule);
 
 // Counts of all groups, parameters in the program's order. A parameter that is not given is chosen
 // by the schedule's rule from the counts, as the runtime does it.

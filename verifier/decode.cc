@@ -192,7 +192,7 @@ class FileReader {
       return;
     }
     const uint64_t most = in.varint();
-    if (schedule_.program.groups != 1 || most > kMaxRanks) in.fail();
+    if (most > kMaxRanks) in.fail();
     schedule_.job.most_ranks = static_cast<int64_t>(most);
   }
 

@@ -35,7 +35,7 @@ int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes
                 const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
   if (arguments.ports || !call.counts.empty() || !call.parameters.empty() || call.root)
-    return bad_input("check", wants_nodes(file).message);
+    return bad_input("check", wants_nodes(file, schedule).message);
   fmt::print("{}", proof_report(file, schedule, bytes));
   return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;
 }
@@ -118,7 +118,7 @@ int replay_file(const ReplayArguments& arguments) {
   const Result<Schedule> schedule = on_nodes_of(arguments.call, *read, arguments.file);
   if (!schedule.ok()) return bad_input("replay", schedule.error().message);
   if (serves_any_nodes(schedule->job))
-    return bad_input("replay", wants_nodes(arguments.file).message);
+    return bad_input("replay", wants_nodes(arguments.file, *schedule).message);
   const Result<Call> call = read_call(arguments.call, *schedule);
   if (!call.ok()) return bad_input("replay", call.error().message);
   if (arguments.group < 0 || arguments.group >= schedule->program.groups)

@@ -27,9 +27,9 @@ std::string job_text(const Schedule& schedule) {
   std::string text = schedule.any_nodes ? "any nodes" : "";
   for (const Topology& topology : schedule.job.groups)
     text += fmt::format("{}{} ({} ranks)",
-                        schedule.any_nodes ? ", here "
-                        : text.empty()     ? "nodes "
-                                           : " and nodes ",
+                        &topology != &schedule.job.groups[0] ? " and nodes "
+                        : schedule.any_nodes                 ? ", here "
+                                                             : "nodes ",
                         topology.text(), topology.ranks());
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     text += ", " + parameter_text(schedule.program, schedule.job, i);
@@ -48,13 +48,20 @@ std::string port_text(const Program& program, const Report& report) {
 
 std::string first_line(const Schedule& schedule, int64_t bytes) {
   return fmt::format("  {} for {} on {}, {} bytes, hash {}\n", schedule.program.algorithm.text,
-                     name_of(schedule.program.collective), job_text(schedule), bytes,
-                     schedule.hash);
+                     purpose_of(schedule.program.collective, schedule.program.groups),
+                     job_text(schedule), bytes, schedule.hash);
+}
+
+// The flags that put a schedule for any nodes on some.
+std::string example_nodes(const Schedule& schedule) {
+  return schedule.program.groups == 2 ? "--nodes 1,2,3 --remote-nodes 2,2" : "--nodes 1,2,3";
 }
 
 std::string proof_text(const Schedule& schedule) {
   const ProvenProgram* const program = find_proof(schedule);
-  if (!program) return "no proof of this code is known; --nodes 1,2,3 walks every rank of those";
+  if (!program)
+    return fmt::format("no proof of this code is known; {} walks every rank of those",
+                       example_nodes(schedule));
   return fmt::format("this code is {}, proven for {}", program->name, program->scope);
 }
 
@@ -181,8 +188,10 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                       property_text(violation.property));
   text += violation.key ? fmt::format("  but in step {}, {}\n", *violation.key, violation.detail)
                         : fmt::format("  but {}\n", violation.detail);
-  const std::string nodes =
-      schedule.any_nodes ? fmt::format(" --nodes {}", schedule.job.groups[0].text()) : "";
+  std::string nodes;
+  if (schedule.any_nodes)
+    for (const Topology& topology : schedule.job.groups)
+      nodes += fmt::format(" --{}nodes {}", nodes.empty() ? "" : "remote-", topology.text());
   return text + fmt::format("  to see it: {}{}\n",
                             replay_command(file, schedule.program, call, violation), nodes);
 }
@@ -200,7 +209,8 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
   };
   const int64_t most = schedule.job.most_ranks;
   line("serves",
-       fmt::format("{}{}", most > 0 ? fmt::format("up to {} ranks", most) : "any number of ranks",
+       fmt::format("{}{}{}", most > 0 ? fmt::format("up to {} ranks", most) : "any number of ranks",
+                   program.groups == 2 ? " in each group" : "",
                    uses_nodes(program) ? ", on nodes of any sizes" : ""));
   for (const Expression& requirement : program.requirements)
     line("requires", formula_text(program, requirement));
@@ -210,8 +220,8 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
   line("scope", proof_text(schedule));
   if (proven)
     line("checked",
-         "on no nodes; --nodes 1,2,3 walks every rank of those, and tells steps, time "
-         "and window");
+         fmt::format("on no nodes; {} walks every rank of those, and tells steps, time and window",
+                     example_nodes(schedule)));
   return text;
 }
 

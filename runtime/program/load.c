@@ -178,7 +178,7 @@ static void read_nodes(struct quadrille_reader* reader, struct quadrille_program
   if (program->serves_any_nodes) {
     const uint64_t most = quadrille_read_varint(reader);
     program->most_ranks = most > 0 ? (int64_t)most : QUADRILLE_MAX_RANKS;
-    if (program->groups != 1 || most > QUADRILLE_MAX_RANKS)
+    if (most > QUADRILLE_MAX_RANKS)
       quadrille_read_fail(reader, "the job is malformed; make it again");
     return;
   }
@@ -187,12 +187,23 @@ static void read_nodes(struct quadrille_reader* reader, struct quadrille_program
     read_topology(reader, quadrille_read_varint(reader), &program->topologies[1]);
 }
 
+/* What binding evaluates. Between groups it is a number: others could have another value in each. */
+static void read_formula(struct quadrille_reader* reader, struct quadrille_program* program,
+                         int i) {
+  const unsigned first = reader->next < reader->length ? reader->bytes[reader->next] : 0;
+  const unsigned inlined = QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT;
+  if (program->groups == 2 && first != QUADRILLE_CONSTANT && (first & inlined) != inlined)
+    quadrille_read_fail(reader,
+                        "a parameter of a schedule between groups is no number; make it again");
+  program->formulas[i] = quadrille_compile_formula(program, reader);
+}
+
 static const char* read_job(struct quadrille_program* program, struct section section) {
   struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
   read_nodes(&reader, program);
   for (int i = 0; i < program->parameter_count; i++) {
     if (program->serves_any_nodes && !program->at_call[i]) {
-      program->formulas[i] = quadrille_compile_formula(program, &reader);
+      read_formula(&reader, program, i);
       continue;
     }
     program->parameters[i] = quadrille_read_signed_varint(&reader);

@@ -36,11 +36,12 @@
  *                 ASCII: "an even number of ranks"; only behind NAM, and may be missing
  *
  * A schedule for any nodes holds no topology: binding takes the nodes that it finds, so one file
- * and one hash serve every job. Its program is for one group. In place of the runs, of which a
- * topology has at least one, JOB has the varint 0, then a varint, the most ranks that it serves, 0
- * where there is no limit. A parameter that is not given at the call has an expression in place of
- * the signed varint, over constants, `ranks` and tables of node sizes (QUADRILLE_TABLE_NODES), which
- * binding evaluates. Such a file has major version and oldest reader QUADRILLE_FORMAT_ANY_NODES.
+ * and one hash serve every job, and, between two groups, either of them as the first. In place of the
+ * runs of all groups, of which a topology has at least one, JOB has the varint 0, then a varint, the most
+ * ranks that it serves in each group, 0 where there is no limit. A parameter that is not given at the call
+ * has an expression in place of the signed varint, over constants, `ranks` and tables of node sizes
+ * (QUADRILLE_TABLE_NODES), which binding evaluates; between two groups it is a constant, which has one
+ * value in both. Such a file has major version and oldest reader QUADRILLE_FORMAT_ANY_NODES.
  *
  * Code. First byte: collective; second: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node,
  * bit 5 in place, bit 6 commutative. Then varint number of parameters and a byte each (bit 0:

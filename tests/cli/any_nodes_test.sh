@@ -61,6 +61,52 @@ says '  requires  a value of radix = max(2, min(ranks div (ranks - 1), ranks))'
 refuses 'radix = max(2, min(ranks div (ranks - 1), ranks)) has no value on nodes 1: a divisor' \
   check formula.qs --nodes 1
 
+# Between groups.
+between() { "$generator" generate alltoall --algorithm direct "$@"; }
+expect 0 between --nodes any --remote-nodes any --out groups.qs
+says "groups.qs: direct for alltoall between groups on any nodes, $(wc -c <groups.qs) bytes"
+expect 0 check groups.qs
+says 'groups.qs: proven'
+says '  serves    any number of ranks in each group'
+says '  scope     this code is alltoall-between-groups.direct, proven for all sizes'
+says '; --nodes 1,2,3 --remote-nodes 2,2 walks every rank of those'
+expect 0 check groups.qs --nodes 3,1 --remote-nodes 2,2
+says 'groups.qs: verified'
+says '  direct for alltoall between groups on any nodes, here 1,3 (4 ranks) and nodes 2x2 (4 ranks), '
+expect 1 check groups.qs --nodes 2,2 --remote-nodes 3 --ports 1
+replay=$(sed -n 's/.*to see it: bazel run \/\/verifier -- //p' .out)
+grep -q -- '--nodes 2x2 --remote-nodes 3$' <<<"$replay" || fail "a replay without nodes: $replay"
+eval "expect 0 \"\$verifier\" $replay"
+says 'rank '
+expect 0 "$verifier" replay groups.qs --nodes 2 --remote-nodes 1,1,1 --ranks 2 --group 1
+says 'rank 2'
+expect 0 "$generator" show groups.qs
+says 'algorithm direct for alltoall between groups'
+expect 0 "$generator" show groups.qs --nodes 1,2 --remote-nodes 4
+says '-- here nodes 1,2 (3 ranks)'
+says '-- here nodes 4 (4 ranks)'
+expect 0 "$generator" emit groups.qs --out made
+grep -qF 'generate alltoall --algorithm direct --nodes any --remote-nodes any --out groups.qs' made/groups.c ||
+  fail 'another command'
+
+refuses 'groups.qs serves any nodes; say on which with --nodes 1,2,3 --remote-nodes 2,2' \
+  check groups.qs --nodes 3
+refuses 'groups.qs serves any nodes; say on which with --nodes 1,2,3 --remote-nodes 2,2' \
+  check groups.qs --remote-nodes 3
+refuses "--remote-nodes: 'x' is not a node list" check groups.qs --nodes 3 --remote-nodes x
+refuses '--remote-nodes: any.qs is for one group; leave it out' \
+  check any.qs --nodes 3 --remote-nodes 2
+refuses '--remote-nodes: give the nodes of both groups, or any for both' \
+  between --nodes any --remote-nodes 2 --out x.qs
+refuses '--algorithm: direct for alltoall is for two groups; give the nodes of the other with --remote-nodes' \
+  between --nodes 3 --out x.qs
+refuses '--algorithm: factor for alltoall is for one group; leave out --remote-nodes' \
+  generate factor --nodes 3 --remote-nodes 2 --out x.qs
+refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct" \
+  generate factory --nodes 3 --remote-nodes 2 --out x.qs
+refuses 'auto is for alltoall on one group; name an algorithm and its numbers' \
+  generate auto --nodes 3 --remote-nodes 2 --bytes 8 --out x.qs
+
 # What is required.
 expect 0 generate xor --nodes any --out xor.qs
 expect 0 check xor.qs

@@ -182,7 +182,7 @@ expect 0 env -C elsewhere BUILD_WORKING_DIRECTORY="$folder/user" "$generator" sh
 [ -z "$(ls -A elsewhere)" ] || fail 'something is written where the program runs'
 
 expect 0 "$generator" list
-for word in 'allgather blocked-ring-nodes' '--radix NUMBER' '--block-size min|BYTES|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
+for word in 'allgather blocked-ring-nodes' 'alltoall direct between groups' '--radix NUMBER' '--block-size min|BYTES|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
   says "$word"
 done
 
@@ -211,6 +211,18 @@ grep -qF 'generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out 
 cp made/here/a.c first.c
 expect 0 "$generator" emit a.qs --out made/here
 cmp first.c made/here/a.c || fail 'emitted again, it differs'
+
+# Between groups.
+expect 0 "$generator" generate alltoall --algorithm direct --nodes 3,1 --remote-nodes 2,2 --out groups.qs
+says 'groups.qs: direct for alltoall between groups on nodes 1,3 (4 ranks) and nodes 2x2 (4 ranks), '
+expect 0 "$verifier" check groups.qs
+says 'this code is alltoall-between-groups.direct, proven for all sizes'
+expect 0 "$generator" emit groups.qs --out made/here
+grep -qF 'generate alltoall --algorithm direct --nodes 1,3 --remote-nodes 2x2 --out groups.qs' made/here/groups.h ||
+  fail 'the command is missing'
+expect 0 "$generator" generate alltoall --help
+says '--remote-nodes'
+says 'for alltoall between groups: direct'
 
 # ---- What is refused
 

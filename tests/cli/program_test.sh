@@ -90,10 +90,13 @@ step 0
     send send[0] to remote k
     receive recv[k] from remote k
 END
-expect 0 "$generator" generate allgather --program exchange.txt --nodes 1,2/2 --out groups.qs
-says 'groups.qs: exchange for allgather on nodes 1,2 (3 ranks) and nodes 2 (2 ranks)'
+expect 0 "$generator" generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2 --out groups.qs
+says 'groups.qs: exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks)'
 expect 0 "$verifier" check groups.qs
 says 'groups.qs: verified'
+says '  exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2 (2 ranks), '
+cp groups.qs own.qs
+remade 'generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2'
 
 # What a program asks of the call is asked at the call.
 cat >large.txt <<'END'
@@ -147,10 +150,20 @@ done
 refuses '--gap: nothing is chosen by it' generate shift.txt --nodes 3 --gap 1us --out x.qs
 refuses '--parameter: it is for --program' \
   "$generator" generate alltoall --algorithm tuna --nodes 4 --parameter radix=2 --out x.qs
-refuses '--nodes: shift.txt is for one group' generate shift.txt --nodes 3/4 --out x.qs
-refuses '--nodes: exchange.txt is for two groups; give the nodes of both, joined by a slash' \
+refuses '--remote-nodes: shift.txt is for one group; leave it out' \
+  generate shift.txt --nodes 3 --remote-nodes 4 --out x.qs
+refuses '--nodes: exchange.txt is for two groups; give the nodes of the other with --remote-nodes' \
   "$generator" generate allgather --program exchange.txt --nodes 3 --out x.qs
-refuses '--nodes' "$generator" generate allgather --program exchange.txt --nodes 3/ --out x.qs
+refuses "--remote-nodes: '2,' is not a node list" \
+  "$generator" generate allgather --program exchange.txt --nodes 3 --remote-nodes 2, --out x.qs
+refuses "--nodes: '3/4' is not a node list" \
+  "$generator" generate allgather --program exchange.txt --nodes 3/4 --out x.qs
+for nodes in '--nodes any --remote-nodes 2' '--nodes 2 --remote-nodes any'; do
+  refuses '--remote-nodes: give the nodes of both groups, or any for both' \
+    "$generator" generate allgather --program exchange.txt $nodes --out x.qs
+done
+refuses '--nodes any: a program of yours is not proven for all sizes' \
+  "$generator" generate allgather --program exchange.txt --nodes any --remote-nodes any --out x.qs
 
 "$generator" generate alltoall --algorithm tuna --nodes 6 --out tuna.qs >/dev/null
 "$generator" show tuna.qs --out tuna.txt

@@ -103,7 +103,8 @@ replays() {
 }
 refuted() { # PROGRAM NODES WHAT REPLAYED [ARGUMENTS]
   printf '%s\n' "$1" >wrong.txt
-  "$write_schedule" wrong.txt "$2" "wrong one's.qs"
+  # shellcheck disable=SC2086 # the nodes of two groups are several words
+  "$write_schedule" wrong.txt $2 "wrong one's.qs"
   expect 1 "$verifier" check "wrong one's.qs" "${@:5}"
   says "wrong one's.qs: REFUTED"
   says "$3"
@@ -166,7 +167,7 @@ says 'verified for this topology and this call alone'
 refuted 'algorithm a for allgather between groups
 step 0
   if group = 1
-    send send[0] to remote 0' 1/1 'but in step 0' 'step 0: send remote 0'
+    send send[0] to remote 0' '1 --remote-nodes 1' 'but in step 0' 'step 0: send remote 0'
 
 # A port that steps break which keep to another number of them.
 expect 0 "$verifier" check flat.qs

@@ -1,5 +1,5 @@
-// write_schedule TEXT NODES OUT [PARAMETER...]: the schedule file of a program in text form, right
-// or wrong, for tests of the commands. NODES of two groups are joined by a slash.
+// write_schedule TEXT NODES [--remote-nodes NODES] OUT [PARAMETER...]: the schedule file of a program in text
+// form, right or wrong, for tests of the commands.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -18,13 +18,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", program.error().message.c_str());
     return 2;
   }
-  Job job;
-  std::istringstream nodes(argv[2]);
-  for (std::string group; std::getline(nodes, group, '/');)
-    job.groups.push_back(parse_nodes(group).value());
-  for (int i = 4; i < argc; ++i) job.parameters.push_back(std::stoll(argv[i]));
+  Job job{{parse_nodes(argv[2]).value()}, {}};
+  int next = 3;
+  if (argv[next] == std::string("--remote-nodes") && argc > 5) {
+    job.groups.push_back(parse_nodes(argv[4]).value());
+    next = 5;
+  }
+  const char* const path = argv[next++];
+  for (; next < argc; ++next) job.parameters.push_back(std::stoll(argv[next]));
   const Bytes file = encode(*program, job);
-  std::ofstream out(argv[3], std::ios::binary);
+  std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.data()), file.size());
   return out.good() ? 0 : 2;
 }

@@ -45,7 +45,7 @@ readme=$language
 [ "$(wc -l <said)" -ge 25 ]
 expect <said
 readme=$here/README.md
-"$here/$generator" list | grep -oE '^all[a-z]+ [a-z-]+' | sed 's/.* //' | while read -r name; do
+"$here/$generator" list | grep -oE '^[a-z-]+ [a-z0-9-]+' | sed 's/.* //' | while read -r name; do
   grep -qF "| \`$name\` |" "$readme" || {
     echo "README.md does not list $name" >&2
     exit 1

@@ -55,16 +55,18 @@ static void walk_rank(const struct quadrille_program* program, int64_t* counts, 
                                   .remote_counts = counts};
   /* One for any nodes finds these. */
   static struct quadrille_node_run runs[] = {{1, 1}, {2, 3}};
-  static const struct quadrille_topology found = {runs, 2, 3, 7};
+  static const struct quadrille_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};
   int64_t parameters[QUADRILLE_MAX_PARAMETERS] = {0};
   if (program->serves_any_nodes) {
-    place.ranks = found.ranks;
-    place.topologies = &found;
+    place.ranks = found[group].ranks;
+    if (program->groups == 2) place.remote_ranks = found[1 - group].ranks;
+    place.topologies = found;
     const char* undefined = quadrille_formulas_evaluate(program, &place, parameters);
     if (undefined && !*undefined) abort();
     place.parameters = parameters;
   }
-  if (program->groups == 2) place.remote_ranks = program->topologies[1 - group].ranks;
+  if (program->groups == 2 && !program->serves_any_nodes)
+    place.remote_ranks = program->topologies[1 - group].ranks;
   struct quadrille_tables tables;
   const char* error = quadrille_tables_fill(&tables, program, &place);
   if (!error) walk(program, &tables, &place);
@@ -91,7 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const char* error = quadrille_program_load(&program, file, size);
   if (error && !*error) abort();
   for (int64_t group = 0; !error && group < program.groups; group++) {
-    const int64_t ranks = program.serves_any_nodes ? 7 : program.topologies[group].ranks;
+    const int64_t ranks =
+        program.serves_any_nodes ? (group ? 1 : 7) : program.topologies[group].ranks;
     if (ranks > MOST_RANKS ||
         (program.groups == 2 && program.topologies[1 - group].ranks > MOST_RANKS))
       continue;

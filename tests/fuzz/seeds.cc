@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "generator/encode.h"
+#include "generator/proof_file.h"
 #include "tests/support/programs.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/variants.h"
@@ -31,12 +32,12 @@ void write_all(const std::filesystem::path& folder) {
                         variant.algorithm->name == "blocked-ring-nodes";
     const std::vector<int64_t> sizes =
         uneven ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 2, 2, 2};
-    write(folder / (std::string(name_of(variant.program.collective)) + "-" + variant.name),
-          encode(variant.program, jobs_on(variant, sizes)[0]));
+    const std::string purpose = proof_name(*variant.algorithm, variant.choices);
+    write(folder / purpose, encode(variant.program, jobs_on(variant, sizes)[0]));
     if (!variant.algorithm->proof) continue;
     std::map<std::string, std::string> numbers;
     for (const Number& number : variant.algorithm->numbers) numbers[number.name] = "ranks div 2";
-    write(folder / (std::string(name_of(variant.program.collective)) + "-any-" + variant.name),
+    write(folder / (purpose + "-any"),
           encode(variant.program, job_for_any_nodes(variant, numbers)));
   }
   for (const std::string& name : shape_names())

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"
+#include "schedule/text.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
@@ -16,7 +17,8 @@ using testing::HasSubstr;
 
 const Variant& variant_of(const std::string& name) {
   for (const Variant& variant : variants())
-    if (variant.name == name && variant.algorithm->collective == Collective::kAlltoall)
+    if (variant.name == name && variant.algorithm->collective == Collective::kAlltoall &&
+        variant.algorithm->groups == 1)
       return variant;
   check(false, "no such algorithm");
   return variants()[0];
@@ -26,7 +28,7 @@ const Variant& variant_of(const std::string& name) {
 int64_t value(const std::string& name, const std::string& text, const std::vector<int64_t>& sizes) {
   const Variant& variant = variant_of(name);
   const Job job = job_for_any_nodes(variant, {{variant.algorithm->numbers[0].name, text}});
-  return on_nodes(variant.program, job, topology_of(sizes)).value().parameters[0];
+  return on_nodes(variant.program, job, {topology_of(sizes)}).value().parameters[0];
 }
 
 std::string refusal(const std::string& name, const std::string& text) {
@@ -67,22 +69,36 @@ TEST(Formulas, TheRootIsTheLeastPowerOfTwoWhoseSquareIsNoLess) {
   EXPECT_EQ(value("tuna", "sqrt", {1 << 20}), 256);
 }
 
+TEST(Formulas, BetweenGroupsTheyAreNumbers) {
+  const Program between =
+      parse_program("algorithm a for alltoall between groups\nparameter radix\n", "test").value();
+  const Number radix{"radix", 3, NumberKind::kRadix, ""};
+  EXPECT_EQ(read_formula(radix, "", between).value(), constant(3));
+  EXPECT_EQ(read_formula(radix, "80", between).value(), constant(80));
+  EXPECT_EQ(formula_flag(radix, between, constant(80)), " --radix 80");
+  EXPECT_EQ(read_formula(radix, "1", between).error().message,
+            "--radix: 1 is less than 2, the least that there is");
+  for (const char* text : {"ranks", "sqrt", "ranks div 2"})
+    EXPECT_THAT(read_formula(radix, text, between).error().message,
+                HasSubstr("--radix: a parameter of a program between groups is a number"));
+}
+
 TEST(Formulas, WhateverTheNodesAreTheProgramTakesThem) {
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
-    for (const char* text : {"", "8", "ranks - 3", "sqrt"}) {
+    for (const std::string text : {"", "8", "ranks - 3", "sqrt"}) {
       std::map<std::string, std::string> numbers;
       for (const Number& number : variant.algorithm->numbers)
-        numbers[number.name] =
-            text == std::string("sqrt") && number.kind != NumberKind::kRadix ? "ranks" : text;
+        numbers[number.name] = text == "sqrt" && number.kind != NumberKind::kRadix ? "ranks" : text;
       const Job any = job_for_any_nodes(variant, numbers);
       for (const std::vector<int64_t>& sizes : all_node_vectors(5)) {
-        const Job job = on_nodes(variant.program, any, topology_of(sizes)).value();
         // Where no number is taken, none of these is.
-        if (jobs_on(variant, sizes).empty()) continue;
-        const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
-        EXPECT_TRUE(bound.ok()) << variant.name << " on " << topology_of(sizes).text() << ": "
-                                << bound.error().message;
+        for (const Job& given : jobs_on(variant, sizes)) {
+          const Job job = on_nodes(variant.program, any, given.groups).value();
+          const auto bound = bind(variant.program, job, plain_call(variant.program, job), 0);
+          EXPECT_TRUE(bound.ok()) << variant.name << " on " << topology_of(sizes).text() << ": "
+                                  << bound.error().message;
+        }
       }
     }
   }

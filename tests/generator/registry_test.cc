@@ -11,9 +11,11 @@ namespace {
 
 TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
   for (const Algorithm& algorithm : algorithms())
-    EXPECT_EQ(find_algorithm(algorithm.collective, algorithm.name), &algorithm);
+    EXPECT_EQ(find_algorithm(algorithm.collective, algorithm.name, algorithm.groups), &algorithm);
   EXPECT_EQ(find_algorithm(Collective::kAlltoall, "factory"), nullptr);
   EXPECT_EQ(find_algorithm(Collective::kAllgather, "factor"), nullptr);
+  EXPECT_EQ(find_algorithm(Collective::kAlltoall, "factor", 2), nullptr);
+  EXPECT_EQ(find_algorithm(Collective::kAlltoall, "direct"), nullptr);
 }
 
 TEST(Registry, SaysWhatUsersAskOfAnAlgorithm) {
@@ -37,7 +39,8 @@ TEST(Registry, NamesEveryProgramDifferently) {
       const Program program = make_program(algorithm, choices);
       EXPECT_EQ(program.algorithm.text, full_name(algorithm, choices));
       EXPECT_EQ(program.collective, algorithm.collective);
-      names.insert(std::string(name_of(algorithm.collective)) + program.algorithm.text);
+      EXPECT_EQ(program.groups, algorithm.groups);
+      names.insert(purpose_of(algorithm.collective, algorithm.groups) + program.algorithm.text);
       ++programs;
     }
   EXPECT_EQ(names.size(), programs);

@@ -41,7 +41,7 @@ struct Tally {
 
 const Variant& variant_of(const File& file) {
   const auto variant = std::find_if(variants().begin(), variants().end(), [&](const Variant& each) {
-    return each.program.collective == Collective::kAlltoall &&
+    return each.program.collective == Collective::kAlltoall && each.program.groups == 1 &&
            each.name == file.algorithm + file.choices;
   });
   check(variant != variants().end(), "no such algorithm");
@@ -56,7 +56,7 @@ std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
     return error;
   quadrille_place place{0,      program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr,
                         nullptr};
-  FoundNodes found(nodes);
+  FoundNodes found({nodes, nodes});
   quadrille_tables tables{};
   std::string refusal;
   if (program.serves_any_nodes) refusal = found.take(program, place);
@@ -81,7 +81,7 @@ class Mutation {
         numbers[number.name] = *file.any_with;
       const Job any = job_for_any_nodes(variant_of(file), numbers);
       bytes_ = encode(program_, any);
-      job_ = *on_nodes(program_, any, nodes_);
+      job_ = *on_nodes(program_, any, {nodes_});
     }
     const Binding binding = *bind(program_, job_, {}, 0);
     for (int64_t rank = 0; rank < binding.place.ranks; ++rank)
@@ -146,8 +146,9 @@ class Mutation {
       tally_.misnamed += refusal.empty();
       return;
     }
+    const std::vector<Topology> groups(schedule->program.groups, nodes_);
     const Result<Job> job = serves_any_nodes(schedule->job)
-                                ? on_nodes(schedule->program, schedule->job, nodes_)
+                                ? on_nodes(schedule->program, schedule->job, groups)
                                 : schedule->job;
     const Result<Binding> binding = job.ok() ? bind(schedule->program, *job, {}, 0) : job.error();
     EXPECT_EQ(binding.ok(), refusal.empty())
@@ -169,7 +170,7 @@ class Mutation {
   void same(const Bytes& mutant) {
     ++tally_.identical;
     const int64_t rank = tally_.identical % original_.size();
-    EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0, &nodes_), original_[rank]) << what_;
+    EXPECT_EQ(runtime_events(mutant, {}, 0, rank, 0, {nodes_}), original_[rank]) << what_;
   }
 
   // All walks tell the same.
@@ -181,7 +182,8 @@ class Mutation {
       const Events expected = without_broken_step(oracle_events(schedule.program, binding, rank));
       EXPECT_EQ(without_broken_step(walk_events(schedule.program, binding, rank)), expected)
           << what_;
-      EXPECT_EQ(without_broken_step(runtime_events(mutant, {}, 0, rank, 0, &nodes_)), expected)
+      EXPECT_EQ(without_broken_step(runtime_events(mutant, {}, 0, rank, 0, {nodes_, nodes_})),
+                expected)
           << what_;
       identical_ = identical_ && expected == original_[rank];
     }

@@ -115,8 +115,8 @@ namespace {
 
 Scheduled find(Collective collective, const std::string& name, const std::vector<int64_t>& sizes,
                std::vector<int64_t> parameters) {
-  for (const Variant& variant : variants())
-    if (variant.name == name && variant.program.collective == collective) {
+  for (const Variant& variant : variants_of(collective))
+    if (variant.name == name) {
       Job job = job_of(sizes);
       job.parameters = std::move(parameters);
       job.models.resize(job.parameters.size());

@@ -46,13 +46,16 @@ Events normalized(Events events, Sameness sameness) {
 }
 
 bool same_in(const Program& one, const Program& two, const Case& c, Sameness sameness) {
-  const Result<Binding> first = bind(one, c.job, c.call, 0), second = bind(two, c.job, c.call, 0);
-  if (first.ok() != second.ok()) return false;
-  if (!first.ok()) return true;
-  for (int64_t rank = 0; rank < first->place.ranks; ++rank)
-    if (normalized(oracle_events(one, *first, rank), sameness) !=
-        normalized(oracle_events(two, *second, rank), sameness))
-      return false;
+  for (int64_t group = 0; group < one.groups; ++group) {
+    const Result<Binding> first = bind(one, c.job, c.call, group),
+                          second = bind(two, c.job, c.call, group);
+    if (first.ok() != second.ok()) return false;
+    if (!first.ok()) return true;
+    for (int64_t rank = 0; rank < first->place.ranks; ++rank)
+      if (normalized(oracle_events(one, *first, rank), sameness) !=
+          normalized(oracle_events(two, *second, rank), sameness))
+        return false;
+  }
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/encode.h"
+#include "generator/proof_file.h"
 #include "generator/registry.h"
 #include "tests/support/mutants.h"
 #include "tests/support/topologies.h"
@@ -55,8 +56,8 @@ TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
     const std::vector<Case> cases = cases_on(variant, {2, 2});
     ASSERT_FALSE(cases.empty()) << variant.name;
     EXPECT_THAT(report_of(variant.program, cases[0]),
-                HasSubstr(fmt::format("this code is {}.{}, proven for {}",
-                                      name_of(variant.program.collective), variant.name,
+                HasSubstr(fmt::format("this code is {}, proven for {}",
+                                      proof_name(*variant.algorithm, variant.choices),
                                       scope_of(variant.name))));
   }
   EXPECT_EQ(proven_programs().size(), programs);
@@ -73,10 +74,12 @@ TEST(Proven, IsAScheduleForAnyNodesOfEveryProofWithoutBeingWalked) {
     EXPECT_TRUE(is_proven(schedule)) << variant.name;
     const std::string report = proof_report("any.qs", schedule, 1);
     EXPECT_THAT(report, HasSubstr("any.qs: proven\n"));
-    EXPECT_THAT(report, HasSubstr(fmt::format("this code is {}.{}, proven for {}",
-                                              name_of(variant.program.collective), variant.name,
+    EXPECT_THAT(report, HasSubstr(fmt::format("this code is {}, proven for {}",
+                                              proof_name(*variant.algorithm, variant.choices),
                                               scope_of(variant.name))));
-    EXPECT_THAT(report, HasSubstr("  checked   on no nodes; --nodes 1,2,3 walks"));
+    EXPECT_THAT(report, HasSubstr(variant.program.groups == 1
+                                      ? "  checked   on no nodes; --nodes 1,2,3 walks"
+                                      : "; --nodes 1,2,3 --remote-nodes 2,2 walks"));
   }
 }
 

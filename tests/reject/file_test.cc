@@ -366,7 +366,25 @@ TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
   expect_refused(any_file(overlong(0) + Bytes{0} + rest), "malformed");
   expect_refused(any_file(Bytes{0, 0} + rest + Bytes{0}), "malformed");
   expect_refused(any_file({0, 0, kInline}), "malformed");
-  expect_refused(any_file(Bytes{0, 0} + rest, parameterized(2)), "malformed");
+}
+
+// A job for any nodes of two groups has one limit, and numbers where others have formulas.
+TEST(RejectedFiles, JobsForAnyNodesOfTwoGroupsWhoseParametersAreNoNumbers) {
+  const Bytes at_call = {6};
+  const Program between = parameterized(2);
+  expect_taken(any_file(Bytes{0, 0, kInline + 3} + at_call, between));
+  expect_taken(any_file(Bytes{0, 9, kInline + 3} + at_call, between));
+  expect_taken(any_file(Bytes{0, 9, QUADRILLE_CONSTANT} + varint(2000) + at_call, between));
+  for (const Bytes& formula :
+       {Bytes{QUADRILLE_RANKS}, Bytes{QUADRILLE_REMOTE_RANKS}, Bytes{QUADRILLE_GROUP},
+        Bytes{QUADRILLE_LENGTH, 0}, Bytes{QUADRILLE_ADD, kInline, kInline},
+        Bytes{QUADRILLE_ELEMENT, 0, kInline + 1}})
+    expect_refused(any_file(Bytes{0, 0} + formula + at_call, between), "between groups is");
+  expect_refused(any_file(Bytes{0, 0, QUADRILLE_INLINE_BIT} + at_call, between), "");
+  expect_refused(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS + 1) + Bytes{kInline, 6}, between),
+                 "malformed");
+  expect_refused(any_file({0, 0}, between), "");
+  expect_refused(any_file({0, 0, 0, kInline, 6}, between), "");  // a limit for each
 }
 
 TEST(RejectedFiles, WordsThatAreMalformedOrOutOfPlace) {

@@ -71,19 +71,23 @@ TEST(Walk, InterpreterOfASchedulesForAnyNodesAgreesWithTheOracleOnAll) {
       const Job any = job_for_any_nodes(variant, numbers);
       const Bytes file = encode(variant.program, any);
       for (const std::vector<int64_t>& sizes : all_node_vectors(kSanitized ? 4 : 6)) {
-        const Topology nodes = topology_of(sizes);
-        const Job job = on_nodes(variant.program, any, nodes).value();
+        std::vector<Topology> groups = {topology_of(sizes)};
+        if (variant.program.groups == 2) groups.insert(groups.begin(), topology_of({1, 2}));
+        const Job job = on_nodes(variant.program, any, groups).value();
         const Call call = plain_call(variant.program, job);
-        const Result<Binding> binding = bind(variant.program, job, call, 0);
-        for (int64_t rank = 0; rank < nodes.ranks(); ++rank) {
-          const Events events = runtime_events(file, call, 0, rank, 0, &nodes);
-          ++(binding.ok() ? bound : refused);
-          if (binding.ok())
-            ASSERT_EQ(events, oracle_events(variant.program, *binding, rank))
-                << variant.name << " on " << nodes.text() << ", rank " << rank;
-          else
-            ASSERT_EQ(events[0], "refused: " + variant.name + " needs " + any.needs +
-                                     "; the communicator has " + std::to_string(nodes.ranks()));
+        for (int64_t group = 0; group < variant.program.groups; ++group) {
+          const Result<Binding> binding = bind(variant.program, job, call, group);
+          const int64_t ranks = groups[group].ranks();
+          for (int64_t rank = 0; rank < ranks; ++rank) {
+            const Events events = runtime_events(file, call, group, rank, 0, groups);
+            ++(binding.ok() ? bound : refused);
+            if (binding.ok())
+              ASSERT_EQ(events, oracle_events(variant.program, *binding, rank))
+                  << variant.name << " on " << groups[group].text() << ", rank " << rank;
+            else
+              ASSERT_EQ(events[0], "refused: " + variant.name + " needs " + any.needs +
+                                       "; the communicator has " + std::to_string(ranks));
+          }
         }
       }
       if (variant.algorithm->numbers.empty()) break;

@@ -24,7 +24,7 @@ Job job(const std::string& formula) {
 }
 
 int64_t value(const std::string& formula, const std::vector<int64_t>& sizes) {
-  return on_nodes(program(), job(formula), topology_of(sizes)).value().parameters[0];
+  return on_nodes(program(), job(formula), {topology_of(sizes)}).value().parameters[0];
 }
 
 std::string parse_refusal(const std::string& formula) {
@@ -33,7 +33,7 @@ std::string parse_refusal(const std::string& formula) {
 }
 
 std::string refusal(const Job& job, const std::vector<int64_t>& sizes) {
-  const Result<Job> placed = on_nodes(program(), job, topology_of(sizes));
+  const Result<Job> placed = on_nodes(program(), job, {topology_of(sizes)});
   return placed.ok() ? "taken" : placed.error().message;
 }
 
@@ -52,7 +52,7 @@ TEST(AnyNodes, AFormulaIsEvaluatedWithRanksAndNodeSizes) {
 TEST(AnyNodes, OneJobIsPutOnNodesOfAllKinds) {
   const Job any = job("ranks div length(size)");
   for (const std::vector<int64_t>& sizes : all_node_vectors(6)) {
-    const Result<Job> placed = on_nodes(program(), any, topology_of(sizes));
+    const Result<Job> placed = on_nodes(program(), any, {topology_of(sizes)});
     ASSERT_TRUE(placed.ok());
     EXPECT_FALSE(serves_any_nodes(*placed));
     EXPECT_EQ(placed->groups, std::vector<Topology>{topology_of(sizes)});
@@ -76,6 +76,27 @@ TEST(AnyNodes, AFormulaDependsOnNothingElse) {
   EXPECT_THAT(parse_refusal(" "), HasSubstr("is not one expression"));
   EXPECT_THAT(parse_refusal("ranks < 3"), HasSubstr("a condition stands where a number is wanted"));
   EXPECT_THAT(parse_refusal("root"), HasSubstr("'root' in a collective without a root"));
+}
+
+// Each group would have another value.
+TEST(AnyNodes, BetweenGroupsAFormulaIsANumber) {
+  const Program between = parse_program(
+                              "algorithm a for alltoall between groups\nparameter r\n"
+                              "table size = nodes\n",
+                              "test")
+                              .value();
+  for (const char* formula : {"ranks", "1 + 2", "size[0]", "remote_ranks"})
+    EXPECT_THAT(parse_formula(formula, between, "--r").error().message,
+                HasSubstr("--r: a parameter of a program between groups is a number"))
+        << formula;
+  Job any{{}, {0}, {}, {parse_formula("7", between, "--r").value()}};
+  const std::vector<Topology> groups = {topology_of({1, 2}), topology_of({4})};
+  const Job placed = on_nodes(between, any, groups).value();
+  EXPECT_EQ(placed.groups, groups);
+  EXPECT_EQ(placed.parameters[0], 7);
+  any.most_ranks = 3;
+  EXPECT_EQ(on_nodes(between, any, groups).error().message,
+            "a is proven for up to 3 ranks, and nodes 4 have 4");
 }
 
 TEST(AnyNodes, ASpelledFormulaComesBackFromItsText) {

@@ -101,7 +101,8 @@ TEST(Batches, SayWhatThePlainWalkSaysOfEveryAlgorithm) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {2}, {1, 2}, {5}, {1, 2, 3}, {2, 2, 2, 2}, {9}})
       for (const Case& c : cases_on(variant, sizes))
-        expect_same(variant.program, bind(variant.program, c.job, c.call, 0).value(), c.text);
+        for (int64_t group = 0; group < variant.program.groups; ++group)
+          expect_same(variant.program, bind(variant.program, c.job, c.call, group).value(), c.text);
 }
 
 TEST(Batches, TakeAlmostAllRoundsOfARing) {

@@ -141,7 +141,7 @@ Events fast_walk_events(const Program& program, const Binding& binding, int64_t 
 }
 
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
-                      int64_t root, const Topology* nodes) {
+                      int64_t root, const std::vector<Topology>& groups) {
   quadrille_program program;
   if (const char* error = quadrille_program_load(&program, file.data(), file.size()))
     return {std::string("refused: ") + error};
@@ -160,7 +160,7 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
                         nullptr};
   std::optional<FoundNodes> found;
   std::string why;
-  if (program.serves_any_nodes) why = found.emplace(*nodes).take(program, place);
+  if (program.serves_any_nodes) why = found.emplace(groups).take(program, place);
   const auto counts = [&](int64_t which) -> const int64_t* {
     return which < static_cast<int64_t>(call.counts.size()) ? call.counts[which].data() : nullptr;
   };

@@ -21,9 +21,9 @@ Events walk_events(const Program& program, const Binding& binding, int64_t rank)
 // With runs, which pause at steps only: without the marks of a step's end.
 Events fast_walk_events(const Program& program, const Binding& binding, int64_t rank);
 // "refused: reason" where the runtime does not load the bytes or fill the tables. A schedule for any
-// nodes is put on `nodes`.
+// nodes is put on those of `groups`.
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
-                      int64_t root, const Topology* nodes = nullptr);
+                      int64_t root, const std::vector<Topology>& groups = {});
 
 // Without what came before "undefined" in the step, or outside steps, where the walk broke off: how
 // far a walk evaluates ahead is its own business.

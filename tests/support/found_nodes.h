@@ -14,18 +14,22 @@ namespace quadrille {
 // Outlives the place that it fills in.
 class FoundNodes {
  public:
-  explicit FoundNodes(const Topology& nodes) {
-    for (const Run& run : nodes.runs()) runs_.push_back({run.nodes, run.size});
-    topology_ = {runs_.data(), static_cast<int64_t>(runs_.size()), nodes.nodes(), nodes.ranks()};
+  explicit FoundNodes(const std::vector<Topology>& groups) {
+    for (size_t group = 0; group < groups.size(); ++group) {
+      for (const Run& run : groups[group].runs()) runs_[group].push_back({run.nodes, run.size});
+      topologies_[group] = {runs_[group].data(), static_cast<int64_t>(runs_[group].size()),
+                            groups[group].nodes(), groups[group].ranks()};
+    }
   }
   FoundNodes(const FoundNodes&) = delete;
   FoundNodes& operator=(const FoundNodes&) = delete;
 
   // As binding does it. Returns why it cannot be.
   std::string take(const quadrille_program& program, quadrille_place& place) {
-    place.ranks = topology_.ranks;
-    place.topologies = &topology_;
-    if (topology_.ranks > program.most_ranks) return "too many ranks";
+    place.ranks = topologies_[place.group].ranks;
+    if (program.groups == 2) place.remote_ranks = topologies_[1 - place.group].ranks;
+    place.topologies = topologies_;
+    if (std::max(place.ranks, place.remote_ranks) > program.most_ranks) return "too many ranks";
     std::copy(std::begin(program.parameters), std::end(program.parameters), parameters_);
     const char* error = quadrille_formulas_evaluate(&program, &place, parameters_);
     place.parameters = parameters_;
@@ -33,8 +37,8 @@ class FoundNodes {
   }
 
  private:
-  std::vector<quadrille_node_run> runs_;
-  quadrille_topology topology_;
+  std::vector<quadrille_node_run> runs_[2];
+  quadrille_topology topologies_[2] = {};
   int64_t parameters_[QUADRILLE_MAX_PARAMETERS] = {};
 };
 

@@ -93,7 +93,7 @@ Program original(Random& random) {
   const std::vector<Variant>& all = variants();
   for (;;) {
     const Variant& variant = any_of(all, random);
-    if (!reduces(variant.program.collective)) return variant.program;
+    if (!reduces(variant.program.collective) && variant.program.groups == 1) return variant.program;
   }
 }
 

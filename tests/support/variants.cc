@@ -24,15 +24,34 @@ const std::vector<Variant>& variants() {
   return kAll;
 }
 
-std::vector<Variant> variants_of(Collective collective) {
+std::vector<Variant> variants_of(Collective collective, int groups) {
   std::vector<Variant> some;
   for (const Variant& variant : variants())
-    if (variant.program.collective == collective) some.push_back(variant);
+    if (variant.program.collective == collective && variant.program.groups == groups)
+      some.push_back(variant);
   return some;
 }
 
+namespace {
+
+std::vector<Job> jobs_beside(const Topology& first) {
+  std::vector<Job> jobs;
+  for (const std::vector<int64_t>& others : {std::vector<int64_t>{1}, {1, 2}, {4}})
+    jobs.push_back({{first, topology_of(others)}, {}});
+  return jobs;
+}
+
+bool binds(const Program& program, const Job& job) {
+  for (int64_t group = 0; group < program.groups; ++group)
+    if (!bind(program, job, plain_call(program, job), group).ok()) return false;
+  return true;
+}
+
+}  // namespace
+
 std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& sizes) {
   std::vector<Job> jobs = {job_of(sizes)};
+  if (variant.program.groups == 2) jobs = jobs_beside(jobs[0].groups[0]);
   const int64_t ranks = jobs[0].groups[0].ranks();
   for (const Parameter& parameter : variant.program.parameters) {
     const auto number =
@@ -55,9 +74,7 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
       }
     jobs = std::move(longer);
   }
-  std::erase_if(jobs, [&](const Job& job) {
-    return !bind(variant.program, job, plain_call(variant.program, job), 0).ok();
-  });
+  std::erase_if(jobs, [&](const Job& job) { return !binds(variant.program, job); });
   return jobs;
 }
 
@@ -70,23 +87,29 @@ Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::s
     for (const Number& number : variant.algorithm->numbers) {
       if (number.name != parameter.name.text) continue;
       const auto given = numbers.find(number.name);
-      const std::string text = given == numbers.end() ? "" : given->second;
+      std::string text = given == numbers.end() ? "" : given->second;
+      if (variant.program.groups == 2 && text.find_first_not_of("0123456789") != std::string::npos)
+        text = "";
       job.formulas.back() = read_formula(number, text, variant.program).value();
     }
   }
   return job;
 }
 
-Case case_of(const Variant& variant, const Job& job, std::vector<int64_t> counts, int64_t block) {
+Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
+             int64_t block) {
   Case result{job, plain_call(variant.program, job), ""};
   for (int64_t& parameter : result.call.parameters) parameter = block;
-  if (uses_counts(variant.program)) result.call.counts = {std::move(counts)};
+  for (size_t group = 0; group < result.call.counts.size(); ++group)
+    for (size_t i = 0; i < result.call.counts[group].size(); ++i)
+      result.call.counts[group][i] = counts[i % counts.size()];
   result.text = fmt::format("{} on {}", variant.name, job.groups[0].text());
+  if (job.groups.size() == 2) result.text += " and " + job.groups[1].text();
   for (size_t i = 0; i < job.parameters.size(); ++i)
     if (!variant.program.parameters[i].at_call)
       result.text += fmt::format(", {}", job.parameters[i]);
-  if (uses_counts(variant.program))
-    result.text += fmt::format(", counts {}", fmt::join(result.call.counts[0], " "));
+  for (const std::vector<int64_t>& of_group : result.call.counts)
+    result.text += fmt::format(", counts {}", fmt::join(of_group, " "));
   if (!result.call.parameters.empty()) result.text += fmt::format(", blocks of {}", block);
   return result;
 }
