@@ -152,7 +152,9 @@ class Walk {
 
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high) {
-  if (program.groups != 1) return Error{"schedules for two groups are not drawn yet"};
+  if (program.groups != 1)
+    return Error{
+        "schedules between two groups are not drawn; `verifier replay` prints what ranks do"};
   if (job.groups[0].ranks() > kMostRanks)
     return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(),
                              kMostRanks)};
