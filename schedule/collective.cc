@@ -9,8 +9,8 @@ namespace quadrille {
 namespace {
 
 constexpr std::array<std::string_view, kCollectiveCount> kNames = {
-    "alltoall", "allgather", "broadcast", "gather",
-    "scatter",  "reduce",    "allreduce", "reduce-scatter"};
+    "alltoall",  "allgather",      "broadcast", "gather", "scatter", "reduce",
+    "allreduce", "reduce-scatter", "scan",      "exscan", "barrier"};
 
 // Where the contributions of a rooted collective come from and go to.
 bool is_root(const Place& place) {
@@ -37,7 +37,8 @@ std::string purpose_of(Collective collective, int groups) {
 
 bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
+         collective == Collective::kReduceScatter || collective == Collective::kScan ||
+         collective == Collective::kExscan;
 }
 
 bool rooted(Collective collective) {
@@ -45,6 +46,16 @@ bool rooted(Collective collective) {
          collective == Collective::kScatter || collective == Collective::kReduce;
 }
 
+bool only_ends_know_lengths(Collective collective) {
+  return collective == Collective::kAlltoall || collective == Collective::kGather ||
+         collective == Collective::kScatter;
+}
+
+bool exists_between_groups(Collective collective) {
+  return collective != Collective::kScan && collective != Collective::kExscan;
+}
+
+// The receive buffer of an exclusive scan is not significant at rank 0.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
   const bool send = buffer == Buffer::kSend;
   switch (collective) {
@@ -56,6 +67,9 @@ int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
     case Collective::kReduce: return (send ? is_leaf(place) : is_root(place)) ? 1 : 0;
     case Collective::kAllreduce: return 1;
     case Collective::kReduceScatter: return send ? place.peers() : 1;
+    case Collective::kScan: return 1;
+    case Collective::kExscan: return send || place.rank > 0 ? 1 : 0;
+    case Collective::kBarrier: return 0;
   }
   return 0;
 }
@@ -76,6 +90,13 @@ std::vector<Contribution> required(Collective collective, const Place& place, Bl
     case Collective::kReduceScatter:
       for (int64_t rank = 0; rank < place.peers(); ++rank) all.push_back({from, rank, place.rank});
       return all;
+    case Collective::kScan:
+    case Collective::kExscan: {
+      const int64_t end = place.rank + (collective == Collective::kScan);
+      for (int64_t rank = 0; rank < end; ++rank) all.push_back({from, rank, 0});
+      return all;
+    }
+    case Collective::kBarrier: return all;
   }
   return all;
 }
@@ -98,7 +119,10 @@ LengthSource length_source(Collective collective, Buffer buffer, const Place& pl
     case Collective::kBroadcast: return {inter && place.group == 1, place.root};
     case Collective::kAlltoall:
     case Collective::kReduce:
-    case Collective::kAllreduce: return {false, 0};
+    case Collective::kAllreduce:
+    case Collective::kScan:
+    case Collective::kExscan:
+    case Collective::kBarrier: return {false, 0};
   }
   return {false, 0};
 }

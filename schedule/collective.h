@@ -3,7 +3,9 @@
 // Before: block b of rank r's send buffer holds r's contribution (r, b); every other block holds
 // nothing. After: block b of the receive buffer holds required(...), a sequence of contributions:
 // one for data that was moved, several, in the order in which the operator is applied, for a
-// reduction. Nothing else is asked, and nothing else may be left in a receive buffer.
+// reduction. Nothing else is asked, and nothing else may be left in a receive buffer. A barrier moves no
+// blocks: of it is asked that no rank ends before it has heard, directly or through others, of every rank of
+// all groups that it has begun.
 #ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
 #define QUADRILLE_SCHEDULE_COLLECTIVE_H_
 
@@ -27,8 +29,11 @@ enum class Collective : uint8_t {
   kReduce = 5,
   kAllreduce = 6,
   kReduceScatter = 7,
+  kScan = 8,
+  kExscan = 9,
+  kBarrier = 10,
 };
-inline constexpr int kCollectiveCount = 8;
+inline constexpr int kCollectiveCount = 11;
 
 enum class Buffer : uint8_t { kSend = 0, kReceive = 1, kTemporary = 2 };
 
@@ -61,6 +66,13 @@ std::string purpose_of(Collective collective, int groups);
 bool reduces(Collective collective);
 // True where one rank plays a part of its own.
 bool rooted(Collective collective);
+
+// True where the length of a block is known to the two ranks alone that it goes between, so that what others
+// carry has to be `sized`; of all other collectives every rank knows all lengths.
+bool only_ends_know_lengths(Collective collective);
+
+// False of what MPI has on one group only.
+bool exists_between_groups(Collective collective);
 
 // How many blocks the buffer has at this rank; the temporary buffer's are the program's to say.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place);

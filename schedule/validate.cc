@@ -11,6 +11,13 @@ namespace {
 
 enum class Type { kInteger, kBoolean };
 
+// "an allgather", in a sentence.
+std::string in_words(Collective collective) {
+  if (collective == Collective::kAlltoall) return "an all-to-all";
+  const std::string name(name_of(collective));
+  return (std::string_view("ae").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
+}
+
 class Validator {
  public:
   explicit Validator(const Program& program) : program_(program) {}
@@ -28,7 +35,7 @@ class Validator {
   // Where a statement stands.
   struct Context {
     bool in_step = false;
-    bool in_message = false;
+    const Message* message = nullptr;
     int depth = 0;
   };
 
@@ -38,6 +45,13 @@ class Validator {
 
   void declarations() {
     if (program_.groups != 1 && program_.groups != 2) fail("a program is for 1 or 2 groups");
+    if (program_.groups == 2 && !exists_between_groups(program_.collective))
+      fail(
+          fmt::format("{} between groups, which MPI does not have", in_words(program_.collective)));
+    if (program_.in_place && program_.collective == Collective::kReduceScatter)
+      fail(
+          "'in_place' in a reduce-scatter, whose input is always copied before a call in place; "
+          "leave it out");
     if (program_.parameters.size() > kMaxParameters)
       return fail(fmt::format("more than {} parameters", kMaxParameters));
     if (program_.tables.size() > kMaxTables)
@@ -61,6 +75,7 @@ class Validator {
       case TableKind::kRemoteNodes:
       case TableKind::kRemoteCounts:
         if (program_.groups != 2) fail("a remote table in a program for one group");
+        if (table.kind == TableKind::kRemoteCounts) counts();
         break;
       case TableKind::kPrefix:
       case TableKind::kDistinct:
@@ -76,9 +91,17 @@ class Validator {
         expect(table.second, Type::kInteger);
         --variables_;
         break;
-      case TableKind::kNodes:
-      case TableKind::kCounts: break;
+      case TableKind::kCounts: counts(); break;
+      case TableKind::kNodes: break;
     }
+  }
+
+  void counts() {
+    if (program_.collective == Collective::kBarrier)
+      fail("a table of counts in a barrier, which moves nothing");
+    if (only_ends_know_lengths(program_.collective))
+      fail(fmt::format("a table of counts in {}, where no rank knows how long all blocks are",
+                       in_words(program_.collective)));
   }
 
   void expect(const Expression& expression, Type type) {
@@ -187,7 +210,12 @@ class Validator {
 
   void statement(const Message& message, Context context) {
     if (!context.in_step) fail("a message outside a step");
-    if (context.in_message) fail("a message inside a message");
+    if (context.message) fail("a message inside a message");
+    if (message.sized && !only_ends_know_lengths(program_.collective))
+      fail(
+          fmt::format("a sized message in {}, where every rank knows how long all blocks are; "
+                      "leave out 'sized'",
+                      in_words(program_.collective)));
     if (message.remote && program_.groups != 2) fail("'remote' in a program for one group");
     if (message.combine) combining(message);
     if (message.direction == Direction::kReceive)
@@ -197,7 +225,7 @@ class Validator {
           fail("a message received into the send buffer");
       });
     expect(message.peer, Type::kInteger);
-    context.in_message = true;
+    context.message = &message;
     body(message.pieces, context);
   }
 
@@ -205,24 +233,36 @@ class Validator {
     if (!reduces(program_.collective))
       fail("a receive that combines in a collective without an operator");
     if (message.direction != Direction::kReceive) fail("a send that combines");
-    if (message.sized) fail("a sized message that combines");
     if (message.pieces.empty()) fail("a message that combines nothing");
   }
 
   void statement(const Transfer& transfer, Context context) {
-    if (!context.in_message) fail("a piece outside a message");
+    if (!context.message)
+      fail("a piece outside a message");
+    else
+      received(*context.message, transfer.piece);
     piece(transfer.piece);
   }
 
+  // A block of a call's own buffers has its length by the call, and a range says its own.
+  void received(const Message& message, const Piece& piece) {
+    if (message.direction == Direction::kReceive && !message.combine &&
+        piece.buffer == Buffer::kTemporary && !piece.range &&
+        !only_ends_know_lengths(program_.collective))
+      fail(
+          "a whole temporary block is received, and its receiver does not know how long it is; "
+          "name a range, temp[i]@0..n, or combine");
+  }
+
   void statement(const Copy& copy, Context context) {
-    if (context.in_message) fail("a copy inside a message");
+    if (context.message) fail("a copy inside a message");
     piece(copy.from);
     piece(copy.to);
     if (copy.to.buffer == Buffer::kSend) fail("a copy into the send buffer");
   }
 
   void statement(const Reduce& reduce, Context context) {
-    if (context.in_message) fail("a reduction inside a message");
+    if (context.message) fail("a reduction inside a message");
     if (!reduces(program_.collective)) fail("'reduce' in a collective without an operator");
     piece(reduce.from);
     piece(reduce.into);
@@ -230,10 +270,13 @@ class Validator {
   }
 
   void piece(const Piece& piece) {
+    if (program_.collective == Collective::kBarrier)
+      fail("a block in a barrier, which moves nothing");
     expect(piece.block, Type::kInteger);
     if (!piece.range) return;
-    if (program_.collective == Collective::kAlltoall)
-      fail("a part of a block in an all-to-all, where no rank knows how long all blocks are");
+    if (only_ends_know_lengths(program_.collective))
+      fail(fmt::format("a part of a block in {}, where no rank knows how long all blocks are",
+                       in_words(program_.collective)));
     expect(piece.range->low, Type::kInteger);
     expect(piece.range->high, Type::kInteger);
   }

@@ -198,36 +198,50 @@ bool names_parts_of_blocks(const Program& program) {
   return found;
 }
 
+// Whether all ranks give one count.
+bool has_one_count(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllreduce || collective == Collective::kScan ||
+         collective == Collective::kExscan;
+}
+
+using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
+
+std::vector<Counts> standard_counts(const Schedule& schedule) {
+  const bool one = has_one_count(schedule.program.collective);
+  std::vector<Counts> all;
+  for (const auto count : kStandardCounts) {
+    all.emplace_back();
+    for (const Topology& topology : schedule.job.groups) {
+      all.back().emplace_back();
+      for (int64_t rank = 0; rank < topology.ranks(); ++rank)
+        all.back().back().push_back(one ? count(0, 1) : count(rank, topology.ranks()));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule) {
   Result<Call> given = read_call(arguments, schedule);
   if (!given.ok()) return given.error();
   const Program& program = schedule.program;
-  if (rooted(program.collective) && !arguments.root) {
-    const int64_t last = schedule.job.groups[0].ranks() - 1;
-    std::vector<Call> calls;
-    for (const int64_t root : std::set<int64_t>{0, std::min<int64_t>(1, last), last / 2, last}) {
-      calls.push_back(*given);
+  std::set<int64_t> roots = {given->root};
+  const int64_t last = schedule.job.groups[0].ranks() - 1;
+  if (rooted(program.collective) && !arguments.root)
+    roots = {0, std::min<int64_t>(1, last), last / 2, last};
+  std::vector<Counts> lists = {given->counts};
+  if (given->counts.empty() && (uses_counts(program) || names_parts_of_blocks(program)))
+    lists = standard_counts(schedule);
+  std::vector<Call> calls;
+  for (const int64_t root : roots)
+    for (const Counts& counts : lists) {
+      Result<Call> call = call_with(counts, arguments, schedule);
+      if (!call.ok()) return call.error();
+      calls.push_back(std::move(call).value());
       calls.back().root = root;
     }
-    return calls;
-  }
-  const bool any_counts = uses_counts(program) ? program.collective == Collective::kAllgather
-                                               : names_parts_of_blocks(program);
-  if (!given->counts.empty() || !any_counts) return std::vector{std::move(given).value()};
-  std::vector<Call> calls;
-  for (const auto count : kStandardCounts) {
-    std::vector<std::vector<int64_t>> counts;
-    for (const Topology& topology : schedule.job.groups) {
-      counts.emplace_back();
-      for (int64_t rank = 0; rank < topology.ranks(); ++rank)
-        counts.back().push_back(count(rank, topology.ranks()));
-    }
-    Result<Call> call = call_with(std::move(counts), arguments, schedule);
-    if (!call.ok()) return call.error();
-    calls.push_back(std::move(call).value());
-  }
   return calls;
 }
 

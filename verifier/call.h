@@ -36,10 +36,10 @@ Error wants_nodes(const std::string& file, const Schedule& schedule);
 // by the schedule's rule from the counts, as the runtime does it.
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule);
 
-// The calls that a schedule is checked for: the one that is given, and of an allgather that depends
-// on counts, and of whatever names parts of blocks, where no counts are given, four that are unlike
-// each other: 1 at each rank, none at all, all at one rank, and uneven ones. Of a collective with a root, where none is given, up to four roots: the
-// first two ranks, the middle one and the last.
+// The calls that a schedule is checked for: the one that is given, and of what depends on counts or names parts
+// of blocks, where no counts are given, four that are unlike each other: 1 at each rank, none at all, all at one
+// rank, and uneven ones, or, where all ranks give one count, four such. Of a collective with a root, where none
+// is given, up to four roots: the first two ranks, the middle one and the last.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 
 // "3,0,5" as numbers; the error begins with `flag`.

@@ -146,8 +146,11 @@ class FileReader {
     if (!program) return fail("the code is malformed; make it again");
     schedule_.program = std::move(*program);
     const Result<bool> valid = validate(schedule_.program);
-    if (!valid.ok())
-      return fail("the code is not a program: " + valid.error().message + "; make it again");
+    if (!valid.ok()) {
+      const std::string& what = valid.error().message;
+      return fail("the code is not a program: " + what.substr(0, what.find(';')) +
+                  "; make it again");
+    }
     if (sections.named && !read_names(schedule_.program, sections.names))
       return fail("the names do not fit the code; make it again");
     schedule_.code.assign(sections.program.begin(), sections.program.end());

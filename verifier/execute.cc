@@ -55,6 +55,7 @@ class Executor {
     }
     if (!findings_.any()) ask_progress(contexts_, processes_, findings_);
     if (!findings_.any()) memory_.finish();
+    if (!findings_.any()) ask_barrier(contexts_, processes_, findings_);
     if (!findings_.any()) book();
     report_.violation = findings_.violation();
     return report_;
@@ -98,6 +99,8 @@ class Executor {
     Context& context = contexts_[process];
     context.process = process;
     context.registers.resize(code_.registers());
+    if (program_.collective == Collective::kBarrier)
+      context.hearing.emplace(process, has_overlapping_steps(program_));
     code_.start(bindings_[place.group], place.rank, context.walker, context.registers.data());
     ready_.push_back(process);
   }
@@ -120,6 +123,7 @@ class Executor {
       switch (pause) {
         case Pause::kStep: enter(context); break;
         case Pause::kStepEnd:
+          if (context.hearing) context.hearing->begin(use(context, true).after);
           post(context);
           if (context.unmet > 0) return;
           land(context);
@@ -262,7 +266,8 @@ class Executor {
         memory_.write(receiver.use, target.piece, part, false);
     }
     single_ &= sent.count == 0 || (sent.count == 1 && !sender.parts[sent.first].piece.ranged);
-    book(*sender.key, sender.process, receiver.process, sent.count > 0);
+    book(*sender.key, sender.process, receiver.process, sent.count > 0 || sender.hearing);
+    if (receiver.hearing) receiver.hearing->hear(sender.hearing->told());
     sent.waits = received.waits = false;
     for (Context* context : {&sender, &receiver})
       if (--context->unmet == 0 && context != current_) ready_.push_back(context->process);
@@ -270,6 +275,7 @@ class Executor {
 
   // What a step that combines has received, in the order of its statements.
   void land(Context& context) {
+    if (context.hearing && context.key) context.hearing->end(*context.key);
     if (!context.combines) return;
     context.combines = false;
     for (const Posted& message : context.posted) {

@@ -31,6 +31,15 @@ std::string Processes::name(int process) const {
                                    : fmt::format("rank {}", place.rank);
 }
 
+bool has_overlapping_steps(const Program& program) {
+  bool overlapping = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    const auto* step = std::get_if<Step>(&statement.kind);
+    overlapping |= step && step->after;
+  });
+  return overlapping;
+}
+
 void Findings::add(Property property, std::optional<int64_t> key, const std::vector<int>& processes,
                    std::string detail) {
   if (violation_) return;
@@ -41,11 +50,7 @@ void Findings::add(Property property, std::optional<int64_t> key, const std::vec
 Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
                const Processes& processes, Findings& findings)
     : program_(program), call_(call), processes_(processes), findings_(findings) {
-  bool overlapping = false;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    const auto* step = std::get_if<Step>(&statement.kind);
-    overlapping |= step && step->after;
-  });
+  const bool overlapping = has_overlapping_steps(program);
   buffers_.resize(processes.size());
   for (int process = 0; process < processes.size(); ++process) {
     const Place& place = processes.place(process);
@@ -210,10 +215,13 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
 }
 
 void Memory::note_length(const Use& use, const Part& part) {
-  if (program_.collective != Collective::kAlltoall) return;
+  if (!only_ends_know_lengths(program_.collective)) return;
+  const Place& place = processes_.place(use.process);
+  if (rooted(program_.collective) && place.group == 0 && place.rank == place.root) return;
+  const bool gathers = program_.collective == Collective::kGather;
   for (const Fragment& fragment : part.fragments)
     for (const ContributionRun& run : values_.runs(fragment.value))
-      any_counts_ &= run.block == processes_.place(use.process).rank;
+      any_counts_ &= !gathers && run.block == place.rank;
 }
 
 // The receive block that lies where this send block does when a call is in place.

@@ -98,4 +98,16 @@ void ask_progress(const std::vector<Context>& contexts, const Processes& process
                fmt::format("{}: {}{}", text, around, processes.name(told.process)));
 }
 
+void ask_barrier(const std::vector<Context>& contexts, const Processes& processes,
+                 Findings& findings) {
+  for (const Context& context : contexts) {
+    if (!context.hearing) return;
+    const auto missing = static_cast<int>(context.hearing->all().first_missing());
+    if (missing == processes.size()) continue;
+    return findings.add(Property::kBarrier, std::nullopt, {context.process, missing},
+                        fmt::format("{} leaves without having heard of {}",
+                                    processes.name(context.process), processes.name(missing)));
+  }
+}
+
 }  // namespace quadrille::verifier

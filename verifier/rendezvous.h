@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedule/walk.h"
+#include "verifier/heard.h"
 #include "verifier/memory.h"
 
 namespace quadrille::verifier {
@@ -33,7 +34,8 @@ struct Context {
   std::vector<Part> parts;  // what is sent, and where what arrives belongs
   std::vector<int> order;   // of the posted, by peer and direction, where they are many
   int unmet = 0;
-  bool combines = false;  // what it receives lands when all have met
+  bool combines = false;           // what it receives lands when all have met
+  std::optional<Hearing> hearing;  // of a barrier
 
   void sort();  // once all are posted
   // The message to or from that process that has not met; nothing where there is none.
@@ -44,6 +46,9 @@ struct Context {
 // everybody has come to the end.
 void ask_progress(const std::vector<Context>& contexts, const Processes& processes,
                   Findings& findings);
+// At the end of a barrier: adds to them a rank that leaves without having heard of all.
+void ask_barrier(const std::vector<Context>& contexts, const Processes& processes,
+                 Findings& findings);
 
 }  // namespace quadrille::verifier
 

@@ -114,11 +114,15 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
     else if (!given.empty())
       line("call", given);
   }
-  if (program.collective == Collective::kAlltoall)
-    line("blocks",
-         report.any_counts
-             ? "each arrives once where it belongs, whatever its size (alltoall, alltoallv)"
-             : "each arrives once where it belongs, all of one size (alltoall)");
+  const std::string_view name = name_of(program.collective);
+  if (program.collective == Collective::kBarrier)
+    line("barrier", std::string(property_text(Property::kBarrier)));
+  else if (only_ends_know_lengths(program.collective))
+    line(
+        "blocks",
+        report.any_counts
+            ? fmt::format("each arrives once where it belongs, whatever its size ({0}, {0}v)", name)
+            : fmt::format("each arrives once where it belongs, all of one size ({})", name));
   else
     line("blocks", uses_counts(program)
                        ? "every byte arrives once where it belongs, and no empty block travels"
@@ -136,8 +140,10 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
          fmt::format("at most {} block{} a rank: none is overwritten before it was used, or used "
                      "before it was written",
                      report.temporary_blocks, report.temporary_blocks == 1 ? "" : "s"));
-  line("in place", report.in_place ? "each block is sent no later than it is overwritten"
-                                   : "blocks to be sent are copied first");
+  const bool in_place = report.in_place && program.collective != Collective::kReduceScatter;
+  if (program.groups == 1 && program.collective != Collective::kBarrier)
+    line("in place", in_place ? "each block is sent no later than it is overwritten"
+                              : "blocks to be sent are copied first");
   line("scope", scope_text(schedule, checked));
   return text;
 }

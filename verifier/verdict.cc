@@ -32,6 +32,7 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
     {"port", "no port is used twice at a time"},
     {"overlap", "steps in flight together touch no block in common"},
     {"in-place", "each block is sent no later than it is overwritten"},
+    {"barrier", "no rank leaves before every rank has come"},
 }};
 
 }  // namespace

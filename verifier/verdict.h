@@ -32,8 +32,9 @@ enum class Property : uint8_t {
   kPort,          // a port is used twice at a time
   kOverlap,       // steps that may be in flight together touch one block
   kInPlace,       // a block is overwritten before it is sent, against the claim
+  kBarrier,       // a rank leaves a barrier before it has heard of all
 };
-inline constexpr int kPropertyCount = 20;
+inline constexpr int kPropertyCount = 21;
 
 // One word, as in "refuted: coverage".
 std::string_view property_name(Property property);

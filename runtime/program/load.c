@@ -132,6 +132,64 @@ static const char* read_sections(struct sections* sections, const unsigned char*
   return NULL;
 }
 
+/* Whether the two ends alone that a block goes between know how long it is; of all other collectives every
+ * rank knows all lengths. */
+static int only_ends_know_lengths(const struct quadrille_program* program) {
+  return program->collective == QUADRILLE_ALLTOALL || program->collective == QUADRILLE_GATHER ||
+         program->collective == QUADRILLE_SCATTER;
+}
+
+/* What cannot be known of lengths is not asked for. */
+static const char* refuse_lengths(const struct quadrille_program* program) {
+  for (int i = 0; i < program->table_count; i++)
+    if (program->tables[i].kind == QUADRILLE_TABLE_COUNTS ||
+        program->tables[i].kind == QUADRILLE_TABLE_REMOTE_COUNTS)
+      return "the code asks for counts that no rank has; make it again";
+  for (int32_t i = 0; i < program->piece_count; i++)
+    if (program->pieces[i].ranged)
+      return "the code names a part of a block whose length no rank knows; make it again";
+  return NULL;
+}
+
+/* Whether some receive that does not combine is into a whole temporary block. */
+static int receives_unknown_length(const struct quadrille_program* program) {
+  unsigned flags = 0;
+  for (int32_t i = program->body; i < program->instruction_count; i++) {
+    const struct quadrille_instruction* each = &program->instructions[i];
+    const int is_piece = each->operation == QUADRILLE_DO_PIECE;
+    const int is_both = each->operation == QUADRILLE_DO_PIECE_MESSAGE;
+    if (is_both || each->operation == QUADRILLE_DO_MESSAGE) flags = each->b;
+    if (!is_piece && !is_both) continue;
+    const struct quadrille_piece_registers* piece = &program->pieces[each->immediate];
+    const unsigned combines = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT;
+    if (flags & QUADRILLE_MESSAGE_RECEIVE && !(flags & combines) && !piece->ranged &&
+        piece->buffer == QUADRILLE_PIECE_TEMPORARY)
+      return 1;
+  }
+  return 0;
+}
+
+/* What the collective does not have. */
+static const char* refuse_of_collective(const struct quadrille_program* program) {
+  const int scans =
+      program->collective == QUADRILLE_SCAN || program->collective == QUADRILLE_EXSCAN;
+  if (scans && program->groups == 2)
+    return "the code is of a scan between groups, which MPI does not have; make it again";
+  if (program->collective == QUADRILLE_BARRIER) {
+    const char* error = refuse_lengths(program);
+    if (error) return error;
+    if (program->piece_count > 0) return "the code moves blocks in a barrier; make it again";
+  }
+  if (only_ends_know_lengths(program)) return refuse_lengths(program);
+  if (program->has_sized)
+    return "the code sends lengths ahead that every rank knows; make it again";
+  if (program->collective == QUADRILLE_REDUCE_SCATTER && program->in_place)
+    return "the code claims that a reduce-scatter is in place; make it again";
+  if (receives_unknown_length(program))
+    return "the code receives a block of a length that is not known; make it again";
+  return NULL;
+}
+
 /* Node sizes, strictly ascending from run to run. */
 static void read_topology(struct quadrille_reader* reader, uint64_t count,
                           struct quadrille_topology* topology) {
@@ -234,6 +292,7 @@ const char* quadrille_program_load(struct quadrille_program* program, const unsi
   const char* error = read_envelope(file, length);
   if (!error) error = read_sections(&sections, file, length, digest);
   if (!error) error = quadrille_compile(program, sections.program.payload, sections.program.length);
+  if (!error) error = refuse_of_collective(program);
   if (!error) error = read_job(program, sections.job);
   if (error) {
     quadrille_program_destroy(program);

@@ -98,6 +98,54 @@ says '  exchange for allgather between groups on nodes 1,2 (3 ranks) and nodes 2
 cp groups.qs own.qs
 remade 'generate allgather --program exchange.txt --nodes 1,2 --remote-nodes 2'
 
+# Barriers and scans.
+cat >barrier.txt <<'END'
+algorithm dissemination for barrier
+table pow = powers(2, ranks)
+for x in 0 .. length(pow) - 1
+  step x
+    receive nothing from wrap(rank - pow[x], ranks)
+    send nothing to wrap(rank + pow[x], ranks)
+END
+expect 0 "$generator" generate barrier --program barrier.txt --nodes 5 --out barrier.qs
+expect 0 "$verifier" check barrier.qs
+says '  barrier   no rank leaves before every rank has come'
+says '  steps     3, 15 messages'
+refuses 'no proof system so far: that no rank leaves a barrier before every rank has come' \
+  "$verifier" prove --program barrier.txt
+sed 's/length(pow) - 1/length(pow) - 2/' barrier.txt >short.txt
+expect 0 "$generator" generate barrier --program short.txt --nodes 5 --out short.qs
+expect 1 "$verifier" check short.qs
+says 'but rank 0 leaves without having heard of rank 1'
+cat >scan.txt <<'END'
+algorithm chain for scan
+table m = counts
+if 0 < m[0]
+  if rank = 0
+    copy send[0] to recv[0]
+  else
+    step rank
+      receive recv[0] from rank - 1
+    reduce right send[0] into recv[0]
+  if rank + 1 < ranks
+    step rank + 1
+      send recv[0] to rank + 1
+END
+expect 0 "$generator" generate scan --program scan.txt --nodes 4 --out scan.qs
+expect 0 "$verifier" check scan.qs
+says '  call      counts 4x1048576: '
+says '  call      counts 4x0: '
+sed 's/for scan/for scan between groups/' scan.txt >wrong.txt
+refuses 'wrong.txt:1:1: a scan between groups, which MPI does not have' \
+  "$generator" generate scan --program wrong.txt --nodes 4 --remote-nodes 4 --out x.qs
+expect 0 "$verifier" check scan.qs --counts 4x7
+for change in 's/receive recv/receive sized recv/' 's/receive recv\[0\]/receive temp[0]/'; do
+  sed "$change" scan.txt >wrong.txt
+  refuses 'wrong.txt:' "$generator" generate scan --program wrong.txt --nodes 4 --out x.qs
+done
+refuses '; name a range, temp[i]@0..n, or combine' \
+  "$generator" generate scan --program wrong.txt --nodes 4 --out x.qs
+
 # What a program asks of the call is asked at the call.
 cat >large.txt <<'END'
 algorithm large for allgather

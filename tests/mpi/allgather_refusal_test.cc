@@ -75,7 +75,7 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
 }
 
 TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {
-  expect_unbound(Schedule(path("broken", "sized")), trusted(), MPI_ERR_UNSUPPORTED_OPERATION,
+  expect_unbound(Schedule(path("broken", "temporary")), trusted(), MPI_ERR_UNSUPPORTED_OPERATION,
                  "allgather schedules without sized messages and temporary blocks");
 }
 

@@ -93,6 +93,7 @@ TEST(Wrong, ProgramsAreNotProven) {
       {"left_over_sent_on", "the proof has no 'used receive 2'"},
       {"receives_out_of_turn", "final after receive 2"},
       {"required_of_no_job", "match send 1, peer"},
+      {"scan_of_another_rank", "final, case 1"},
   };
   for (const auto& [name, why] : refused) {
     SCOPED_TRACE(name);

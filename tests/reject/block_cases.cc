@@ -111,7 +111,7 @@ std::vector<Refusal> results() {
        kNoKey,
        {0},
        "filled and never used",
-       "step 1\n  send send[0] to 1 - rank\n  receive temp[0] from 1 - rank\n",
+       "step 1\n  send send[0] to 1 - rank\n  receive temp[0]@0..1 from 1 - rank\n",
        ""},
   };
 }

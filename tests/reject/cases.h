@@ -37,6 +37,7 @@ struct Refusal {
 std::vector<Refusal> block_refusals();
 std::vector<Refusal> message_refusals();
 std::vector<Refusal> combining_refusals();
+std::vector<Refusal> barrier_refusals();
 
 inline std::vector<Refusal> joined(std::initializer_list<std::vector<Refusal>> lists) {
   std::vector<Refusal> all;
@@ -45,7 +46,7 @@ inline std::vector<Refusal> joined(std::initializer_list<std::vector<Refusal>> l
 }
 
 inline std::vector<Refusal> refusals() {
-  return joined({block_refusals(), message_refusals(), combining_refusals()});
+  return joined({block_refusals(), message_refusals(), combining_refusals(), barrier_refusals()});
 }
 
 }  // namespace quadrille::verifier

@@ -35,8 +35,8 @@ std::vector<Refusal> combining_refusals() {
        0,
        {1},
        "block 0 of its temporary buffer, which holds nothing there yet",
-       "receive left",
-       "receive"},
+       "receive left temp[0]",
+       "receive temp[0]@0..1"},
       {"combined_lengths_differ",
        kTwo,
        Property::kLength,
@@ -60,7 +60,7 @@ std::vector<Refusal> combining_refusals() {
        0,
        {0},
        "overwrites block 0 of its temporary buffer before it was used",
-       "receive temp[0]",
+       "receive temp[0]@0..1",
        "receive right temp[0]"},
   };
 }

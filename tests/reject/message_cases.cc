@@ -70,7 +70,7 @@ std::vector<Refusal> pairs() {
        kTwo,
        Property::kLength,
        0,
-       {1, 0},
+       {0, 1},
        "disagree whether lengths",
        "receive recv",
        "receive sized recv"},

@@ -33,18 +33,28 @@ TEST(Collective, NamesReadBack) {
 }
 
 TEST(Collective, KnowsItsOperatorAndItsRoot) {
-  for (const Collective c :
-       {Collective::kReduce, Collective::kAllreduce, Collective::kReduceScatter})
+  for (const Collective c : {Collective::kReduce, Collective::kAllreduce,
+                             Collective::kReduceScatter, Collective::kScan, Collective::kExscan})
     EXPECT_TRUE(reduces(c)) << name_of(c);
   for (const Collective c : {Collective::kAlltoall, Collective::kAllgather, Collective::kBroadcast,
-                             Collective::kGather, Collective::kScatter})
+                             Collective::kGather, Collective::kScatter, Collective::kBarrier})
     EXPECT_FALSE(reduces(c)) << name_of(c);
   for (const Collective c :
        {Collective::kBroadcast, Collective::kGather, Collective::kScatter, Collective::kReduce})
     EXPECT_TRUE(rooted(c)) << name_of(c);
-  for (const Collective c : {Collective::kAlltoall, Collective::kAllgather, Collective::kAllreduce,
-                             Collective::kReduceScatter})
+  for (const Collective c :
+       {Collective::kAlltoall, Collective::kAllgather, Collective::kAllreduce,
+        Collective::kReduceScatter, Collective::kScan, Collective::kExscan, Collective::kBarrier})
     EXPECT_FALSE(rooted(c)) << name_of(c);
+}
+
+TEST(Collective, KnowsWhoKnowsLengthsAndWhatMpiHasBetweenGroups) {
+  for (int i = 0; i < kCollectiveCount; ++i) {
+    const auto c = static_cast<Collective>(i);
+    EXPECT_EQ(only_ends_know_lengths(c),
+              c == Collective::kAlltoall || c == Collective::kGather || c == Collective::kScatter);
+    EXPECT_EQ(exists_between_groups(c), c != Collective::kScan && c != Collective::kExscan);
+  }
 }
 
 TEST(Collective, CountsBlocksWithinOneGroup) {
@@ -60,6 +70,12 @@ TEST(Collective, CountsBlocksWithinOneGroup) {
   EXPECT_THAT(counts(Collective::kReduce, kRootOfThree), ElementsAre(1, 1));
   EXPECT_THAT(counts(Collective::kAllreduce, kRankOneOfThree), ElementsAre(1, 1));
   EXPECT_THAT(counts(Collective::kReduceScatter, kRankOneOfThree), ElementsAre(3, 1));
+  EXPECT_THAT(counts(Collective::kScan, kRankOneOfThree), ElementsAre(1, 1));
+  EXPECT_THAT(counts(Collective::kScan, {3, 0, 0, 0, 0}), ElementsAre(1, 1));
+  EXPECT_THAT(counts(Collective::kExscan, kRankOneOfThree), ElementsAre(1, 1));
+  EXPECT_THAT(counts(Collective::kExscan, {3, 0, 0, 0, 0}), ElementsAre(1, 0));
+  EXPECT_THAT(counts(Collective::kBarrier, kRankOneOfThree), ElementsAre(0, 0));
+  EXPECT_THAT(counts(Collective::kBarrier, kLeafSide), ElementsAre(0, 0));
 }
 
 TEST(Collective, CountsBlocksBetweenGroups) {
@@ -93,6 +109,14 @@ TEST(Collective, AsksForReductionsInTheOrderOfRanks) {
               ElementsAre(Contribution{0, 0, 1}, Contribution{0, 1, 1}, Contribution{0, 2, 1}));
 }
 
+TEST(Collective, AsksForTheRanksUpToOneInAScan) {
+  EXPECT_THAT(needed(Collective::kScan, kRankOneOfThree, 0),
+              ElementsAre(Contribution{0, 0, 0}, Contribution{0, 1, 0}));
+  EXPECT_THAT(needed(Collective::kScan, {3, 0, 0, 0, 0}, 0), ElementsAre(Contribution{0, 0, 0}));
+  EXPECT_THAT(needed(Collective::kExscan, kRootOfThree, 0),
+              ElementsAre(Contribution{0, 0, 0}, Contribution{0, 1, 0}));
+}
+
 TEST(Collective, AsksTheOtherGroupForItsContributions) {
   EXPECT_THAT(needed(Collective::kAlltoall, kLeafSide, 1), ElementsAre(Contribution{0, 1, 2}));
   EXPECT_THAT(needed(Collective::kAllgather, kRootSide, 2), ElementsAre(Contribution{1, 2, 0}));
@@ -121,6 +145,8 @@ TEST(Collective, NamesWhoseCountIsABlocksLength) {
             std::pair(true, int64_t{1}));
   EXPECT_EQ(source(Collective::kReduceScatter, Buffer::kSend, kRankOneOfThree, 2),
             std::pair(false, int64_t{2}));
+  EXPECT_EQ(source(Collective::kScan, Buffer::kReceive, kRankOneOfThree, 0),
+            std::pair(false, int64_t{0}));
 }
 
 }  // namespace

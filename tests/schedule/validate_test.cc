@@ -144,6 +144,74 @@ TEST(Validate, KnowsNoLengthsOfBlocksInAnAllToAll) {
             "valid");
 }
 
+TEST(Validate, KnowsCountsWhereEveryRankDoes) {
+  for (const std::string name : {"alltoall", "gather", "scatter"}) {
+    const std::string article = name == "alltoall" ? "an all-to-all" : "a " + name;
+    const std::string heading = "algorithm a for " + name + " between groups\n";
+    for (const char* counts : {"table m = counts", "table m = remote_counts"})
+      EXPECT_EQ(
+          refusal_of_text(heading + counts),
+          "f: a table of counts in " + article + ", where no rank knows how long all blocks are");
+    EXPECT_EQ(
+        refusal_of_text(heading + "copy send[0] to temp[0]@0..1"),
+        "f: a part of a block in " + article + ", where no rank knows how long all blocks are");
+    EXPECT_EQ(refusal_of_text(heading + "step 0\n  receive sized temp[0] from 1"), "valid");
+  }
+  for (const std::string name :
+       {"allgather", "broadcast", "reduce", "allreduce", "reduce-scatter", "scan", "exscan"}) {
+    const auto receive = [&](const std::string& what) {
+      return refusal_of_text("algorithm f for " + name + "\ntable m = counts\nstep 0\n  receive " +
+                             what);
+    };
+    EXPECT_THAT(receive("sized recv[0] from 1"),
+                testing::HasSubstr(" " + name +
+                                   ", where every rank knows how long all blocks are; "
+                                   "leave out 'sized'"));
+    const std::string unknown =
+        "f: a whole temporary block is received, and its receiver does not know how long it is; "
+        "name a range, temp[i]@0..n, or combine";
+    EXPECT_EQ(receive("temp[0] from 1"), unknown);
+    EXPECT_EQ(receive("from 1\n    recv[0]\n    temp[0]"), unknown);
+    EXPECT_EQ(receive("temp[0]@0..m[0] from 1"), "valid");
+    EXPECT_EQ(receive("recv[0] from 1"), "valid");
+    EXPECT_EQ(refusal_of_text("algorithm f for " + name + "\nstep 0\n  send temp[0] to 1"),
+              "valid");
+  }
+  EXPECT_EQ(refusal_of_text("algorithm f for reduce\nstep 0\n  receive left temp[0] from 1"),
+            "valid");
+}
+
+TEST(Validate, KnowsScansOnOneGroup) {
+  EXPECT_EQ(refusal_of_text("algorithm f for scan between groups"),
+            "f: a scan between groups, which MPI does not have");
+  EXPECT_EQ(refusal_of_text("algorithm f for exscan between groups"),
+            "f: an exscan between groups, which MPI does not have");
+  EXPECT_EQ(refusal_of_text("algorithm f for scan\nreduce left send[0] into recv[0]"), "valid");
+}
+
+TEST(Validate, MovesNothingInABarrier) {
+  for (const char* groups : {"", " between groups"}) {
+    const auto barrier = [&](const std::string& text) {
+      return refusal_of_text("algorithm f for barrier" + std::string(groups) + "\n" + text);
+    };
+    EXPECT_EQ(barrier("step 0\n  send nothing to 1\n  receive nothing from 1"), "valid");
+    for (const char* text : {"copy send[0] to recv[0]", "step 0\n  send temp[0] to 1",
+                             "step 0\n  receive from 1\n    for i in 0 .. 2\n      recv[i]"})
+      EXPECT_EQ(barrier(text), "f: a block in a barrier, which moves nothing");
+    EXPECT_EQ(barrier("table m = counts"),
+              "f: a table of counts in a barrier, which moves nothing");
+    EXPECT_THAT(barrier("step 0\n  send sized nothing to 1"),
+                testing::HasSubstr("a sized message in a barrier"));
+  }
+}
+
+TEST(Validate, TakesNoReduceScatterForOneInPlace) {
+  EXPECT_EQ(refusal_of_text("algorithm f for reduce-scatter\nin_place\n"),
+            "f: 'in_place' in a reduce-scatter, whose input is always copied before a call in "
+            "place; leave it out");
+  EXPECT_EQ(refusal_of_text("algorithm f for allreduce\nin_place\n"), "valid");
+}
+
 TEST(Validate, KeepsReductionsToCollectivesWithAnOperator) {
   const std::string reduce = "reduce left send[0] into recv[0]";
   EXPECT_EQ(in_alltoall(reduce), "f: 'reduce' in a collective without an operator");
@@ -163,7 +231,6 @@ TEST(Validate, KeepsReceivesThatCombineToWhatCanBeCombined) {
   EXPECT_EQ(in_allreduce("receive left recv[0] from 1"), "valid");
   EXPECT_EQ(in_allreduce("receive right from 1\n    temp[0]\n    recv[0]@0..1"), "valid");
   EXPECT_EQ(in_allreduce("send left recv[0] to 1"), "f: a send that combines");
-  EXPECT_EQ(in_allreduce("receive sized left recv[0] from 1"), "f: a sized message that combines");
   EXPECT_EQ(in_allreduce("receive left nothing from 1"), "f: a message that combines nothing");
   EXPECT_EQ(in_allreduce("receive left from 1"), "f: a message that combines nothing");
   EXPECT_EQ(in_allreduce("receive left send[0] from 1"),
@@ -180,7 +247,7 @@ TEST(Validate, KeepsTheOtherGroupToProgramsForTwo) {
             "f: 'remote' in a program for one group");
   EXPECT_EQ(in_alltoall("table t = remote_nodes"), "f: a remote table in a program for one group");
   EXPECT_EQ(in_alltoall("table t = remote_counts"), "f: a remote table in a program for one group");
-  EXPECT_EQ(refusal_of_text("algorithm a for alltoall between groups\ntable t = remote_counts\n"
+  EXPECT_EQ(refusal_of_text("algorithm a for allgather between groups\ntable t = remote_counts\n"
                             "step remote_ranks\n  send send[0] to remote 1"),
             "valid");
   Program program = small();

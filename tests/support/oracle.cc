@@ -76,6 +76,7 @@ class Oracle {
     ask_uses(log_);
     ask_in_place(log_, program_);
     ask_port(log_, program_, job_);
+    if (program_.collective == Collective::kBarrier) ask_barrier(log_, traces_);
   }
 
  private:

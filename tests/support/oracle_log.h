@@ -2,6 +2,7 @@
 #ifndef QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 #define QUADRILLE_TESTS_SUPPORT_ORACLE_LOG_H_
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -89,6 +90,8 @@ struct Log {
 void ask_uses(const Log& log);
 void ask_in_place(const Log& log, const Program& program);
 void ask_port(const Log& log, const Program& program, const Job& job);
+// Of a barrier, with every rank's walk.
+void ask_barrier(const Log& log, const std::deque<Trace>& traces);
 
 }  // namespace quadrille::oracle
 

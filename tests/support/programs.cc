@@ -90,6 +90,18 @@ std::vector<Case> flat_cases(int64_t most, bool roots) {
   return cases;
 }
 
+// Calls of one count.
+std::vector<Case> counted_cases(int64_t most) {
+  std::vector<Case> cases;
+  for (const Case& flat : flat_cases(most, false))
+    for (const int64_t count : {1, 0, 3}) {
+      cases.push_back(flat);
+      cases.back().call.counts = {std::vector<int64_t>(flat.job.groups[0].ranks(), count)};
+      cases.back().text += fmt::format(", a count of {}", count);
+    }
+  return cases;
+}
+
 }  // namespace
 
 Program shape(const std::string& name) {
@@ -105,7 +117,13 @@ Program shape(const std::string& name) {
 std::vector<Case> shape_cases(const std::string& name) {
   if (name == "blocked_ring" || name == "reduce_scatter_blocked_ring") return ring_cases();
   if (name == "reduce_scatter_ring") return reduce_scatter_cases();
+  if (name == "reduce_tree") return counted_cases(20);
   if (name == "intergroup") return intergroup_cases();
+  if (name == "barrier_groups") {
+    std::vector<Case> cases = intergroup_cases();
+    for (Case& each : cases) each.call = {};
+    return cases;
+  }
   if (name == "broadcast_tree" || name == "reduce_star") return flat_cases(9, true);
   std::vector<Case> cases;
   if (name == "tuna")
@@ -133,7 +151,11 @@ const std::vector<std::string>& shape_names() {
                                                   "reduce_scatter_ring",
                                                   "reduce_star",
                                                   "reduce_scatter_blocked_ring",
-                                                  "reduce_scatter_halving"};
+                                                  "reduce_scatter_halving",
+                                                  "scan_doubling",
+                                                  "exscan_shift",
+                                                  "barrier_dissemination",
+                                                  "barrier_groups"};
   return kNames;
 }
 

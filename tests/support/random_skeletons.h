@@ -72,7 +72,7 @@ for n in 0 .. length(size)
 copy send[rank] to recv[rank]
 )",
     R"(
-algorithm at-once for {alltoall|alltoall|allgather}
+algorithm at-once for alltoall
 @claimslet round = 0
 step {0|@far}@after
   for i in 0 .. ranks
@@ -81,6 +81,17 @@ step {0|@far}@after
       send @sizedsend[{x|x|0}] to x
       receive @sizedrecv[x] from x
   copy send[{rank|rank|0}] to recv[rank]
+)",
+    R"(
+algorithm gathered-at-once for allgather
+@claimslet round = 0
+step {0|@far}@after
+  for i in 0 .. ranks
+    let x = {i|wrap(rank + i, ranks)}
+    if x != rank
+      send send[{0|0|0|x}] to x
+      receive recv[x] from x
+  copy send[{0|0|rank}] to recv[rank]
 )",
     // In two hops, by way of the temporary or the receive buffer.
     R"(
@@ -149,17 +160,23 @@ for k in 0 .. ranks - 1
     // Round a ring, by way of temporary blocks.
     R"(
 algorithm carried for allgather
-@claimstemporary {ranks|ranks|ranks + 1} blocks
+@claimstable m = counts
+temporary {ranks|ranks|ranks + 1} blocks
 copy send[0] to temp[0]
 copy send[0] to recv[rank]
 for round in 0 .. ranks - 1
+  let x = wrap(rank - round, ranks)
+  let y = wrap(rank - 1 - round, ranks)
   step @key@after
-    send @sizedtemp[round] to wrap(rank + 1, ranks)
-    receive @sizedtemp[round + 1] from wrap(rank - 1, ranks)
-{for i in 1 .. ranks
-  copy temp[i] to recv[wrap(rank - i, ranks)]|for i in 1 .. ranks
-  step @far + i
-    copy temp[i] to recv[wrap(rank - i, ranks)]}
+    if 0 < m[x]
+      send temp[round]@0..m[x] to wrap(rank + 1, ranks)
+    if 0 < m[y]
+      receive temp[round + 1]@0..m[y] from wrap(rank - 1, ranks)
+for i in 1 .. ranks
+  let z = wrap(rank - i, ranks)
+  if 0 < m[z]
+    {copy temp[i]@0..m[z] to recv[z]|step @far + i
+      copy temp[i]@0..m[z] to recv[z]}
 )",
     // In messages of several blocks.
     R"(
@@ -170,10 +187,10 @@ copy send[0] to recv[rank]
 for round in 0 .. length(pow) - 1
   let hop = pow[round]
   step @key{||@after}
-    send @sizedto wrap(rank - hop, ranks)
+    send to wrap(rank - hop, ranks)
       for i in 0 .. min(hop, ranks - hop)
         recv[wrap(rank + i, ranks)]
-    receive @sizedfrom wrap(rank + hop, ranks)
+    receive from wrap(rank + hop, ranks)
       for i in 0 .. min(hop, ranks - hop)
         recv[wrap(rank + hop + i, ranks)]
 )",

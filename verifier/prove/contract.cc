@@ -5,10 +5,14 @@ namespace quadrille::verifier {
 z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& block,
                              const Instance& instance) const {
   const bool send = buffer == Buffer::kSend;
+  if (program_.collective == Collective::kBarrier && buffer != Buffer::kTemporary)
+    return logic.truth(false);
   Polynomial blocks = Polynomial::constant(1);
   if (send ? has_targets() : has_sources()) blocks = logic.ranks(other(instance.group));
   if (buffer == Buffer::kTemporary) blocks = logic.number(program_.temporary_blocks, instance);
   z3::expr within = logic.less_equal({}, block) && logic.less(block, blocks);
+  if (program_.collective == Collective::kExscan && buffer == Buffer::kReceive)
+    return within && logic.less({}, instance.rank);
   if (!rooted(program_.collective) || buffer == Buffer::kTemporary) return within;
   // The root is in the first of two groups, and the leaves in the second.
   if (from_root() != send)
@@ -28,6 +32,10 @@ Span Contract::known(Logic& logic, Buffer buffer, const Polynomial& block,
 Span Contract::required(Logic& logic, const Polynomial& block, const Instance& instance) const {
   if (!reduces()) return known(logic, Buffer::kReceive, block, instance);
   const int from = other(instance.group);
+  if (scans()) {
+    const bool with_own = program_.collective == Collective::kScan;
+    return {from, {}, instance.rank + Polynomial::constant(with_own), {}};
+  }
   return {from, {}, logic.ranks(from), has_targets() ? instance.rank : Polynomial{}};
 }
 

@@ -24,6 +24,10 @@ class Contract {
   bool has_own() const { return !reduces() && program_.groups == 1; }
   // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
+  // Whether a rank wants what ranks up to it contribute, and of no others.
+  bool scans() const {
+    return program_.collective == Collective::kScan || program_.collective == Collective::kExscan;
+  }
   // Whether a rank has a contribution to each that receives, and not one for all.
   bool has_targets() const {
     return program_.collective == Collective::kAlltoall ||

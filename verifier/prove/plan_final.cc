@@ -78,7 +78,8 @@ void Planner::cover_case(size_t k) {
       goals.push_back(q.logic.truth(arrives.group == ends.wanted.group));
       goals.push_back(q.logic.equal(arrives.number, ends.wanted.number));
       goals.push_back(q.logic.equal(arrives.block, ends.wanted.block));
-      if (!program_.commutative)
+      // A sum of all may begin anywhere where the operator commutes; a scan's is of some.
+      if (!program_.commutative || contract_.scans())
         goals.push_back(same_rank(q, arrives.group, arrives.first, ends.wanted.first));
     }
     if (contract_.has_lengths())

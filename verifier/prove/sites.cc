@@ -27,6 +27,8 @@ class Anatomist {
 
     if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
+    if (collective_ == Collective::kBarrier)
+      unsupported("that no rank leaves a barrier before every rank has come");
     if (program.temporary_blocks != constant(0))
       anatomy_.places.push_back({{}, program.temporary_blocks});
     tables(program);
@@ -56,8 +58,6 @@ class Anatomist {
     for (const Table& table : program.tables) {
       same_everywhere(table.first);
       same_everywhere(table.second);
-      if (table.kind == TableKind::kCounts && collective_ == Collective::kAlltoall)
-        unsupported("a table of counts in an all-to-all");
       if (table.kind == TableKind::kDistinct && !is_nodes(program.tables[table.source].kind))
         unsupported("distinct values of what may not ascend");
       if (table.kind == TableKind::kPowers)
@@ -163,8 +163,6 @@ class Anatomist {
   }
 
   void statement(const Message& message, const Path& path, int, int step) {
-    if (message.sized && collective_ != Collective::kAlltoall)
-      unsupported("a sized message in what is no all-to-all");
     Site site =
         new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
                  path, step);
@@ -249,15 +247,13 @@ class Anatomist {
     site.place = places_++;
     (site.kind == Site::Kind::kSend ? site.from : site.to) = access(transferred, path);
     // The receiver cannot know its length.
-    if (collective_ == Collective::kAlltoall && transferred.buffer == Buffer::kTemporary &&
+    if (only_ends_know_lengths(collective_) && transferred.buffer == Buffer::kTemporary &&
         site.kind == Site::Kind::kReceive && !site.sized)
       unsupported("a temporary block in a message that is not sized");
     add(std::move(site));
   }
 
   Access access(const Piece& piece, const Path& path) {
-    if (piece.range && collective_ == Collective::kAlltoall)
-      unsupported("a part of a block in an all-to-all");
     Access result{piece.buffer, put_in(piece.block, path)};
     if (piece.range)
       result.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
