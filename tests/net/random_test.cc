@@ -195,7 +195,7 @@ void expect_harmless(const Fate& fate, Tally& tally) {
 void add(uint64_t seed, Tally& tally) {
   ++tally.drawn;
   const std::optional<RandomCase> drawn = random_case(seed);
-  if (!drawn) return;
+  if (!drawn || drawn->program.collective == Collective::kBarrier) return;
   Trial trial(*drawn, seed);
   current = drawn->text + trial.ways.text() + "\n";
   const testing::ScopedTrace trace(__FILE__, __LINE__, current);

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Program program(const std::string& declarations, const std::string& heading = "alltoall") {
+Program program(const std::string& declarations, const std::string& heading = "allgather") {
   return parse_program("algorithm a for " + heading + "\n" + declarations, "test").value();
 }
 

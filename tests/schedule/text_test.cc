@@ -201,7 +201,7 @@ TEST(Text, RefusesBadHeadings) {
   EXPECT_EQ(refusal("algorithm a- for alltoall"), "f:1:18: expected 'for' before 'alltoall'");
   EXPECT_EQ(refusal("algorithm a for everything"),
             "f:1:17: 'everything' is not a collective; choose one of alltoall, allgather, "
-            "broadcast, gather, scatter, reduce, allreduce, reduce-scatter");
+            "broadcast, gather, scatter, reduce, allreduce, reduce-scatter, scan, exscan, barrier");
   EXPECT_EQ(refusal("algorithm a for alltoall between friends"),
             "f:1:34: expected 'groups' before 'friends'");
 }

@@ -194,6 +194,16 @@ for round in 0 .. length(pow) - 1
       for i in 0 .. min(hop, ranks - hop)
         recv[wrap(rank + hop + i, ranks)]
 )",
+    // Tokens, further and further on.
+    R"(
+algorithm told for barrier
+@claimstable pow = powers({2|2|3}, ranks)
+for x in 0 .. length(pow) - {1|1|2}
+  let round = x
+  step @key@after
+    send nothing to wrap(rank + pow[x], ranks)
+    receive nothing from wrap(rank - pow[x], ranks)
+)",
     // All to one rank, and back.
     R"(
 algorithm star for allgather
