@@ -1,5 +1,5 @@
 /* A schedule file from the outside in: envelope, sections, job. Every number is bounded before it
- * is used. Tested by tests/reject/file_test.cc, by every single-byte mutant of a file, and by the
+ * is used. Tested by tests/reject, by every single-byte mutant of a file, and by the
  * fuzzer of tests/fuzz. */
 #include <stdlib.h>
 #include <string.h>
