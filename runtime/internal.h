@@ -18,7 +18,7 @@
 enum { QUADRILLE_ERROR_CLASSES = 16, QUADRILLE_CODES_A_CLASS = 4 };
 
 /* Persistent calls have further ones of their own. */
-enum { QUADRILLE_DATA_TAG = 0, QUADRILLE_LENGTH_TAG = 2, QUADRILLE_TAGS };
+enum { QUADRILLE_DATA_TAG, QUADRILLE_COUNTS_TAG, QUADRILLE_LENGTH_TAG, QUADRILLE_TAGS };
 
 /* Messages that are sent at the same time share the wire, and all of them arrive late: no more
  * bytes than keep it busy, 10 us at 100 Gbit/s. */
@@ -54,19 +54,33 @@ struct quadrille_channel {
   int kept;      /* then: bindings that persistent calls keep */
 };
 
+/* A buffer where all ranks know how long its blocks are. */
+struct quadrille_known {
+  int32_t blocks;
+  int64_t *lengths,
+      *offsets;         /* by block of the schedule: in units of the call; in bytes from the base */
+  int64_t total;        /* bytes of all blocks */
+  int64_t each, stride; /* where all are the same, and lie evenly: bytes; else -1 */
+  char* copy;           /* of what does not lie as it travels */
+  int64_t copy_size;
+};
+
 /* A schedule on a communicator. */
 struct quadrille_binding {
   struct quadrille_binding* next; /* of the same communicator */
   struct quadrille_channel* channel;
   struct quadrille_loaded* loaded;
-  MPI_Comm comm; /* the channel's */
+  MPI_Comm comm; /* the channel's, of all ranks of both groups */
   int own;       /* this rank in it */
   struct quadrille_place place;
-  /* What a schedule for any nodes leaves open: `place` points to the topology, and to these numbers. */
-  struct quadrille_topology topology;
+  /* What a schedule for any nodes leaves open: `place` points to the topologies, and to these numbers. */
+  struct quadrille_topology topologies[2]; /* own group first */
+  struct quadrille_topology ordered[2];    /* the same, by group of the schedule */
   int64_t
       parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule; those of the call, of the last */
-  int* real;                                /* rank in the communicator, by rank in the schedule */
+  int *real, *remote_real; /* ranks in `comm`, by rank in the schedule, of both groups */
+  int* user; /* and in the user's communicator, of the group whose blocks come and go */
+  int first, first_remote; /* the ranks of the groups in `comm` */
   struct quadrille_tables tables;
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int compares;                       /* QUADRILLE_DEBUG at all ranks: calls are compared */
@@ -75,13 +89,10 @@ struct quadrille_binding {
   int64_t block_size; /* the option */
   int persistent;     /* calls there are */
 
-  /* of an allgather */
-  int are_tables_good;       /* for these counts and parameters */
-  int64_t *counts, *offsets; /* of the blocks, by rank in the schedule: bytes, and from the base */
-  int64_t total;             /* of all counts */
-  int64_t each, stride;      /* where all are the same, and lie evenly: bytes; else -1 */
-  char* copy;                /* of the receive buffer, packed */
-  int64_t copy_size;
+  /* where all ranks know all counts */
+  int are_tables_good;             /* for these counts, parameters and root */
+  int64_t *counts, *remote_counts; /* of the program's tables, by rank in the schedule */
+  struct quadrille_known known[2]; /* by QUADRILLE_PIECE_SEND and _RECEIVE */
 };
 
 struct quadrille_persistent; /* alltoall.c */
@@ -158,10 +169,16 @@ void quadrille_leave_binding(struct quadrille_binding* binding);
 /* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
  * the caller is `rank`; an MPI error code. */
 int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
-/* layout.c: ranks in the order of the schedule. Sets place and real, topology and parameters. Returns
- * NULL or a text, maybe in `failure`. */
+/* layout.c: ranks in the order of the schedule. Sets place, real, user, topologies and parameters.
+ * Returns NULL or a text, maybe in `failure`. */
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
+
+/* Lays out for that root: a rank, or MPI_ROOT; between groups, its group is the schedule's first. Whether
+ * anything changed, so that tables and plans are to be made again. */
+int quadrille_take_root(struct quadrille_binding* binding, int root);
+/* Whether the schedule serves a root in that group. */
+int quadrille_root_fits(const struct quadrille_binding* binding, int root);
 
 /* agree.c: what a rank brings to a binding, and what all ranks make of it. */
 /* A class and a text where this rank cannot go on. */
@@ -240,6 +257,8 @@ int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block b
 int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */
 int quadrille_is_dense(MPI_Datatype type);
+/* Whether the elements of a block lie one behind the other, gaps or not, from its address on. */
+int quadrille_is_spaced(MPI_Datatype type);
 /* All blocks, by rank: of elements, or of bytes. Returns 0 where 64 bits do not hold them. */
 int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
                           struct quadrille_block* blocks);
@@ -253,11 +272,22 @@ quadrille_pointer_attribute quadrille_find_driver(void);
 /* NULL, or a text about a buffer that the library cannot use. */
 const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer);
 
+/* A call of any collective as it was given. */
+struct quadrille_arguments {
+  struct quadrille_side send, receive; /* of a collective with one buffer, both are that */
+  int is_regular;                      /* all blocks of all ranks are equally long */
+  int in_place;                        /* then `send` means nothing */
+  int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
+  MPI_Op operation;
+  int error_class;   /* what is wrong already: */
+  const char* error; /* NULL: nothing */
+};
+
 /* What api.c calls. */
-/* alltoall.c: runs a whole call. In place, `send` means nothing. An MPI error code, after the handler was
- * called. */
-int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadrille_side* send,
-                           const struct quadrille_side* receive, int in_place, MPI_Comm comm);
+/* uncounted.c: runs a whole call of which the two ends of a message alone know its lengths. An MPI error code,
+ * after the handler was called. */
+int quadrille_uncounted_run(struct quadrille_binding* binding,
+                            const struct quadrille_arguments* arguments, MPI_Comm comm);
 
 /* Makes a persistent call, of which something may be wrong already. Collective: all ranks return the same
  * class of error, after the handler was called. */
@@ -265,20 +295,20 @@ int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrill
                               const struct quadrille_side* receive, int in_place, MPI_Comm comm,
                               int error_class, const char* error, quadrille_request* request);
 
-/* allgather.c: as quadrille_alltoall_run; `error` may be wrong already. */
-int quadrille_allgather_run(struct quadrille_binding* binding, const struct quadrille_side* send,
-                            const struct quadrille_side* receive, int in_place, MPI_Comm comm,
-                            int error_class, const char* error);
+/* counted.c: the same where all ranks know all counts. */
+int quadrille_counted_run(struct quadrille_binding* binding,
+                          const struct quadrille_arguments* arguments, MPI_Comm comm);
 /* Memory and tables for calls. NULL, or what is wrong. */
-const char* quadrille_allgather_open(struct quadrille_binding* binding);
+const char* quadrille_counted_open(struct quadrille_binding* binding);
+void quadrille_counted_close(struct quadrille_binding* binding);
 /* As before the first call; the same. */
-const char* quadrille_allgather_restart(struct quadrille_binding* binding);
+const char* quadrille_counted_restart(struct quadrille_binding* binding);
 
 /* compare.c: collective. Whether all ranks come without an error and with the same counts, and no
  * blocks of `receive` overlap. An MPI error code, the same class everywhere, after the handler was
  * called. */
 int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
-                            const struct quadrille_side* receive, int error_class,
+                            const struct quadrille_arguments* arguments, int error_class,
                             const char* error);
 /* The same of the lengths of all blocks of an all-to-all. In place, both sides are one. */
 int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,

@@ -71,7 +71,7 @@ typedef struct {
                          all ranks; 0: as the schedule itself chooses */
 } quadrille_bind_options;
 
-/* Binds a schedule to an intracommunicator: collective, once; the binding is freed with the
+/* Binds a schedule to a communicator: collective, once; the binding is freed with the
  * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window,
  * synchronous and block_size.
  *
@@ -182,6 +182,88 @@ QUADRILLE_API int quadrille_allgatherv_c(quadrille_schedule schedule, const void
                                          MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                          const MPI_Count recvcounts[], const MPI_Aint displs[],
                                          MPI_Datatype recvtype, MPI_Comm comm);
+
+/* MPI_Bcast, MPI_Gather, MPI_Gatherv, MPI_Scatter, MPI_Scatterv, MPI_Reduce, MPI_Allreduce, MPI_Scan,
+ * MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block and MPI_Barrier by the schedule, and all
+ * collectives above but for the persistent ones, on intracommunicators and, where the schedule is for two
+ * groups, on intercommunicators: there, `root` is MPI_ROOT, MPI_PROC_NULL, or a rank of the other group,
+ * and the root may be in either group, call by call.
+ *
+ * Reductions take any operator and datatype, and combine contributions in the order of ranks; a schedule
+ * that does not keep it refuses operators that do not commute. Elements with gaps in memory, or whose
+ * blocks are not packed as they lie, are brought to memory of the library and back. Elements that
+ * reach beyond their datatype's extent are refused.
+ *
+ * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the others. */
+QUADRILLE_API int quadrille_bcast_c(quadrille_schedule schedule, void* buffer, MPI_Count count,
+                                    MPI_Datatype datatype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_bcast(quadrille_schedule schedule, void* buffer, int count,
+                                  MPI_Datatype datatype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_gather_c(quadrille_schedule schedule, const void* sendbuf,
+                                     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                     MPI_Comm comm);
+QUADRILLE_API int quadrille_gather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                                   MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                   MPI_Datatype recvtype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_gatherv_c(quadrille_schedule schedule, const void* sendbuf,
+                                      MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                      MPI_Datatype recvtype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_gatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                    const int displs[], MPI_Datatype recvtype, int root,
+                                    MPI_Comm comm);
+QUADRILLE_API int quadrille_scatter_c(quadrille_schedule schedule, const void* sendbuf,
+                                      MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                      MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                      MPI_Comm comm);
+QUADRILLE_API int quadrille_scatter(quadrille_schedule schedule, const void* sendbuf, int sendcount,
+                                    MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                    MPI_Datatype recvtype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_scatterv_c(quadrille_schedule schedule, const void* sendbuf,
+                                       const MPI_Count sendcounts[], const MPI_Aint displs[],
+                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                       MPI_Datatype recvtype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_scatterv(quadrille_schedule schedule, const void* sendbuf,
+                                     const int sendcounts[], const int displs[],
+                                     MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                     MPI_Datatype recvtype, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce_c(quadrille_schedule schedule, const void* sendbuf,
+                                     void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                                     MPI_Op op, int root, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
+                                   int count, MPI_Datatype datatype, MPI_Op op, int root,
+                                   MPI_Comm comm);
+QUADRILLE_API int quadrille_allreduce_c(quadrille_schedule schedule, const void* sendbuf,
+                                        void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                                        MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_allreduce(quadrille_schedule schedule, const void* sendbuf,
+                                      void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                      MPI_Comm comm);
+QUADRILLE_API int quadrille_scan_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
+                                   MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                   MPI_Comm comm);
+QUADRILLE_API int quadrille_scan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
+                                 int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_exscan_c(quadrille_schedule schedule, const void* sendbuf,
+                                     void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                                     MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_exscan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
+                                   int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce_scatter_c(quadrille_schedule schedule, const void* sendbuf,
+                                             void* recvbuf, const MPI_Count recvcounts[],
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce_scatter(quadrille_schedule schedule, const void* sendbuf,
+                                           void* recvbuf, const int recvcounts[],
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce_scatter_block_c(quadrille_schedule schedule, const void* sendbuf,
+                                                   void* recvbuf, MPI_Count recvcount,
+                                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_reduce_scatter_block(quadrille_schedule schedule, const void* sendbuf,
+                                                 void* recvbuf, int recvcount,
+                                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+QUADRILLE_API int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm);
 
 /* What a schedule is, for messages and tools. */
 typedef struct {

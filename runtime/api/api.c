@@ -1,7 +1,7 @@
 /* The collective entry points: MPI's arguments, checked, as two sides of a call. */
 #include <limits.h>
 
-#include "runtime/internal.h"
+#include "runtime/api/arguments.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
@@ -50,51 +50,111 @@ static const char* check_side(struct quadrille_side* side, int ranks, int* error
   return NULL;
 }
 
-static int call(quadrille_schedule schedule, struct quadrille_side* send,
-                struct quadrille_side* receive, MPI_Comm comm) {
-  /* Without a communicator, or without MPI, binding says what is wrong. */
-  int ranks = 0, error_class = MPI_SUCCESS;
-  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
-    return quadrille_bind(schedule, comm, NULL);
-  MPI_Comm_size(comm, &ranks);
-  if (receive->base == MPI_IN_PLACE) return quadrille_error(comm, MPI_ERR_BUFFER, "%s", misplaced);
-  const int in_place = send->base == MPI_IN_PLACE;
-  const char* wrong = check_side(receive, ranks, &error_class);
-  if (!wrong && in_place)
-    *send = *receive;
-  else if (!wrong)
-    wrong = check_side(send, ranks, &error_class);
-  if (wrong) return quadrille_error(comm, error_class, "%s", wrong);
+/* Whether this rank's send buffer and receive buffer mean anything, by QUADRILLE_PIECE_. */
+static void find_roles(const struct quadrille_binding* binding, int root, int32_t blocks[2]) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  struct quadrille_place place = binding->place;
+  if (quadrille_is_rooted(program)) {
+    const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->own;
+    place.root = is_root ? place.rank : -1;
+    if (program->groups == 2) place.group = !is_root;
+  }
+  quadrille_block_counts(program, &place, blocks);
+}
+
+static const char* check_root(const struct quadrille_binding* binding, int root) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const int64_t ranks = program->groups == 2 ? binding->place.remote_ranks : binding->place.ranks;
+  if (!quadrille_is_rooted(program) || (root >= 0 && root < ranks)) return NULL;
+  if (program->groups == 2 && root == MPI_ROOT) return NULL;
+  return program->groups == 2
+             ? "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other "
+               "group"
+             : "the root is no rank of the communicator";
+}
+
+/* A side of blocks for which the caller gives counts alone. */
+static const char* check_results(struct quadrille_side* side, int ranks, int* error_class) {
+  struct quadrille_side one = *side;
+  *error_class = MPI_ERR_ARG;
+  if (!side->uniform && !side->counts && !side->large_counts) return "the counts are NULL";
+  *error_class = MPI_ERR_COUNT;
+  if (!side->uniform && has_negative(side, ranks)) return "a count is negative";
+  one.uniform = 1;
+  const char* wrong = check_side(&one, 1, error_class);
+  one.uniform = side->uniform;
+  *side = one;
+  return wrong;
+}
+
+/* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
+ * it becomes what the other side is. */
+static const char* check_arguments(const struct quadrille_binding* binding,
+                                   struct quadrille_arguments* a, int* error_class) {
+  const int collective = binding->loaded->program.collective;
+  int32_t blocks[2];
+  *error_class = MPI_ERR_ROOT;
+  const char* wrong = check_root(binding, a->root);
+  if (wrong) return wrong;
+  find_roles(binding, a->root, blocks);
+  const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
+  *error_class = MPI_ERR_BUFFER;
+  if ((a->receive.base == MPI_IN_PLACE && receives > 0) ||
+      (a->send.base == MPI_IN_PLACE && sends > 0))
+    return misplaced;
+  if (a->in_place && binding->place.remote_ranks > 0)
+    return "MPI_IN_PLACE means nothing between groups";
+  if (receives > 0 && collective == QUADRILLE_REDUCE_SCATTER)
+    wrong = check_results(&a->receive, (int)binding->place.ranks, error_class);
+  else if (receives > 0)
+    wrong = check_side(&a->receive, receives, error_class);
+  if (!wrong && sends > 0 && !a->in_place) wrong = check_side(&a->send, sends, error_class);
+  if (wrong) return wrong;
+  if (a->in_place || sends == 0) a->send = a->receive;
+  if (receives == 0) a->receive = a->send;
+  return NULL;
+}
+
+int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
+                  MPI_Comm comm) {
   struct quadrille_binding* binding;
-  const int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLTOALL, &binding);
+  int error_class = MPI_SUCCESS;
+  const int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
-  return quadrille_alltoall_run(binding, send, receive, in_place, comm);
+  const struct quadrille_program* program = &binding->loaded->program;
+  if (program->groups == 2 && quadrille_is_rooted(program) && a->root == MPI_PROC_NULL)
+    return MPI_SUCCESS;
+  const char* wrong = check_arguments(binding, a, &error_class);
+  if (!wrong && !quadrille_root_fits(binding, a->root)) {
+    wrong =
+        "the schedule is for other nodes in the root's group; generate one for these or for any";
+    error_class = MPI_ERR_TOPOLOGY;
+  }
+  if (quadrille_is_counted(program)) {
+    /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
+    a->error = wrong;
+    a->error_class = error_class;
+    return quadrille_counted_run(binding, a, comm);
+  }
+  if (wrong) return quadrille_error(comm, error_class, "%s", wrong);
+  return quadrille_uncounted_run(binding, a, comm);
 }
 
-static struct quadrille_side equal(const void* base, MPI_Count count, MPI_Datatype type) {
-  return (struct quadrille_side){.base = (char*)base, .type = type, .uniform = 1, .count = count};
-}
-
-static struct quadrille_side counted(const void* base, const int counts[],
-                                     const int displacements[], MPI_Datatype type) {
-  return (struct quadrille_side){
-      .base = (char*)base, .type = type, .counts = counts, .displacements = displacements};
-}
-
-static struct quadrille_side counted_large(const void* base, const MPI_Count counts[],
-                                           const MPI_Aint displacements[], MPI_Datatype type) {
-  return (struct quadrille_side){.base = (char*)base,
-                                 .type = type,
-                                 .large_counts = counts,
-                                 .large_displacements = displacements};
+/* An all-to-all or an allgather. */
+static int call(quadrille_schedule schedule, int collective, struct quadrille_side send,
+                struct quadrille_side receive, MPI_Comm comm) {
+  struct quadrille_arguments a = {.send = send, .receive = receive};
+  a.is_regular = send.uniform && receive.uniform;
+  a.in_place = send.base == MPI_IN_PLACE;
+  if (a.in_place) a.send = receive;
+  return quadrille_run(schedule, collective, &a, comm);
 }
 
 int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                          MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
-  struct quadrille_side receive = equal(recvbuf, recvcount, recvtype);
-  return call(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLTOALL, equal(sendbuf, sendcount, sendtype),
+              equal(recvbuf, recvcount, recvtype), comm);
 }
 
 int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf, int sendcount,
@@ -108,9 +168,8 @@ int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const 
                         const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
                         const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                         MPI_Comm comm) {
-  struct quadrille_side send = counted(sendbuf, sendcounts, sdispls, sendtype);
-  struct quadrille_side receive = counted(recvbuf, recvcounts, rdispls, recvtype);
-  return call(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLTOALL, counted(sendbuf, sendcounts, sdispls, sendtype),
+              counted(recvbuf, recvcounts, rdispls, recvtype), comm);
 }
 
 /* Displacements are bytes. */
@@ -124,9 +183,9 @@ int quadrille_alltoallw(quadrille_schedule schedule, const void* sendbuf, const 
                         const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
                         const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
                         MPI_Comm comm) {
-  struct quadrille_side send = typed(counted(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes);
-  struct quadrille_side receive = typed(counted(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes);
-  return call(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLTOALL,
+              typed(counted(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes),
+              typed(counted(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes), comm);
 }
 
 int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
@@ -134,20 +193,17 @@ int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
                           const MPI_Datatype sendtypes[], void* recvbuf,
                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                           const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  struct quadrille_side send =
-      typed(counted_large(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes);
-  struct quadrille_side receive =
-      typed(counted_large(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes);
-  return call(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLTOALL,
+              typed(counted_large(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes),
+              typed(counted_large(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes), comm);
 }
 
 int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
                           const MPI_Count sendcounts[], const MPI_Aint sdispls[],
                           MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                           const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = counted_large(sendbuf, sendcounts, sdispls, sendtype);
-  struct quadrille_side receive = counted_large(recvbuf, recvcounts, rdispls, recvtype);
-  return call(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLTOALL, counted_large(sendbuf, sendcounts, sdispls, sendtype),
+              counted_large(recvbuf, recvcounts, rdispls, recvtype), comm);
 }
 
 /* All ranks come to an agreement, so nothing is refused before it. */
@@ -197,30 +253,11 @@ int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
   return make_persistent(schedule, &send, &receive, comm, request);
 }
 
-/* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the
- * call. */
-static int gather(quadrille_schedule schedule, struct quadrille_side* send,
-                  struct quadrille_side* receive, MPI_Comm comm) {
-  struct quadrille_binding* binding;
-  int error_class = MPI_SUCCESS;
-  const int code = quadrille_find_binding(schedule, comm, QUADRILLE_ALLGATHER, &binding);
-  if (code != MPI_SUCCESS) return code;
-  const int in_place = send->base == MPI_IN_PLACE;
-  const char* wrong = check_side(receive, (int)binding->place.ranks, &error_class);
-  if (!wrong && !in_place) wrong = check_side(send, 0, &error_class);
-  if (receive->base == MPI_IN_PLACE) {
-    error_class = MPI_ERR_BUFFER;
-    wrong = misplaced;
-  }
-  return quadrille_allgather_run(binding, send, receive, in_place, comm, error_class, wrong);
-}
-
 int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                           MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
-  struct quadrille_side receive = equal(recvbuf, recvcount, recvtype);
-  return gather(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
+              equal(recvbuf, recvcount, recvtype), comm);
 }
 
 int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
@@ -233,15 +270,13 @@ int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf, int se
 int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
                          MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                          const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
-  struct quadrille_side receive = counted(recvbuf, recvcounts, displs, recvtype);
-  return gather(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
+              counted(recvbuf, recvcounts, displs, recvtype), comm);
 }
 
 int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
                            MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                            const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  struct quadrille_side send = equal(sendbuf, sendcount, sendtype);
-  struct quadrille_side receive = counted_large(recvbuf, recvcounts, displs, recvtype);
-  return gather(schedule, &send, &receive, comm);
+  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
+              counted_large(recvbuf, recvcounts, displs, recvtype), comm);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_WORDS = 10 }; /* of an agreement */
+
 void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char* text) {
   offer->error_class = error_class;
   snprintf(offer->text, sizeof offer->text, "%s", text);
@@ -16,13 +18,9 @@ void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const 
 }
 
 const char* quadrille_unserved(const struct quadrille_program* program) {
-  const int alltoall = program->collective == QUADRILLE_ALLTOALL;
-  if ((!alltoall && program->collective != QUADRILLE_ALLGATHER) || program->groups != 1)
-    return "this library runs all-to-all and allgather schedules on intracommunicators; the "
-           "schedule is for another collective";
-  if (!alltoall && (program->has_sized || program->has_temporaries))
-    return "this library runs allgather schedules without sized messages and temporary blocks; the "
-           "schedule has some";
+  if (quadrille_is_counted(program) && program->has_sized)
+    return "this library runs schedules of collectives whose counts all ranks know without sized "
+           "messages; the schedule has some";
   return NULL;
 }
 
@@ -70,9 +68,23 @@ void quadrille_check_block_size(const struct quadrille_program* program, int64_t
                      "option block_size");
 }
 
+/* Maxima over all ranks, of both groups where there are two: a reduction between groups tells each the
+ * other's result, and a second one its own. */
+static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm comm) {
+  uint64_t others[MOST_WORDS];
+  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
+  if (code == MPI_SUCCESS) code = MPI_Allreduce(mine, all, count, MPI_UINT64_T, MPI_MAX, comm);
+  if (code != MPI_SUCCESS || !inter) return code;
+  memcpy(others, all, (size_t)count * sizeof *all);
+  code = MPI_Allreduce(others, all, count, MPI_UINT64_T, MPI_MAX, comm);
+  for (int i = 0; i < count; i++)
+    if (others[i] > all[i]) all[i] = others[i];
+  return code;
+}
+
 int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded,
                     const quadrille_bind_options* options, struct quadrille_agreement* agreement) {
-  enum { WORDS = 10 };
+  enum { WORDS = MOST_WORDS };
   /* Maxima of x and of ~x are equal where all x are. */
   uint64_t mine[WORDS] = {(uint64_t)error_class, !quadrille_debug()}, all[WORDS];
   if (loaded) memcpy(&mine[2], loaded->program.hash, QUADRILLE_HASH_LENGTH);
@@ -81,7 +93,7 @@ int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loade
     mine[5] = (uint64_t)options->block_size;
   }
   for (int i = 6; i < WORDS; i++) mine[i] = ~mine[i - 4];
-  const int code = MPI_Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_MAX, comm);
+  const int code = all_most(mine, all, WORDS, comm);
   agreement->error_class = (int)all[0];
   agreement->all_debug = all[1] == 0;
   agreement->same_schedule = all[2] == ~all[6] && all[3] == ~all[7];

@@ -22,11 +22,12 @@ static void destroy(struct quadrille_binding* binding) {
   destroy_call(binding->in_place_call);
   quadrille_tables_destroy(&binding->tables);
   quadrille_release(binding->loaded);
-  free(binding->counts);
-  free(binding->offsets);
-  free(binding->copy);
+  quadrille_counted_close(binding);
   free(binding->real);
-  free(binding->topology.runs);
+  free(binding->remote_real);
+  free(binding->user);
+  free(binding->topologies[0].runs);
+  free(binding->topologies[1].runs);
   free(binding);
 }
 
@@ -139,13 +140,20 @@ static struct quadrille_binding* binding_of(MPI_Comm comm, const unsigned char* 
   return binding;
 }
 
-/* A communicator of the same processes, in the same order, without the user's attributes. */
+/* A communicator of the same processes, in the same order, without the user's attributes; of two groups,
+ * the one behind the other. */
 static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   MPI_Group group;
-  int code = MPI_Comm_group(comm, &group);
+  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
   if (code != MPI_SUCCESS) return code;
-  code = MPI_Comm_create(comm, group, result);
-  MPI_Group_free(&group);
+  if (inter) {
+    code = MPI_Intercomm_merge(comm, 0, result);
+  } else {
+    code = MPI_Comm_group(comm, &group);
+    if (code != MPI_SUCCESS) return code;
+    code = MPI_Comm_create(comm, group, result);
+    MPI_Group_free(&group);
+  }
   if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN);
   return code;
 }
@@ -199,12 +207,12 @@ static struct quadrille_call* make_call(struct quadrille_binding* binding,
   return NULL;
 }
 
-/* Tables, and a plan of them; of an allgather, a try without contributions, which is a call that every
- * schedule must serve. */
+/* Tables, and a plan of them; where it follows the counts of a call, a try without any, which is a call
+ * that every schedule must serve. */
 static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
   const struct quadrille_program* program = &binding->loaded->program;
-  const char* error = program->collective == QUADRILLE_ALLGATHER
-                          ? quadrille_allgather_open(binding)
+  const char* error = quadrille_is_counted(program)
+                          ? quadrille_counted_open(binding)
                           : quadrille_tables_fill(&binding->tables, program, &binding->place);
   if (error) return refuse_tables(offer, error);
   binding->call = make_call(binding, offer);
@@ -216,17 +224,30 @@ static void set_options(struct quadrille_binding* binding, const quadrille_bind_
   binding->block_size = options->block_size;
 }
 
-/* Fills a new binding: all ranks succeed, or all fail. */
-static void fill(struct quadrille_binding* binding, const quadrille_bind_options* options,
-                 struct quadrille_offer* offer) {
-  char failure[QUADRILLE_TEXT];
-  int ranks = 0;
-  MPI_Comm_size(binding->comm, &ranks);
+/* The groups of the user's communicator in the private one. 0 where memory ran out. */
+static int find_groups(struct quadrille_binding* binding, MPI_Comm comm) {
+  int ranks = 0, rank = 0, all = 0;
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(binding->comm, &all);
   MPI_Comm_rank(binding->comm, &binding->own);
   binding->place.ranks = ranks;
+  binding->place.remote_ranks = all - ranks;
+  binding->first = binding->own - rank;
+  binding->first_remote = binding->first == 0 ? ranks : 0;
   binding->real = malloc((size_t)ranks * sizeof *binding->real);
+  binding->remote_real = malloc((size_t)(all - ranks + 1) * sizeof *binding->remote_real);
+  binding->user = malloc((size_t)all * sizeof *binding->user);
+  return binding->real && binding->remote_real && binding->user;
+}
+
+/* Fills a new binding: all ranks succeed, or all fail. */
+static void fill(struct quadrille_binding* binding, MPI_Comm comm,
+                 const quadrille_bind_options* options, struct quadrille_offer* offer) {
+  char failure[QUADRILLE_TEXT];
+  const int is_enough = find_groups(binding, comm);
   set_options(binding, options);
-  if (!binding->real) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+  if (!is_enough) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
   if (!quadrille_all_well(binding->comm, offer)) return;
   const char* error = quadrille_lay_out(binding, options->layout, failure);
   if (error)
@@ -241,7 +262,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
                   struct quadrille_offer* offer) {
   const struct quadrille_binding before = *binding;
   set_options(binding, options);
-  const char* error = binding->counts ? quadrille_allgather_restart(binding) : NULL;
+  const char* error = binding->counts ? quadrille_counted_restart(binding) : NULL;
   if (error)
     refuse_tables(offer, error);
   else
@@ -275,7 +296,7 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
     pthread_mutex_lock(&quadrille_global.lock);
     loaded->references++;
     pthread_mutex_unlock(&quadrille_global.lock);
-    fill(binding, options, offer);
+    fill(binding, comm, options, offer);
   } else if (channel) {
     quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
     quadrille_all_well(channel->comm, offer);
@@ -290,6 +311,12 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
   return MPI_SUCCESS;
 }
 
+static int has_groups(MPI_Comm comm) {
+  int inter = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  return inter ? 2 : 1;
+}
+
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
                          const quadrille_bind_options* options, struct quadrille_binding** result) {
@@ -302,6 +329,14 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
     quadrille_refuse(&offer, loaded->failure_class, loaded->failure);
   else if (quadrille_unserved(&loaded->program))
     quadrille_refuse(&offer, MPI_ERR_UNSUPPORTED_OPERATION, quadrille_unserved(&loaded->program));
+  else if (has_groups(comm) != loaded->program.groups)
+    quadrille_refuse(
+        &offer, MPI_ERR_COMM,
+        loaded->program.groups == 2
+            ? "the schedule is for collectives between two groups; the communicator is no "
+              "intercommunicator"
+            : "the communicator is an intercommunicator; load a schedule that was "
+              "generated with --remote-nodes");
   else
     quadrille_check_block_size(&loaded->program, known.block_size, &offer);
 
@@ -340,17 +375,11 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
 }
 
 static int check_communicator(MPI_Comm comm) {
-  int inter = 0;
   if (!quadrille_mpi_is_usable())
     return quadrille_error(MPI_COMM_NULL, MPI_ERR_OTHER,
                            "call MPI_Init first, and nothing after MPI_Finalize");
   if (comm == MPI_COMM_NULL)
     return quadrille_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-  MPI_Comm_test_inter(comm, &inter);
-  if (inter)
-    return quadrille_error(
-        comm, MPI_ERR_COMM,
-        "the communicator is an intercommunicator; schedules for it are not served yet");
   const int code = make_keyvals();
   return code == MPI_SUCCESS ? MPI_SUCCESS : quadrille_mpi_error(comm, code);
 }
@@ -370,7 +399,7 @@ static int check_collective(const struct quadrille_binding* binding, int collect
   return quadrille_error(comm, MPI_ERR_ARG,
                          "the schedule is for %s; call the functions of that name, or load one for "
                          "this collective",
-                         scheduled == QUADRILLE_ALLTOALL ? "alltoall" : "allgather");
+                         quadrille_collective_name(scheduled));
 }
 
 static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm,

@@ -21,8 +21,9 @@ static int by_start(const void* left, const void* right) {
 /* Whether two blocks that come in share an element; says so in `text`. */
 static int find_overlap(const struct quadrille_binding* binding, const struct quadrille_side* side,
                         char text[QUADRILLE_TEXT]) {
-  const int ranks = (int)binding->place.ranks;
+  const int ranks = binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
   if (side->uniform || side->type_size == 0) return 0;
+  if (!side->displacements && !side->large_displacements) return 0;
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);
   int count = 0, found = 0;
   for (int rank = 0; rank < ranks && intervals; rank++) {
@@ -44,35 +45,59 @@ static int find_overlap(const struct quadrille_binding* binding, const struct qu
   return found;
 }
 
-/* The lowest ranks that have the least and the most of that block. */
-static int find_owners(const struct quadrille_binding* binding, int64_t block, int64_t least,
+/* The lowest ranks that have the least and the most of that number. */
+static int find_owners(const struct quadrille_binding* binding, int64_t own, int64_t least,
                        int64_t most, int owners[2]) {
-  const int64_t count = binding->counts[block];
   const int rank = binding->own;
-  int mine[2] = {count == least ? rank : INT_MAX, count == most ? rank : INT_MAX};
+  int mine[2] = {own == least ? rank : INT_MAX, own == most ? rank : INT_MAX};
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
 
-/* Maxima of x and of -x over all ranks, for each block. */
-static int compare(const struct quadrille_binding* binding, MPI_Comm comm, int64_t* mine,
-                   int64_t* all) {
-  const int64_t* counts = binding->counts;
-  const int ranks = (int)binding->place.ranks;
-  for (int i = 0; i < ranks; i++) {
-    mine[2 * i] = counts[i];
-    mine[2 * i + 1] = -counts[i];
-  }
-  int code = MPI_Allreduce(mine, all, 2 * ranks, MPI_INT64_T, MPI_MAX, binding->comm);
+#define UNKNOWN INT64_MIN /* less than what anybody knows */
+
+/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the
+ * root. Returns how many numbers that is. */
+static int all_alike(const struct quadrille_binding* binding,
+                     const struct quadrille_arguments* arguments, int64_t* numbers) {
+  const struct quadrille_place* place = &binding->place;
+  const int all = (int)(place->ranks + place->remote_ranks);
+  /* Between groups a rank may know only what comes from the other one. */
+  const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
+                       binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
+                       arguments->receive.uniform;
+  for (int64_t i = 0; i < place->ranks; i++)
+    numbers[binding->real[i]] = is_known ? binding->counts[i] : UNKNOWN;
+  for (int64_t i = 0; i < place->remote_ranks; i++)
+    numbers[binding->remote_real[i]] = binding->remote_counts[i];
+  numbers[all] = arguments->root;
+  return all + 1;
+}
+
+/* Maxima of x and of -x over all ranks, for each number; `room` has two maxima and two of ours for each. */
+static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
+                   const struct quadrille_arguments* arguments, int64_t* room) {
+  const int count = all_alike(binding, arguments, room);
+  int64_t *mine = room, *all = room + 2 * count;
+  for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
+  int code = MPI_Allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->comm);
   int i = 0, owners[2];
-  while (code == MPI_SUCCESS && i < ranks && all[2 * i] == -all[2 * i + 1]) i++;
-  if (code == MPI_SUCCESS && i == ranks) return MPI_SUCCESS;
-  const int64_t most = all[2 * i], least = -all[2 * i + 1];
-  if (code == MPI_SUCCESS) code = find_owners(binding, i, least, most, owners);
+  while (code == MPI_SUCCESS && i < count && all[i] == -all[count + i]) i++;
+  if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
+  const int64_t most = all[i], least = -all[count + i];
+  if (code == MPI_SUCCESS) code = find_owners(binding, mine[i], least, most, owners);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
-  return quadrille_error(comm, MPI_ERR_COUNT,
-                         "the ranks disagree: rank %d's contribution is %lld bytes at rank %d and "
-                         "%lld bytes at rank %d; call with the same counts everywhere",
-                         binding->real[i], (long long)least, owners[0], (long long)most, owners[1]);
+  if (i == count - 1)
+    return quadrille_error(
+        comm, MPI_ERR_ROOT,
+        "the ranks disagree on the root: rank %d says %lld and rank %d says %lld", owners[0],
+        (long long)least, owners[1], (long long)most);
+  return quadrille_error(
+      comm, MPI_ERR_COUNT,
+      "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
+      "%lld %s at rank %d; call with the same counts everywhere",
+      i, (long long)least, quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes",
+      owners[0], (long long)most,
+      quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
 }
 
 /* Whether all ranks have come this far without an error; an MPI error code of the same class
@@ -90,21 +115,21 @@ static int agree(struct quadrille_binding* binding, MPI_Comm comm, int error_cla
 }
 
 int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
-                            const struct quadrille_side* receive, int error_class,
+                            const struct quadrille_arguments* arguments, int error_class,
                             const char* error) {
-  const size_t size = 4 * (size_t)binding->place.ranks * sizeof(int64_t);
+  const struct quadrille_place* place = &binding->place;
+  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks + 1) * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QUADRILLE_TEXT];
   if (!error && !room) {
     error = quadrille_no_memory;
     error_class = MPI_ERR_NO_MEM;
-  } else if (!error && find_overlap(binding, receive, text)) {
+  } else if (!error && find_overlap(binding, &arguments->receive, text)) {
     error = text;
     error_class = MPI_ERR_BUFFER;
   }
   int code = agree(binding, comm, error_class, error);
-  if (code == MPI_SUCCESS && room)
-    code = compare(binding, comm, room, room + 2 * binding->place.ranks);
+  if (code == MPI_SUCCESS && room) code = compare(binding, comm, arguments, room);
   free(room);
   return code;
 }

@@ -7,7 +7,7 @@
 #include "runtime/internal.h"
 
 struct node {
-  int lowest, size; /* its lowest rank tells the node */
+  int lowest, size; /* its lowest rank in the group tells the node */
   int first;        /* rank in the schedule of its first rank */
 };
 
@@ -43,14 +43,12 @@ static void describe(const struct quadrille_topology* topology, char* text, size
   if (used >= size) memcpy(text + size - 4, "...", 4);
 }
 
-/* Whether the sorted nodes are those of the topology. */
-static int same_nodes(const struct node* nodes, int count,
-                      const struct quadrille_topology* topology) {
-  if (count != topology->nodes) return 0;
-  int next = 0;
-  for (int64_t i = 0; i < topology->run_count; i++)
-    for (int64_t n = 0; n < topology->runs[i].nodes; n++)
-      if (nodes[next++].size != topology->runs[i].size) return 0;
+static int same_nodes(const struct quadrille_topology* one,
+                      const struct quadrille_topology* other) {
+  if (one->run_count != other->run_count) return 0;
+  for (int64_t i = 0; i < one->run_count; i++)
+    if (one->runs[i].nodes != other->runs[i].nodes || one->runs[i].size != other->runs[i].size)
+      return 0;
   return 1;
 }
 
@@ -67,38 +65,10 @@ static int topology_of(const struct node* nodes, int count, struct quadrille_top
   return runs != NULL;
 }
 
-/* Says what the schedule is for and what is there; `nodes` are sorted. */
-static void describe_mismatch(const struct node* nodes, int count,
-                              const struct quadrille_topology* topology,
-                              char failure[QUADRILLE_TEXT]) {
-  char wanted[48], found[48];
-  struct quadrille_topology actual;
-  topology_of(nodes, count, &actual);
-  describe(topology, wanted, sizeof wanted);
-  describe(&actual, found, sizeof found);
-  free(actual.runs);
-  snprintf(failure, QUADRILLE_TEXT,
-           "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
-           "any, or "
-           "bind with QUADRILLE_LAYOUT_TRUSTED",
-           wanted, found);
-}
-
-/* Takes the sorted nodes where the schedule serves any, and compares them with its own otherwise. */
-static const char* take_nodes(struct quadrille_binding* binding, const struct node* nodes,
-                              int count, char failure[QUADRILLE_TEXT]) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  if (program->serves_any_nodes)
-    return topology_of(nodes, count, &binding->topology) ? NULL : quadrille_no_memory;
-  if (same_nodes(nodes, count, &program->topologies[0])) return NULL;
-  describe_mismatch(nodes, count, &program->topologies[0], failure);
-  return failure;
-}
-
-/* Numbers the ranks: node_of[r] becomes r's node, `nodes` has room for one a rank. */
-static const char* number_ranks(struct quadrille_binding* binding, const int* node_of,
-                                struct node* nodes, int* index_of, char failure[QUADRILLE_TEXT]) {
-  const int ranks = (int)binding->place.ranks;
+/* Numbers the ranks of a group, of which node_of[r] is the lowest on r's node: order[i] is that of rank i
+ * in the schedule. `nodes` and `index_of` have room for one a rank. */
+static const char* number_ranks(int ranks, const int* node_of, struct node* nodes, int* index_of,
+                                int* order, struct quadrille_topology* topology) {
   int count = 0;
   /* A node's lowest rank comes first of its ranks, and stands for the node. */
   for (int r = 0; r < ranks; r++) {
@@ -111,98 +81,214 @@ static const char* number_ranks(struct quadrille_binding* binding, const int* no
     nodes[index_of[node_of[r]]].size++;
   }
   qsort(nodes, (size_t)count, sizeof *nodes, by_size);
-  const char* error = take_nodes(binding, nodes, count, failure);
-  if (error) return error;
+  if (!topology_of(nodes, count, topology)) return quadrille_no_memory;
   int next = 0;
   for (int i = 0; i < count; i++) {
     nodes[i].first = next;
     next += nodes[i].size;
     index_of[nodes[i].lowest] = i;
   }
-  int own = 0;
-  MPI_Comm_rank(binding->comm, &own);
-  for (int r = 0; r < ranks; r++) {
-    const int place = nodes[index_of[node_of[r]]].first++;
-    binding->real[place] = r;
-    if (r == own) binding->place.rank = place;
-  }
+  for (int r = 0; r < ranks; r++) order[nodes[index_of[node_of[r]]].first++] = r;
   return NULL;
 }
 
-/* What can be told without asking who shares memory. */
-static const char* refuse_ranks(const struct quadrille_program* program, int ranks, int layout,
+/* The ranks of the private communicator from `first` on, by the nodes of all. `local_of` has room for one
+ * a rank of it, and so have the others. */
+static const char* number_group(int first, int ranks, const int* node_of, int* local_of,
+                                struct node* nodes, int* index_of, int* real,
+                                struct quadrille_topology* topology) {
+  /* The lowest of the node that is in the group. */
+  for (int r = ranks - 1; r >= 0; r--) index_of[node_of[first + r]] = r;
+  for (int r = 0; r < ranks; r++) local_of[r] = index_of[node_of[first + r]];
+  const char* error = number_ranks(ranks, local_of, nodes, index_of, real, topology);
+  for (int i = 0; i < ranks && !error; i++) real[i] += first;
+  return error;
+}
+
+/* What can be told without asking who shares memory: whether the schedule is for so many ranks. */
+static int fits_ranks(const struct quadrille_program* program, int group, int64_t ranks) {
+  return program->serves_any_nodes ? ranks <= program->most_ranks
+                                   : ranks == program->topologies[group].ranks;
+}
+
+/* Whether this rank's group can be that one of the schedule's. */
+static int fits(const struct quadrille_binding* binding, int group) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const struct quadrille_place* place = &binding->place;
+  if (!fits_ranks(program, group, place->ranks)) return 0;
+  if (program->groups == 2 && !fits_ranks(program, 1 - group, place->remote_ranks)) return 0;
+  if (program->serves_any_nodes || binding->topologies[0].run_count == 0) return 1;
+  return same_nodes(&binding->topologies[0], &program->topologies[group]) &&
+         (program->groups == 1 ||
+          same_nodes(&binding->topologies[1], &program->topologies[1 - group]));
+}
+
+static const char* refuse_ranks(const struct quadrille_binding* binding, int layout,
                                 char failure[QUADRILLE_TEXT]) {
-  if (!program->serves_any_nodes) {
-    if (ranks == program->topologies[0].ranks) return NULL;
-    snprintf(failure, QUADRILLE_TEXT,
-             "the schedule is for %lld ranks, the communicator has %d; generate one for %d or for "
-             "any nodes",
-             (long long)program->topologies[0].ranks, ranks, ranks);
-    return failure;
-  }
-  if (ranks > program->most_ranks) {
-    snprintf(
-        failure, QUADRILLE_TEXT,
-        "%s is proven for up to %lld ranks, the communicator has %d; generate one for its nodes",
-        program->algorithm, (long long)program->most_ranks, ranks);
-    return failure;
-  }
-  if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED)
+  const struct quadrille_program* program = &binding->loaded->program;
+  const long long ranks = binding->place.ranks, remote = binding->place.remote_ranks;
+  if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
-  return NULL;
+  if (fits(binding, 0) || (program->groups == 2 && fits(binding, 1))) return NULL;
+  if (program->serves_any_nodes)
+    snprintf(
+        failure, QUADRILLE_TEXT,
+        "%s is proven for up to %lld ranks, the communicator has %lld; generate one for its nodes",
+        program->algorithm, (long long)program->most_ranks, ranks > remote ? ranks : remote);
+  else if (program->groups == 2)
+    snprintf(
+        failure, QUADRILLE_TEXT,
+        "the schedule is for groups of %lld and %lld ranks, the communicator has groups of %lld "
+        "and %lld; generate one for these or for any nodes",
+        (long long)program->topologies[0].ranks, (long long)program->topologies[1].ranks, ranks,
+        remote);
+  else
+    snprintf(failure, QUADRILLE_TEXT,
+             "the schedule is for %lld ranks, the communicator has %lld; generate one for %lld or "
+             "for any nodes",
+             (long long)program->topologies[0].ranks, ranks, ranks);
+  return failure;
+}
+
+/* Says what the schedule is for and what is there. */
+static const char* refuse_nodes(const struct quadrille_binding* binding,
+                                char failure[QUADRILLE_TEXT]) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  char wanted[48], found[48];
+  if (fits(binding, 0) || (program->groups == 2 && fits(binding, 1))) return NULL;
+  const int differs =
+      program->groups == 2 && same_nodes(&binding->topologies[0], &program->topologies[0]);
+  describe(&program->topologies[differs], wanted, sizeof wanted);
+  describe(&binding->topologies[differs], found, sizeof found);
+  snprintf(failure, QUADRILLE_TEXT,
+           "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
+           "any, or "
+           "bind with QUADRILLE_LAYOUT_TRUSTED",
+           wanted, found);
+  return failure;
 }
 
 /* Asks MPI who shares memory; collective. */
-static const char* find_nodes(struct quadrille_binding* binding, int own,
-                              char failure[QUADRILLE_TEXT]) {
-  const int ranks = (int)binding->place.ranks;
-  int* node_of = calloc((size_t)ranks, sizeof *node_of);
-  int* index_of = malloc((size_t)ranks * sizeof *index_of);
-  struct node* nodes = malloc((size_t)ranks * sizeof *nodes);
+static const char* find_nodes(struct quadrille_binding* binding) {
+  const struct quadrille_place* place = &binding->place;
+  const size_t all = (size_t)(place->ranks + place->remote_ranks);
+  int* node_of = calloc(all, sizeof *node_of);
+  int* rooms = malloc(2 * all * sizeof *rooms);
+  struct node* nodes = malloc(all * sizeof *nodes);
   const char* error = NULL;
-  const int whole = node_of && index_of && nodes;
+  const int whole = node_of && rooms && nodes;
   int own_part = whole, everybody = 0;
   MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!whole || !everybody)
     error = quadrille_no_memory;
-  else if (quadrille_gather_nodes(binding->comm, own, node_of) != MPI_SUCCESS)
+  else if (quadrille_gather_nodes(binding->comm, binding->own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
-  else
-    error = number_ranks(binding, node_of, nodes, index_of, failure);
+  if (!error)
+    error = number_group(binding->first, (int)place->ranks, node_of, rooms, nodes, rooms + all,
+                         binding->real, &binding->topologies[0]);
+  if (!error && place->remote_ranks > 0)
+    error = number_group(binding->first_remote, (int)place->remote_ranks, node_of, rooms, nodes,
+                         rooms + all, binding->remote_real, &binding->topologies[1]);
   free(node_of);
-  free(index_of);
+  free(rooms);
   free(nodes);
   return error;
 }
 
 /* What a schedule for any nodes leaves open. */
 static const char* fill_in(struct quadrille_binding* binding) {
-  const struct node one = {0, (int)binding->place.ranks, 0};
-  if (!binding->loaded->program.uses_nodes && !topology_of(&one, 1, &binding->topology))
-    return quadrille_no_memory;
+  const struct quadrille_program* program = &binding->loaded->program;
+  struct quadrille_place* place = &binding->place;
+  const int64_t ranks[] = {place->ranks, place->remote_ranks};
   char text[QUADRILLE_TEXT];
-  describe(&binding->topology, text, sizeof text);
-  quadrille_log("%s takes nodes %s", binding->loaded->program.algorithm, text);
-  binding->place.topologies = &binding->topology;
-  binding->place.parameters = binding->parameters;
-  return quadrille_formulas_evaluate(&binding->loaded->program, &binding->place,
-                                     binding->parameters);
+  for (int i = 0; i < program->groups; i++) {
+    const struct node one = {0, (int)ranks[i], 0};
+    if (!program->uses_nodes && !topology_of(&one, 1, &binding->topologies[i]))
+      return quadrille_no_memory;
+    describe(&binding->topologies[i], text, sizeof text);
+    quadrille_log("%s takes nodes %s", program->algorithm, text);
+  }
+  place->topologies = binding->ordered;
+  place->parameters = binding->parameters;
+  return quadrille_formulas_evaluate(program, place, binding->parameters);
+}
+
+/* This rank's group is that one of the schedule's. */
+static void take_group(struct quadrille_binding* binding, int group) {
+  binding->place.group = group;
+  binding->ordered[group] = binding->topologies[0];
+  if (binding->place.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
+}
+
+/* An operator that does not commute meets contributions in the order of ranks, so that has to be the
+ * schedule's. */
+static const char* refuse_order(const struct quadrille_binding* binding) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const int is_scan =
+      program->collective == QUADRILLE_SCAN || program->collective == QUADRILLE_EXSCAN;
+  if (!quadrille_reduces(program) || (program->commutative && !is_scan)) return NULL;
+  for (int64_t i = 0; i < binding->place.ranks; i++)
+    if (binding->real[i] != binding->first + i)
+      return "the schedule combines contributions in the order of its nodes' ranks, which is not "
+             "that "
+             "of the communicator: number ranks node by node, smaller nodes first, or take a "
+             "schedule "
+             "for operators that commute";
+  return NULL;
 }
 
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]) {
-  const int ranks = (int)binding->place.ranks;
   const struct quadrille_program* program = &binding->loaded->program;
-  int own = 0;
-  MPI_Comm_rank(binding->comm, &own);
-  const char* error = refuse_ranks(program, ranks, layout, failure);
+  struct quadrille_place* place = &binding->place;
+  const char* error = refuse_ranks(binding, layout, failure);
   if (error) return error;
-  for (int r = 0; r < ranks; r++) binding->real[r] = r;
-  binding->place.rank = own;
+  for (int r = 0; r < place->ranks; r++) binding->real[r] = binding->first + r;
+  for (int r = 0; r < place->remote_ranks; r++) binding->remote_real[r] = binding->first_remote + r;
   memcpy(binding->parameters, program->parameters, sizeof binding->parameters);
-  if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED)
-    error = find_nodes(binding, own, failure);
-  if (!error && program->serves_any_nodes) error = fill_in(binding);
-  return error;
+  if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED) {
+    error = find_nodes(binding);
+    if (!error) error = refuse_nodes(binding, failure);
+  }
+  if (error) return error;
+  while (binding->real[place->rank] != binding->own) place->rank++;
+  const int* blocks = program->groups == 2 ? binding->remote_real : binding->real;
+  const int first = program->groups == 2 ? binding->first_remote : binding->first;
+  const int64_t count = program->groups == 2 ? place->remote_ranks : place->ranks;
+  for (int64_t i = 0; i < count; i++) binding->user[i] = blocks[i] - first;
+  /* The group with the lowest rank of all comes first where both fit. */
+  const int group = program->groups == 2 && binding->first > 0;
+  take_group(binding, fits(binding, group) ? group : 1 - group);
+  if (program->serves_any_nodes) error = fill_in(binding);
+  take_group(binding, (int)place->group);
+  return error ? error : refuse_order(binding);
+}
+
+/* The rank in the schedule of one of the private communicator. */
+static int64_t find_rank(const int* real, int rank) {
+  int64_t found = 0;
+  while (real[found] != rank) found++;
+  return found;
+}
+
+int quadrille_take_root(struct quadrille_binding* binding, int root) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  struct quadrille_place* place = &binding->place;
+  if (!quadrille_is_rooted(program)) return 0;
+  const int64_t group_before = place->group, root_before = place->root;
+  if (program->groups == 1) {
+    place->root = find_rank(binding->real, root);
+  } else if (root == MPI_ROOT) {
+    take_group(binding, 0);
+    place->root = place->rank;
+  } else {
+    take_group(binding, 1);
+    place->root = find_rank(binding->remote_real, binding->first_remote + root);
+  }
+  return place->group != group_before || place->root != root_before;
+}
+
+int quadrille_root_fits(const struct quadrille_binding* binding, int root) {
+  return binding->loaded->program.groups == 1 || fits(binding, root == MPI_ROOT ? 0 : 1);
 }

@@ -218,14 +218,12 @@ int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
   if (loaded->failure_class != MPI_SUCCESS) {
     result = quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
   } else {
-    static const char* const collectives[QUADRILLE_COLLECTIVE_COUNT] = {
-        "alltoall", "allgather", "broadcast", "gather",
-        "scatter",  "reduce",    "allreduce", "reduce-scatter"};
     const struct quadrille_program* program = &loaded->program;
     info->ranks = program->topologies[0].ranks;
     info->nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
     snprintf(info->algorithm, sizeof info->algorithm, "%s", program->algorithm);
-    snprintf(info->collective, sizeof info->collective, "%s", collectives[program->collective]);
+    snprintf(info->collective, sizeof info->collective, "%s",
+             quadrille_collective_name(program->collective));
     for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++)
       snprintf(info->hash + 2 * i, 3, "%02x", program->hash[i]);
   }

@@ -1,4 +1,4 @@
-/* The blocks of a call: copied into buffers of the runtime, and out of them. */
+/* The blocks of a call: copied into buffers of the runtime, and out of them, and combined. */
 #include <stdlib.h>
 
 #include "runtime/exec/call.h"
@@ -30,12 +30,12 @@ static void pack(struct quadrille_call* c, int place, struct quadrille_block blo
   quadrille_call_check(c, quadrille_pack(&side, elements(c, &side, block), to, c->comm));
 }
 
-char* quadrille_gather(struct quadrille_call* c, const struct quadrille_message* m, char* to) {
+char* quadrille_put_together(struct quadrille_call* c, const struct quadrille_message* m, char* to) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = quadrille_block_at(c, part);
     if (block.count == 0) continue;
-    if (c->send_lies || part->place >= c->plan.ranks || part->form == QUADRILLE_SAVED)
+    if (c->send_lies || part->place >= c->plan.send_blocks || part->form == QUADRILLE_SAVED)
       memcpy(to, block.address, (size_t)block.count);
     else
       pack(c, part->place, block, to);
@@ -47,7 +47,7 @@ char* quadrille_gather(struct quadrille_call* c, const struct quadrille_message*
 /* Puts bytes to a block of the receive buffer. */
 static void put(struct quadrille_call* c, int place, struct quadrille_block from) {
   const struct quadrille_block to = c->blocks[place];
-  const int source = place - c->plan.ranks;
+  const int source = place - c->plan.send_blocks;
   if (from.count != to.count) {
     if (c->mismatch.source < 0)
       c->mismatch = (struct quadrille_mismatch){source, from.count, to.count};
@@ -62,15 +62,34 @@ static void put(struct quadrille_call* c, int place, struct quadrille_block from
   quadrille_call_check(c, quadrille_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
-void quadrille_scatter(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
+/* Combines as many bytes of elements with those at `to`, on that side of them; may overwrite `from`. */
+static void combine(struct quadrille_call* c, int side, char* from, char* to, int64_t bytes) {
+  enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
+  const int64_t unit = c->builder.unit;
+  const int replaces = side == QUADRILLE_ON_THE_LEFT || c->commutes;
+  int code = MPI_SUCCESS;
+  for (int64_t left = unit > 0 ? bytes / unit : 0, at = 0; left > 0 && code == MPI_SUCCESS;) {
+    const int64_t count = left < AT_ONCE ? left : AT_ONCE;
+    code = MPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
+                            c->type, c->operation);
+    left -= count;
+    at += count * unit;
+  }
+  if (!replaces) memcpy(to, from, (size_t)bytes);
+  quadrille_call_check(c, code);
+}
+
+void quadrille_put_apart(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
-  const int temporary = 2 * c->plan.ranks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = {from, part->high - part->low};
-    if (part->place >= temporary)
-      c->blocks[part->place] = block;
+    char* const range = c->blocks[part->place].address + part->low;
+    if (part->form == QUADRILLE_RANGE && m->combines)
+      combine(c, m->combines, from, range, block.count);
     else if (part->form == QUADRILLE_RANGE)
-      memcpy(c->blocks[part->place].address + part->low, from, (size_t)block.count);
+      memcpy(range, from, (size_t)block.count);
+    else if (quadrille_is_temporary(&c->plan, part->place))
+      c->blocks[part->place] = block;
     else
       put(c, part->place, block);
     from += block.count;
@@ -80,7 +99,8 @@ void quadrille_scatter(struct quadrille_call* c, const struct quadrille_message*
 void quadrille_forget_parts(struct quadrille_call* c, const struct quadrille_message* m) {
   const struct quadrille_part* parts = quadrille_parts_of(&c->plan, m);
   for (int i = 0; i < m->count; i++)
-    if (parts[i].place >= 2 * c->plan.ranks) c->blocks[parts[i].place].count = 0;
+    if (parts[i].form != QUADRILLE_RANGE && quadrille_is_temporary(&c->plan, parts[i].place))
+      c->blocks[parts[i].place].count = 0;
 }
 
 /* All of a block, whatever its type, in bytes. */
@@ -90,11 +110,11 @@ static int64_t packed_size(const struct quadrille_call* c, const struct quadrill
 }
 
 void quadrille_copy_own(struct quadrille_call* c) {
-  const int own = c->binding->own, place = c->plan.ranks + own;
-  const struct quadrille_block from = c->blocks[own], to = c->blocks[place];
+  const int own = c->binding->own, place = c->plan.own_receive;
+  const struct quadrille_block from = c->blocks[c->plan.own_send], to = c->blocks[place];
   if (c->in_place) return;
-  const struct quadrille_side send = quadrille_side_of(&c->send, own);
-  const struct quadrille_side receive = quadrille_side_of(&c->receive, own);
+  const struct quadrille_side send = quadrille_side_of(&c->send, c->plan.own_send);
+  const struct quadrille_side receive = quadrille_side_of(&c->receive, place - c->plan.send_blocks);
   if (c->send_lies && c->receive_lies && !c->plan.is_typed) return put(c, place, from);
   const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
   if (sent != room && c->mismatch.source < 0)
@@ -124,13 +144,47 @@ void quadrille_save(struct quadrille_call* c, int place, int buffer) {
   c->blocks[place].address = to;
 }
 
+int quadrille_make_temporaries(struct quadrille_call* c) {
+  for (int32_t i = 0; c->builder.is_counted && i < c->plan.temporaries; i++) {
+    struct quadrille_room* room = &c->temporaries[i];
+    const int64_t size = c->builder.temporaries[i].room;
+    if (size > room->size) {
+      char* grown = realloc(room->address, (size_t)size);
+      if (!grown) return 0;
+      *room = (struct quadrille_room){grown, size};
+    }
+    c->blocks[QUADRILLE_TEMPORARY_PLACES + i] = (struct quadrille_block){room->address, room->size};
+  }
+  return 1;
+}
+
+/* A range to another, or combined with it. */
+static void copy_range(struct quadrille_call* c, const struct quadrille_copy* copy) {
+  const struct quadrille_block from = quadrille_block_at(c, &copy->from);
+  char* const to = quadrille_block_at(c, &copy->to).address;
+  char* aside = from.address;
+  if (c->is_lost || from.count == 0) return;
+  if (!copy->combines) {
+    memmove(to, from.address, (size_t)from.count);
+    return;
+  }
+  const int is_kept = copy->combines == QUADRILLE_ON_THE_RIGHT && !c->commutes;
+  if (is_kept) {
+    aside = malloc((size_t)from.count);
+    if (!aside) return quadrille_call_lose(c, MPI_ERR_NO_MEM);
+    memcpy(aside, from.address, (size_t)from.count);
+  }
+  combine(c, copy->combines, aside, to, from.count);
+  if (is_kept) free(aside);
+}
+
 void quadrille_copy(struct quadrille_call* c, const struct quadrille_copy* copy) {
-  const int ranks = c->plan.ranks;
+  if (c->builder.is_counted) return copy_range(c, copy);
   const struct quadrille_block from = c->blocks[copy->from.place];
   const struct quadrille_message whole = {.count = 1, .part = copy->from};
-  struct quadrille_block* to = &c->blocks[copy->to];
+  struct quadrille_block* to = &c->blocks[copy->to.place];
   char* address;
-  if (copy->to < 2 * ranks) return put(c, copy->to, from);
+  if (!quadrille_is_temporary(&c->plan, copy->to.place)) return put(c, copy->to.place, from);
   if (copy->buffer == QUADRILLE_NO_BUFFER || (c->send_lies && !c->in_place) ||
       c->lengths == QUADRILLE_LENGTHS_ALONE) {
     *to = from;
@@ -138,6 +192,6 @@ void quadrille_copy(struct quadrille_call* c, const struct quadrille_copy* copy)
   }
   *to = (struct quadrille_block){NULL, 0};
   if (!quadrille_make_room(c, copy->buffer, from.count, &address)) return;
-  quadrille_gather(c, &whole, address);
+  quadrille_put_together(c, &whole, address);
   *to = (struct quadrille_block){address, from.count};
 }

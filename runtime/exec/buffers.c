@@ -105,6 +105,13 @@ int quadrille_is_dense(MPI_Datatype type) {
   return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
 }
 
+int quadrille_is_spaced(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  MPI_Type_get_extent(type, &lower, &extent);
+  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  return true_lower >= 0 && true_lower + true_extent <= extent;
+}
+
 static int contents_pack_as_they_lie(MPI_Datatype type, int integers, int addresses, int types) {
   int integer[2];
   MPI_Aint address[2];

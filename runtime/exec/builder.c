@@ -2,22 +2,29 @@
  * decides when its messages are posted and waited for.
  *
  * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
- * have a limit. An allgather's plan follows the counts of a call: parts are bytes of the receive buffer,
- * those that lie side by side are one, and empty messages vanish, as they do at their other end. */
+ * have a limit. Where all ranks know all counts, the plan follows those of a call: parts are bytes of a
+ * buffer, those that lie side by side are one, and empty messages vanish, as they do at their other
+ * end. */
 #include <limits.h>
 
 #include "runtime/exec/builder.h"
 #include "runtime/internal.h"
 
+enum { COMBINES = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT };
+
 static const char* const endless = "its loops do not end in reasonable time";
 
 static int64_t most_iterations(const struct quadrille_builder* b) {
   const struct quadrille_place* place = &b->binding->place;
+  const struct quadrille_topology* topologies =
+      quadrille_topologies_of(&b->binding->loaded->program, place);
+  const int64_t nodes = topologies[0].nodes + (place->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
-  for (int64_t i = 0; b->counts && i < place->ranks; i++) bytes += b->counts[i];
-  const int64_t nodes = quadrille_topologies_of(&b->binding->loaded->program, place)->nodes;
+  for (int64_t i = 0; b->is_counted && i < place->ranks; i++) bytes += place->counts[i];
+  for (int64_t i = 0; b->is_counted && i < place->remote_ranks; i++)
+    bytes += place->remote_counts[i];
   return QUADRILLE_MAX_ITERATIONS +
-         QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE * place->ranks * nodes +
+         QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE * (place->ranks + place->remote_ranks) * nodes +
          QUADRILLE_MAX_ITERATIONS_A_BYTE * bytes;
 }
 
@@ -43,14 +50,20 @@ static inline struct quadrille_message* add_message(struct quadrille_builder* b,
 
 static inline void begin_message(struct quadrille_builder* b, unsigned flags, int64_t peer) {
   const struct quadrille_place* place = &b->binding->place;
-  if ((uint64_t)peer >= (uint64_t)place->ranks || peer == place->rank)
+  const int is_remote = (flags & QUADRILLE_MESSAGE_REMOTE) != 0;
+  if ((uint64_t)peer >= (uint64_t)(is_remote ? place->remote_ranks : place->ranks) ||
+      (!is_remote && peer == place->rank))
     return quadrille_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
+  b->peer = peer;
   b->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
   b->is_token = 1;
-  b->in_the_way = 0;
+  b->in_the_way = (flags & COMBINES) != 0; /* it reads what is there */
   struct quadrille_message* m = b->message = add_message(b, b->receives);
   if (!m) return;
-  m->peer = b->binding->real[peer];
+  m->peer = (is_remote ? b->binding->remote_real : b->binding->real)[peer];
+  m->combines = flags & QUADRILLE_MESSAGE_LEFT    ? QUADRILLE_ON_THE_LEFT
+                : flags & QUADRILLE_MESSAGE_RIGHT ? QUADRILLE_ON_THE_RIGHT
+                                                  : QUADRILLE_REPLACES;
   m->buffer = QUADRILLE_NO_BUFFER;
   m->count = m->first = 0;
   m->bytes = 0;
@@ -65,7 +78,7 @@ static inline void end_message(struct quadrille_builder* b) {
   b->is_plain &= m->count <= 1 && !b->in_the_way;
   if (!b->receives) b->sent_bytes += m->bytes;
   /* Both ends know that nothing is to travel. */
-  if (b->counts && m->bytes == 0 && !b->is_token)
+  if (b->is_counted && m->bytes == 0 && !b->is_token)
     --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
 }
 
@@ -90,20 +103,21 @@ static inline void add_part(struct quadrille_builder* b, struct quadrille_part p
   m->count = 1;
 }
 
-/* A range of the receive buffer. */
-static inline void add_range(struct quadrille_builder* b, int64_t low, int64_t high) {
+/* A range of a place. */
+static inline void add_range(struct quadrille_builder* b, int32_t place, int64_t low,
+                             int64_t high) {
   struct quadrille_message* m = b->message;
   if (low == high) return;
   m->bytes += high - low;
   if (m->count > 0) {
     struct quadrille_part* last =
         m->count == 1 ? &m->part : &b->plan->parts[m->first + m->count - 1];
-    if (last->high == low) {
+    if (last->high == low && last->place == place) {
       last->high = high;
       return;
     }
   }
-  add_part(b, (struct quadrille_part){0, QUADRILLE_RANGE, low, high});
+  add_part(b, (struct quadrille_part){place, QUADRILLE_RANGE, low, high});
 }
 
 /* Whether nothing has touched those bytes; from now on something has. */
@@ -118,88 +132,187 @@ static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) 
   return is_new;
 }
 
-/* A piece of an allgather. The send buffer's one block is this rank's block of the receive buffer, which
- * holds it before the call begins. */
-static inline void gather_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
-  const struct quadrille_place* place = &b->binding->place;
-  int64_t block = piece->block;
-  if (piece->buffer == QUADRILLE_PIECE_SEND && block == 0)
-    block = place->rank;
-  else if (piece->buffer != QUADRILLE_PIECE_RECEIVE || (uint64_t)block >= (uint64_t)place->ranks)
-    return quadrille_builder_refuse(b, "it names a block that is not there");
-  if (b->receives && block == place->rank)
-    return quadrille_builder_refuse(b, "it receives over this rank's own contribution");
-  if (piece->ranged &&
-      (piece->low < 0 || piece->low > piece->high || piece->high > b->counts[block]))
+/* What is done with a piece. */
+enum use { READS, WRITES, COMBINES_WITH };
+
+/* A block of known length. */
+struct known_block {
+  int32_t place;
+  int64_t length, offset; /* in units; in bytes */
+  struct quadrille_touched* touched;
+};
+
+static void set_length(struct quadrille_builder* b, int64_t block, int64_t length) {
+  struct quadrille_temporary* temporary = &b->temporaries[block];
+  int64_t bytes;
+  temporary->length = length;
+  if (length > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(length, b->unit, &bytes))
     return quadrille_builder_refuse(b, "it names a range that is not in its block");
-  const int64_t low = b->offsets[block] + (piece->ranged ? piece->low : 0);
-  const int64_t high = b->offsets[block] + (piece->ranged ? piece->high : b->counts[block]);
-  const int is_new = low == high || touch(&b->touched[block], low, high);
-  b->in_the_way |= b->receives && !is_new;
-  add_range(b, low, high);
+  if (bytes > temporary->room) temporary->room = bytes;
 }
 
-/* The place of a block of an all-to-all that is read, or written; -1 where there is none. */
+static int find_temporary(struct quadrille_builder* b, const struct quadrille_piece* piece,
+                          enum use use, struct known_block* found) {
+  const int64_t block = piece->block;
+  if ((uint64_t)block >= (uint64_t)b->plan->temporaries) {
+    quadrille_builder_refuse(b, "it names a temporary block that is not there");
+    return 0;
+  }
+  int64_t* length = &b->temporaries[block].length;
+  /* A range may be of what is yet to be written; it makes the block that long. */
+  if (use == WRITES && piece->ranged && piece->high > *length) set_length(b, block, piece->high);
+  *found =
+      (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, *length, 0,
+                           &b->touched[b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks + block]};
+  if (*length < 0) quadrille_builder_refuse(b, "it uses a temporary block that holds nothing");
+  return *length >= 0;
+}
+
+/* Where a piece lies. In place, what stands for the send buffer is the receive buffer, in which an
+ * allgather's contribution lies before the call begins. */
+static inline int find_known(struct quadrille_builder* b, const struct quadrille_piece* piece,
+                             enum use use, struct known_block* found) {
+  const struct quadrille_binding* binding = b->binding;
+  int buffer = piece->buffer;
+  int64_t block = piece->block;
+  if (buffer == QUADRILLE_PIECE_TEMPORARY) return find_temporary(b, piece, use, found);
+  if (buffer == QUADRILLE_PIECE_SEND && b->in_place && block == 0) {
+    buffer = QUADRILLE_PIECE_RECEIVE;
+    block = b->own_block;
+  }
+  const struct quadrille_known* known = &binding->known[buffer];
+  if ((uint64_t)block >= (uint64_t)known->blocks ||
+      (buffer == QUADRILLE_PIECE_SEND && use != READS)) {
+    quadrille_builder_refuse(b, "it names a block that is not there");
+    return 0;
+  }
+  found->place = buffer == QUADRILLE_PIECE_RECEIVE ? QUADRILLE_RECEIVE_PLACE : QUADRILLE_SEND_PLACE;
+  found->length = known->lengths[block];
+  found->offset = known->offsets[block];
+  found->touched = buffer == QUADRILLE_PIECE_RECEIVE ? &b->touched[block] : NULL;
+  return 1;
+}
+
+/* The bytes of a piece, checked; whether they were touched before. */
+static inline struct quadrille_part find_part(struct quadrille_builder* b,
+                                              const struct quadrille_piece* piece, enum use use,
+                                              int* is_new) {
+  const struct quadrille_part nothing = {0, QUADRILLE_RANGE, 0, 0};
+  struct known_block block;
+  *is_new = 1;
+  if (!find_known(b, piece, use, &block)) return nothing;
+  const int64_t first = piece->ranged ? piece->low : 0;
+  const int64_t end = piece->ranged ? piece->high : block.length;
+  if (first < 0 || first > end || end > block.length) {
+    quadrille_builder_refuse(b, "it names a range that is not in its block");
+    return nothing;
+  }
+  const int64_t low = block.offset + first * b->unit, high = block.offset + end * b->unit;
+  if (low < high && block.touched) *is_new = touch(block.touched, low, high);
+  return (struct quadrille_part){block.place, QUADRILLE_RANGE, low, high};
+}
+
+/* A piece of a message whose length this rank knows. */
+static inline void known_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
+  const int combines = b->message->combines != QUADRILLE_REPLACES;
+  const enum use use = !b->receives ? READS : combines ? COMBINES_WITH : WRITES;
+  int is_new;
+  if (use == WRITES && piece->buffer == QUADRILLE_PIECE_TEMPORARY && !piece->ranged)
+    return quadrille_builder_refuse(b, quadrille_not_served);
+  const struct quadrille_part part = find_part(b, piece, use, &is_new);
+  if (b->error) return;
+  if (use == WRITES && b->gathers && part.place == QUADRILLE_RECEIVE_PLACE &&
+      piece->block == b->own_block)
+    return quadrille_builder_refuse(b, "it receives over this rank's own contribution");
+  b->in_the_way |= b->receives && !is_new;
+  add_range(b, part.place, part.low, part.high);
+}
+
+/* The place of a block whose length its two ends alone know, and that is read, or written; -1 where
+ * there is none. */
 static int find_place(struct quadrille_builder* b, const struct quadrille_piece* piece,
                       int writes) {
   const struct quadrille_plan* plan = b->plan;
   const int64_t block = piece->block;
+  const int32_t blocks = writes ? plan->receive_blocks : plan->send_blocks;
+  const int32_t first = writes ? plan->send_blocks : 0;
   if (piece->buffer == QUADRILLE_PIECE_TEMPORARY) {
-    if (block >= 0 && block < plan->places - 2 * plan->ranks) return 2 * plan->ranks + (int)block;
+    if ((uint64_t)block < (uint64_t)plan->temporaries)
+      return plan->send_blocks + plan->receive_blocks + (int)block;
     quadrille_builder_refuse(b, "it names a temporary block that is not there");
-    return -1;
-  }
-  if (block < 0 || block >= plan->ranks) {
-    quadrille_builder_refuse(b, "it names a block that is not there");
     return -1;
   }
   if (!writes && piece->buffer == QUADRILLE_PIECE_RECEIVE)
     quadrille_builder_refuse(b, quadrille_not_served);
-  return b->binding->real[block] + (writes ? plan->ranks : 0);
+  else if (block < 0 || block >= blocks)
+    quadrille_builder_refuse(b, "it names a block that is not there");
+  if (b->error) return -1;
+  return first + (blocks > 1 ? b->binding->user[block] : 0);
 }
 
 static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
   if (b->error) return;
   b->is_token = 0;
-  if (b->counts) return gather_piece(b, piece);
+  if (b->is_counted) return known_piece(b, piece);
   const int place = find_place(b, piece, b->receives);
   if (b->error) return;
-  if (b->plan->is_typed && place % b->plan->ranks != b->message->peer)
+  if (b->plan->is_typed && b->goes_by_rank && piece->block != b->peer)
     return quadrille_builder_refuse(b, quadrille_not_served);
   add_part(b, (struct quadrille_part){.place = place});
 }
 
-static inline int is_block(const struct quadrille_piece* piece, int buffer, int64_t block) {
-  return piece->buffer == buffer && piece->block == block;
+static inline struct quadrille_copy* add_copy(struct quadrille_builder* b) {
+  struct quadrille_plan* plan = b->plan;
+  if (plan->copy_count == plan->copy_room &&
+      !quadrille_grow((void**)&plan->copies, &plan->copy_room, sizeof *plan->copies)) {
+    quadrille_builder_refuse(b, quadrille_no_memory);
+    return NULL;
+  }
+  return &plan->copies[plan->copy_count++];
 }
 
-/* Of an allgather, this rank's contribution, which lies there already. Of an all-to-all, this rank's
- * block to itself, which nobody else touches, or any where one end or both are temporary. */
+/* One between blocks of known lengths. */
+static void take_known_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
+  const int combines = event->kind == QUADRILLE_EVENT_REDUCE_LEFT    ? QUADRILLE_ON_THE_LEFT
+                       : event->kind == QUADRILLE_EVENT_REDUCE_RIGHT ? QUADRILLE_ON_THE_RIGHT
+                                                                     : QUADRILLE_REPLACES;
+  const struct quadrille_piece* to = &event->second;
+  int is_new;
+  const struct quadrille_part from = find_part(b, &event->piece, READS, &is_new);
+  if (b->error) return;
+  /* A temporary block becomes as long as what is copied to it. */
+  if (!combines && to->buffer == QUADRILLE_PIECE_TEMPORARY && !to->ranged &&
+      (uint64_t)to->block < (uint64_t)b->plan->temporaries)
+    set_length(b, to->block, (from.high - from.low) / b->unit);
+  const struct quadrille_part target = find_part(b, to, combines ? COMBINES_WITH : WRITES, &is_new);
+  if (b->error) return;
+  if (from.high - from.low != target.high - target.low)
+    return quadrille_builder_refuse(b, "it copies a block to one of another length");
+  if (from.place == target.place && from.low == target.low && !combines) return;
+  struct quadrille_copy* copy = add_copy(b);
+  if (!copy) return;
+  *copy = (struct quadrille_copy){from, target, QUADRILLE_NO_BUFFER, combines, !is_new};
+  b->is_plain = 0;
+  if (event->outside) quadrille_order_step(b, 1);
+}
+
+/* This rank's block to itself, which nobody else touches, or any where one end or both are temporary. */
 static void take_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
   const struct quadrille_piece *from = &event->piece, *to = &event->second;
-  const int64_t own = b->binding->place.rank;
-  const char* const foreign = "it copies a foreign block";
-  if (b->counts) {
-    if ((!is_block(from, QUADRILLE_PIECE_SEND, 0) &&
-         !is_block(from, QUADRILLE_PIECE_RECEIVE, own)) ||
-        !is_block(to, QUADRILLE_PIECE_RECEIVE, own) || from->ranged != to->ranged ||
-        from->low != to->low || from->high != to->high)
-      quadrille_builder_refuse(b, foreign);
-    return;
-  }
-  if (is_block(from, QUADRILLE_PIECE_SEND, own) && is_block(to, QUADRILLE_PIECE_RECEIVE, own)) {
+  if (b->is_counted) return take_known_copy(b, event);
+  const int source = find_place(b, from, 0), target = find_place(b, to, 1);
+  if (b->error) return;
+  const struct quadrille_plan* plan = b->plan;
+  if (source < plan->send_blocks && !quadrille_is_temporary(plan, target)) {
+    if (source != plan->own_send || target != plan->own_receive)
+      return quadrille_builder_refuse(b, "it copies a foreign block");
     b->owes_copy = 1;
     return;
   }
-  const int source = find_place(b, from, 0), target = find_place(b, to, 1);
-  if (source < b->plan->ranks && target < 2 * b->plan->ranks) quadrille_builder_refuse(b, foreign);
-  if (b->error) return;
-  struct quadrille_plan* plan = b->plan;
-  if (plan->copy_count == plan->copy_room &&
-      !quadrille_grow((void**)&plan->copies, &plan->copy_room, sizeof *plan->copies))
-    return quadrille_builder_refuse(b, quadrille_no_memory);
-  plan->copies[plan->copy_count++] =
-      (struct quadrille_copy){{.place = source}, target, QUADRILLE_NO_BUFFER};
+  struct quadrille_copy* copy = add_copy(b);
+  if (!copy) return;
+  *copy = (struct quadrille_copy){
+      .from = {.place = source}, .to = {.place = target}, .buffer = QUADRILLE_NO_BUFFER};
   if (event->outside) quadrille_order_step(b, 1);
 }
 
@@ -220,13 +333,14 @@ static inline void take_run_piece(struct quadrille_builder* b, struct quadrille_
  * iterations: what has been checked holds for all of them where the last range lies in the block. */
 static void note_moving(struct quadrille_builder* b, const struct quadrille_run_message* m,
                         struct quadrille_moving* moving) {
-  if (b->error || !b->counts || !b->message->is_straight) return;
+  if (b->error || !b->is_counted || !b->message->is_straight) return;
   if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return;
   if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
-  const int64_t block = m->block.value, stride = m->low.stride;
+  const struct quadrille_known* known = &b->binding->known[QUADRILLE_PIECE_RECEIVE];
+  const int64_t block = m->block.value, stride = m->low.stride * b->unit;
   const int64_t way = stride * (b->event.run.count - 1 - b->iteration);
-  const int64_t low = b->message->part.low - b->offsets[block] + way;
-  if (low < 0 || low + b->message->bytes > b->counts[block]) return;
+  const int64_t low = b->message->part.low - known->offsets[block] + way;
+  if (low < 0 || low + b->message->bytes > known->lengths[block] * b->unit) return;
   *moving = (struct quadrille_moving){*b->message, b->receives, stride, &b->touched[block]};
 }
 
@@ -300,6 +414,8 @@ static int take_event(struct quadrille_builder* b) {
       end_message(b);
       break;
     case QUADRILLE_EVENT_COPY:
+    case QUADRILLE_EVENT_REDUCE_LEFT:
+    case QUADRILLE_EVENT_REDUCE_RIGHT:
       take_copy(b, event);
       if (event->outside) b->barrier = b->steps;
       break;

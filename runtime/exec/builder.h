@@ -24,6 +24,11 @@ struct quadrille_touched {
   int64_t low, high;
 };
 
+/* A temporary block where all lengths are known. */
+struct quadrille_temporary {
+  int64_t length, room; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
+};
+
 /* A message of a run that moves along its block. */
 struct quadrille_moving {
   struct quadrille_message message; /* the last one; count 0: there is none */
@@ -37,7 +42,12 @@ struct quadrille_binding;
 struct quadrille_builder {
   struct quadrille_plan* plan;
   const struct quadrille_binding* binding;
-  const int64_t *counts, *offsets; /* of an allgather, by rank in the schedule, in bytes */
+  int is_counted;    /* all ranks know all counts; then: */
+  int64_t unit;      /* bytes of what ranges count */
+  int in_place;      /* the send buffer is the receive buffer; of an allgather, always */
+  int gathers;       /* an allgather of one group: own contributions are there */
+  int64_t own_block; /* of the receive buffer, that stands for the send buffer in place */
+  struct quadrille_temporary* temporaries;
   int64_t at_once;       /* bytes that may be on their way in the sends of several steps */
   int32_t most_messages; /* a plan of so many ends with the step */
   struct quadrille_walker walker;
@@ -47,7 +57,9 @@ struct quadrille_builder {
 
   /* what is being read */
   int64_t key, after;
-  int has_key;                                   /* a step was read */
+  int64_t peer;     /* in the schedule */
+  int goes_by_rank; /* a block is for, and from, the rank of its number */
+  int has_key;      /* a step was read */
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
   struct quadrille_message* message;
   struct quadrille_moving moving[QUADRILLE_RUN_MESSAGES]; /* by message of the run */
@@ -68,7 +80,7 @@ struct quadrille_builder {
   int does;           /* the last part of the operation that is being made; see order.c */
   int owes_copy;      /* of this rank's block to itself */
 
-  struct quadrille_touched* touched; /* of an allgather, by block */
+  struct quadrille_touched* touched; /* by block of the receive buffer, then by temporary block */
   int32_t* holders;                  /* message buffer by temporary block; -1: was not written */
   int32_t *sent_as, *saved_in;       /* in place, by block: the send, the buffer; -1: not yet */
   struct quadrille_planned_buffer* buffers;
@@ -90,6 +102,9 @@ void quadrille_builder_start(struct quadrille_builder* builder,
  * all, -1 where `error` says what is wrong. */
 int quadrille_builder_next(struct quadrille_builder* builder);
 
+/* plan.c: nothing has been read or written where all lengths are known. */
+void quadrille_builder_forget_known(struct quadrille_builder* builder);
+
 /* order.c: what the plan is, between its steps. */
 void quadrille_order_forget(struct quadrille_builder* builder); /* the call before */
 void quadrille_order_begin(struct quadrille_builder* builder);
@@ -102,11 +117,11 @@ static inline void quadrille_builder_refuse(struct quadrille_builder* builder, c
   if (!builder->error) builder->error = error;
 }
 
-/* Memory ran out. An allgather, whose plan is made in the call, goes on without the bytes of its
- * messages, so that the other ranks are served. */
+/* Memory ran out. Where the plan is made in the call, it goes on without the bytes of its messages, so
+ * that the other ranks are served. */
 static inline void quadrille_builder_lack(struct quadrille_builder* builder) {
   builder->plan->lacks_memory = 1;
-  if (!builder->counts) quadrille_builder_refuse(builder, quadrille_no_memory);
+  if (!builder->is_counted) quadrille_builder_refuse(builder, quadrille_no_memory);
 }
 
 #endif /* QUADRILLE_RUNTIME_EXEC_BUILDER_H_ */

@@ -1,4 +1,4 @@
-/* Calls as a whole: memory, the blocks of an all-to-all, and what a call came to. */
+/* Calls as a whole: memory, blocks, and what a call came to. */
 #include <stdlib.h>
 
 #include "runtime/exec/call.h"
@@ -39,7 +39,7 @@ static const char* make_plan(struct quadrille_call* c) {
   quadrille_builder_start(&c->builder, &c->binding->tables);
   while (more > 0) more = quadrille_builder_next(&c->builder);
   if (more < 0) return c->builder.error;
-  c->is_planned = c->plan.is_whole && !c->builder.counts;
+  c->is_planned = c->plan.is_whole && !c->builder.is_counted;
   return fit_buffers(c) ? NULL : quadrille_no_memory;
 }
 
@@ -49,16 +49,31 @@ const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_bindi
   c->binding = binding;
   c->comm = binding->comm;
   c->in_place = in_place;
+  c->whole = whole;
   c->each = -1;
   c->tag = QUADRILLE_DATA_TAG;
   c->length_tag = QUADRILLE_LENGTH_TAG;
   c->send.type = c->receive.type = MPI_DATATYPE_NULL;
   if (!quadrille_builder_open(&c->builder, binding, &c->plan, &binding->tables, in_place, whole))
     return quadrille_no_memory;
-  c->blocks = calloc((size_t)c->plan.places, sizeof *c->blocks);
-  const char* error = c->blocks ? make_plan(c) : quadrille_no_memory;
-  if (error || c->plan.is_typed || c->builder.counts) return error;
+  c->blocks = calloc((size_t)c->plan.places + 1, sizeof *c->blocks);
+  c->temporaries = calloc((size_t)c->plan.temporaries + 1, sizeof *c->temporaries);
+  const char* error = c->blocks && c->temporaries ? make_plan(c) : quadrille_no_memory;
+  if (error || c->plan.is_typed || c->builder.is_counted) return error;
   return open_lengths(c) ? NULL : quadrille_no_memory;
+}
+
+const char* quadrille_call_reopen(struct quadrille_call* c) {
+  const struct quadrille_call before = *c;
+  quadrille_call_close(c);
+  const char* error = quadrille_call_open(c, before.binding, before.in_place, before.whole);
+  if (error || !c->builder.is_counted) return error;
+  c->builder.unit = before.builder.unit;
+  c->builder.in_place = before.builder.in_place;
+  c->type = before.type;
+  c->operation = before.operation;
+  c->commutes = before.commutes;
+  return NULL;
 }
 
 void quadrille_call_release(struct quadrille_call* c) {
@@ -70,6 +85,9 @@ void quadrille_call_release(struct quadrille_call* c) {
 
 void quadrille_call_close(struct quadrille_call* c) {
   quadrille_call_release(c);
+  for (int32_t i = 0; c->temporaries && i < c->plan.temporaries; i++)
+    free(c->temporaries[i].address);
+  free(c->temporaries);
   free(c->buffers);
   free(c->blocks);
   free(c->incoming);
@@ -110,10 +128,21 @@ static int lies(const struct quadrille_side* side, int ranks, int is_typed) {
   return 1;
 }
 
+/* A root's block to itself lies where its other blocks do. */
+static void lie_in_place(struct quadrille_call* c) {
+  const int32_t own = c->plan.own_send, target = c->plan.own_receive;
+  if (!c->in_place || c->builder.sent_as || own < 0) return;
+  if (c->plan.send_blocks > 1)
+    c->blocks[target] = c->blocks[own];
+  else
+    c->blocks[own] = c->blocks[target];
+}
+
 const char* quadrille_call_load(struct quadrille_call* c, const struct quadrille_side* send,
                                 const struct quadrille_side* receive,
                                 enum quadrille_lengths lengths, int* error_class) {
-  const int ranks = c->plan.ranks, is_typed = c->plan.is_typed;
+  const int sends = c->plan.send_blocks, receives = c->plan.receive_blocks;
+  const int is_typed = c->plan.is_typed;
   const struct quadrille_side* from = c->in_place ? receive : send;
   const int is_loaded = !c->in_place && are_alike(from, &c->send) &&
                         are_alike(receive, &c->receive) && (is_typed || c->each >= 0);
@@ -121,16 +150,19 @@ const char* quadrille_call_load(struct quadrille_call* c, const struct quadrille
   c->send = *from;
   c->receive = *receive;
   if (!is_typed || c->in_place) {
-    c->send_lies = lies(from, ranks, is_typed);
-    c->receive_lies = lies(receive, ranks, is_typed);
+    c->send_lies = lies(from, sends, is_typed);
+    c->receive_lies = lies(receive, receives, is_typed);
   }
   if (is_loaded) return NULL;
   *error_class = MPI_ERR_COUNT;
   c->each = -1;
-  if (quadrille_side_blocks(from, ranks, !is_typed, c->blocks) &&
-      quadrille_side_blocks(receive, ranks, !is_typed, c->blocks + ranks) &&
-      (c->lengths != QUADRILLE_LENGTHS_KNOWN || is_typed || set_lengths(c, c->blocks[ranks].count)))
+  if (quadrille_side_blocks(from, sends, !is_typed, c->blocks) &&
+      quadrille_side_blocks(receive, receives, !is_typed, c->blocks + sends) &&
+      (c->lengths != QUADRILLE_LENGTHS_KNOWN || is_typed ||
+       set_lengths(c, c->blocks[receives > 0 ? sends : 0].count))) {
+    lie_in_place(c);
     return NULL;
+  }
   c->send.uniform = 0; /* is not loaded */
   return "the counts are more bytes than there can be";
 }
@@ -172,7 +204,7 @@ static void rewind_plan(struct quadrille_call* c) {
 
 void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
-  const int is_ours = c->builder.counts != NULL; /* bytes that this runtime addresses */
+  const int is_ours = c->builder.is_counted; /* bytes that this runtime addresses */
   c->post_send = c->binding->synchronous ? MPI_Issend : MPI_Isend;
   c->send_is_straight = is_typed ? !c->send.types : is_known && c->send_lies;
   c->receive_is_straight =
@@ -189,13 +221,13 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   rewind_plan(c);
   if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
   /* All messages have the length of what this rank receives, which is not that of what it sends. */
-  if (c->each >= 0 && c->blocks[0].count != c->each) {
+  if (c->each >= 0 && c->plan.send_blocks > 0 && c->blocks[0].count != c->each) {
     c->mismatch = (struct quadrille_mismatch){c->binding->own, c->blocks[0].count, c->each};
     quadrille_call_lose(c, MPI_SUCCESS);
   }
   /* Where blocks were saved, in the call before. */
-  for (int i = 0; c->in_place && !is_ours && i < c->plan.ranks; i++)
-    c->blocks[i].address = c->blocks[c->plan.ranks + i].address;
+  for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
+    c->blocks[i].address = c->blocks[c->plan.send_blocks + i].address;
   if (c->is_planned) quadrille_call_go(c, 0);
 }
 
@@ -208,7 +240,7 @@ static void follow_in_parts(struct quadrille_call* c) {
     more = quadrille_builder_next(b);
     if (more < 0 && b->error == quadrille_no_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
-    if (c->plan.lacks_memory || !fit_buffers(c)) {
+    if (c->plan.lacks_memory || !fit_buffers(c) || !quadrille_make_temporaries(c)) {
       c->lacks_memory = 1;
       c->receive_is_straight = 0;
       quadrille_call_lose(c, MPI_ERR_NO_MEM);
@@ -216,7 +248,7 @@ static void follow_in_parts(struct quadrille_call* c) {
     rewind_plan(c);
     quadrille_call_go(c, 1);
   }
-  c->is_planned = c->builder.counts && c->plan.is_whole && more == 0 && !c->lacks_memory;
+  c->is_planned = c->builder.is_counted && c->plan.is_whole && more == 0 && !c->lacks_memory;
 }
 
 void quadrille_call_finish(struct quadrille_call* c) {

@@ -3,9 +3,10 @@
  * executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
  * address; blocks.c copies blocks.
  *
- * Blocks of an all-to-all travel as what the user's types say where each is a message of its own; else,
- * and in an allgather, as the bytes of their packed forms. A block is packed when it leaves the send
- * buffer and unpacked when it reaches the receive buffer.
+ * Blocks of which the two ends of a message alone know how long they are travel as what the user's types
+ * say where each is a message of its own; else, and where all ranks know all counts, as bytes: of their
+ * packed forms, or, where they are combined, of their elements in memory. A block is packed when it
+ * leaves the send buffer and unpacked when it reaches the receive buffer.
  *
  * Where this rank does not know how long blocks are that come, each message begins with their lengths: a
  * word that says how it goes on, then a length for each part. Up to QUADRILLE_EAGER_BYTES of data follow
@@ -50,16 +51,21 @@ struct quadrille_call {
   struct quadrille_binding* binding;
   struct quadrille_builder builder;
   struct quadrille_plan plan;
-  int in_place, is_planned; /* is_planned: the plan is the whole call's, for these counts */
+  int in_place, whole; /* as it was opened */
+  int is_planned;      /* the plan is the whole call's, for these counts */
 
   struct quadrille_side send, receive; /* in place, `send` is `receive` */
   struct quadrille_block* blocks; /* by place; of elements where the plan is typed, else of bytes */
   struct quadrille_room* buffers; /* by number in the plan */
   int32_t buffer_count;
+  struct quadrille_room* temporaries; /* where all ranks know all counts */
+  MPI_Datatype type;                  /* of the elements that are combined, and by what; */
+  MPI_Op operation;
+  int commutes;                              /* it does */
   int send_lies, receive_lies;               /* in memory as it is packed */
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */
-  int lacks_memory;                          /* for an allgather: nothing is kept of what comes */
+  int lacks_memory; /* where all ranks know all counts: nothing is kept of what comes */
   /* From this message on no data is kept, and so none is received before it is waited for. */
   const struct quadrille_message* not_kept;
   int64_t each; /* the length of all blocks, which the messages of the plan have; or -1 */
@@ -87,12 +93,15 @@ struct quadrille_call {
   struct quadrille_mismatch mismatch;
 };
 
-/* Takes memory and makes the plan of an all-to-all, or tries that of an allgather. `whole`: see
- * quadrille_builder_open. Returns NULL, or what is wrong: quadrille_no_memory, or with the schedule. */
+/* Takes memory and makes the plan, or, where it follows the counts of a call, tries that of one without
+ * any. `whole`: see quadrille_builder_open. Returns NULL, or what is wrong: quadrille_no_memory, or with
+ * the schedule. */
 const char* quadrille_call_open(struct quadrille_call* call, struct quadrille_binding* binding,
                                 int in_place, int whole);
+/* The same of a call that was opened before, after the root or the tables changed. */
+const char* quadrille_call_reopen(struct quadrille_call* call);
 void quadrille_call_close(struct quadrille_call* call);
-/* Where the blocks of an all-to-all lie, and how long they are. Returns NULL, or what is wrong, with its
+/* Where blocks lie of which the two ends alone know how long they are, and how long. Returns NULL, or what is wrong, with its
  * class. */
 const char* quadrille_call_load(struct quadrille_call* call, const struct quadrille_side* send,
                                 const struct quadrille_side* receive,
@@ -127,16 +136,19 @@ int64_t quadrille_lengths_room(const struct quadrille_message* message);
  * noted. */
 int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, char** address);
 /* Copies the parts of a message together; returns where they end. */
-char* quadrille_gather(struct quadrille_call* call, const struct quadrille_message* message,
+char* quadrille_put_together(struct quadrille_call* call, const struct quadrille_message* message,
                        char* to);
 /* Puts the parts of a message to where they belong. A temporary block stays where it is. */
-void quadrille_scatter(struct quadrille_call* call, const struct quadrille_message* message,
+void quadrille_put_apart(struct quadrille_call* call, const struct quadrille_message* message,
                        char* from);
 /* What did not come is not sent on. */
 void quadrille_forget_parts(struct quadrille_call* call, const struct quadrille_message* message);
-/* This rank's block of an all-to-all, to itself. */
+/* This rank's block to itself. */
 void quadrille_copy_own(struct quadrille_call* call);
-/* A block to a temporary block, which may just stay where it is, or one to the receive buffer. */
+/* Memory for the temporary blocks of the plan, which keep what they hold; 0 where memory ran out. */
+int quadrille_make_temporaries(struct quadrille_call* call);
+/* A block to a temporary block, which may just stay where it is, or one to the receive buffer; or a range
+ * to another, or combined with it. */
 void quadrille_copy(struct quadrille_call* call, const struct quadrille_copy* copy);
 /* The block at a place of the send buffer, from where it may be overwritten, and how many bytes it takes. */
 int64_t quadrille_saved_size(const struct quadrille_call* call, int place);

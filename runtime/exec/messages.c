@@ -82,12 +82,14 @@ static void post_parts(struct quadrille_call* c, int receives, struct quadrille_
 
 /* Whether it goes from, or to, where its parts lie, by a datatype. */
 static int is_described(const struct quadrille_call* c, const struct quadrille_message* m) {
-  return c->builder.counts && m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
+  return c->builder.is_counted && m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
 }
 
 /* A block as what the user's type says. A block that was saved has been packed, where its type is not dense. */
 static void post_typed(struct quadrille_call* c, int receives, struct quadrille_message* m) {
-  const struct quadrille_side side = quadrille_side_of(receives ? &c->receive : &c->send, m->peer);
+  const int32_t first = receives ? c->plan.send_blocks : 0;
+  const struct quadrille_side side =
+      quadrille_side_of(receives ? &c->receive : &c->send, m->part.place - first);
   struct quadrille_block block = c->blocks[m->part.place];
   MPI_Datatype type = side.type;
   if (block.count == 0 || side.type_size == 0) return;
@@ -128,7 +130,7 @@ static void receive_in_vain(struct quadrille_call* c, int64_t bytes, int peer) {
 
 /* Whether a message that is sent is bytes where its one part lies. */
 static int goes_straight(const struct quadrille_call* c, const struct quadrille_message* m) {
-  return m->is_straight && (c->send_lies || m->part.place >= 2 * c->plan.ranks);
+  return m->is_straight && (c->send_lies || quadrille_is_temporary(&c->plan, m->part.place));
 }
 
 /* How a message goes on. */
@@ -186,14 +188,14 @@ static void send_with_lengths(struct quadrille_call* c, struct quadrille_message
   char* room;
   if (!quadrille_make_room(c, m->buffer, head + data, &room)) return send_nothing(c, m);
   if (with_data && bytes <= QUADRILLE_EAGER_BYTES) {
-    const char* end = quadrille_gather(c, m, write_short(c, m, room));
+    const char* end = quadrille_put_together(c, m, write_short(c, m, room));
     return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, &m->request);
   }
   write_long(c, m, room);
   post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, &m->request);
   if (!with_data) return;
   char* address = is_straight ? quadrille_block_at(c, &m->part).address : room + head;
-  if (!is_straight) quadrille_gather(c, m, address);
+  if (!is_straight) quadrille_put_together(c, m, address);
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &c->outgoing[m - c->plan.sends.all]);
 }
 
@@ -312,7 +314,7 @@ void quadrille_message_send(struct quadrille_call* c, struct quadrille_message* 
   if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
   else if (quadrille_make_room(c, m->buffer, m->bytes, &address))
-    quadrille_gather(c, m, address);
+    quadrille_put_together(c, m, address);
   else
     return send_nothing(c, m);
   post_bytes(c, 0, address, m->bytes, m->peer, c->tag, &m->request);
@@ -328,5 +330,5 @@ void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* 
     if (is_described(c, m) || (m->is_straight && c->receive_lies)) return;
     from = c->buffers[m->buffer].address;
   }
-  quadrille_scatter(c, m, from);
+  quadrille_put_apart(c, m, from);
 }

@@ -87,8 +87,8 @@ static void finish_sends(struct quadrille_builder* b, int32_t steps);
 
 /* The block at a place of the receive buffer is about to be overwritten. */
 static void before_write(struct quadrille_builder* b, int32_t place) {
-  const int32_t block = place - b->plan->ranks;
-  if (!b->sent_as || place < b->plan->ranks || block >= b->plan->ranks) return;
+  const int32_t block = place - b->plan->send_blocks;
+  if (!b->sent_as || block < 0 || block >= b->plan->receive_blocks) return;
   if (b->sent_as[block] == INT_MAX) return;
   if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
   if (b->saved_in[block] >= 0) return;
@@ -99,10 +99,15 @@ static void before_write(struct quadrille_builder* b, int32_t place) {
   b->saved_in[block] = buffer;
 }
 
+/* What holds the block of a temporary place. */
+static inline int32_t* holder_of(const struct quadrille_builder* b, int32_t place) {
+  return &b->holders[place - b->plan->send_blocks - b->plan->receive_blocks];
+}
+
 /* Makes the temporary block be what is in that buffer. */
 static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
   if (buffer == QUADRILLE_NO_BUFFER) return;
-  int32_t* holder = &b->holders[place - 2 * b->plan->ranks];
+  int32_t* holder = holder_of(b, place);
   b->buffers[buffer].blocks++;
   if (*holder >= 0) give_back(b, *holder, 0);
   *holder = buffer;
@@ -114,8 +119,8 @@ static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
   if (m->buffer == QUADRILLE_NO_BUFFER) return;
   const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
   if (m->is_in_the_way) finish_sends(b, b->unsent);
-  for (int i = 0; !b->counts && i < m->count; i++) {
-    if (parts[i].place >= 2 * b->plan->ranks)
+  for (int i = 0; !b->is_counted && i < m->count; i++) {
+    if (quadrille_is_temporary(b->plan, parts[i].place))
       hold(b, parts[i].place, m->buffer);
     else if (!m->is_straight)
       before_write(b, parts[i].place);
@@ -171,14 +176,14 @@ static inline void land(struct quadrille_builder* b, int32_t steps) {
 /* A block is read from where it lies, or lay; `send` by a message that is posted now, or -1. */
 static void plan_read(struct quadrille_builder* b, struct quadrille_part* part, int32_t send,
                       int is_straight) {
-  const int32_t place = part->place, ranks = b->plan->ranks;
-  if (place >= 2 * ranks) {
-    const int32_t holder = b->holders[place - 2 * ranks];
+  const int32_t place = part->place;
+  if (quadrille_is_temporary(b->plan, place)) {
+    const int32_t holder = *holder_of(b, place);
     if (holder < 0)
       return quadrille_builder_refuse(b, "it sends a temporary block that nothing was received in");
     if (is_straight && b->buffers[holder].free_after <= send)
       b->buffers[holder].free_after = send + 1;
-  } else if (b->sent_as && place < ranks) {
+  } else if (b->sent_as && place < b->plan->send_blocks) {
     const int is_again = b->sent_as[place] >= 0;
     b->sent_as[place] = send;
     if (b->saved_in[place] < 0) return;
@@ -193,30 +198,39 @@ static void plan_send(struct quadrille_builder* b, int32_t number) {
   struct quadrille_plan* plan = b->plan;
   struct quadrille_message* m = &plan->sends.all[number];
   struct quadrille_part* parts = m->count == 1 ? &m->part : plan->parts + m->first;
-  if (!b->counts)
+  if (!b->is_counted)
     for (int i = 0; i < m->count; i++) plan_read(b, &parts[i], number, m->is_straight);
   if (m->count == 1 && m->part.form == QUADRILLE_SAVED) m->is_straight = 0;
-  if (m->count == 0 || (m->count == 1 && (plan->is_typed || b->counts))) return;
+  if (m->count == 0 || (m->count == 1 && (plan->is_typed || b->is_counted))) return;
   m->buffer = take_buffer(b);
   give_back(b, m->buffer, number + 1);
 }
 
 static void plan_copy(struct quadrille_builder* b, int32_t number) {
   struct quadrille_copy* copy = &b->plan->copies[number];
-  const int32_t ranks = b->plan->ranks, from = copy->from.place;
+  const struct quadrille_plan* plan = b->plan;
+  const int32_t from = copy->from.place, to = copy->to.place;
+  const int from_send = from < plan->send_blocks, to_temporary = quadrille_is_temporary(plan, to);
   /* First of all, as what was saved is read from a buffer that is free then. */
-  if (copy->to >= 2 * ranks && from < ranks) copy->buffer = take_buffer(b);
+  if (to_temporary && from_send) copy->buffer = take_buffer(b);
   plan_read(b, &copy->from, -1, 0);
   if (b->error) return;
-  if (b->sent_as && from < ranks) b->sent_as[from] = INT_MAX; /* nothing reads it any more */
-  if (copy->to < 2 * ranks) {
-    before_write(b, copy->to);
-  } else if (from >= 2 * ranks) {
-    hold(b, copy->to, b->holders[from - 2 * ranks]);
+  if (b->sent_as && from_send) b->sent_as[from] = INT_MAX; /* nothing reads it any more */
+  if (!to_temporary) {
+    before_write(b, to);
+  } else if (!from_send) {
+    hold(b, to, *holder_of(b, from));
   } else {
-    hold(b, copy->to, copy->buffer);
+    hold(b, to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
+  emit(b, QUADRILLE_PLAN_COPY)->what = number;
+}
+
+/* One between blocks of known lengths: sends that may read what it writes are over before, also those of
+ * its own step. */
+static void plan_known_copy(struct quadrille_builder* b, int32_t number) {
+  if (b->plan->copies[number].is_in_the_way) finish_sends(b, b->unsent + 1);
   emit(b, QUADRILLE_PLAN_COPY)->what = number;
 }
 
@@ -241,7 +255,11 @@ static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
                                                  const struct quadrille_planned_step* s) {
   for (int32_t i = b->now.sent; i < s->sends; i++) plan_send(b, i);
   post_sends(b, s->sends);
-  for (; b->copied < s->copies; b->copied++) plan_copy(b, b->copied);
+  for (; b->copied < s->copies; b->copied++)
+    if (b->is_counted)
+      plan_known_copy(b, b->copied);
+    else
+      plan_copy(b, b->copied);
 }
 
 /* Posts the sends of the next step that has not. */
@@ -296,11 +314,11 @@ static inline int32_t steps_up_to(const struct quadrille_builder* b, int64_t key
 
 static void plan_receive(struct quadrille_builder* b, struct quadrille_message* m) {
   if (m->count == 0) return;
-  if (!b->counts && m->is_straight) {
-    m->is_straight = m->part.place < 2 * b->plan->ranks;
+  if (!b->is_counted && m->is_straight) {
+    m->is_straight = !quadrille_is_temporary(b->plan, m->part.place);
     if (m->is_straight) before_write(b, m->part.place);
   }
-  if (!m->is_straight || !(b->plan->is_typed || b->counts)) m->buffer = take_buffer(b);
+  if (!m->is_straight || !(b->plan->is_typed || b->is_counted)) m->buffer = take_buffer(b);
 }
 
 void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
@@ -337,11 +355,11 @@ void quadrille_order_begin(struct quadrille_builder* b) {
   b->now = b->before = (struct quadrille_progress){0, 0, 0, 0};
   b->queued = b->copied = b->copies = 0;
   b->going = b->sent_bytes = 0;
-  b->is_plain = b->counts || (plan->is_typed && !b->sent_as);
+  b->is_plain = b->is_counted || (plan->is_typed && !b->sent_as);
   b->is_full = 0;
   b->does = NOTHING;
   /* All sends of the plan before are over. */
-  for (int32_t i = 0; b->sent_as && i < plan->ranks; i++)
+  for (int32_t i = 0; b->sent_as && i < plan->send_blocks; i++)
     if (b->sent_as[i] >= 0) b->sent_as[i] = INT_MAX;
   for (int32_t i = 0; i < plan->buffer_count; i++) b->buffers[i].free_after = 0;
 }
@@ -354,14 +372,13 @@ void quadrille_order_end(struct quadrille_builder* b) {
 
 void quadrille_order_forget(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
-  const size_t ranks = (size_t)plan->ranks;
+  const size_t blocks = (size_t)plan->send_blocks, temporaries = (size_t)plan->temporaries;
   b->is_further = b->owes_copy = 0;
   b->next_buffer = 0;
   plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
-  if (b->touched) memset(b->touched, 0, ranks * sizeof *b->touched);
-  if (b->holders)
-    memset(b->holders, -1, (size_t)(plan->places - 2 * plan->ranks) * sizeof *b->holders);
+  if (b->is_counted) return quadrille_builder_forget_known(b);
+  memset(b->holders, -1, temporaries * sizeof *b->holders);
   if (!b->sent_as) return;
-  memset(b->sent_as, -1, ranks * sizeof *b->sent_as);
-  memset(b->saved_in, -1, ranks * sizeof *b->saved_in);
+  memset(b->sent_as, -1, blocks * sizeof *b->sent_as);
+  memset(b->saved_in, -1, blocks * sizeof *b->saved_in);
 }

@@ -7,9 +7,9 @@
 #include "runtime/internal.h"
 
 enum {
-  /* Of an allgather, which is planned in the call, a plan of more would begin late; of an all-to-all,
-   * which is planned when it is bound, it would take more than a few megabytes. */
-  MOST_GATHERED = 1 << 12,
+  /* Of what is planned in the call, a plan of more would begin late; of what is planned when it is bound,
+   * it would take more than a few megabytes. */
+  MOST_IN_A_CALL = 1 << 12,
   MOST_MESSAGES = 1 << 16,
   MOST_WAITING = 64 /* steps whose sends wait, whatever the window */
 };
@@ -25,17 +25,17 @@ int quadrille_grow(void** array, int32_t* room, size_t size) {
 
 static int64_t bytes_at_once(const struct quadrille_binding* binding) {
   const struct quadrille_program* program = &binding->loaded->program;
-  if (program->collective != QUADRILLE_ALLGATHER) return INT64_MAX;
+  if (!quadrille_is_counted(program)) return INT64_MAX;
   /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
   for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
   return QUADRILLE_SENT_AT_ONCE;
 }
 
-/* Of an allgather, whose plan is made in the call, room for all that it takes: up to where it is full,
- * and a step with a message from and to each rank. An operation waits for a message, or posts one. */
-static int make_room(struct quadrille_plan* plan) {
-  const int64_t messages = MOST_GATHERED + (int64_t)plan->ranks;
+/* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
+ * a message from and to each rank. An operation waits for a message, or posts one. */
+static int make_room(struct quadrille_plan* plan, const struct quadrille_place* place) {
+  const int64_t messages = MOST_IN_A_CALL + place->ranks + place->remote_ranks;
   const int64_t operations = 4 * messages;
   struct quadrille_messages *receives = &plan->receives, *sends = &plan->sends;
   if (operations > INT_MAX) return 0;
@@ -47,48 +47,84 @@ static int make_room(struct quadrille_plan* plan) {
   return receives->all && sends->all && plan->operations;
 }
 
+/* Where lengths are known to all ranks. */
+static int open_known(struct quadrille_builder* b, int in_place) {
+  const struct quadrille_binding* binding = b->binding;
+  const struct quadrille_program* program = &binding->loaded->program;
+  struct quadrille_plan* plan = b->plan;
+  const size_t temporaries = (size_t)plan->temporaries;
+  const size_t blocks = (size_t)binding->known[QUADRILLE_PIECE_RECEIVE].blocks + temporaries;
+  b->is_counted = 1;
+  b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
+  b->in_place = in_place || b->gathers;
+  b->own_block = b->gathers ? binding->place.rank : 0;
+  b->unit = 1;
+  plan->receive_blocks = binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
+  b->touched = malloc((blocks + 1) * sizeof *b->touched);
+  b->temporaries = calloc(temporaries + 1, sizeof *b->temporaries);
+  return b->touched && b->temporaries && make_room(plan, &binding->place);
+}
+
+/* Where they are known to both ends alone. */
+static int open_blocks(struct quadrille_builder* b, int in_place) {
+  const struct quadrille_binding* binding = b->binding;
+  const struct quadrille_program* program = &binding->loaded->program;
+  const struct quadrille_place* place = &binding->place;
+  struct quadrille_plan* plan = b->plan;
+  const int is_alltoall = program->collective == QUADRILLE_ALLTOALL;
+  int32_t blocks[2];
+  quadrille_block_counts(program, place, blocks);
+  plan->send_blocks = blocks[QUADRILLE_PIECE_SEND];
+  plan->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
+  plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
+  b->goes_by_rank = is_alltoall;
+  plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
+  if (plan->is_typed) b->waiting = 0;
+  plan->own_send = plan->own_receive = -1;
+  if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
+    plan->own_send = plan->send_blocks > 1 ? binding->own : 0;
+    plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? binding->own : 0);
+  }
+  b->holders = malloc(((size_t)plan->temporaries + 1) * sizeof *b->holders);
+  if (!in_place || !is_alltoall) return b->holders != NULL;
+  b->sent_as = malloc((size_t)plan->send_blocks * sizeof *b->sent_as);
+  b->saved_in = malloc((size_t)plan->send_blocks * sizeof *b->saved_in);
+  return b->holders && b->sent_as && b->saved_in;
+}
+
 int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
                            struct quadrille_plan* plan, const struct quadrille_tables* tables,
                            int in_place, int whole) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  const size_t ranks = (size_t)binding->place.ranks, temporaries = (size_t)tables->temporary_blocks;
+  const int is_counted = quadrille_is_counted(&binding->loaded->program);
   memset(b, 0, sizeof *b);
   memset(plan, 0, sizeof *plan);
   b->plan = plan;
   b->binding = binding;
   b->window = binding->window;
   b->at_once = bytes_at_once(binding);
-  b->most_messages = MOST_MESSAGES;
-  if (program->collective == QUADRILLE_ALLGATHER) b->most_messages = MOST_GATHERED;
-  if (whole || temporaries > 0) b->most_messages = INT_MAX;
-  plan->ranks = (int32_t)ranks;
-  plan->places = (int32_t)(2 * ranks + temporaries);
-  plan->is_typed = program->collective == QUADRILLE_ALLTOALL && !program->has_sized &&
-                   !program->has_temporaries && !program->has_several_pieces;
+  b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
+  plan->temporaries = (int32_t)tables->temporary_blocks;
+  if (whole || (plan->temporaries > 0 && !is_counted)) b->most_messages = INT_MAX;
   b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
-  if (plan->is_typed) b->waiting = 0;
   const uint32_t ring = quadrille_power_of_two(b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
-  int opened = b->ring != NULL;
-  if (program->collective == QUADRILLE_ALLGATHER) {
-    b->counts = binding->counts;
-    b->offsets = binding->offsets;
-    b->touched = malloc(ranks * sizeof *b->touched);
-    opened &= b->touched && make_room(plan);
-  } else {
-    b->holders = malloc((temporaries + 1) * sizeof *b->holders);
-    opened &= b->holders != NULL;
-  }
-  if (!in_place || b->counts) return opened;
-  b->sent_as = malloc(ranks * sizeof *b->sent_as);
-  b->saved_in = malloc(ranks * sizeof *b->saved_in);
-  return opened && b->sent_as && b->saved_in;
+  const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
+  return opened && b->ring;
+}
+
+void quadrille_builder_forget_known(struct quadrille_builder* b) {
+  const size_t temporaries = (size_t)b->plan->temporaries;
+  const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
+  memset(b->touched, 0, blocks * sizeof *b->touched);
+  for (size_t i = 0; i < temporaries; i++) b->temporaries[i].length = -1;
 }
 
 void quadrille_builder_close(struct quadrille_builder* b) {
   free(b->ring);
   free(b->touched);
+  free(b->temporaries);
   free(b->holders);
   free(b->sent_as);
   free(b->saved_in);

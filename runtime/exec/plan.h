@@ -1,9 +1,11 @@
 /* A plan: what this rank does in a call, one operation after the other. builder.h makes it,
  * call.h follows it.
  *
- * A place is where a block lies. Of an all-to-all: the blocks of the send buffer by rank, then those
- * of the receive buffer, then the temporary blocks. Of an allgather there is one place, the receive
- * buffer, and every part of a message is a range of it in bytes. Ranks are the communicator's own.
+ * A place is where something lies. Where the two ends of a message alone know its lengths (all-to-all,
+ * gather, scatter), each block has one: those of the send buffer as the user numbers them, then those of
+ * the receive buffer, then the temporary blocks. Where all ranks know all counts, the receive buffer
+ * is a place, the send buffer one, and each temporary block, and every part of a message is a range of
+ * bytes in one of them. Ranks are those of the private communicator.
  *
  * The builder decides everything that can be known before the call: in which order receives and sends
  * are posted, how many steps are in flight, what is waited for when, which messages go through
@@ -27,8 +29,8 @@
 
 enum quadrille_part_form {
   QUADRILLE_WHOLE,
-  QUADRILLE_RANGE,
-  QUADRILLE_SAVED /* a whole block, sent from where it was saved */
+  QUADRILLE_RANGE, /* in bytes */
+  QUADRILLE_SAVED  /* a whole block, sent from where it was saved */
 };
 
 /* Of a message. */
@@ -59,12 +61,25 @@ struct quadrille_message {
   uint8_t is_in_the_way; /* it arrives where this rank has read or written before */
   uint8_t is_there;      /* something has arrived, and where its data is: */
   uint8_t data;
+  uint8_t combines; /* a side: what arrives is combined with what is there */
 };
 
-struct quadrille_copy {
-  struct quadrille_part from;
-  int32_t to, buffer;
+/* What is combined stands on that side of the operator. */
+enum quadrille_side_of_operator {
+  QUADRILLE_REPLACES,
+  QUADRILLE_ON_THE_LEFT,
+  QUADRILLE_ON_THE_RIGHT
 };
+
+/* At this rank. */
+struct quadrille_copy {
+  struct quadrille_part from, to;
+  int32_t buffer, combines;
+  int is_in_the_way; /* it writes where sends may still read */
+};
+
+/* The places where all ranks know all counts: these, then the temporary blocks. */
+enum { QUADRILLE_RECEIVE_PLACE, QUADRILLE_SEND_PLACE, QUADRILLE_TEMPORARY_PLACES };
 
 enum quadrille_operation_kind {
   QUADRILLE_PLAN_MESSAGES,
@@ -102,13 +117,21 @@ struct quadrille_plan {
   struct quadrille_operation* operations;
   struct quadrille_copy* copies;
   int32_t part_count, part_room, operation_count, operation_room, copy_count, copy_room;
-  int32_t ranks, places, most_parts, buffer_count;
+  int32_t most_parts, buffer_count;
+  /* Where lengths are known to both ends alone, temporary blocks follow the places of so many blocks. */
+  int32_t send_blocks, receive_blocks, temporaries, places;
+  int32_t own_send, own_receive; /* the places of this rank's block to itself; or -1 */
   int is_typed; /* every message is one whole block, which travels as what the user's types say */
   int is_whole; /* the plan of a whole call, else of some steps in a row */
   int lacks_memory; /* only how many bytes come, from where and to where, is right */
 };
 
 void quadrille_plan_destroy(struct quadrille_plan* plan);
+
+/* Whether a block of its own memory lies there, where the lengths are known to both ends alone. */
+static inline int quadrille_is_temporary(const struct quadrille_plan* plan, int32_t place) {
+  return place >= plan->send_blocks + plan->receive_blocks;
+}
 
 static inline const struct quadrille_part* quadrille_parts_of(const struct quadrille_plan* plan,
                                                               const struct quadrille_message* m) {

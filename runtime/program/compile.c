@@ -54,7 +54,7 @@ static void table(struct quadrille_compiler* c, struct quadrille_table_definitio
       if (c->program->groups != 2)
         quadrille_read_fail(&c->in, "the code asks for a second group; make it again");
       break;
-    case QUADRILLE_TABLE_COUNTS: c->program->depends_on_call = 1; break;
+    case QUADRILLE_TABLE_COUNTS: c->program->depends_on_call = c->program->uses_counts = 1; break;
     case QUADRILLE_TABLE_PREFIX:
     case QUADRILLE_TABLE_DISTINCT:
       table->source = (uint8_t)quadrille_read_byte(&c->in);

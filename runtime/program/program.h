@@ -123,7 +123,8 @@ struct quadrille_program {
   int serves_any_nodes;
   int64_t most_ranks; /* then */
   struct quadrille_fragment formulas[QUADRILLE_MAX_PARAMETERS];
-  int uses_nodes; /* depends on the spread over nodes, not on the number of ranks alone */
+  int uses_counts; /* of its own group */
+  int uses_nodes;  /* depends on the spread over nodes, not on the number of ranks alone */
   /* What the body contains, for users that serve part of the language only. */
   int has_reductions, has_sized, has_temporaries, has_several_pieces;
 
@@ -172,6 +173,18 @@ struct quadrille_place {
   const int64_t* parameters;    /* all of them, for this call; NULL: those of the file */
   const struct quadrille_topology* topologies; /* one a group; NULL: those of the file */
 };
+
+/* collective.c: whether all ranks of a group know how long all blocks are, in bytes, or in elements where
+ * the collective reduces; else the two ends of a message alone know its lengths. */
+int quadrille_is_counted(const struct quadrille_program* program);
+/* Whether it combines; whether one rank plays a part of its own. */
+int quadrille_reduces(const struct quadrille_program* program);
+int quadrille_is_rooted(const struct quadrille_program* program);
+/* How many blocks the send buffer and the receive buffer have, by QUADRILLE_PIECE_. */
+void quadrille_block_counts(const struct quadrille_program* program,
+                            const struct quadrille_place* place, int32_t counts[2]);
+/* As in `generate` and in the names of the API: "reduce-scatter". */
+const char* quadrille_collective_name(int collective);
 
 static inline const struct quadrille_topology* quadrille_topologies_of(
     const struct quadrille_program* program, const struct quadrille_place* place) {

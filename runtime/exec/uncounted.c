@@ -1,5 +1,6 @@
-/* All-to-all calls, and persistent ones: of these, lengths are exchanged once, when the call is made, and
- * each start posts messages of which they are known, on a tag of its own.
+/* Calls of which the two ends of a message alone know its lengths: all-to-all, gather, scatter, and barriers,
+ * which have none. And persistent all-to-alls: of these, lengths are exchanged once, when the call is made,
+ * and each start posts messages of which they are known, on a tag of its own.
  *
  * A persistent call has its own plan and memory, so calls of one binding may be in flight together. It
  * keeps its binding when the communicator is freed. */
@@ -23,13 +24,36 @@ static struct quadrille_call* in_place_call(struct quadrille_binding* binding, c
   return NULL;
 }
 
-int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadrille_side* send,
-                           const struct quadrille_side* receive, int in_place, MPI_Comm comm) {
+/* Lays out for the root; NULL, or what is wrong. */
+static const char* take_root(struct quadrille_binding* binding, int root) {
+  if (!quadrille_take_root(binding, root)) return NULL;
+  const char* error =
+      quadrille_tables_refill(&binding->tables, &binding->loaded->program, &binding->place);
+  if (!error && binding->in_place_call) error = quadrille_call_reopen(binding->in_place_call);
+  return error ? error : quadrille_call_reopen(binding->call);
+}
+
+/* What needs no other rank. */
+static const char* prepare_call(struct quadrille_binding* binding,
+                                const struct quadrille_arguments* a, int* error_class) {
+  const char* error = quadrille_refused_buffer(binding, a->in_place ? NULL : a->send.base);
+  if (!error) error = quadrille_refused_buffer(binding, a->receive.base);
+  *error_class = MPI_ERR_BUFFER;
+  if (error) return error;
+  *error_class = MPI_ERR_INTERN;
+  return take_root(binding, a->root);
+}
+
+int quadrille_uncounted_run(struct quadrille_binding* binding,
+                            const struct quadrille_arguments* arguments, MPI_Comm comm) {
+  const struct quadrille_side* receive = &arguments->receive;
+  const int in_place = arguments->in_place;
+  const struct quadrille_side* send = in_place ? receive : &arguments->send;
   int error_class = MPI_SUCCESS;
-  const char* error = quadrille_refused_buffer(binding, in_place ? NULL : send->base);
-  if (!error) error = quadrille_refused_buffer(binding, receive->base);
-  if (error) return quadrille_error(comm, MPI_ERR_BUFFER, "%s", error);
-  if (binding->compares) {
+  const char* error = prepare_call(binding, arguments, &error_class);
+  if (error) return quadrille_error(comm, error_class, "%s", error);
+  if (binding->compares && binding->call->builder.goes_by_rank &&
+      binding->place.remote_ranks == 0) {
     const int code = quadrille_compare_lengths(binding, comm, send, receive);
     if (code != MPI_SUCCESS) return code;
   }
@@ -38,10 +62,9 @@ int quadrille_alltoall_run(struct quadrille_binding* binding, const struct quadr
     return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
   const int lacks_memory = !c;
   if (lacks_memory) c = binding->call;
-  const int is_equal = send->uniform && receive->uniform;
-  error = quadrille_call_load(c, in_place ? receive : send, receive,
-                              is_equal ? QUADRILLE_LENGTHS_KNOWN : QUADRILLE_LENGTHS_AHEAD,
-                              &error_class);
+  error = quadrille_call_load(
+      c, send, receive, arguments->is_regular ? QUADRILLE_LENGTHS_KNOWN : QUADRILLE_LENGTHS_AHEAD,
+      &error_class);
   if (error) return quadrille_error(comm, error_class, "%s", error);
   quadrille_call_begin(c, lacks_memory);
   quadrille_call_finish(c);

@@ -1,0 +1,298 @@
+/* Calls of which all ranks know all counts: what is sent and received, the plan, and what is left to unpack.
+ *
+ * The plan of a call is made of its counts, and kept for the next call with the same. It speaks of bytes
+ * of the user's buffers, or, where those do not lie as they travel, of copies: packed ones where data
+ * is moved, of elements where it is combined. An allgather's own contribution is brought to its block
+ * of the receive buffer first, so that a call in place is a call like any other. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/exec/counts.h"
+
+enum { KEPT_COPY = 1 << 24 }; /* a larger copy is given back after the call */
+
+static struct quadrille_known* known_of(const struct quadrille_counted* g, int buffer) {
+  return &g->binding->known[buffer];
+}
+
+/* The user's side that a buffer's blocks come from, or go to. */
+static const struct quadrille_side* side_of(const struct quadrille_counted* g, int buffer) {
+  const int is_send = buffer == QUADRILLE_PIECE_SEND && !g->arguments->in_place;
+  return is_send ? &g->arguments->send : &g->arguments->receive;
+}
+
+/* Where the blocks of a buffer lie while they travel; 0 where there is no memory to keep them. */
+static int find_base(const struct quadrille_counted* g, int buffer, int place) {
+  struct quadrille_known* known = known_of(g, buffer);
+  char* base = side_of(g, buffer)->base;
+  if (!g->is_direct[buffer] && known->copy_size < known->total) {
+    free(known->copy);
+    known->copy = malloc((size_t)known->total);
+    known->copy_size = known->copy ? known->total : 0;
+  }
+  if (!g->is_direct[buffer]) base = known->copy;
+  g->binding->call->blocks[place] = (struct quadrille_block){base, known->total};
+  return g->is_direct[buffer] || known->copy_size >= known->total;
+}
+
+/* An offset may lie before or behind any object there is. */
+static char* block_in(const struct quadrille_counted* g, int buffer, int place, int64_t block) {
+  return (char*)((uintptr_t)g->binding->call->blocks[place].address +
+                 (uintptr_t)known_of(g, buffer)->offsets[block]);
+}
+
+/* Between a block of the user's and its copy. */
+static int convert(const struct quadrille_counted* g, const struct quadrille_side* side,
+                   struct quadrille_block block, char* copy, int unpacks) {
+  const struct quadrille_binding* b = g->binding;
+  const struct quadrille_block there = {copy, block.count};
+  if (!g->reduces) return (unpacks ? quadrille_unpack : quadrille_pack)(side, block, copy, b->comm);
+  return unpacks ? quadrille_copy_block(b->comm, b->own, b->call->tag, side, there, side, block)
+                 : quadrille_copy_block(b->comm, b->own, b->call->tag, side, block, side, there);
+}
+
+/* Brings an allgather's contribution into its block: as much of it as there is room for. */
+static int place_own(const struct quadrille_counted* g) {
+  const struct quadrille_binding* b = g->binding;
+  const struct quadrille_side* side = side_of(g, QUADRILLE_PIECE_SEND);
+  struct quadrille_block own = quadrille_contribution(g);
+  char* target = block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, b->place.rank);
+  const int64_t room = known_of(g, QUADRILLE_PIECE_RECEIVE)->lengths[b->place.rank];
+  const int lies = quadrille_packs_as_it_lies(side->type);
+  if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
+  if (own.count > room / side->type_size) own.count = room / side->type_size;
+  if (!lies) return quadrille_pack(side, own, target, b->comm);
+  if (own.count > 0) memcpy(target, own.address, (size_t)(own.count * side->type_size));
+  return MPI_SUCCESS;
+}
+
+/* The blocks of a buffer as the user has them, into their copies. */
+static int load(const struct quadrille_counted* g, int buffer, int place) {
+  const struct quadrille_side* side = side_of(g, buffer);
+  int code = MPI_SUCCESS;
+  for (int32_t i = 0; i < known_of(g, buffer)->blocks && code == MPI_SUCCESS; i++)
+    code = convert(g, side, quadrille_users_block(g, buffer, i), block_in(g, buffer, place, i), 0);
+  return code;
+}
+
+/* What stands before the call where the schedule reads it. */
+static int load_all(const struct quadrille_counted* g) {
+  const struct quadrille_builder* builder = &g->binding->call->builder;
+  if (builder->gathers) return place_own(g);
+  if (builder->in_place)
+    return g->is_direct[QUADRILLE_PIECE_RECEIVE]
+               ? MPI_SUCCESS
+               : load(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE);
+  return g->is_direct[QUADRILLE_PIECE_SEND] ? MPI_SUCCESS
+                                            : load(g, QUADRILLE_PIECE_SEND, QUADRILLE_SEND_PLACE);
+}
+
+static int unpack_all(const struct quadrille_counted* g) {
+  const struct quadrille_binding* b = g->binding;
+  const struct quadrille_program* program = &b->loaded->program;
+  int code = MPI_SUCCESS;
+  /* The one receives nothing; the other has what it would. */
+  if (program->collective == QUADRILLE_EXSCAN && b->place.rank == 0) return code;
+  if (program->collective == QUADRILLE_BROADCAST && known_of(g, QUADRILLE_PIECE_SEND)->blocks > 0)
+    return code;
+  for (int32_t i = 0; i < known_of(g, QUADRILLE_PIECE_RECEIVE)->blocks && code == MPI_SUCCESS; i++)
+    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->place.rank)
+      code =
+          convert(g, &g->arguments->receive, quadrille_users_block(g, QUADRILLE_PIECE_RECEIVE, i),
+                  block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, i), 1);
+  return code;
+}
+
+static const char* choose_parameters(struct quadrille_binding* b) {
+  const struct quadrille_program* program = &b->loaded->program;
+  const struct quadrille_place* place = &b->place;
+  /* The same at all ranks: of the second of two groups. */
+  const int is_remote = program->groups == 2 && place->group == 0;
+  for (int i = 0; i < program->parameter_count; i++) {
+    if (!program->at_call[i]) continue;
+    const int64_t rule = b->block_size > 0 ? b->block_size : program->parameters[i];
+    b->parameters[i] = quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i],
+                                            is_remote ? b->remote_counts : b->counts,
+                                            is_remote ? place->remote_ranks : place->ranks);
+    if (b->parameters[i] == 0)
+      return "the schedule does not say how its block size is chosen; bind with block_size";
+  }
+  return NULL;
+}
+
+/* Chooses parameters and fills tables, after counts or the root changed. */
+static const char* prepare_tables(struct quadrille_binding* b) {
+  const char* error = choose_parameters(b);
+  if (!error) error = quadrille_tables_refill(&b->tables, &b->loaded->program, &b->place);
+  b->are_tables_good = !error;
+  if (!b->call || error) return error;
+  b->call->is_planned = 0;
+  /* The plan was made for so many temporary blocks, and for the blocks of that root. */
+  const struct quadrille_plan* plan = &b->call->plan;
+  const int is_as_before = plan->temporaries == b->tables.temporary_blocks &&
+                           plan->receive_blocks == b->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  return is_as_before ? NULL : quadrille_call_reopen(b->call);
+}
+
+/* How many blocks the buffers have, at that root. */
+static void take_blocks(struct quadrille_binding* b) {
+  int32_t blocks[2];
+  quadrille_block_counts(&b->loaded->program, &b->place, blocks);
+  for (int i = 0; i < 2; i++) {
+    b->known[i].blocks = blocks[i];
+    b->known[i].each = -1;
+    b->known[i].total = 0;
+  }
+  b->are_tables_good = 0;
+}
+
+const char* quadrille_counted_open(struct quadrille_binding* b) {
+  const size_t ranks = (size_t)b->place.ranks, remote = (size_t)b->place.remote_ranks;
+  const size_t most = ranks > remote ? ranks : remote;
+  b->counts = calloc(ranks + 1, sizeof *b->counts);
+  b->remote_counts = calloc(remote + 1, sizeof *b->remote_counts);
+  int opened = b->counts && b->remote_counts;
+  for (int i = 0; i < 2; i++) {
+    b->known[i].lengths = calloc(most + 1, sizeof *b->known[i].lengths);
+    b->known[i].offsets = calloc(most + 1, sizeof *b->known[i].offsets);
+    opened &= b->known[i].lengths && b->known[i].offsets;
+  }
+  if (!opened) return quadrille_no_memory;
+  b->place.counts = b->counts;
+  b->place.remote_counts = b->remote_counts;
+  b->place.parameters = b->parameters;
+  return quadrille_counted_restart(b);
+}
+
+void quadrille_counted_close(struct quadrille_binding* b) {
+  free(b->counts);
+  free(b->remote_counts);
+  for (int i = 0; i < 2; i++) {
+    free(b->known[i].lengths);
+    free(b->known[i].offsets);
+    free(b->known[i].copy);
+  }
+}
+
+const char* quadrille_counted_restart(struct quadrille_binding* b) {
+  const size_t ranks = (size_t)b->place.ranks, remote = (size_t)b->place.remote_ranks;
+  const size_t most = ranks > remote ? ranks : remote;
+  memset(b->counts, 0, ranks * sizeof *b->counts);
+  memset(b->remote_counts, 0, remote * sizeof *b->remote_counts);
+  take_blocks(b);
+  for (int i = 0; i < 2; i++) {
+    memset(b->known[i].lengths, 0, most * sizeof *b->known[i].lengths);
+    memset(b->known[i].offsets, 0, most * sizeof *b->known[i].offsets);
+  }
+  return prepare_tables(b);
+}
+
+/* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
+static const char* describe(struct quadrille_counted* g, int* error_class) {
+  const struct quadrille_arguments* a = g->arguments;
+  const struct quadrille_program* program = &g->binding->loaded->program;
+  struct quadrille_call* c = g->binding->call;
+  int (*const lies)(MPI_Datatype) = g->reduces ? quadrille_is_dense : quadrille_packs_as_it_lies;
+  const MPI_Datatype type = a->receive.type;
+  const int64_t unit = g->reduces ? a->receive.extent : 1;
+  const int broadcasts = program->collective == QUADRILLE_BROADCAST && program->groups == 1;
+  const int in_place = c->builder.gathers || broadcasts || (a->in_place && program->in_place);
+  g->is_direct[QUADRILLE_PIECE_RECEIVE] = lies(type);
+  g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && lies(a->send.type);
+  *error_class = MPI_ERR_TYPE;
+  if (g->reduces && !g->is_direct[QUADRILLE_PIECE_RECEIVE] && !quadrille_is_spaced(type))
+    return "elements of the datatype reach beyond its extent, and cannot be combined by a schedule";
+  if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
+  c->builder.unit = unit;
+  c->builder.in_place = in_place;
+  c->type = type;
+  c->operation = a->operation;
+  if (!g->reduces) return NULL;
+  int commutes = 0;
+  *error_class = MPI_ERR_OP;
+  if (MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
+    return "the operator is not valid";
+  c->commutes = commutes;
+  return program->commutative && !commutes
+             ? "the schedule is for operators that commute; load one that keeps the order of ranks"
+             : NULL;
+}
+
+/* What is wrong before anything is sent; the call's arguments may be wrong already. */
+static const char* prepare(struct quadrille_counted* g, int* error_class) {
+  struct quadrille_binding* b = g->binding;
+  const struct quadrille_arguments* a = g->arguments;
+  const char* error = quadrille_refused_buffer(b, a->in_place ? NULL : a->send.base);
+  if (!error) error = quadrille_refused_buffer(b, a->receive.base);
+  *error_class = MPI_ERR_BUFFER;
+  if (!error) error = describe(g, error_class);
+  if (!error && quadrille_take_root(b, a->root)) take_blocks(b);
+  if (!error) error = quadrille_read_counts(g, error_class);
+  if (error) {
+    b->are_tables_good = b->call->is_planned = 0; /* counts are half old, half new */
+    return error;
+  }
+  if (!b->are_tables_good) error = prepare_tables(b);
+  *error_class = error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+  if (error) return error;
+  const int is_kept = find_base(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE);
+  b->call->lacks_memory = !is_kept;
+  if (!b->call->builder.in_place)
+    b->call->lacks_memory |= !find_base(g, QUADRILLE_PIECE_SEND, QUADRILLE_SEND_PLACE);
+  return NULL;
+}
+
+/* Follows the schedule with everything in place. */
+static void follow(const struct quadrille_counted* g) {
+  struct quadrille_binding* b = g->binding;
+  struct quadrille_call* c = b->call;
+  c->send_lies = c->receive_lies = 1;
+  const int code = c->lacks_memory ? MPI_SUCCESS : load_all(g);
+  quadrille_call_begin(c, c->lacks_memory);
+  if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
+  quadrille_call_finish(c);
+  if (!g->is_direct[QUADRILLE_PIECE_RECEIVE] && !c->is_lost) quadrille_call_check(c, unpack_all(g));
+  for (int i = 0; i < 2; i++) {
+    if (b->known[i].copy_size <= KEPT_COPY) continue;
+    free(b->known[i].copy);
+    b->known[i].copy = NULL;
+    b->known[i].copy_size = 0;
+  }
+}
+
+/* NULL, or a text where this rank does not contribute what it is to have. */
+static const char* mismatch(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
+  const struct quadrille_binding* b = g->binding;
+  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return NULL;
+  const long long own = quadrille_contributed(g), expected = b->counts[b->place.rank];
+  if (own == expected) return NULL;
+  snprintf(text, QUADRILLE_TEXT,
+           "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
+           "bytes; they must be equal",
+           own, expected);
+  return text;
+}
+
+int quadrille_counted_run(struct quadrille_binding* binding,
+                          const struct quadrille_arguments* arguments, MPI_Comm comm) {
+  struct quadrille_counted g = {binding, arguments,
+                                .reduces = quadrille_reduces(&binding->loaded->program)};
+  const char* error = arguments->error;
+  int error_class = arguments->error_class;
+  char text[QUADRILLE_TEXT];
+  if (!error) error = prepare(&g, &error_class);
+  const char* differs = error ? NULL : mismatch(&g, text);
+  if (binding->compares) {
+    if (differs) error_class = MPI_ERR_COUNT;
+    const int code =
+        quadrille_compare_calls(binding, comm, arguments, error_class, differs ? differs : error);
+    if (code != MPI_SUCCESS) return code;
+  } else if (error) {
+    return quadrille_error(comm, error_class, "%s", error);
+  }
+  follow(&g);
+  const int code = quadrille_call_report(binding->call, comm);
+  if (code != MPI_SUCCESS || !differs) return code;
+  return quadrille_error(comm, MPI_ERR_COUNT, "%s", text);
+}

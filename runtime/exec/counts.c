@@ -1,0 +1,248 @@
+/* Counts, from the user's numbering of ranks to the schedule's. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "runtime/exec/counts.h"
+
+static const char* const too_much = "the counts are more bytes than there can be";
+
+struct quadrille_block quadrille_contribution(const struct quadrille_counted* g) {
+  const struct quadrille_arguments* a = g->arguments;
+  if (a->in_place) return quadrille_block_of(&a->receive, g->binding->own);
+  return (struct quadrille_block){a->send.base, a->send.count};
+}
+
+int64_t quadrille_contributed(const struct quadrille_counted* g) {
+  const struct quadrille_arguments* a = g->arguments;
+  const int64_t size = a->in_place ? a->receive.type_size : a->send.type_size;
+  int64_t bytes;
+  return __builtin_mul_overflow(quadrille_contribution(g).count, size, &bytes) ? -1 : bytes;
+}
+
+static int scatters(const struct quadrille_counted* g) {
+  return g->binding->loaded->program.collective == QUADRILLE_REDUCE_SCATTER;
+}
+
+static int gathers(const struct quadrille_counted* g) {
+  return g->binding->loaded->program.collective == QUADRILLE_ALLGATHER;
+}
+
+struct quadrille_block quadrille_users_block(const struct quadrille_counted* g, int buffer,
+                                             int32_t block) {
+  const struct quadrille_binding* b = g->binding;
+  const struct quadrille_arguments* a = g->arguments;
+  const int is_send = buffer == QUADRILLE_PIECE_SEND;
+  const struct quadrille_side* side = is_send && !a->in_place ? &a->send : &a->receive;
+  if (gathers(g) && !is_send) return quadrille_block_of(side, b->user[block]);
+  if (!scatters(g) || !is_send) return (struct quadrille_block){side->base, side->count};
+  /* Blocks of the ranks, one behind the other. */
+  int64_t elements = 0;
+  for (int32_t i = 0; i < b->known[buffer].blocks; i++)
+    if (b->user[i] < b->user[block]) elements += b->known[buffer].lengths[i];
+  return (struct quadrille_block){side->base + elements * side->extent,
+                                  b->known[buffer].lengths[block]};
+}
+
+/* What changed since the last call. */
+struct changes {
+  int64_t lengths, places;
+};
+
+static void set_block(struct quadrille_known* known, int32_t block, int64_t length, int64_t offset,
+                      struct changes* changes) {
+  changes->lengths |= known->lengths[block] ^ length;
+  changes->places |= known->offsets[block] ^ offset;
+  known->lengths[block] = length;
+  known->offsets[block] = offset;
+}
+
+static void set_count(int64_t* counts, int64_t rank, int64_t count, struct changes* changes) {
+  changes->lengths |= counts[rank] ^ count;
+  counts[rank] = count;
+}
+
+/* The blocks of an allgather's receive buffer; 0 where one is longer than contributions may be. */
+static int read_gathered(const struct quadrille_counted* g, struct changes* changes) {
+  struct quadrille_binding* b = g->binding;
+  struct quadrille_known* known = &b->known[QUADRILLE_PIECE_RECEIVE];
+  const struct quadrille_side* side = &g->arguments->receive;
+  const int is_direct = g->is_direct[QUADRILLE_PIECE_RECEIVE];
+  int64_t* const counts = b->loaded->program.groups == 2 ? b->remote_counts : b->counts;
+  int64_t each = -1, total = 0;
+  if (!side->uniform || !is_direct || __builtin_mul_overflow(side->count, side->type_size, &each))
+    each = -1;
+  if (each >= 0 && known->each == each && known->stride == side->stride) return 1;
+  known->each = -1;
+  if (side->uniform && side->is_too_much) return 0;
+  for (int32_t i = 0; i < known->blocks; i++) {
+    const struct quadrille_block block = quadrille_block_of(side, b->user[i]);
+    int64_t bytes;
+    if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QUADRILLE_MAX_COUNT)
+      return 0;
+    const int64_t offset =
+        is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
+    set_block(known, i, bytes, offset, changes);
+    counts[i] = bytes;
+    total += bytes;
+  }
+  known->total = total;
+  known->each = each;
+  known->stride = side->stride;
+  return 1;
+}
+
+/* The one block of a buffer. */
+static int read_one(const struct quadrille_counted* g, int buffer, int64_t count,
+                    struct changes* changes) {
+  struct quadrille_known* known = &g->binding->known[buffer];
+  const int64_t unit = g->binding->call->builder.unit;
+  if (count > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
+  set_block(known, 0, count, 0, changes);
+  return 1;
+}
+
+/* The blocks of a reduce-scatter's send buffer, which lie one behind the other as the user numbers ranks. */
+static int read_scattered(const struct quadrille_counted* g, const int64_t* counts,
+                          struct changes* changes) {
+  struct quadrille_binding* b = g->binding;
+  struct quadrille_known* known = &b->known[QUADRILLE_PIECE_SEND];
+  const int64_t unit = b->call->builder.unit;
+  int64_t total = 0;
+  for (int32_t i = 0; i < known->blocks; i++) {
+    int64_t before = 0, bytes;
+    /* The ranks of a schedule that knows no nodes have the user's order. */
+    if (b->user[i] == i)
+      before = total;
+    else
+      for (int32_t k = 0; k < known->blocks; k++)
+        if (b->user[k] < b->user[i]) before += counts[k];
+    if (counts[i] > QUADRILLE_MAX_COUNT || __builtin_add_overflow(total, counts[i], &total) ||
+        __builtin_mul_overflow(total, unit, &bytes))
+      return 0;
+    set_block(known, i, counts[i], before * unit, changes);
+  }
+  known->total = total * unit;
+  return 1;
+}
+
+/* Each rank tells its receive counts to those of the other group whose number modulo its own group's size
+ * is its own; an MPI error code. `told` is as long as the own vector, `heard` as the other's. */
+static int exchange_counts(const struct quadrille_counted* g, const int64_t* told, int tells,
+                           int64_t* heard, int hears) {
+  const struct quadrille_binding* b = g->binding;
+  const int own = b->own - b->first;
+  const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
+  const int most = remote / ranks + 2;
+  MPI_Request* requests = malloc((size_t)most * sizeof *requests);
+  if (!requests) return MPI_ERR_NO_MEM;
+  int count = 0;
+  int code = MPI_Irecv(heard, hears, MPI_INT64_T, b->first_remote + own % remote,
+                       QUADRILLE_COUNTS_TAG, b->comm, &requests[count]);
+  count += code == MPI_SUCCESS;
+  for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
+    code = MPI_Isend(told, tells, MPI_INT64_T, b->first_remote + i, QUADRILLE_COUNTS_TAG, b->comm,
+                     &requests[count]);
+    count += code == MPI_SUCCESS;
+  }
+  const int waited = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  free(requests);
+  return code == MPI_SUCCESS ? waited : code;
+}
+
+/* Counts that the other group knows, into those of the program, in the schedule's order: `real` are the
+ * ranks that they are of. This rank tells `tells` counts of its own in return. NULL, or what is wrong. */
+static const char* hear_counts(const struct quadrille_counted* g, int tells, int64_t* counts,
+                               int hears, const int* real, int first, struct changes* changes,
+                               int* error_class) {
+  const struct quadrille_side* side = &g->arguments->receive;
+  const int64_t size = g->reduces ? 1 : side->type_size;
+  int64_t* room = malloc(((size_t)tells + (size_t)hears) * sizeof *room);
+  *error_class = MPI_ERR_NO_MEM;
+  if (!room) return quadrille_no_memory;
+  for (int i = 0; i < tells; i++) room[i] = quadrille_count_of(side, i) * size;
+  const int code = exchange_counts(g, room, tells, room + tells, hears);
+  for (int i = 0; i < hears && code == MPI_SUCCESS; i++)
+    set_count(counts, i, room[tells + real[i] - first], changes);
+  free(room);
+  *error_class = MPI_ERR_OTHER;
+  return code == MPI_SUCCESS ? NULL : "MPI failed while the groups told each other their counts";
+}
+
+/* What this rank's group contributes to an allgather between groups. */
+static const char* read_contributions(const struct quadrille_counted* g, struct changes* changes,
+                                      int* error_class) {
+  struct quadrille_binding* b = g->binding;
+  const int ranks = (int)b->place.ranks;
+  const int64_t own = quadrille_contributed(g);
+  if (!read_one(g, QUADRILLE_PIECE_SEND, own, changes)) return too_much;
+  if (!g->arguments->receive.uniform && b->loaded->program.uses_counts)
+    return hear_counts(g, (int)b->place.remote_ranks, b->counts, ranks, b->real, b->first, changes,
+                       error_class);
+  for (int i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
+  return NULL;
+}
+
+/* The counts of both groups in a reduce-scatter between them. */
+static const char* read_remote_results(const struct quadrille_counted* g, struct changes* changes,
+                                       int* error_class) {
+  struct quadrille_binding* b = g->binding;
+  const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
+  const struct quadrille_side* side = &g->arguments->receive;
+  int64_t total;
+  if (!side->uniform)
+    return hear_counts(g, ranks, b->remote_counts, remote, b->remote_real, b->first_remote, changes,
+                       error_class);
+  if (__builtin_mul_overflow(side->count, (int64_t)ranks, &total)) return too_much;
+  if (total % remote != 0)
+    return "the results of both groups are not of one length: this group's ranks times its count "
+           "is "
+           "no multiple of the other group's ranks";
+  for (int i = 0; i < remote; i++) set_count(b->remote_counts, i, total / remote, changes);
+  return NULL;
+}
+
+static const char* read_results(const struct quadrille_counted* g, struct changes* changes,
+                                int* error_class) {
+  struct quadrille_binding* b = g->binding;
+  const int is_remote = b->loaded->program.groups == 2;
+  for (int i = 0; i < b->place.ranks; i++)
+    set_count(b->counts, i, quadrille_count_of(&g->arguments->receive, b->real[i] - b->first),
+              changes);
+  const char* error = is_remote ? read_remote_results(g, changes, error_class) : NULL;
+  if (error) return error;
+  return read_scattered(g, is_remote ? b->remote_counts : b->counts, changes) &&
+                 read_one(g, QUADRILLE_PIECE_RECEIVE, b->counts[b->place.rank], changes)
+             ? NULL
+             : too_much;
+}
+
+/* One length for all. */
+static const char* read_same(const struct quadrille_counted* g, struct changes* changes) {
+  struct quadrille_binding* b = g->binding;
+  const struct quadrille_side* side = &g->arguments->receive;
+  int64_t count = side->count;
+  if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
+  for (int i = 0; i < 2; i++)
+    if (b->known[i].blocks > 0 && !read_one(g, i, count, changes)) return too_much;
+  for (int i = 0; i < b->place.ranks; i++) set_count(b->counts, i, count, changes);
+  for (int i = 0; i < b->place.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);
+  return NULL;
+}
+
+const char* quadrille_read_counts(const struct quadrille_counted* g, int* error_class) {
+  struct quadrille_binding* b = g->binding;
+  struct changes changes = {0, 0};
+  const char* error = NULL;
+  *error_class = MPI_ERR_COUNT;
+  if (scatters(g)) {
+    error = read_results(g, &changes, error_class);
+  } else if (!gathers(g)) {
+    error = read_same(g, &changes);
+  } else {
+    if (!read_gathered(g, &changes) || quadrille_contributed(g) < 0) return too_much;
+    if (b->loaded->program.groups == 2) error = read_contributions(g, &changes, error_class);
+  }
+  if (changes.lengths != 0 || changes.places != 0) b->call->is_planned = 0;
+  if (changes.lengths != 0 && b->loaded->program.depends_on_call) b->are_tables_good = 0;
+  return error;
+}
