@@ -273,6 +273,9 @@ typedef struct {
   char algorithm[64];  /* "hierarchical-factor" */
   char collective[16]; /* "alltoall" */
   char hash[33];       /* what tells it from every other schedule, in hexadecimal */
+  int groups;          /* 2: it is for intercommunicators; ranks and nodes are the first group's, */
+  int64_t remote_ranks, remote_nodes; /* and these the second's */
+  int commutative;                    /* it is for operators that commute alone */
 } quadrille_schedule_info;
 QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info);
 

@@ -99,11 +99,11 @@ static const char* check_arguments(const struct quadrille_binding* binding,
   find_roles(binding, a->root, blocks);
   const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
-  if ((a->receive.base == MPI_IN_PLACE && receives > 0) ||
-      (a->send.base == MPI_IN_PLACE && sends > 0))
-    return misplaced;
+  if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
   if (a->in_place && binding->place.remote_ranks > 0)
     return "MPI_IN_PLACE means nothing between groups";
+  if (a->in_place && quadrille_is_rooted(&binding->loaded->program) && a->root != binding->own)
+    return "MPI_IN_PLACE means something at the root alone";
   if (receives > 0 && collective == QUADRILLE_REDUCE_SCATTER)
     wrong = check_results(&a->receive, (int)binding->place.ranks, error_class);
   else if (receives > 0)

@@ -290,5 +290,7 @@ int quadrille_take_root(struct quadrille_binding* binding, int root) {
 }
 
 int quadrille_root_fits(const struct quadrille_binding* binding, int root) {
-  return binding->loaded->program.groups == 1 || fits(binding, root == MPI_ROOT ? 0 : 1);
+  const struct quadrille_program* program = &binding->loaded->program;
+  return program->groups == 1 || !quadrille_is_rooted(program) ||
+         fits(binding, root == MPI_ROOT ? 0 : 1);
 }

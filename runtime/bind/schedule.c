@@ -208,7 +208,8 @@ int quadrille_free(quadrille_schedule* schedule) {
 }
 
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
-  if (!info || info->size < sizeof *info)
+  enum { FIRST_SIZE = offsetof(quadrille_schedule_info, groups) }; /* of the first version */
+  if (!info || info->size < FIRST_SIZE)
     return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG,
                            "info is NULL, or its size field is not set");
   struct quadrille_loaded* loaded = quadrille_acquire(schedule);
@@ -219,13 +220,19 @@ int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
     result = quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
   } else {
     const struct quadrille_program* program = &loaded->program;
-    info->ranks = program->topologies[0].ranks;
-    info->nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
-    snprintf(info->algorithm, sizeof info->algorithm, "%s", program->algorithm);
-    snprintf(info->collective, sizeof info->collective, "%s",
+    quadrille_schedule_info known = {.size = info->size};
+    known.ranks = program->topologies[0].ranks;
+    known.nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
+    known.groups = program->groups;
+    known.commutative = program->commutative;
+    known.remote_ranks = program->topologies[1].ranks;
+    known.remote_nodes = program->uses_nodes ? program->topologies[1].nodes : 0;
+    snprintf(known.algorithm, sizeof known.algorithm, "%s", program->algorithm);
+    snprintf(known.collective, sizeof known.collective, "%s",
              quadrille_collective_name(program->collective));
     for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++)
-      snprintf(info->hash + 2 * i, 3, "%02x", program->hash[i]);
+      snprintf(known.hash + 2 * i, 3, "%02x", program->hash[i]);
+    memcpy(info, &known, info->size < sizeof known ? info->size : sizeof known);
   }
   quadrille_release(loaded);
   return result;

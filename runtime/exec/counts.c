@@ -144,9 +144,12 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
                      &requests[count]);
     count += code == MPI_SUCCESS;
   }
-  const int waited = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < count; i++) {
+    const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) code = waited;
+  }
   free(requests);
-  return code == MPI_SUCCESS ? waited : code;
+  return code;
 }
 
 /* Counts that the other group knows, into those of the program, in the schedule's order: `real` are the

@@ -1,0 +1,478 @@
+// Every collective by every schedule of the folder `collectives`, byte for byte what the MPI library itself does:
+// counts from 0 up, even and uneven, all kinds of datatypes and operators, in place, with the root at every rank
+// and in either group; each way to split the world in two groups.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+
+#include "tests/mpi/buffer.h"
+#include "tests/support/effort.h"
+
+namespace quadrille::mpi {
+namespace {
+
+// Products of 2 x 2 matrices modulo a prime do not commute; elements have a gap behind the matrix.
+struct Matrix {
+  int32_t entries[4];
+  int32_t gap;
+};
+
+void multiply(void* in, void* inout, int* length, MPI_Datatype*) {
+  constexpr int64_t kPrime = 32749;
+  auto* left = static_cast<Matrix*>(in);
+  auto* right = static_cast<Matrix*>(inout);
+  for (int i = 0; i < *length; ++i) {
+    const int32_t *a = left[i].entries, *b = right[i].entries;
+    const int32_t product[4] = {
+        static_cast<int32_t>((int64_t{a[0]} * b[0] + int64_t{a[1]} * b[2]) % kPrime),
+        static_cast<int32_t>((int64_t{a[0]} * b[1] + int64_t{a[1]} * b[3]) % kPrime),
+        static_cast<int32_t>((int64_t{a[2]} * b[0] + int64_t{a[3]} * b[2]) % kPrime),
+        static_cast<int32_t>((int64_t{a[2]} * b[1] + int64_t{a[3]} * b[3]) % kPrime)};
+    std::copy_n(product, 4, right[i].entries);
+  }
+}
+
+// What is combined, and by what.
+struct Kind {
+  std::string name;
+  MPI_Datatype type;
+  MPI_Op operation;
+  int64_t extent;
+  bool commutes;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> kKinds = [] {
+    MPI_Datatype four, matrix;
+    MPI_Op product;
+    MPI_Type_contiguous(4, MPI_INT, &four);
+    MPI_Type_create_resized(four, 0, sizeof(Matrix), &matrix);
+    MPI_Type_commit(&matrix);
+    MPI_Type_free(&four);
+    MPI_Op_create(multiply, 0, &product);
+    return std::vector<Kind>{{"sums of ints", MPI_INT, MPI_SUM, 4, true},
+                             {"products of matrices", matrix, product, sizeof(Matrix), false},
+                             {"greatest pairs", MPI_2INT, MPI_MAXLOC, 8, true},
+                             {"bytes", MPI_BYTE, MPI_BXOR, 1, true}};
+  }();
+  return kKinds;
+}
+
+Bytes noise(size_t size, unsigned seed) {
+  Bytes bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<uint8_t>(mix(i * 977 + mix(seed)));
+  return bytes;
+}
+
+// Elements of that kind: small numbers, so that nothing overflows.
+Bytes elements(const Kind& kind, int64_t count, unsigned seed) {
+  Bytes bytes = noise(static_cast<size_t>(count * kind.extent), seed);
+  if (kind.extent == 1) return bytes;
+  for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    const int32_t value = bytes[i] % 100;
+    std::memcpy(&bytes[i], &value, 4);
+  }
+  return bytes;
+}
+
+// A communicator, and who is where.
+struct Setting {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int groups = 1, rank = 0, ranks = 1, remote = 0;  // remote: ranks of the other group
+  bool is_low = true;                               // the first of two groups
+  bool serves_all_roots = true;                     // else those of the first group alone
+  int peers() const { return groups == 2 ? remote : ranks; }
+};
+
+Setting setting_of(MPI_Comm comm, bool is_low) {
+  Setting s{comm};
+  int inter = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  MPI_Comm_rank(comm, &s.rank);
+  MPI_Comm_size(comm, &s.ranks);
+  if (inter) {
+    s.groups = 2;
+    MPI_Comm_remote_size(comm, &s.remote);
+  }
+  s.is_low = is_low;
+  return s;
+}
+
+// All roots, as this rank names them: of each group, where there are two.
+std::vector<int> all_roots(const Setting& s) {
+  std::vector<int> roots;
+  if (s.groups == 1) {
+    roots.resize(static_cast<size_t>(s.ranks));
+    std::iota(roots.begin(), roots.end(), 0);
+    return roots;
+  }
+  for (const bool in_low : {true, false}) {
+    if (!in_low && !s.serves_all_roots) break;
+    const int candidates = in_low == s.is_low ? s.ranks : s.remote;
+    for (int r = 0; r < candidates; ++r)
+      roots.push_back(in_low != s.is_low ? r : r == s.rank ? MPI_ROOT : MPI_PROC_NULL);
+  }
+  return roots;
+}
+
+struct Displaced {
+  std::vector<int> counts, displacements;
+  int64_t room = 0;  // elements
+};
+
+// One block a rank with gaps between, in descending order where the seed is odd.
+Displaced displaced(int blocks, const std::function<int(int)>& count, unsigned seed) {
+  Displaced d;
+  d.counts.resize(static_cast<size_t>(blocks));
+  d.displacements.resize(static_cast<size_t>(blocks));
+  for (int i = 0; i < blocks; ++i) {
+    const auto block = static_cast<size_t>(seed % 2 ? blocks - 1 - i : i);
+    d.counts[block] = count(static_cast<int>(block));
+    d.displacements[block] = static_cast<int>(d.room);
+    d.room += d.counts[block] + static_cast<int>(seed % 3);
+  }
+  return d;
+}
+
+using Call = std::function<int(bool ours, const void* from, void* to)>;
+
+// Both ways from equal buffers must lead to equal buffers. `in_place`: there is no send buffer; `aside`: the
+// library, which need not master that, gets a copy of the receive buffer as one.
+void expect_same(const std::string& what, const Bytes& from, const Bytes& to, bool in_place,
+                 const Call& call, bool aside = false) {
+  Bytes theirs = to, ours = to, sent = from, copy = to;
+  void* const given = !in_place ? sent.data() : aside ? copy.data() : MPI_IN_PLACE;
+  EXPECT_EQ(call(false, given, theirs.data()), MPI_SUCCESS) << what;
+  char error[256] = "";
+  const int code = call(true, in_place ? MPI_IN_PLACE : sent.data(), ours.data());
+  if (code != MPI_SUCCESS) quadrille_last_error(error, sizeof error);
+  ASSERT_EQ(code, MPI_SUCCESS) << what << ": " << error;
+  EXPECT_EQ(sent, from) << what << ": the send buffer changed";
+  const auto wrong = std::mismatch(ours.begin(), ours.end(), theirs.begin()).first;
+  EXPECT_TRUE(ours == theirs) << what << ", rank " << rank_in(MPI_COMM_WORLD) << ", byte "
+                              << wrong - ours.begin() << " of " << ours.size()
+                              << (in_place ? ", in place" : "");
+}
+
+constexpr int kCounts[] = {0, 1, 3, 40, 5000};
+
+int uneven(int rank, unsigned seed) {
+  const unsigned turn = (static_cast<unsigned>(rank) * 7 + seed) % 5;
+  return turn == 0 ? 0 : turn == 1 ? 300 : static_cast<int>(turn);
+}
+
+void bcast(quadrille_schedule schedule, const Setting& s, unsigned seed) {
+  for (const int root : all_roots(s))
+    for (const int count : kCounts) {
+      const Kind& kind = kinds()[++seed % kinds().size()];
+      const Bytes buffer = elements(kind, count, seed * 100 + static_cast<unsigned>(s.rank));
+      expect_same(kind.name, {}, buffer, false, [&](bool ours, const void*, void* to) {
+        return ours ? quadrille_bcast(schedule, to, count, kind.type, root, s.comm)
+                    : MPI_Bcast(to, count, kind.type, root, s.comm);
+      });
+    }
+}
+
+bool receives_at_root(const Setting& s, int root) {
+  return s.groups == 2 ? root == MPI_ROOT : root == s.rank;
+}
+
+void gather(quadrille_schedule schedule, const Setting& s, unsigned seed) {
+  for (const int root : all_roots(s))
+    for (const int count : kCounts) {
+      const Kind& kind = kinds()[++seed % kinds().size()];
+      const bool is_root = receives_at_root(s, root);
+      const bool in_place = s.groups == 1 && is_root && seed % 3 == 0;
+      const Bytes from = elements(kind, count, seed * 100 + static_cast<unsigned>(s.rank));
+      const Bytes to = noise(is_root ? static_cast<size_t>(s.peers() * count * kind.extent) : 0, 7);
+      expect_same(
+          "gather " + kind.name, from, to, in_place, [&](bool ours, const void* f, void* t) {
+            return (ours ? quadrille_gather(schedule, f, count, kind.type, t, count, kind.type,
+                                            root, s.comm)
+                         : MPI_Gather(f, count, kind.type, t, count, kind.type, root, s.comm));
+          });
+      const Displaced d = displaced(
+          s.peers(), [=](int r) { return uneven(r, seed) * (count > 3); }, seed);
+      const int own = uneven(s.rank, seed) * (count > 3);
+      const Bytes from_v = elements(kind, own, seed * 100 + static_cast<unsigned>(s.rank));
+      const Bytes to_v = noise(is_root ? static_cast<size_t>(d.room * kind.extent) : 0, 8);
+      expect_same("gatherv " + kind.name, from_v, to_v, in_place,
+                  [&](bool ours, const void* f, void* t) {
+                    return ours ? quadrille_gatherv(schedule, f, own, kind.type, t, d.counts.data(),
+                                                    d.displacements.data(), kind.type, root, s.comm)
+                                : MPI_Gatherv(f, own, kind.type, t, d.counts.data(),
+                                              d.displacements.data(), kind.type, root, s.comm);
+                  });
+    }
+}
+
+void scatter(quadrille_schedule schedule, const Setting& s, unsigned seed) {
+  for (const int root : all_roots(s))
+    for (const int count : kCounts) {
+      const Kind& kind = kinds()[++seed % kinds().size()];
+      const bool is_root = receives_at_root(s, root);
+      const bool in_place = s.groups == 1 && is_root && seed % 3 == 0;
+      const Bytes from = elements(kind, is_root ? int64_t{s.peers()} * count : 0, seed * 100);
+      const Bytes to = noise(static_cast<size_t>(count * kind.extent), 7);
+      expect_same("scatter " + kind.name, from, to, false, [&](bool ours, const void* f, void* t) {
+        void* const at = in_place ? MPI_IN_PLACE : t;
+        return ours ? quadrille_scatter(schedule, f, count, kind.type, at, count, kind.type, root,
+                                        s.comm)
+                    : MPI_Scatter(f, count, kind.type, at, count, kind.type, root, s.comm);
+      });
+      const Displaced d = displaced(
+          s.peers(), [=](int r) { return uneven(r, seed) * (count > 3); }, seed);
+      const int own = uneven(s.rank, seed) * (count > 3);
+      const Bytes from_v = elements(kind, is_root ? d.room : 0, seed * 100);
+      const Bytes to_v = noise(static_cast<size_t>(own * kind.extent), 8);
+      expect_same(
+          "scatterv " + kind.name, from_v, to_v, false, [&](bool ours, const void* f, void* t) {
+            void* const at = in_place ? MPI_IN_PLACE : t;
+            return ours ? quadrille_scatterv(schedule, f, d.counts.data(), d.displacements.data(),
+                                             kind.type, at, own, kind.type, root, s.comm)
+                        : MPI_Scatterv(f, d.counts.data(), d.displacements.data(), kind.type, at,
+                                       own, kind.type, root, s.comm);
+          });
+    }
+}
+
+void allgather(quadrille_schedule schedule, const Setting& s, unsigned seed, bool any_counts) {
+  for (const int count : kCounts) {
+    const Kind& kind = kinds()[++seed % kinds().size()];
+    const Bytes from = elements(kind, count, seed * 100 + static_cast<unsigned>(s.rank));
+    const Bytes to = noise(static_cast<size_t>(s.peers() * count * kind.extent), 7);
+    expect_same("allgather " + kind.name, from, to, false, [&](bool ours, const void* f, void* t) {
+      return ours ? quadrille_allgather(schedule, f, count, kind.type, t, count, kind.type, s.comm)
+                  : MPI_Allgather(f, count, kind.type, t, count, kind.type, s.comm);
+    });
+    if (!any_counts) continue;
+    // The groups' counts have nothing to do with each other.
+    const auto length = [=](int r, bool low) {
+      return count == 0 ? 0 : uneven(r + (low ? 0 : 2), seed) * (count > 3 ? 20 : 1);
+    };
+    const bool from_low = s.groups == 2 ? !s.is_low : s.is_low;
+    const Displaced d = displaced(
+        s.peers(), [&](int r) { return length(r, from_low); }, seed);
+    const int own = length(s.rank, s.is_low);
+    const Bytes from_v = elements(kind, own, seed * 100 + static_cast<unsigned>(s.rank));
+    const Bytes to_v = noise(static_cast<size_t>(d.room * kind.extent), 8);
+    expect_same(
+        "allgatherv " + kind.name, from_v, to_v, false, [&](bool ours, const void* f, void* t) {
+          return ours ? quadrille_allgatherv(schedule, f, own, kind.type, t, d.counts.data(),
+                                             d.displacements.data(), kind.type, s.comm)
+                      : MPI_Allgatherv(f, own, kind.type, t, d.counts.data(),
+                                       d.displacements.data(), kind.type, s.comm);
+        });
+  }
+}
+
+void alltoall(quadrille_schedule schedule, const Setting& s, unsigned seed) {
+  for (const int count : kCounts) {
+    const Kind& kind = kinds()[++seed % kinds().size()];
+    const int64_t all = int64_t{s.peers()} * count;
+    const Bytes from = elements(kind, all, seed * 100 + static_cast<unsigned>(s.rank));
+    const Bytes to = noise(static_cast<size_t>(all * kind.extent), 7);
+    expect_same("alltoall " + kind.name, from, to, false, [&](bool ours, const void* f, void* t) {
+      return ours ? quadrille_alltoall(schedule, f, count, kind.type, t, count, kind.type, s.comm)
+                  : MPI_Alltoall(f, count, kind.type, t, count, kind.type, s.comm);
+    });
+    const auto length = [=](int low, int high) {
+      return count == 0 ? 0
+                        : (low * 7 + high * 3 + static_cast<int>(seed)) % 6 * (count > 3 ? 30 : 1);
+    };
+    const auto sent = [&](int r) { return s.is_low ? length(s.rank, r) : length(r, s.rank); };
+    const auto got = [&](int r) { return s.groups == 1 ? length(r, s.rank) : sent(r); };
+    const Displaced f_side = displaced(s.peers(), sent, seed);
+    const Displaced t_side = displaced(s.peers(), got, seed + 1);
+    const Bytes from_v = elements(kind, f_side.room, seed * 100 + static_cast<unsigned>(s.rank));
+    const Bytes to_v = noise(static_cast<size_t>(t_side.room * kind.extent), 8);
+    expect_same("alltoallv " + kind.name, from_v, to_v, false,
+                [&](bool ours, const void* f, void* t) {
+                  return (ours ? quadrille_alltoallv(schedule, f, f_side.counts.data(),
+                                                     f_side.displacements.data(), kind.type, t,
+                                                     t_side.counts.data(),
+                                                     t_side.displacements.data(), kind.type, s.comm)
+                               : MPI_Alltoallv(f, f_side.counts.data(), f_side.displacements.data(),
+                                               kind.type, t, t_side.counts.data(),
+                                               t_side.displacements.data(), kind.type, s.comm));
+                });
+  }
+}
+
+// Of those that combine.
+struct Schedules {
+  quadrille_schedule schedule;
+  bool commutative;  // it is for operators that commute alone
+};
+
+void combine(const Schedules& with, const Setting& s, const std::string& collective,
+             unsigned seed) {
+  const quadrille_schedule schedule = with.schedule;
+  const std::vector<int> roots = collective == "reduce" ? all_roots(s) : std::vector<int>{0};
+  for (const int root : roots)
+    for (const int count : kCounts)
+      for (const Kind& kind : kinds()) {
+        if (with.commutative && !kind.commutes) continue;
+        ++seed;
+        const bool is_root = collective != "reduce" || receives_at_root(s, root);
+        const bool in_place = s.groups == 1 && is_root && seed % 3 == 0;
+        const Bytes from = elements(kind, count, seed * 100 + static_cast<unsigned>(s.rank));
+        const Bytes to =
+            elements(kind, is_root ? count : 0, seed * 101 + static_cast<unsigned>(s.rank));
+        expect_same(
+            collective + " " + kind.name, from, to, in_place,
+            [&](bool ours, const void* f, void* t) {
+              if (collective == "reduce")
+                return ours ? quadrille_reduce(schedule, f, t, count, kind.type, kind.operation,
+                                               root, s.comm)
+                            : MPI_Reduce(f, t, count, kind.type, kind.operation, root, s.comm);
+              if (collective == "scan")
+                return ours ? quadrille_scan(schedule, f, t, count, kind.type, kind.operation,
+                                             s.comm)
+                            : MPI_Scan(f, t, count, kind.type, kind.operation, s.comm);
+              if (collective == "exscan")
+                return ours ? quadrille_exscan(schedule, f, t, count, kind.type, kind.operation,
+                                               s.comm)
+                            : MPI_Exscan(f, t, count, kind.type, kind.operation, s.comm);
+              return ours ? quadrille_allreduce(schedule, f, t, count, kind.type, kind.operation,
+                                                s.comm)
+                          : MPI_Allreduce(f, t, count, kind.type, kind.operation, s.comm);
+            },
+            true);
+      }
+}
+
+// The results of both groups are equally long, and each group divides them as it likes.
+std::vector<int> result_counts(const Setting& s, int count, unsigned seed) {
+  const int total = count * s.ranks * std::max(1, s.remote);
+  std::vector<int> counts(static_cast<size_t>(s.ranks));
+  int left = total;
+  for (int r = 0; r + 1 < s.ranks; ++r)
+    left -= counts[static_cast<size_t>(r)] = std::min(left, uneven(r, seed) * count);
+  counts.back() = left;
+  return counts;
+}
+
+void reduce_scatter(const Schedules& with, const Setting& s, unsigned seed) {
+  for (const int count : {0, 1, 3, 40})
+    for (const Kind& kind : kinds()) {
+      if (with.commutative && !kind.commutes) continue;
+      ++seed;
+      const bool in_place = s.groups == 1 && seed % 3 == 0;
+      const int each = count * std::max(1, s.remote);
+      const int64_t total = int64_t{each} * s.ranks;
+      const Bytes from = elements(kind, total, seed * 100 + static_cast<unsigned>(s.rank));
+      const Bytes to =
+          elements(kind, in_place ? total : each, seed + static_cast<unsigned>(s.rank));
+      // What is left of the input behind the result is nobody's business.
+      const auto tidy = [&](void* t, int own) {
+        if (in_place)
+          std::memset(static_cast<char*>(t) + own * kind.extent, 0,
+                      static_cast<size_t>((total - own) * kind.extent));
+      };
+      expect_same(
+          "reduce_scatter_block " + kind.name, from, to, in_place,
+          [&](bool ours, const void* f, void* t) {
+            const int code =
+                ours ? quadrille_reduce_scatter_block(with.schedule, f, t, each, kind.type,
+                                                      kind.operation, s.comm)
+                     : MPI_Reduce_scatter_block(f, t, each, kind.type, kind.operation, s.comm);
+            tidy(t, each);
+            return code;
+          },
+          true);
+      const std::vector<int> counts = result_counts(s, count, seed);
+      const int own = counts[static_cast<size_t>(s.rank)];
+      const Bytes to_v =
+          elements(kind, in_place ? total : own, seed + static_cast<unsigned>(s.rank));
+      expect_same(
+          "reduce_scatter " + kind.name, from, to_v, in_place,
+          [&](bool ours, const void* f, void* t) {
+            const int code =
+                ours ? quadrille_reduce_scatter(with.schedule, f, t, counts.data(), kind.type,
+                                                kind.operation, s.comm)
+                     : MPI_Reduce_scatter(f, t, counts.data(), kind.type, kind.operation, s.comm);
+            tidy(t, own);
+            return code;
+          },
+          true);
+    }
+}
+
+void run(const std::string& path, Setting s, unsigned seed) {
+  SCOPED_TRACE(path + (s.groups == 2 ? ", groups of " + std::to_string(s.ranks) + " and " +
+                                           std::to_string(s.remote)
+                                     : ", " + std::to_string(s.ranks) + " ranks"));
+  const Schedule schedule(path);
+  quadrille_schedule_info info;
+  info.size = sizeof info;
+  ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
+  const int low = s.is_low ? s.ranks : s.remote, high = s.is_low ? s.remote : s.ranks;
+  const bool fits =
+      info.groups == 1 ? info.ranks == s.ranks : (info.ranks == low && info.remote_ranks == high);
+  if (info.ranks > 0 && !fits) return;
+  s.serves_all_roots = info.ranks == 0 || info.ranks == info.remote_ranks;
+  quadrille_bind_options options{sizeof options, QUADRILLE_LAYOUT_SHARED, 0, 0, 0};
+  options.window = seed % 3 == 0 ? 0 : static_cast<int>(seed % 3);
+  options.synchronous = static_cast<int>(seed % 2);
+  ASSERT_EQ(quadrille_bind(schedule, s.comm, &options), MPI_SUCCESS);
+  if (getenv("QTRACE") && rank_in(MPI_COMM_WORLD) == 0) {
+    printf("%s\n", path.c_str());
+    fflush(stdout);
+  }
+  const std::string collective = info.collective;
+  const Schedules with{schedule, info.commutative != 0};
+  if (collective == "broadcast") bcast(schedule, s, seed);
+  if (collective == "gather") gather(schedule, s, seed);
+  if (collective == "scatter") scatter(schedule, s, seed);
+  if (collective == "allgather")
+    allgather(schedule, s, seed, info.algorithm != std::string("segment-map"));
+  if (collective == "alltoall") alltoall(schedule, s, seed);
+  if (collective == "reduce-scatter") reduce_scatter(with, s, seed);
+  if (collective == "reduce" || collective == "allreduce" || collective == "scan" ||
+      collective == "exscan")
+    combine(with, s, collective, seed);
+  if (collective == "barrier") {
+    EXPECT_EQ(quadrille_barrier(schedule, s.comm), MPI_SUCCESS);
+  }
+}
+
+std::vector<std::string> paths(int groups) {
+  std::vector<std::string> found;
+  const std::string folder = groups == 2 ? "collectives_between" : "collectives";
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(schedule_path(".")).parent_path().parent_path() / folder))
+    if (entry.path().extension() == ".qs") found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+TEST(Collectives, WithinAGroupAreWhatTheLibraryDoes) {
+  unsigned seed = 0;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (const std::string& path : paths(1)) run(path, setting_of(comm, true), ++seed);
+  MPI_Comm_free(&comm);
+}
+
+TEST(Collectives, BetweenGroupsAreWhatTheLibraryDoes) {
+  const int rank = rank_in(MPI_COMM_WORLD), ranks = ranks_of(MPI_COMM_WORLD);
+  unsigned seed = 0;
+  for (int first = 1; first < ranks; ++first) {
+    const bool is_low = rank < first;
+    MPI_Comm own, between;
+    MPI_Comm_split(MPI_COMM_WORLD, is_low, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, is_low ? first : 0, 1, &between);
+    MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+    for (const std::string& path : paths(2)) run(path, setting_of(between, is_low), ++seed);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&own);
+  }
+}
+
+}  // namespace
+}  // namespace quadrille::mpi
