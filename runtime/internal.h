@@ -157,6 +157,17 @@ void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
 /* A binding, or with NULL any, is not to be found so any more; the lock is held. */
 void quadrille_forget(const struct quadrille_binding* binding);
 
+/* channel.c: keys of attributes, an MPI error code. */
+int quadrille_make_keyvals(void);
+/* The channel of a communicator, or NULL. */
+struct quadrille_channel* quadrille_channel_of(MPI_Comm comm);
+struct quadrille_offer; /* below */
+/* Collective: the channel of the communicator, made where there is none. An MPI error code. */
+int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
+                           struct quadrille_channel** result);
+/* bind.c */
+void quadrille_binding_destroy(struct quadrille_binding* binding);
+
 /* bind.c: the binding of a schedule to a communicator, made where there is none, for a call of that
  * collective. Returns an MPI error code, after the handler was called. */
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,

@@ -30,7 +30,8 @@ static void pack(struct quadrille_call* c, int place, struct quadrille_block blo
   quadrille_call_check(c, quadrille_pack(&side, elements(c, &side, block), to, c->comm));
 }
 
-char* quadrille_put_together(struct quadrille_call* c, const struct quadrille_message* m, char* to) {
+char* quadrille_put_together(struct quadrille_call* c, const struct quadrille_message* m,
+                             char* to) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = quadrille_block_at(c, part);

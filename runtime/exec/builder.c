@@ -7,8 +7,7 @@
  * end. */
 #include <limits.h>
 
-#include "runtime/exec/builder.h"
-#include "runtime/internal.h"
+#include "runtime/exec/pieces.h"
 
 enum { COMBINES = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT };
 
@@ -118,98 +117,6 @@ static inline void add_range(struct quadrille_builder* b, int32_t place, int64_t
     }
   }
   add_part(b, (struct quadrille_part){place, QUADRILLE_RANGE, low, high});
-}
-
-/* Whether nothing has touched those bytes; from now on something has. */
-static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) {
-  if (t->low == t->high) {
-    *t = (struct quadrille_touched){low, high};
-    return 1;
-  }
-  const int is_new = high <= t->low || t->high <= low;
-  if (low < t->low) t->low = low;
-  if (high > t->high) t->high = high;
-  return is_new;
-}
-
-/* What is done with a piece. */
-enum use { READS, WRITES, COMBINES_WITH };
-
-/* A block of known length. */
-struct known_block {
-  int32_t place;
-  int64_t length, offset; /* in units; in bytes */
-  struct quadrille_touched* touched;
-};
-
-static void set_length(struct quadrille_builder* b, int64_t block, int64_t length) {
-  struct quadrille_temporary* temporary = &b->temporaries[block];
-  int64_t bytes;
-  temporary->length = length;
-  if (length > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(length, b->unit, &bytes))
-    return quadrille_builder_refuse(b, "it names a range that is not in its block");
-  if (bytes > temporary->room) temporary->room = bytes;
-}
-
-static int find_temporary(struct quadrille_builder* b, const struct quadrille_piece* piece,
-                          enum use use, struct known_block* found) {
-  const int64_t block = piece->block;
-  if ((uint64_t)block >= (uint64_t)b->plan->temporaries) {
-    quadrille_builder_refuse(b, "it names a temporary block that is not there");
-    return 0;
-  }
-  int64_t* length = &b->temporaries[block].length;
-  /* A range may be of what is yet to be written; it makes the block that long. */
-  if (use == WRITES && piece->ranged && piece->high > *length) set_length(b, block, piece->high);
-  *found =
-      (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, *length, 0,
-                           &b->touched[b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks + block]};
-  if (*length < 0) quadrille_builder_refuse(b, "it uses a temporary block that holds nothing");
-  return *length >= 0;
-}
-
-/* Where a piece lies. In place, what stands for the send buffer is the receive buffer, in which an
- * allgather's contribution lies before the call begins. */
-static inline int find_known(struct quadrille_builder* b, const struct quadrille_piece* piece,
-                             enum use use, struct known_block* found) {
-  const struct quadrille_binding* binding = b->binding;
-  int buffer = piece->buffer;
-  int64_t block = piece->block;
-  if (buffer == QUADRILLE_PIECE_TEMPORARY) return find_temporary(b, piece, use, found);
-  if (buffer == QUADRILLE_PIECE_SEND && b->in_place && block == 0) {
-    buffer = QUADRILLE_PIECE_RECEIVE;
-    block = b->own_block;
-  }
-  const struct quadrille_known* known = &binding->known[buffer];
-  if ((uint64_t)block >= (uint64_t)known->blocks ||
-      (buffer == QUADRILLE_PIECE_SEND && use != READS)) {
-    quadrille_builder_refuse(b, "it names a block that is not there");
-    return 0;
-  }
-  found->place = buffer == QUADRILLE_PIECE_RECEIVE ? QUADRILLE_RECEIVE_PLACE : QUADRILLE_SEND_PLACE;
-  found->length = known->lengths[block];
-  found->offset = known->offsets[block];
-  found->touched = buffer == QUADRILLE_PIECE_RECEIVE ? &b->touched[block] : NULL;
-  return 1;
-}
-
-/* The bytes of a piece, checked; whether they were touched before. */
-static inline struct quadrille_part find_part(struct quadrille_builder* b,
-                                              const struct quadrille_piece* piece, enum use use,
-                                              int* is_new) {
-  const struct quadrille_part nothing = {0, QUADRILLE_RANGE, 0, 0};
-  struct known_block block;
-  *is_new = 1;
-  if (!find_known(b, piece, use, &block)) return nothing;
-  const int64_t first = piece->ranged ? piece->low : 0;
-  const int64_t end = piece->ranged ? piece->high : block.length;
-  if (first < 0 || first > end || end > block.length) {
-    quadrille_builder_refuse(b, "it names a range that is not in its block");
-    return nothing;
-  }
-  const int64_t low = block.offset + first * b->unit, high = block.offset + end * b->unit;
-  if (low < high && block.touched) *is_new = touch(block.touched, low, high);
-  return (struct quadrille_part){block.place, QUADRILLE_RANGE, low, high};
 }
 
 /* A piece of a message whose length this rank knows. */

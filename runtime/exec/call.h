@@ -137,10 +137,10 @@ int64_t quadrille_lengths_room(const struct quadrille_message* message);
 int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, char** address);
 /* Copies the parts of a message together; returns where they end. */
 char* quadrille_put_together(struct quadrille_call* call, const struct quadrille_message* message,
-                       char* to);
+                             char* to);
 /* Puts the parts of a message to where they belong. A temporary block stays where it is. */
 void quadrille_put_apart(struct quadrille_call* call, const struct quadrille_message* message,
-                       char* from);
+                         char* from);
 /* What did not come is not sent on. */
 void quadrille_forget_parts(struct quadrille_call* call, const struct quadrille_message* message);
 /* This rank's block to itself. */

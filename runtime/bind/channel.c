@@ -1,0 +1,140 @@
+/* What belongs to a user's communicator: its attribute, with a private communicator and the bindings to it. Tested by
+ * tests/mpi/communicator_test.cc and lifetime_test.cc. */
+#include <stdlib.h>
+
+#include "runtime/internal.h"
+
+/* The lock is held. */
+static void unlink_channel(struct quadrille_channel* channel) {
+  if (channel->previous) channel->previous->next = channel->next;
+  if (channel->next) channel->next->previous = channel->previous;
+  if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
+}
+
+/* Of the channel that it leaves, the communicator stays until MPI_Finalize: to free it is collective, and
+ * this is not. */
+void quadrille_leave_binding(struct quadrille_binding* binding) {
+  struct quadrille_channel *channel = binding->channel, *left = NULL;
+  pthread_mutex_lock(&quadrille_global.lock);
+  const int is_last = --binding->persistent == 0 && channel->is_gone;
+  if (is_last && --channel->kept == 0 && channel->comm == MPI_COMM_NULL) {
+    unlink_channel(channel);
+    left = channel;
+  }
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (is_last) quadrille_binding_destroy(binding);
+  free(left);
+}
+
+/* The communicator goes, and with it its bindings but for those that persistent calls keep. */
+static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+  struct quadrille_channel* channel = attribute;
+  struct quadrille_binding *binding = channel->bindings, *gone = NULL, *next;
+  (void)comm, (void)keyval, (void)extra;
+  pthread_mutex_lock(&quadrille_global.lock);
+  channel->is_gone = 1;
+  for (; binding; binding = next) {
+    next = binding->next;
+    quadrille_forget(binding);
+    channel->kept += binding->persistent > 0;
+    if (binding->persistent > 0) continue;
+    binding->next = gone;
+    gone = binding;
+  }
+  const int is_kept = channel->kept > 0;
+  if (!is_kept) unlink_channel(channel);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  for (; gone; gone = next) {
+    next = gone->next;
+    quadrille_binding_destroy(gone);
+  }
+  if (is_kept) return MPI_SUCCESS;
+  if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+  free(channel);
+  return MPI_SUCCESS;
+}
+
+/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works: private
+ * communicators that are left, as nobody freed the user's or as persistent calls kept them, go now. */
+static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+  (void)comm, (void)keyval, (void)attribute, (void)extra;
+  pthread_mutex_lock(&quadrille_global.lock);
+  quadrille_forget(NULL);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  for (struct quadrille_channel *channel = quadrille_global.channels, *next; channel;
+       channel = next) {
+    next = channel->next;
+    if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+    if (!channel->is_gone || channel->kept > 0) continue;
+    unlink_channel(channel);
+    free(channel);
+  }
+  return MPI_SUCCESS;
+}
+
+int quadrille_make_keyvals(void) {
+  struct quadrille_global* g = &quadrille_global;
+  if (__atomic_load_n(&g->has_keyvals, __ATOMIC_ACQUIRE)) return MPI_SUCCESS;
+  pthread_mutex_lock(&g->lock);
+  int code = MPI_SUCCESS;
+  if (!g->has_keyvals) {
+    code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
+    if (code == MPI_SUCCESS)
+      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
+    if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
+    __atomic_store_n(&g->has_keyvals, code == MPI_SUCCESS, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&g->lock);
+  return code;
+}
+
+struct quadrille_channel* quadrille_channel_of(MPI_Comm comm) {
+  void* attribute = NULL;
+  int found = 0;
+  if (MPI_Comm_get_attr(comm, quadrille_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
+      !found)
+    return NULL;
+  return attribute;
+}
+
+/* A communicator of the same processes, in the same order, without the user's attributes; of two groups,
+ * the one behind the other. */
+static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
+  MPI_Group group;
+  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
+  if (code != MPI_SUCCESS) return code;
+  if (inter) {
+    code = MPI_Intercomm_merge(comm, 0, result);
+  } else {
+    code = MPI_Comm_group(comm, &group);
+    if (code != MPI_SUCCESS) return code;
+    code = MPI_Comm_create(comm, group, result);
+    MPI_Group_free(&group);
+  }
+  if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN);
+  return code;
+}
+
+int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
+                           struct quadrille_channel** result) {
+  *result = quadrille_channel_of(comm);
+  if (*result) return MPI_SUCCESS;
+  MPI_Comm private = MPI_COMM_NULL;
+  const int code = private_communicator(comm, &private);
+  if (code != MPI_SUCCESS) return code;
+  struct quadrille_channel* channel = calloc(1, sizeof *channel);
+  if (!channel) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+  if (!quadrille_all_well(private, offer) || !channel) {
+    MPI_Comm_free(&private);
+    free(channel);
+    return MPI_SUCCESS;
+  }
+  channel->comm = private;
+  pthread_mutex_lock(&quadrille_global.lock);
+  channel->next = quadrille_global.channels;
+  if (channel->next) channel->next->previous = channel;
+  quadrille_global.channels = channel;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  *result = channel;
+  return MPI_Comm_set_attr(comm, quadrille_global.channel_keyval, channel);
+}
