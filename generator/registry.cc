@@ -2,6 +2,7 @@
 #include "generator/registry.h"
 
 #include "generator/algorithms.h"
+#include "generator/programs.h"
 #include "schedule/text.h"
 
 namespace quadrille {
@@ -15,28 +16,31 @@ Option self_loops_option() {
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> kAlgorithms = {factor(),
-                                                     factor_even(),
-                                                     xor_exchange(),
-                                                     linear(),
-                                                     spread_out(),
-                                                     scattered(),
-                                                     pairwise(),
-                                                     bruck_alltoall(),
-                                                     tuna(),
-                                                     hierarchical_factor(),
-                                                     hierarchical_circle(),
-                                                     tuna_coalesced(),
-                                                     tuna_staggered(),
-                                                     hierarchical_overlapped(),
-                                                     linear_ring(),
-                                                     blocked_ring(),
-                                                     blocked_ring_nodes(),
-                                                     blocked_ring_blocking(),
-                                                     bruck(),
-                                                     recursive_doubling(),
-                                                     neighbor_exchange(),
-                                                     direct_alltoall_groups()};
+  static const std::vector<Algorithm> kAlgorithms = [] {
+    std::vector<Algorithm> all = {factor(),
+                                  factor_even(),
+                                  xor_exchange(),
+                                  linear(),
+                                  spread_out(),
+                                  scattered(),
+                                  pairwise(),
+                                  bruck_alltoall(),
+                                  tuna(),
+                                  hierarchical_factor(),
+                                  hierarchical_circle(),
+                                  tuna_coalesced(),
+                                  tuna_staggered(),
+                                  hierarchical_overlapped(),
+                                  linear_ring(),
+                                  blocked_ring(),
+                                  blocked_ring_nodes(),
+                                  blocked_ring_blocking(),
+                                  bruck(),
+                                  recursive_doubling(),
+                                  neighbor_exchange()};
+    for (Algorithm& algorithm : written_algorithms()) all.push_back(std::move(algorithm));
+    return all;
+  }();
   return kAlgorithms;
 }
 

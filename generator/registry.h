@@ -4,6 +4,7 @@
 #ifndef QUADRILLE_GENERATOR_REGISTRY_H_
 #define QUADRILLE_GENERATOR_REGISTRY_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,8 +47,8 @@ struct Algorithm {
   std::vector<Option> options;
   // The program in its text form (schedule/text.h), and what is claimed and proven of it
   // (verifier/prove/proof.h); nullptr where no proof is known.
-  std::string (*program)(const Choices& choices);
-  std::string (*proof)(const Choices& choices);
+  std::function<std::string(const Choices& choices)> program;
+  std::function<std::string(const Choices& choices)> proof;
   std::vector<Number> numbers = {};
   int groups = 1;  // 2: between groups, on an intercommunicator
 };

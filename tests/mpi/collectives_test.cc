@@ -419,7 +419,7 @@ void run(const std::string& path, Setting s, unsigned seed) {
   options.window = seed % 3 == 0 ? 0 : static_cast<int>(seed % 3);
   options.synchronous = static_cast<int>(seed % 2);
   ASSERT_EQ(quadrille_bind(schedule, s.comm, &options), MPI_SUCCESS);
-  if (getenv("QTRACE") && rank_in(MPI_COMM_WORLD) == 0) {
+
     printf("%s\n", path.c_str());
     fflush(stdout);
   }
