@@ -46,8 +46,9 @@ std::optional<Collective> served_collective(const std::string& name) {
 Result<const Algorithm*> find(const GenerateArguments& arguments) {
   const auto collective = served_collective(arguments.collective);
   if (!collective)
-    return Error{fmt::format("'{}' is no collective that schedules are generated for; try {}",
-                             arguments.collective, collective_names(" or "))};
+    return Error{
+        fmt::format("'{}' is no collective that schedules are generated for; choose one of {}",
+                    arguments.collective, collective_names(", "))};
   const int groups = groups_of(arguments);
   const Algorithm* algorithm = find_algorithm(*collective, arguments.algorithm, groups);
   if (algorithm) return algorithm;

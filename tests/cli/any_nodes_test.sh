@@ -100,9 +100,9 @@ refuses '--remote-nodes: give the nodes of both groups, or any for both' \
   between --nodes any --remote-nodes 2 --out x.qs
 refuses '--algorithm: direct for alltoall is for two groups; give the nodes of the other with --remote-nodes' \
   between --nodes 3 --out x.qs
-refuses '--algorithm: factor for alltoall is for one group; leave out --remote-nodes' \
-  generate factor --nodes 3 --remote-nodes 2 --out x.qs
-refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct" \
+refuses '--algorithm: xor for alltoall is for one group; leave out --remote-nodes' \
+  generate xor --nodes 3 --remote-nodes 2 --out x.qs
+refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
   generate factory --nodes 3 --remote-nodes 2 --out x.qs
 refuses 'auto is for alltoall on one group; name an algorithm and its numbers' \
   generate auto --nodes 3 --remote-nodes 2 --bytes 8 --out x.qs

@@ -253,8 +253,8 @@ refuses "--algorithm: 'fastest' is not known for alltoall; choose one of factor,
   generate fastest --nodes 4 --out x.qs
 refuses "'alltoal' is no collective that schedules are generated for; try alltoall" \
   "$generator" generate alltoal --algorithm factor --nodes 4 --out x.qs
-refuses "'scatter' is no collective that schedules are generated for; try alltoall or allgather" \
-  "$generator" generate scatter --algorithm factor --nodes 4 --out x.qs
+refuses "'scattering' is no collective that schedules are generated for; choose one of alltoall, allgather, broadcast, gather, scatter, reduce, allreduce, reduce-scatter, scan, exscan, barrier" \
+  "$generator" generate scattering --algorithm factor --nodes 4 --out x.qs
 refuses "--algorithm: 'factor' is not known for allgather; choose one of linear-ring, blocked-ring" \
   "$generator" generate allgather --algorithm factor --nodes 4 --out x.qs
 refuses '--pacing: factor has no such option' generate factor --nodes 4 --pacing token --out x.qs

@@ -167,7 +167,7 @@ TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
         }
         const Figure figure = draw(variant.program, c.job, c.call, {}, {}).value();
         const Happenings walk = of_walk(variant.program, c.job, c.call);
-        ASSERT_FALSE(walk.empty());
+        ASSERT_FALSE(walk.empty()) << figure.title;
         EXPECT_EQ(of_figure(figure), walk) << figure.title;
         EXPECT_EQ(of_text(as_text(figure)), walk) << figure.title << "\n" << as_text(figure);
         EXPECT_EQ(of_svg(as_svg(figure)), as_drawn(figure)) << figure.title;

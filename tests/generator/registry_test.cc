@@ -14,7 +14,7 @@ TEST(Registry, FindsEveryAlgorithmByItsNameAndNoOther) {
     EXPECT_EQ(find_algorithm(algorithm.collective, algorithm.name, algorithm.groups), &algorithm);
   EXPECT_EQ(find_algorithm(Collective::kAlltoall, "factory"), nullptr);
   EXPECT_EQ(find_algorithm(Collective::kAllgather, "factor"), nullptr);
-  EXPECT_EQ(find_algorithm(Collective::kAlltoall, "factor", 2), nullptr);
+  EXPECT_EQ(find_algorithm(Collective::kAlltoall, "tuna", 2), nullptr);
   EXPECT_EQ(find_algorithm(Collective::kAlltoall, "direct"), nullptr);
 }
 
