@@ -251,7 +251,7 @@ refuses 'give the nodes once' generate factor --nodes '' --out x.qs
 
 refuses "--algorithm: 'fastest' is not known for alltoall; choose one of factor, factor-even, xor" \
   generate fastest --nodes 4 --out x.qs
-refuses "'alltoal' is no collective that schedules are generated for; try alltoall" \
+refuses "'alltoal' is no collective that schedules are generated for; choose one of alltoall, " \
   "$generator" generate alltoal --algorithm factor --nodes 4 --out x.qs
 refuses "'scattering' is no collective that schedules are generated for; choose one of alltoall, allgather, broadcast, gather, scatter, reduce, allreduce, reduce-scatter, scan, exscan, barrier" \
   "$generator" generate scattering --algorithm factor --nodes 4 --out x.qs

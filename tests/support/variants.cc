@@ -96,13 +96,33 @@ Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::s
   return job;
 }
 
+namespace {
+
+// Whether all ranks of a call give the same count.
+bool is_of_one_length(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllreduce || collective == Collective::kScan ||
+         collective == Collective::kExscan;
+}
+
+// Whether its requirements hold of the call.
+bool serves(const Variant& variant, const Case& c) {
+  for (int64_t group = 0; group < variant.program.groups; ++group)
+    if (!bind(variant.program, c.job, c.call, group).ok()) return false;
+  return true;
+}
+
+}  // namespace
+
 Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
              int64_t block) {
   Case result{job, plain_call(variant.program, job), ""};
   for (int64_t& parameter : result.call.parameters) parameter = block;
   for (size_t group = 0; group < result.call.counts.size(); ++group)
     for (size_t i = 0; i < result.call.counts[group].size(); ++i)
-      result.call.counts[group][i] = counts[i % counts.size()];
+      result.call.counts[group][i] = is_of_one_length(variant.program.collective)
+                                         ? *std::max_element(counts.begin(), counts.end())
+                                         : counts[i % counts.size()];
   result.text = fmt::format("{} on {}", variant.name, job.groups[0].text());
   if (job.groups.size() == 2) result.text += " and " + job.groups[1].text();
   for (size_t i = 0; i < job.parameters.size(); ++i)
@@ -127,8 +147,10 @@ std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& s
     }
     for (const std::vector<int64_t>& counts : {regular, gaps, spike})
       for (const int64_t block : {1, 2}) {
-        cases.push_back(case_of(variant, job, counts, block));
-        if (cases.back().call.parameters.empty()) break;
+        Case c = case_of(variant, job, counts, block);
+        const bool has_blocks = !c.call.parameters.empty();
+        if (serves(variant, c)) cases.push_back(std::move(c));
+        if (!has_blocks) break;
       }
   }
   return cases;
