@@ -1,5 +1,5 @@
-/* mpirun -n RANKS run FILE.qs [options]: executes a schedule, checks every byte, and prints its
- * time beside the MPI library's own collective.
+/* mpirun -n RANKS run FILE.qs [options]: executes a schedule, compares every byte with what the MPI library's own
+ * collective makes, and prints the times of both.
  *
  * Both are called in turn, a barrier before each; a call takes as long as its slowest rank. Exit
  * codes: 0 all bytes right, 1 a byte was wrong, 2 bad input. */
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/quadrille.h"
+#include "tools/run_call.h"
 
 struct arguments {
   const char* file;
-  long bytes, repetitions, window, block_size;
+  long bytes, repetitions, window, block_size, root, first_group;
   int synchronous, trusted, in_place;
 };
 
@@ -24,6 +24,9 @@ static const char usage[] =
     "  --window N        steps in flight (default: the library's)\n"
     "  --synchronous     every send is an MPI_Issend\n"
     "  --in-place        call with MPI_IN_PLACE\n"
+    "  --root N          of a collective that has one, in the first of two groups (default 0)\n"
+    "  --first-group N   between groups: how many ranks the first has (default: as the schedule "
+    "says, or half)\n"
     "  --layout trusted  ranks lie node by node as in the schedule, whatever memory they share\n";
 
 /* A whole number in low .. high; the program's exit code and a sentence otherwise. */
@@ -49,6 +52,10 @@ static int parse(int count, char** words, struct arguments* a) {
       ok = number(word, value, 1, 65536, &a->window);
     } else if (strcmp(word, "--block-size") == 0) {
       ok = number(word, value, 1, INT_MAX, &a->block_size);
+    } else if (strcmp(word, "--root") == 0) {
+      ok = number(word, value, 0, INT_MAX, &a->root);
+    } else if (strcmp(word, "--first-group") == 0) {
+      ok = number(word, value, 1, INT_MAX, &a->first_group);
     } else if (strcmp(word, "--layout") == 0) {
       ok = a->trusted = value && strcmp(value, "trusted") == 0;
       if (!ok) fprintf(stderr, "run: --layout knows 'trusted' only\n");
@@ -70,34 +77,29 @@ static int parse(int count, char** words, struct arguments* a) {
   return a->file != NULL;
 }
 
-/* The byte at an offset of the block from one rank to another; target 0 where it goes to all. */
 static unsigned char pattern(int source, int target, long offset) {
   const unsigned long x = (unsigned long)source * 2654435761u + (unsigned long)target * 40503u +
                           (unsigned long)offset * 97u;
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
-struct job {
-  unsigned char *send, *receive;
-  int rank, ranks, gathers; /* gathers: an allgather, else an all-to-all */
-  const char *ours, *native;
-};
-
-static void fill(const struct job* j, long bytes) {
-  for (int target = 0; target < (j->gathers ? 1 : j->ranks); target++)
-    for (long i = 0; i < bytes; i++) j->send[target * bytes + i] = pattern(j->rank, target, i);
+/* The same at every rank of a first call: numbers that do not overflow when they are added. */
+static void fill(unsigned char* bytes, long size, int seed) {
+  for (long i = 0; i < size; i++) bytes[i] = i % 8 < 4 ? pattern(seed, 0, i) : 0;
 }
 
-/* The number of wrong bytes; the first one is named. */
-static long wrong_bytes(const struct job* j, long bytes, const char* who) {
+/* The number of bytes in which two results differ; the first one is named. */
+static long wrong_bytes(const struct call* c, const unsigned char* expected) {
   long wrong = 0;
-  for (int source = 0; source < j->ranks; source++)
-    for (long i = 0; i < bytes; i++) {
-      if (j->receive[source * bytes + i] == pattern(source, j->gathers ? 0 : j->rank, i)) continue;
-      if (wrong++ == 0)
-        fprintf(stderr, "run: %s: rank %d has a wrong byte %ld from rank %d\n", who, j->rank, i,
-                source);
-    }
+  for (long i = 0; i < c->receive_size; i++) {
+    if (c->receive[i] == expected[i]) continue;
+    if (wrong++ == 0)
+      fprintf(stderr, "run: %s and %s differ at rank %d%s, byte %ld\n", c->ours, c->native, c->rank,
+              c->groups == 1 ? ""
+              : c->is_second ? " of the second group"
+                             : " of the first group",
+              i);
+  }
   return wrong;
 }
 
@@ -111,13 +113,6 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static void prepare_in_place(const struct arguments* a, const struct job* j) {
-  if (j->gathers)
-    memcpy(j->receive + a->bytes * j->rank, j->send, (size_t)a->bytes);
-  else
-    memcpy(j->receive, j->send, (size_t)(a->bytes * j->ranks));
-}
-
 /* Where one rank's call fails, the others may be waiting for it. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
@@ -128,36 +123,32 @@ static void end_unless_well(int code) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void call(quadrille_schedule schedule, const struct arguments* a, const struct job* j,
-                 int native) {
-  const void* send = a->in_place ? MPI_IN_PLACE : j->send;
-  unsigned char* receive = j->receive;
-  const int n = (int)a->bytes;
-  const MPI_Comm comm = MPI_COMM_WORLD;
-  if (a->in_place) prepare_in_place(a, j);
-  if (native)
-    (j->gathers ? MPI_Allgather : MPI_Alltoall)(send, n, MPI_BYTE, receive, n, MPI_BYTE, comm);
-  else
-    end_unless_well((j->gathers ? quadrille_allgather : quadrille_alltoall)(
-        schedule, send, n, MPI_BYTE, receive, n, MPI_BYTE, comm));
-}
-
 /* One call: its time, on rank 0, in microseconds. */
-static double timed_call(quadrille_schedule schedule, const struct arguments* a,
-                         const struct job* j, int native) {
+static double timed_call(quadrille_schedule schedule, const struct call* c, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
-  call(schedule, a, j, native);
+  end_unless_well(call_once(c, schedule, native));
   mine = MPI_Wtime() - mine;
   MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   return slowest * 1e6;
 }
 
-static long checked_call(quadrille_schedule schedule, const struct arguments* a,
-                         const struct job* j, int native) {
-  memset(j->receive, 0xee, (size_t)(a->bytes * j->ranks + 1));
-  call(schedule, a, j, native);
-  long wrong = wrong_bytes(j, a->bytes, native ? j->native : j->ours), all = 0;
+/* Calls both, from the same bytes; returns how many of all ranks' differ. */
+static long compare_bytes(quadrille_schedule schedule, struct call* c) {
+  unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
+  int world = 0;
+  long wrong, all = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  if (!native) MPI_Abort(MPI_COMM_WORLD, 2);
+  fill(c->send, c->send_size, world);
+  fill(ours, c->receive_size, world + 1000);
+  memcpy(native, ours, (size_t)c->receive_size);
+  end_unless_well(call_once(c, schedule, 0));
+  c->receive = native;
+  end_unless_well(call_once(c, schedule, 1));
+  c->receive = ours;
+  wrong = wrong_bytes(c, native);
+  free(native);
   MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   return all;
 }
@@ -167,82 +158,122 @@ static void report(const char* what, double* times, long count) {
   printf("  %-20s %10.1f us  (%.1f to %.1f)\n", what, middle, times[0], times[count - 1]);
 }
 
-static void compare(quadrille_schedule schedule, const struct arguments* a, const struct job* j) {
+static void compare_times(quadrille_schedule schedule, const struct arguments* a,
+                          const struct call* c, int is_first) {
   const size_t size = (size_t)a->repetitions * sizeof(double);
   double *ours = malloc(size), *native = malloc(size), *ratios = malloc(size);
   for (long i = 0; i < a->repetitions && ours && native && ratios; i++) {
-    ours[i] = timed_call(schedule, a, j, 0);
-    native[i] = timed_call(schedule, a, j, 1);
+    ours[i] = timed_call(schedule, c, 0);
+    native[i] = timed_call(schedule, c, 1);
     ratios[i] = ours[i] > 0 ? native[i] / ours[i] : 0;
   }
-  if (j->rank == 0 && ours && native && ratios) {
+  if (is_first && ours && native && ratios) {
     printf("median of %ld calls of each, in turn (least to most):\n", a->repetitions);
-    report(j->ours, ours, a->repetitions);
-    report(j->native, native, a->repetitions);
-    printf("  %s / %s, pair by pair: %.2f\n", j->native, j->ours, median(ratios, a->repetitions));
+    report(c->ours, ours, a->repetitions);
+    report(c->native, native, a->repetitions);
+    printf("  %s / %s, pair by pair: %.2f\n", c->native, c->ours, median(ratios, a->repetitions));
   }
   free(ours);
   free(native);
   free(ratios);
 }
 
+/* Two groups of the ranks: as many in the first as the schedule says, or was asked for, or half of them. */
+static void split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int first = a->first_group > 0 ? (int)a->first_group
+                    : info->ranks > 0  ? (int)info->ranks
+                                       : (ranks + 1) / 2;
+  if (first >= ranks) {
+    if (rank == 0)
+      fprintf(stderr,
+              "run: the first group has %d of %d ranks; start more, or give --first-group\n", first,
+              ranks);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  MPI_Comm own;
+  c->is_second = rank >= first;
+  MPI_Comm_split(MPI_COMM_WORLD, c->is_second, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, c->is_second ? 0 : first, 1, &c->comm);
+  MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
+  MPI_Comm_free(&own);
+}
+
 /* Loads and binds; the exit code of what cannot be. */
-static int bind(const struct arguments* a, struct job* j, quadrille_schedule* schedule,
+static int bind(const struct arguments* a, struct call* c, quadrille_schedule* schedule,
                 quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
+  int length = 0, world = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
   quadrille_load_file(a->file, schedule);
+  *info = (quadrille_schedule_info){.size = sizeof *info, .groups = 1};
+  quadrille_info(*schedule, info);
+  c->comm = MPI_COMM_WORLD;
+  c->groups = info->groups;
+  if (info->groups == 2) split(a, info, c);
   const quadrille_bind_options options = {
       sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
       (int)a->window, a->synchronous, a->block_size};
-  const int code = quadrille_bind(*schedule, MPI_COMM_WORLD, &options);
+  const int code = quadrille_bind(*schedule, c->comm, &options);
   if (code != MPI_SUCCESS) {
     MPI_Error_string(code, text, &length);
-    if (j->rank == 0) fprintf(stderr, "run: %s\n", text);
+    if (world == 0) fprintf(stderr, "run: %s\n", text);
     return 2;
   }
-  info->size = sizeof *info;
-  quadrille_info(*schedule, info);
-  j->gathers = strcmp(info->collective, "allgather") == 0;
-  j->ours = j->gathers ? "quadrille_allgather" : "quadrille_alltoall";
-  j->native = j->gathers ? "MPI_Allgather" : "MPI_Alltoall";
-  return 0;
+  MPI_Comm_rank(c->comm, &c->rank);
+  MPI_Comm_size(c->comm, &c->ranks);
+  c->peers = c->ranks;
+  if (c->groups == 2) MPI_Comm_remote_size(c->comm, &c->peers);
+  c->bytes = a->bytes;
+  c->in_place = a->in_place;
+  if (call_describe(c, info->collective, (int)a->root)) return 0;
+  if (world == 0)
+    fprintf(stderr, "run: --in-place: not of a %s%s; leave it out\n", info->collective,
+            c->groups == 2 ? " between groups" : "");
+  return 2;
 }
 
-static int measure(const struct arguments* a, struct job* j, quadrille_schedule schedule,
+static int measure(const struct arguments* a, struct call* c, quadrille_schedule schedule,
                    const quadrille_schedule_info* info) {
-  fill(j, a->bytes);
-  const long wrong = checked_call(schedule, a, j, 0) + checked_call(schedule, a, j, 1);
-  if (j->rank == 0) {
-    printf("%s %s, %d ranks, %s of %ld bytes%s%s: ", info->collective, info->algorithm, j->ranks,
-           j->gathers ? "contributions" : "blocks", a->bytes,
+  int world = 0, ranks = 0;
+  const long wrong = compare_bytes(schedule, c);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (world == 0) {
+    printf("%s %s, ", info->collective, info->algorithm);
+    if (c->groups == 2)
+      printf("%d + %d ranks", c->ranks, c->peers);
+    else
+      printf("%d ranks", ranks);
+    printf(", %s of %ld bytes%s%s: ", c->unit, c->bytes,
            a->synchronous ? ", synchronous sends" : "", a->in_place ? ", in place" : "");
     printf(wrong == 0 ? "every byte is right\n" : "%ld bytes are wrong\n", wrong);
   }
-  if (wrong == 0) compare(schedule, a, j);
+  if (wrong == 0) compare_times(schedule, a, c, world == 0);
   return wrong != 0;
 }
 
 static int run(const struct arguments* a) {
-  struct job j = {0};
+  struct call c = {0};
   quadrille_schedule schedule;
   quadrille_schedule_info info;
-  MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &j.ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  int code = bind(a, &j, &schedule, &info);
+  int code = bind(a, &c, &schedule, &info);
   if (code == 0) {
-    j.send = malloc((size_t)(a->bytes * j.ranks) + 1);
-    j.receive = malloc((size_t)(a->bytes * j.ranks) + 1);
-    if (!j.send || !j.receive) {
+    c.send = malloc((size_t)c.send_size + 1);
+    c.receive = malloc((size_t)c.receive_size + 1);
+    if (!c.send || !c.receive) {
       fprintf(stderr, "run: out of memory\n");
       MPI_Abort(MPI_COMM_WORLD, 2);
       exit(2);
     }
-    code = measure(a, &j, schedule, &info);
-    free(j.send);
-    free(j.receive);
+    code = measure(a, &c, schedule, &info);
+    free(c.send);
+    free(c.receive);
   }
+  if (c.groups == 2) MPI_Comm_free(&c.comm);
   quadrille_free(&schedule);
   return code;
 }

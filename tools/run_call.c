@@ -1,0 +1,146 @@
+/* Reductions add 64-bit integers, so that every order of them leads to the same bytes. */
+#include "tools/run_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How many blocks the buffers have: the letters say p for one a peer. */
+struct collective {
+  const char *name, *mpi, *unit;
+  int sends, receives; /* blocks: 1, or one a peer, at whoever has some */
+  int (*function)(const struct call*, quadrille_schedule, int, const void*);
+  int is_rooted, root_sends, root_receives; /* who has a buffer */
+};
+
+enum { ONE = 1, ONE_A_PEER = 2 };
+
+static int count_of(const struct call* c) { return (int)(c->bytes / (long)sizeof(int64_t)); }
+
+static int alltoall(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = (int)c->bytes;
+  return native ? MPI_Alltoall(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm)
+                : quadrille_alltoall(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm);
+}
+
+static int allgather(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = (int)c->bytes;
+  return native ? MPI_Allgather(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm)
+                : quadrille_allgather(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->comm);
+}
+
+static int broadcast(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = (int)c->bytes;
+  (void)send;
+  return native ? MPI_Bcast(c->receive, n, MPI_BYTE, c->root, c->comm)
+                : quadrille_bcast(s, c->receive, n, MPI_BYTE, c->root, c->comm);
+}
+
+static int gather(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = (int)c->bytes;
+  return native ? MPI_Gather(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm)
+                : quadrille_gather(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm);
+}
+
+static int scatter(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = (int)c->bytes;
+  return native
+             ? MPI_Scatter(send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm)
+             : quadrille_scatter(s, send, n, MPI_BYTE, c->receive, n, MPI_BYTE, c->root, c->comm);
+}
+
+static int reduce(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = count_of(c);
+  return native ? MPI_Reduce(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->root, c->comm)
+                : quadrille_reduce(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->root, c->comm);
+}
+
+static int allreduce(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = count_of(c);
+  return native ? MPI_Allreduce(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
+                : quadrille_allreduce(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
+}
+
+static int reduce_scatter(const struct call* c, quadrille_schedule s, int native,
+                          const void* send) {
+  const int n = count_of(c);
+  return native ? MPI_Reduce_scatter_block(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
+                : quadrille_reduce_scatter_block(s, send, c->receive, n, MPI_INT64_T, MPI_SUM,
+                                                 c->comm);
+}
+
+static int scan(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = count_of(c);
+  return native ? MPI_Scan(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
+                : quadrille_scan(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
+}
+
+static int exscan(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  const int n = count_of(c);
+  return native ? MPI_Exscan(send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm)
+                : quadrille_exscan(s, send, c->receive, n, MPI_INT64_T, MPI_SUM, c->comm);
+}
+
+static int barrier(const struct call* c, quadrille_schedule s, int native, const void* send) {
+  (void)send;
+  return native ? MPI_Barrier(c->comm) : quadrille_barrier(s, c->comm);
+}
+
+static const struct collective collectives[] = {
+    {"alltoall", "alltoall", "blocks", ONE_A_PEER, ONE_A_PEER, alltoall, 0, 0, 0},
+    {"allgather", "allgather", "contributions", ONE, ONE_A_PEER, allgather, 0, 0, 0},
+    {"broadcast", "bcast", "messages", 0, ONE, broadcast, 0, 0, 0},
+    {"gather", "gather", "contributions", ONE, ONE_A_PEER, gather, 1, 0, 1},
+    {"scatter", "scatter", "blocks", ONE_A_PEER, ONE, scatter, 1, 1, 0},
+    {"reduce", "reduce", "contributions", ONE, ONE, reduce, 1, 0, 1},
+    {"allreduce", "allreduce", "contributions", ONE, ONE, allreduce, 0, 0, 0},
+    {"reduce-scatter", "reduce_scatter_block", "results", ONE_A_PEER, ONE, reduce_scatter, 0, 0, 0},
+    {"scan", "scan", "contributions", ONE, ONE, scan, 0, 0, 0},
+    {"exscan", "exscan", "contributions", ONE, ONE, exscan, 0, 0, 0},
+    {"barrier", "barrier", "messages", 0, 0, barrier, 0, 0, 0},
+};
+
+static int is_rooted(const struct collective* k) {
+  return k->is_rooted || strcmp(k->name, "broadcast") == 0;
+}
+
+int call_describe(struct call* c, const char* name, int root) {
+  const struct collective* k = collectives;
+  const struct collective* const end = k + sizeof collectives / sizeof *collectives;
+  while (k < end && strcmp(k->name, name) != 0) k++;
+  if (k == end) return 0;
+  c->collective = k;
+  c->unit = k->unit;
+  const int is_root = c->rank == root && !c->is_second;
+  c->root = c->groups == 1 || c->is_second ? root : is_root ? MPI_ROOT : MPI_PROC_NULL;
+  snprintf(c->ours, sizeof c->ours, "quadrille_%s", k->mpi);
+  snprintf(c->native, sizeof c->native, "MPI_%s", k->mpi);
+  c->native[4] = (char)(c->native[4] - 'a' + 'A');
+  if (strstr(name, "reduce") || strstr(name, "scan")) {
+    const long unit = (long)sizeof(int64_t);
+    c->bytes = (c->bytes + unit - 1) / unit * unit;
+  }
+  /* Between groups the second gets what the root of the first has, or the reverse. */
+  const int sends = k->root_sends ? is_root : !k->root_receives || c->groups == 1 || c->is_second;
+  const int receives =
+      k->root_receives ? is_root : !k->root_sends || c->groups == 1 || c->is_second;
+  c->send_size = sends ? c->bytes * (k->sends == ONE_A_PEER ? c->peers : k->sends) : 0;
+  c->receive_size = receives ? c->bytes * (k->receives == ONE_A_PEER ? c->peers : k->receives) : 0;
+  /* A block a rank of the own group: what is combined in the other is as long. */
+  if (strcmp(name, "reduce-scatter") == 0) {
+    c->send_size = c->bytes * c->ranks * (c->groups == 2 ? c->peers : 1);
+    c->receive_size = c->bytes * (c->groups == 2 ? c->peers : 1);
+  }
+  if (c->in_place && (c->groups == 2 || is_rooted(k) || k->receives == 0)) return 0;
+  if (c->in_place && c->send_size > c->receive_size) c->receive_size = c->send_size;
+  return 1;
+}
+
+int call_once(const struct call* c, quadrille_schedule schedule, int native) {
+  struct call one = *c;
+  if (c->in_place && c->collective->function == allgather)
+    memcpy(c->receive + c->bytes * c->rank, c->send, (size_t)c->bytes);
+  else if (c->in_place)
+    memcpy(c->receive, c->send, (size_t)c->send_size);
+  if (c->collective->function == reduce_scatter && c->groups == 2) one.bytes = c->bytes * c->peers;
+  return c->collective->function(&one, schedule, native, c->in_place ? MPI_IN_PLACE : c->send);
+}
