@@ -104,10 +104,11 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     return "MPI_IN_PLACE means nothing between groups";
   if (a->in_place && quadrille_is_rooted(&binding->loaded->program) && a->root != binding->own)
     return "MPI_IN_PLACE means something at the root alone";
-  if (receives > 0 && collective == QUADRILLE_REDUCE_SCATTER)
+  const int looks = receives > 0 || a->in_place;
+  if (looks && collective == QUADRILLE_REDUCE_SCATTER)
     wrong = check_results(&a->receive, (int)binding->place.ranks, error_class);
-  else if (receives > 0)
-    wrong = check_side(&a->receive, receives, error_class);
+  else if (looks)
+    wrong = check_side(&a->receive, receives > 0 ? receives : 1, error_class);
   if (!wrong && sends > 0 && !a->in_place) wrong = check_side(&a->send, sends, error_class);
   if (wrong) return wrong;
   if (a->in_place || sends == 0) a->send = a->receive;

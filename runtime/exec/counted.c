@@ -92,8 +92,7 @@ static int unpack_all(const struct quadrille_counted* g) {
   const struct quadrille_binding* b = g->binding;
   const struct quadrille_program* program = &b->loaded->program;
   int code = MPI_SUCCESS;
-  /* The one receives nothing; the other has what it would. */
-  if (program->collective == QUADRILLE_EXSCAN && b->place.rank == 0) return code;
+  /* It has what it would receive. */
   if (program->collective == QUADRILLE_BROADCAST && known_of(g, QUADRILLE_PIECE_SEND)->blocks > 0)
     return code;
   for (int32_t i = 0; i < known_of(g, QUADRILLE_PIECE_RECEIVE)->blocks && code == MPI_SUCCESS; i++)

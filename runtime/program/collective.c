@@ -61,6 +61,7 @@ void quadrille_block_counts(const struct quadrille_program* program,
       *send = is_leaf;
       *receive = is_root;
       break;
+    case QUADRILLE_EXSCAN: *receive = place->rank > 0; break; /* nothing comes before rank 0 */
     case QUADRILLE_BARRIER: *send = *receive = 0; break;
     default: break;
   }

@@ -421,10 +421,6 @@ void run(const std::string& path, Setting s, unsigned seed) {
   options.window = seed % 3 == 0 ? 0 : static_cast<int>(seed % 3);
   options.synchronous = static_cast<int>(seed % 2);
   ASSERT_EQ(quadrille_bind(schedule, s.comm, &options), MPI_SUCCESS);
-
-    printf("%s\n", path.c_str());
-    fflush(stdout);
-  }
   const std::string collective = info.collective;
   const Schedules with{schedule, info.commutative != 0};
   if (collective == "broadcast") bcast(schedule, s, seed);
