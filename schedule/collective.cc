@@ -56,6 +56,11 @@ bool exists_between_groups(Collective collective) {
 }
 
 // The receive buffer of an exclusive scan is not significant at rank 0.
+bool is_bystander(Collective collective, const Place& place) {
+  return rooted(collective) && place.intercommunicator() && place.group == 0 &&
+         place.rank != place.root;
+}
+
 int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
   const bool send = buffer == Buffer::kSend;
   switch (collective) {

@@ -66,6 +66,9 @@ std::string purpose_of(Collective collective, int groups);
 bool reduces(Collective collective);
 // True where one rank plays a part of its own.
 bool rooted(Collective collective);
+// Between groups, a rank beside the root (MPI_PROC_NULL is its root): it does not know who that is, and does
+// nothing.
+bool is_bystander(Collective collective, const Place& place);
 
 // True where the length of a block is known to the two ranks alone that it goes between, so that what others
 // carry has to be `sized`; of all other collectives every rank knows all lengths.

@@ -243,6 +243,9 @@ class Executor {
                        message.head.remote ? place.remote_ranks : place.ranks));
     } else if (message.peer == context.process) {
       fail(Property::kSelfMessage, context, {}, "sends to itself");
+    } else if (is_bystander(program_.collective, place)) {
+      fail(Property::kRole, context, {},
+           "has a message, though MPI does not tell it who the root of its group is");
     } else if (int64_t& last = (send ? last_sent_ : last_received_)[message.peer]; last == posts_) {
       fail(Property::kOrder, context, {message.peer},
            fmt::format("has two messages in one direction with {} in a step",

@@ -33,6 +33,7 @@ constexpr std::array<Wording, kPropertyCount> kWordings = {{
     {"overlap", "steps in flight together touch no block in common"},
     {"in-place", "each block is sent no later than it is overwritten"},
     {"barrier", "no rank leaves before every rank has come"},
+    {"role", "of the root's group, the root alone has messages"},
 }};
 
 }  // namespace

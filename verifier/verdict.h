@@ -33,8 +33,9 @@ enum class Property : uint8_t {
   kOverlap,       // steps that may be in flight together touch one block
   kInPlace,       // a block is overwritten before it is sent, against the claim
   kBarrier,       // a rank leaves a barrier before it has heard of all
+  kRole,          // a rank of the root's group that is not the root has a message
 };
-inline constexpr int kPropertyCount = 21;
+inline constexpr int kPropertyCount = 22;
 
 // One word, as in "refuted: coverage".
 std::string_view property_name(Property property);

@@ -6,6 +6,8 @@
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
 
+static const char* const not_between = "MPI_IN_PLACE means nothing between groups";
+
 static int has_negative(const struct quadrille_side* side, int ranks) {
   int64_t all = 0;
   if (side->counts)
@@ -100,8 +102,7 @@ static const char* check_arguments(const struct quadrille_binding* binding,
   const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
   if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
-  if (a->in_place && binding->place.remote_ranks > 0)
-    return "MPI_IN_PLACE means nothing between groups";
+  if (a->in_place && binding->place.remote_ranks > 0) return not_between;
   if (a->in_place && quadrille_is_rooted(&binding->loaded->program) && a->root != binding->own)
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
@@ -211,16 +212,23 @@ int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
 static int make_persistent(quadrille_schedule schedule, struct quadrille_side* send,
                            struct quadrille_side* receive, MPI_Comm comm,
                            quadrille_request* request) {
-  int ranks = 0, error_class = MPI_SUCCESS;
+  int ranks = 0, inter = 0, error_class = MPI_SUCCESS;
   if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
     return quadrille_bind(schedule, comm, NULL);
-  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_test_inter(comm, &inter);
+  if (inter)
+    MPI_Comm_remote_size(comm, &ranks);
+  else
+    MPI_Comm_size(comm, &ranks);
   const int in_place = send->base == MPI_IN_PLACE;
   const char* wrong = check_side(receive, ranks, &error_class);
   if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
   if (receive->base == MPI_IN_PLACE) {
     error_class = MPI_ERR_BUFFER;
     wrong = misplaced;
+  } else if (in_place && inter) {
+    error_class = MPI_ERR_BUFFER;
+    wrong = not_between;
   }
   if (!request) {
     error_class = MPI_ERR_ARG;

@@ -145,14 +145,19 @@ const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
                                     const struct quadrille_side* send,
                                     const struct quadrille_side* receive, int64_t* lengths,
                                     char text[QUADRILLE_TEXT], int* code) {
-  const int ranks = (int)binding->place.ranks;
-  int64_t* comes = lengths + ranks;
-  for (int rank = 0; rank < ranks; rank++) lengths[rank] = length_of(send, rank);
+  const struct quadrille_place* place = &binding->place;
+  const int all = (int)(place->ranks + place->remote_ranks);
+  const int is_remote = place->remote_ranks > 0;
+  const int first = is_remote ? binding->first_remote : 0;
+  const int ranks = (int)(is_remote ? place->remote_ranks : place->ranks);
+  int64_t* comes = lengths + all;
+  memset(lengths, 0, (size_t)all * sizeof *lengths);
+  for (int rank = 0; rank < ranks; rank++) lengths[first + rank] = length_of(send, rank);
   *code = MPI_Alltoall(lengths, 1, MPI_INT64_T, comes, 1, MPI_INT64_T, binding->comm);
   for (int rank = 0; *code == MPI_SUCCESS && rank < ranks; rank++) {
     const int64_t room = length_of(receive, rank);
-    if (comes[rank] == room) continue;
-    quadrille_name_lengths(text, rank, comes[rank], binding->own, room);
+    if (comes[first + rank] == room) continue;
+    quadrille_name_lengths(text, rank, comes[first + rank], binding->own - binding->first, room);
     return text;
   }
   return NULL;
@@ -161,7 +166,8 @@ const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
 int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
                               const struct quadrille_side* send,
                               const struct quadrille_side* receive) {
-  int64_t* lengths = malloc(2 * (size_t)binding->place.ranks * sizeof *lengths);
+  const struct quadrille_place* place = &binding->place;
+  int64_t* lengths = malloc(2 * (size_t)(place->ranks + place->remote_ranks) * sizeof *lengths);
   char text[QUADRILLE_TEXT];
   const char* error = NULL;
   int code = agree(binding, comm, MPI_ERR_NO_MEM, lengths ? NULL : quadrille_no_memory);

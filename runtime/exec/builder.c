@@ -196,6 +196,8 @@ static void take_known_copy(struct quadrille_builder* b, const struct quadrille_
   if (from.high - from.low != target.high - target.low)
     return quadrille_builder_refuse(b, "it copies a block to one of another length");
   if (from.place == target.place && from.low == target.low && !combines) return;
+  if (b->gathers && to->buffer == QUADRILLE_PIECE_RECEIVE && to->block == b->own_block)
+    return quadrille_builder_refuse(b, "it copies over this rank's own contribution");
   struct quadrille_copy* copy = add_copy(b);
   if (!copy) return;
   *copy = (struct quadrille_copy){from, target, QUADRILLE_NO_BUFFER, combines, !is_new};

@@ -52,8 +52,7 @@ int quadrille_uncounted_run(struct quadrille_binding* binding,
   int error_class = MPI_SUCCESS;
   const char* error = prepare_call(binding, arguments, &error_class);
   if (error) return quadrille_error(comm, error_class, "%s", error);
-  if (binding->compares && binding->call->builder.goes_by_rank &&
-      binding->place.remote_ranks == 0) {
+  if (binding->compares && binding->call->builder.goes_by_rank) {
     const int code = quadrille_compare_lengths(binding, comm, send, receive);
     if (code != MPI_SUCCESS) return code;
   }
@@ -140,7 +139,9 @@ static const char* prepare(struct quadrille_persistent* persistent,
   struct quadrille_binding* binding = persistent->binding;
   struct quadrille_call* c = &persistent->call;
   const char* error = quadrille_call_open(c, binding, in_place, 1);
-  persistent->lengths = malloc(2 * (size_t)binding->place.ranks * sizeof *persistent->lengths);
+  const struct quadrille_place* place = &binding->place;
+  persistent->lengths =
+      malloc(2 * (size_t)(place->ranks + place->remote_ranks) * sizeof *persistent->lengths);
   *error_class = !error || error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
   if (!error && !persistent->lengths) error = quadrille_no_memory;
   if (error) return error;

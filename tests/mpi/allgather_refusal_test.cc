@@ -74,18 +74,13 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
                        "`generator show` prints behind 'require'");
 }
 
-TEST_F(AllgatherRefused, SchedulesOfMoreThanTheLibraryRuns) {
-  expect_unbound(Schedule(path("broken", "temporary")), trusted(), MPI_ERR_UNSUPPORTED_OPERATION,
-                 "allgather schedules without sized messages and temporary blocks");
-}
-
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
   const std::pair<const char*, const char*> why[] = {
       {"beyond", "it names a range that is not in its block"},
       {"block_too_many", "it names a block that is not there"},
       {"downwards", "its steps are not in order"},
       {"endless", "its loops do not end in reasonable time"},
-      {"foreign_copy", "it copies a foreign block"},
+      {"foreign_copy", "it copies over this rank's own contribution"},
       {"over_own", "it receives over this rank's own contribution"},
       {"over_own_once", "it receives over this rank's own contribution"},
       {"to_itself", "it sends to, or receives from, a rank that is not there"}};

@@ -87,13 +87,6 @@ TEST_F(Refusal, OfDifferentSchedules) {
                  "ranks bring different schedules; load the same file everywhere");
 }
 
-TEST_F(Refusal, OfSchedulesForAnotherCollective) {
-  quadrille_schedule other;
-  ASSERT_EQ(quadrille_load_file("tests/mpi/unserved/shape-broadcast_tree", &other), MPI_SUCCESS);
-  expect_refused(other, nullptr, MPI_ERR_UNSUPPORTED_OPERATION, "for another collective");
-  quadrille_free(&other);
-}
-
 TEST_F(Refusal, OfSchedulesThatForwardWhatIsNotThere) {
   const std::tuple<const char*, int, const char*> why[] = {
       {"beyond_blocks", MPI_ERR_INTERN, "it names a block that is not there"},

@@ -20,6 +20,7 @@
 namespace quadrille::verifier {
 namespace {
 
+constexpr size_t kMutantStride = 3;
 constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
 constexpr int64_t kFewStatements = 1 << 16, kStatements = 1 << 20, kManyStatements = 1 << 25;
@@ -37,7 +38,8 @@ struct {
 
 std::vector<Mutant> thinned(const std::vector<Mutant>& mutants) {
   std::vector<Mutant> some;
-  for (size_t i = 0; i < mutants.size(); i += kThinning) some.push_back(mutants[i]);
+  for (size_t i = 0; i < mutants.size(); i += kThinning * one_in(kMutantStride))
+    some.push_back(mutants[i]);
   return some;
 }
 
@@ -101,7 +103,7 @@ void print(const std::string& name, const Tally& tally) {
              tally.streamed, properties);
 }
 
-// Every mutant on at least one of the cases.
+// Each mutant that is taken, on at least one of the cases.
 void judge_all(const Program& program, const std::string& name, const std::vector<Case>& cases) {
   const size_t stride = std::min(one_in(kCaseStride), std::max<size_t>(cases.size(), 1));
   Tally tally;

@@ -1,4 +1,4 @@
-// What is wrong about barriers and scans.
+// What is wrong about barriers, scans, and who takes part.
 #include "tests/reject/cases.h"
 
 namespace quadrille::verifier {
@@ -27,6 +27,14 @@ std::vector<Refusal> barrier_refusals() {
        kNoKey,
        {0, 1},
        "rank 0 of group 0 leaves without having heard of rank 1 of group 1",
+       "",
+       ""},
+      {"bystander",
+       {{2}, {1}},
+       Property::kRole,
+       1,
+       {1},
+       "MPI does not tell it who the root of its group is",
        "",
        ""},
       {"scan_without_its_own",

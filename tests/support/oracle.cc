@@ -249,6 +249,9 @@ class Oracle {
     std::vector<int> froms;  // by receive
     std::set<std::pair<int, bool>> seen;
     const Place& place = log_.places[context.process];
+    if (!action.letters.empty() && place.group == 0 && place.remote_ranks > 0 &&
+        rooted(program_.collective))
+      demand(place.rank == place.root, "the root alone of its group takes part");
     for (const Letter& letter : action.letters) {
       const int64_t ranks = letter.head.remote ? place.remote_ranks : place.ranks;
       demand(0 <= letter.head.peer && letter.head.peer < ranks, "no such rank");
