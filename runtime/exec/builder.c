@@ -178,6 +178,12 @@ static inline struct quadrille_copy* add_copy(struct quadrille_builder* b) {
   return &plan->copies[plan->copy_count++];
 }
 
+/* Whether it is of what an allgather's rank contributes. */
+static int is_own(const struct quadrille_builder* b, const struct quadrille_piece* piece) {
+  return piece->buffer == QUADRILLE_PIECE_SEND ||
+         (piece->buffer == QUADRILLE_PIECE_RECEIVE && piece->block == b->own_block);
+}
+
 /* One between blocks of known lengths. */
 static void take_known_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
   const int combines = event->kind == QUADRILLE_EVENT_REDUCE_LEFT    ? QUADRILLE_ON_THE_LEFT
@@ -195,9 +201,9 @@ static void take_known_copy(struct quadrille_builder* b, const struct quadrille_
   if (b->error) return;
   if (from.high - from.low != target.high - target.low)
     return quadrille_builder_refuse(b, "it copies a block to one of another length");
-  if (from.place == target.place && from.low == target.low && !combines) return;
-  if (b->gathers && to->buffer == QUADRILLE_PIECE_RECEIVE && to->block == b->own_block)
+  if (b->gathers && is_own(b, to) && !is_own(b, &event->piece))
     return quadrille_builder_refuse(b, "it copies over this rank's own contribution");
+  if (from.place == target.place && from.low == target.low && !combines) return;
   struct quadrille_copy* copy = add_copy(b);
   if (!copy) return;
   *copy = (struct quadrille_copy){from, target, QUADRILLE_NO_BUFFER, combines, !is_new};

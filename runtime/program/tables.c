@@ -150,18 +150,12 @@ static const char* name_requirement(struct quadrille_tables* tables,
   if (program->needs[0])
     snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
              program->algorithm, program->needs, ranks);
-  else if (program->depends_on_call)
-    snprintf(
-        tables->refusal, sizeof tables->refusal,
-        "%s does not serve these counts: condition %d does not hold of those that `generator show` "
-        "prints behind 'require'",
-        program->algorithm, index + 1);
   else
     snprintf(
         tables->refusal, sizeof tables->refusal,
-        "%s does not serve %lld ranks with its parameters: condition %d does not hold of those "
+        "%s does not serve %lld ranks with its parameters%s: condition %d does not hold of those "
         "that `generator show` prints behind 'require'",
-        program->algorithm, ranks, index + 1);
+        program->algorithm, ranks, program->depends_on_call ? " and these counts" : "", index + 1);
   return tables->refusal;
 }
 

@@ -68,10 +68,11 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
   if (all() % 2 == 0)
     EXPECT_EQ(quadrille_bind(even, comm_, &options), MPI_SUCCESS);
   else
-    expect_unbound(even, options, MPI_ERR_TOPOLOGY,
-                   "even does not serve " + std::to_string(all()) +
-                       " ranks with its parameters: condition 1 does not hold of those that "
-                       "`generator show` prints behind 'require'");
+    expect_unbound(
+        even, options, MPI_ERR_TOPOLOGY,
+        "even does not serve " + std::to_string(all()) +
+            " ranks with its parameters and these counts: condition 1 does not hold of those that "
+            "`generator show` prints behind 'require'");
 }
 
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
