@@ -1,4 +1,4 @@
-// MPI's collectives, each of which waits for all ranks, and error codes.
+// MPI's collectives, each of which waits for all ranks.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -22,13 +22,13 @@ void meet(Communicator& comm, const std::string& name, void* argument,
   if (meeting.arrived == 0) meeting.name = name;
   if (meeting.name != name)
     problem(fmt::format("this rank calls {} where another calls {}", name, meeting.name));
-  meeting.arguments[static_cast<size_t>(comm.rank)] = argument;
-  if (++meeting.arrived == comm.size()) {
+  meeting.arguments[static_cast<size_t>(comm.place)] = argument;
+  if (++meeting.arrived == comm.all()) {
     act(meeting.arguments);
     meeting.is_over = true;
   }
   wait_until([&meeting] { return meeting.is_over; }, "all ranks to call " + name);
-  if (++meeting.left == comm.size()) context->meetings.erase(number);
+  if (++meeting.left == comm.all()) context->meetings.erase(number);
 }
 
 namespace {
@@ -38,50 +38,32 @@ struct Sides {
   void* out;
 };
 
-bool is_unsigned(MPI_Datatype type) {
-  return type == MPI_UINT64_T || type == MPI_UINT32_T || type == MPI_UNSIGNED ||
-         type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_BYTE ||
-         type == MPI_UINT8_T || type == MPI_UNSIGNED_CHAR;
+// Of a collective that is simulated on one group alone.
+Communicator* find_group(MPI_Comm handle) {
+  Communicator* const comm = find_communicator(handle);
+  check(!comm || !comm->is_between_groups(), "this collective between groups is not simulated");
+  return comm;
 }
 
-template <typename T>
-T combine(MPI_Op op, T a, T b) {
-  switch (op) {
-    case MPI_MAX: return std::max(a, b);
-    case MPI_MIN: return std::min(a, b);
-    case MPI_SUM: return static_cast<T>(a + b);
-    case MPI_LAND: return a && b;
-    case MPI_LOR: return a || b;
-    case MPI_BAND: return static_cast<T>(a & b);
-    case MPI_BOR: return static_cast<T>(a | b);
-    default: check(false, "this operator is not simulated"); return a;
+const void* input_of(const void* argument) {
+  const Sides& sides = *static_cast<const Sides*>(argument);
+  return sides.in == MPI_IN_PLACE ? sides.out : sides.in;
+}
+
+// What those bring, in their order, combined.
+std::vector<char> reduce(const std::vector<void*>& those, int count, MPI_Datatype type, MPI_Op op) {
+  const auto bytes = static_cast<size_t>(count * type_of(type)->size);
+  std::vector<char> result(bytes), left(bytes);
+  for (size_t i = those.size(); i-- > 0 && bytes > 0;) {
+    std::memcpy(i + 1 == those.size() ? result.data() : left.data(), input_of(those[i]), bytes);
+    if (i + 1 < those.size()) combine(left.data(), result.data(), count, type, op);
   }
+  return result;
 }
 
-template <typename T>
-void reduce_as(const std::vector<void*>& all, int count, MPI_Op op) {
-  std::vector<T> result(static_cast<size_t>(count)), next(result);
-  for (size_t r = 0; r < all.size(); ++r) {
-    const Sides& sides = *static_cast<Sides*>(all[r]);
-    const void* const in = sides.in == MPI_IN_PLACE ? sides.out : sides.in;
-    if (count > 0) std::memcpy(next.data(), in, sizeof(T) * next.size());
-    for (size_t i = 0; i < next.size(); ++i)
-      result[i] = r == 0 ? next[i] : combine(op, result[i], next[i]);
-  }
-  for (void* argument : all)
-    if (count > 0)
-      std::memcpy(static_cast<Sides*>(argument)->out, result.data(), sizeof(T) * result.size());
-}
-
-void reduce(const std::vector<void*>& all, int count, MPI_Datatype type, MPI_Op op) {
-  const auto size = type_of(type)->size;
-  const bool is_positive = is_unsigned(type);
-  if (size == 8 && is_positive) return reduce_as<uint64_t>(all, count, op);
-  if (size == 8) return reduce_as<int64_t>(all, count, op);
-  if (size == 4 && is_positive) return reduce_as<uint32_t>(all, count, op);
-  if (size == 4) return reduce_as<int32_t>(all, count, op);
-  check(size == 1, "integers of this size are not simulated");
-  return reduce_as<uint8_t>(all, count, op);
+void give(const std::vector<void*>& those, const std::vector<char>& bytes) {
+  for (void* argument : those)
+    if (!bytes.empty()) std::memcpy(static_cast<Sides*>(argument)->out, bytes.data(), bytes.size());
 }
 
 int64_t bytes_of(int count, MPI_Datatype type) { return count * type_of(type)->size; }
@@ -106,12 +88,20 @@ int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_O
   if (!comm) return MPI_ERR_COMM;
   Sides sides{in, out};
   meet(*comm, fmt::format("allreduce of {} bytes", bytes_of(count, type)), &sides,
-       [&](std::vector<void*>& all) { reduce(all, count, type, op); });
+       [&](std::vector<void*>& all) {
+         // Between groups, each has the other's result.
+         const auto middle = all.begin() + comm->context->low;
+         const std::vector<void*> low(all.begin(), middle), high(middle, all.end());
+         const std::vector<char> of_high = reduce(high, count, type, op);
+         const std::vector<char> of_low = reduce(low, count, type, op);
+         give(high, low.empty() ? of_high : of_low);
+         give(low, of_high);
+       });
   return MPI_SUCCESS;
 }
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm handle) {
-  Communicator* const comm = find_communicator(handle);
+  Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   meet(*comm, fmt::format("broadcast of {} bytes", bytes_of(count, type)), buffer,
        [&](std::vector<void*>& all) {
@@ -124,7 +114,7 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm han
 
 int MPI_Allgather(const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
                   MPI_Comm handle) {
-  Communicator* const comm = find_communicator(handle);
+  Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(in != MPI_IN_PLACE, "an allgather in place is not simulated");
   Sides sides{in, out};
@@ -140,7 +130,7 @@ int MPI_Allgather(const void* in, int count, MPI_Datatype type, void* out, int, 
 
 int MPI_Alltoall(const void* in, int count, MPI_Datatype type, void* out, int, MPI_Datatype,
                  MPI_Comm handle) {
-  Communicator* const comm = find_communicator(handle);
+  Communicator* const comm = find_group(handle);
   if (!comm) return MPI_ERR_COMM;
   quadrille::check(in != MPI_IN_PLACE, "an all-to-all in place is not simulated");
   Sides sides{in, out};

@@ -44,7 +44,8 @@ struct SplitArgument {
 };
 
 int split(Communicator& comm, const char* name, int color, int key, MPI_Comm* result) {
-  SplitArgument mine{color, key, comm.rank, MPI_COMM_NULL};
+  quadrille::check(!comm.is_between_groups(), "intercommunicators are not split here");
+  SplitArgument mine{color, key, comm.rank(), MPI_COMM_NULL};
   meet(comm, name, &mine, [&](std::vector<void*>& all) {
     std::map<int, std::vector<SplitArgument*>> by_color;
     for (void* argument : all) {
@@ -79,8 +80,8 @@ void delete_attributes(MPI_Comm handle, Communicator& comm) {
 
 }  // namespace
 
-std::shared_ptr<Context> make_context(std::vector<int> members) {
-  return std::make_shared<Context>(Context{world->contexts++, std::move(members), {}});
+std::shared_ptr<Context> make_context(std::vector<int> members, int low) {
+  return std::make_shared<Context>(Context{world->contexts++, std::move(members), low, {}});
 }
 
 MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined) {
@@ -88,11 +89,49 @@ MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_
   const auto& members = context->members;
   made->owner = owner;
   made->is_predefined = is_predefined;
-  made->rank = static_cast<int>(std::find(members.begin(), members.end(), owner) - members.begin());
+  made->place =
+      static_cast<int>(std::find(members.begin(), members.end(), owner) - members.begin());
   made->context = std::move(context);
   communicators.push_back(std::move(made));
   return static_cast<MPI_Comm>(kCommunicators + first_handle +
                                static_cast<unsigned>(communicators.size() - 1));
+}
+
+namespace {
+
+// All ranks, in that order, in one communicator.
+struct MergeArgument {
+  int high;
+  MPI_Comm result;
+};
+
+MPI_Comm make_of_all(Communicator& comm, const char* name, int high, int low,
+                     const std::function<std::vector<int>(bool is_low_high)>& order) {
+  MergeArgument mine{high, MPI_COMM_NULL};
+  meet(comm, name, &mine, [&](std::vector<void*>& all) {
+    const auto is_high = [&](size_t place) {
+      return static_cast<MergeArgument*>(all[place])->high != 0;
+    };
+    const auto first = static_cast<size_t>(comm.context->low);
+    for (size_t i = 1; i < all.size(); ++i)
+      if (i != first && is_high(i) != is_high(i - 1))
+        problem("ranks of a group disagree on whether it is the high one");
+    // MPI leaves it open where both groups say the same.
+    const bool swaps = is_high(0) == is_high(first) ? world->random() % 2 : is_high(0);
+    const auto context = make_context(order(swaps), low);
+    for (size_t i = 0; i < all.size(); ++i)
+      static_cast<MergeArgument*>(all[i])->result =
+          make_communicator(context, comm.context->members[i]);
+  });
+  at(mine.result)->handler = comm.handler;
+  return mine.result;
+}
+
+}  // namespace
+
+MPI_Comm make_groups(MPI_Comm handle, int low) {
+  Communicator& comm = *find_communicator(handle);
+  return make_of_all(comm, "groups", 0, low, [&](bool) { return comm.context->members; });
 }
 
 Communicator* find_communicator(MPI_Comm handle) {
@@ -140,7 +179,7 @@ extern "C" {
 int MPI_Comm_rank(MPI_Comm handle, int* rank) {
   const Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
-  *rank = comm->rank;
+  *rank = comm->rank();
   return MPI_SUCCESS;
 }
 
@@ -152,8 +191,29 @@ int MPI_Comm_size(MPI_Comm handle, int* size) {
 }
 
 int MPI_Comm_test_inter(MPI_Comm handle, int* flag) {
-  *flag = 0;
-  return find_communicator(handle) ? MPI_SUCCESS : MPI_ERR_COMM;
+  const Communicator* const comm = find_communicator(handle);
+  *flag = comm && comm->is_between_groups();
+  return comm ? MPI_SUCCESS : MPI_ERR_COMM;
+}
+
+int MPI_Comm_remote_size(MPI_Comm handle, int* size) {
+  const Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
+  *size = comm->remote_size();
+  return MPI_SUCCESS;
+}
+
+int MPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
+  Communicator* const comm = find_communicator(handle);
+  if (!comm) return MPI_ERR_COMM;
+  if (!comm->is_between_groups()) return raise(handle, MPI_ERR_COMM);
+  *result = make_of_all(*comm, "merge", high, 0, [&](bool swaps) {
+    std::vector<int> members = comm->context->members;
+    if (swaps) std::rotate(members.begin(), members.begin() + comm->context->low, members.end());
+    return members;
+  });
+  return MPI_SUCCESS;
 }
 
 int MPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* result) {
@@ -173,7 +233,7 @@ int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* 
 int MPI_Comm_dup(MPI_Comm handle, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
-  const int code = split(*comm, "dup", 0, comm->rank, result);
+  const int code = split(*comm, "dup", 0, comm->rank(), result);
   for (const auto& [keyval, value] : comm->attributes) {
     const Keyval* const found = find_keyval(keyval);
     void* copied = nullptr;

@@ -122,6 +122,16 @@ void Data::fill(char byte) const {
   });
 }
 
+bool overlap(const std::vector<Interval>& one, const std::vector<Interval>& other) {
+  if (one.empty() || other.empty()) return false;
+  if (one.back().end <= other.front().start || other.back().end <= one.front().start) return false;
+  for (auto i = one.begin(), j = other.begin(); i != one.end() && j != other.end();) {
+    if (i->start < j->end && j->start < i->end) return true;
+    i->end < j->end ? ++i : ++j;
+  }
+  return false;
+}
+
 std::vector<Interval> Data::intervals() const {
   std::vector<Interval> all;
   each([&](uintptr_t address, int64_t length) {

@@ -42,6 +42,9 @@ struct Interval {
   uintptr_t start, end;
 };
 
+// Whether any of them, which ascend, is in both.
+bool overlap(const std::vector<Interval>& one, const std::vector<Interval>& other);
+
 // A buffer as calls name it.
 struct Data {
   uintptr_t base = 0;

@@ -122,6 +122,13 @@ void Attempt::expect_rest_untouched(const std::string& what) {
   from_.expect_equal(*sent_, what + ", send buffer");
 }
 
+CountedAllocations::CountedAllocations(int ranks) {
+  allocations_of_rank.assign(static_cast<size_t>(ranks), {});
+  on_switch = keep_allocations;
+}
+
+CountedAllocations::~CountedAllocations() { on_switch = nullptr; }
+
 void arm(long n) { mpi::allocations = {0, n, 0}; }
 
 bool disarm() {
@@ -209,12 +216,11 @@ void expect_classes(const Shortage& s, const Shortfall& result, int victim, long
 
 long expect_survival(const Shortage& s) {
   testing::ScopedTrace trace(__FILE__, __LINE__, s.text());
-  on_switch = keep_allocations;
   long most = 0;
   for (const int victim : {0, s.scheduled.ranks - 1})
     for (long n = 1; n < kMostAllocations; ++n) {
       Shortfall result{false, std::vector<int>(static_cast<size_t>(s.scheduled.ranks), -1)};
-      allocations_of_rank.assign(static_cast<size_t>(s.scheduled.ranks), {});
+      const CountedAllocations counted(s.scheduled.ranks);
       Ways ways = s.ways;
       ways.seed += static_cast<unsigned>(n);
       const Outcome outcome = simulate(machine_of(s.scheduled, ways),
@@ -225,7 +231,6 @@ long expect_survival(const Shortage& s) {
       most = std::max(most, n - 1);
       if (!result.happened || testing::Test::HasFailure()) break;
     }
-  on_switch = nullptr;
   return most;
 }
 

@@ -49,6 +49,15 @@ class Attempt {
   std::optional<mpi::Buffer> sent_;  // what the send buffer held
 };
 
+// While there is one, each rank of a simulation of so many has its own count of allocations.
+class CountedAllocations {
+ public:
+  explicit CountedAllocations(int ranks);
+  CountedAllocations(const CountedAllocations&) = delete;
+  CountedAllocations& operator=(const CountedAllocations&) = delete;
+  ~CountedAllocations();
+};
+
 // Within a simulation, memory runs out at this rank: its n-th allocation from here on fails. `disarm` says whether
 // that happened.
 void arm(long n);

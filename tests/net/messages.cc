@@ -17,23 +17,10 @@ constexpr unsigned kRequests = 0x10000000u;
 constexpr int64_t kMostBytes = 1 << 28;
 constexpr char kRubbish = static_cast<char>(0xdb);
 
-bool overlap(const Request& a, const Request& b) {
-  if (a.intervals.empty() || b.intervals.empty()) return false;
-  if (a.intervals.back().end <= b.intervals.front().start ||
-      b.intervals.back().end <= a.intervals.front().start)
-    return false;
-  for (auto i = a.intervals.begin(), j = b.intervals.begin();
-       i != a.intervals.end() && j != b.intervals.end();) {
-    if (i->start < j->end && j->start < i->end) return true;
-    i->end < j->end ? ++i : ++j;
-  }
-  return false;
-}
-
 // Two sends may read the same bytes.
 void check_overlaps(const Request& request) {
   for (const Request* other : world->ranks[static_cast<size_t>(request.owner)].active)
-    if ((request.receives || other->receives) && overlap(request, *other))
+    if ((request.receives || other->receives) && overlap(request.intervals, other->intervals))
       problem(fmt::format("the buffer of a {} overlaps that of a {}, which is under way",
                           text_of(request), text_of(*other)));
 }
@@ -154,7 +141,7 @@ int post(const Request& request, MPI_Request* handle) {
   int code = MPI_SUCCESS;
   if (!request.data.type) code = MPI_ERR_TYPE;
   if (request.data.count < 0) code = MPI_ERR_COUNT;
-  if (!is_any && (request.peer < 0 || request.peer >= comm->size())) code = MPI_ERR_RANK;
+  if (!is_any && (request.peer < 0 || request.peer >= comm->peers())) code = MPI_ERR_RANK;
   if (code == MPI_SUCCESS && request.data.base == 0 && request.data.bytes() > 0 &&
       request.data.type->true_lower() == 0)
     code = MPI_ERR_BUFFER;
@@ -167,8 +154,7 @@ int post(const Request& request, MPI_Request* handle) {
   }
   if (code != MPI_SUCCESS) return raise(request.comm, code);
   auto made = std::make_unique<Request>(request);
-  const int peer =
-      is_any ? MPI_ANY_SOURCE : comm->context->members[static_cast<size_t>(request.peer)];
+  const int peer = is_any ? MPI_ANY_SOURCE : comm->peer_in_world(request.peer);
   made->owner = comm->owner;
   made->context = comm->context->id;
   made->source = request.receives ? peer : comm->owner;

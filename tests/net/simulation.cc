@@ -66,7 +66,10 @@ void schedule(Fibers& fibers) {
 
 void at_rank(const std::function<void(MPI_Comm)>& body) {
   MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  if (world->machine.remote > 0)
+    comm = make_groups(MPI_COMM_WORLD, world->machine.ranks - world->machine.remote);
+  else
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   body(comm);
   MPI_Comm_free(&comm);

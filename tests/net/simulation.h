@@ -7,8 +7,9 @@
 //
 // What MPI forbids is a problem: buffers of messages under way that overlap, or change, or are not the caller's to
 // read; requests that are never waited for, or twice; communicators and datatypes that are not freed; ranks that
-// call different collectives; that nobody can go on. The buffer of a posted receive is filled with rubbish until its
-// message arrives.
+// call different collectives; operators for other types than theirs; that nobody can go on. The buffer of a posted
+// receive is filled with rubbish until its message arrives. Where MPI leaves open which of two groups comes first,
+// the seed says it.
 #ifndef QUADRILLE_TESTS_NET_SIMULATION_H_
 #define QUADRILLE_TESTS_NET_SIMULATION_H_
 
@@ -24,6 +25,7 @@ namespace quadrille::net {
 
 struct Machine {
   int ranks = 1;
+  int remote = 0;                 // so many of them, the last ones, are the other one of two groups
   std::vector<int> node_of = {};  // by rank; empty: all on one
   unsigned seed = 0;
   bool is_eager = false;
@@ -56,7 +58,8 @@ struct Outcome {
   std::string text() const;       // the problems
 };
 
-// Runs `body` at all ranks, with a communicator of all of them that returns errors and is freed in the end.
+// Runs `body` at all ranks, with a communicator of all of them that returns errors and is freed in the end; an
+// intercommunicator where there are two groups.
 Outcome simulate(const Machine& machine, const std::function<void(MPI_Comm)>& body);
 
 // Within a simulation: the rank that runs.

@@ -16,11 +16,12 @@ namespace quadrille::net {
 // What all ranks of a communicator share.
 struct Context {
   int id;
-  std::vector<int> members;  // ranks of the world
+  std::vector<int> members;  // ranks of the world; of two groups, the one behind the other
+  int low = 0;               // of two groups: the ranks of the first
   // Calls of a collective that not all ranks have come to, by number.
   struct Meeting {
     std::string name;
-    std::vector<void*> arguments;  // by rank
+    std::vector<void*> arguments;  // by place
     int arrived = 0, left = 0;
     bool is_over = false;
   };
@@ -30,12 +31,26 @@ struct Context {
 // One rank's communicator.
 struct Communicator {
   std::shared_ptr<Context> context;
-  int owner = -1, rank = -1;  // in the world, and in it
+  int owner = -1, place = -1;  // in the world, and among the members
   int64_t collectives = 0;
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::map<int, void*> attributes;
   bool is_freed = false, is_predefined = false;
-  int size() const { return static_cast<int>(context->members.size()); }
+
+  int all() const { return static_cast<int>(context->members.size()); }
+  bool is_between_groups() const { return context->low > 0; }
+  bool is_high() const { return is_between_groups() && place >= context->low; }
+  int rank() const { return is_high() ? place - context->low : place; }
+  int size() const { return is_high() ? all() - context->low : all() - remote_size(); }
+  int remote_size() const {
+    return !is_between_groups() ? 0 : is_high() ? context->low : all() - context->low;
+  }
+  // Of those that messages go to.
+  int peers() const { return is_between_groups() ? remote_size() : size(); }
+  int peer_in_world(int peer) const {
+    const int first = is_between_groups() && !is_high() ? context->low : 0;
+    return context->members[static_cast<size_t>(first + peer)];
+  }
 };
 
 struct Request {
@@ -101,12 +116,17 @@ bool can_deliver();
 // communicators.cc: the communicator of a handle, at the rank that runs; null, and a problem, where there is none.
 Communicator* find_communicator(MPI_Comm handle);
 MPI_Comm make_communicator(std::shared_ptr<Context> context, int owner, bool is_predefined = false);
-std::shared_ptr<Context> make_context(std::vector<int> members);
+std::shared_ptr<Context> make_context(std::vector<int> members, int low = 0);
+// Collective over an intracommunicator: one of two groups, of so many ranks and of the others.
+MPI_Comm make_groups(MPI_Comm comm, int low);
 void set_handler(MPI_Comm handle, MPI_Errhandler handler);
 void check_communicators_are_freed();
 void close_communicators();
 // Raises an error through the communicator's handler and returns it.
 int raise(MPI_Comm comm, int code);
+
+// operators.cc: combines `in` with `inout`, on the left; both are elements of that type.
+void combine(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op);
 
 // collectives.cc: waits until all ranks of the communicator have come; the last one acts for all.
 void meet(Communicator& comm, const std::string& name, void* argument,

@@ -1,0 +1,109 @@
+// Calls of any collective, on one group or two: what a rank calls with, and what every byte must be then, told by
+// what MPI says of the collective and by nothing of a schedule.
+#ifndef QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
+#define QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
+
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/quadrille.h"
+#include "schedule/collective.h"
+#include "tests/mpi/buffer.h"
+#include "tests/net/elements.h"
+
+namespace quadrille::net {
+
+// Who takes part. A place counts the ranks of the first group, then those of the second.
+struct Groups {
+  int ranks = 1, remote = 0;
+  int all() const { return ranks + remote; }
+  int group_of(int place) const { return place >= ranks; }
+  int first(int group) const { return group == 0 ? 0 : ranks; }
+  int size(int group) const { return group == 0 ? ranks : remote; }
+  // Whose blocks come to a group, or go from it.
+  int peers_of(int group) const { return remote > 0 ? 1 - group : group; }
+};
+
+// How long blocks are.
+enum class LengthKind { kNone, kOne, kEqual, kUneven, kLong, kVeryLong };
+
+// One call; the same at all ranks.
+struct CollectiveCall {
+  Collective collective = Collective::kBarrier;
+  Groups groups;
+  LengthKind lengths = LengthKind::kEqual;
+  unsigned length_seed = 0;
+  int form = 0;  // 0: blocks of one length; 1, 2: counts, of 32 or 64 bits
+  int root = 0;  // a place
+  bool in_place = false;
+  unsigned types = 0;   // which datatypes, or elements
+  unsigned layout = 0;  // where blocks lie
+  unsigned seed = 0;    // of the data
+  std::string text() const;
+};
+
+// What a schedule allows.
+struct Allowed {
+  bool commutative = false;    // operators that commute alone
+  bool equal_counts = false;   // of the ranks of a group
+  bool is_large_rare = false;  // long blocks take many steps
+};
+
+// Calls one after the other: any, and some like the one before but for one thing.
+std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
+                                       const Allowed& allowed, std::mt19937& random, int count);
+
+// A rank's part of a call, with its buffers.
+class CollectivePart {
+ public:
+  CollectivePart(const CollectiveCall& call, int place);
+  // The call's code. `entered`: how many ranks have begun this call, which a barrier waits for.
+  int run(quadrille_schedule schedule, MPI_Comm comm, int& entered);
+  // Whether every byte that was to come is there.
+  bool is_right();
+  // Expects all bytes that belong to no block that comes to be as they were.
+  void expect_rest_untouched(const std::string& what);
+
+ private:
+  // What it sends or receives; without a buffer, where that means nothing.
+  struct Blocks {
+    const mpi::Shape* shape = nullptr;
+    mpi::Side side;
+    std::optional<mpi::Buffer> buffer, before;
+    void* address() { return buffer ? buffer->address() : nullptr; }
+    MPI_Datatype type() const { return shape ? shape->type : MPI_DATATYPE_NULL; }
+    int64_t count() const { return side.counts.empty() ? 0 : side.counts[0]; }
+  };
+
+  void make(Blocks& blocks, const std::vector<int64_t>& units, const mpi::Shape& shape,
+            bool in_order, unsigned salt);
+  void make_moving();
+  void make_combining();
+  uint8_t sent_byte(int block, int64_t k) const;
+  void combine_all();
+  uint8_t expected_byte(int block, int64_t k) const;
+  int64_t asked(int block) const;        // so many bytes of it are to come
+  std::vector<int64_t> results() const;  // of a reduce-scatter: elements, by rank of the own group
+  int root_argument() const;
+  int run_gather(quadrille_schedule schedule, MPI_Comm comm);
+  int run_scatter(quadrille_schedule schedule, MPI_Comm comm);
+  int run_allgather(quadrille_schedule schedule, MPI_Comm comm);
+  int run_alltoall(quadrille_schedule schedule, MPI_Comm comm);
+  int run_reduce_scatter(quadrille_schedule schedule, MPI_Comm comm);
+  int run_combining(quadrille_schedule schedule, MPI_Comm comm);
+
+  CollectiveCall call_;
+  int place_, group_, own_;
+  bool is_root_ = false, in_place_ = false;  // in_place_: at this rank
+  Blocks from_, to_;
+  const Element* element_ = nullptr;
+  int64_t first_ =
+      0;  // of what is combined: the element of a whole contribution that comes first here
+  std::vector<uint8_t> combined_;
+};
+
+}  // namespace quadrille::net
+
+#endif  // QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
