@@ -153,9 +153,10 @@ const char* quadrille_call_load(struct quadrille_call* c, const struct quadrille
     c->send_lies = lies(from, sends, is_typed);
     c->receive_lies = lies(receive, receives, is_typed);
   }
+  /* Lengths that travel are written over those in the plan. */
+  if (!is_loaded || c->lengths != QUADRILLE_LENGTHS_KNOWN) c->each = -1;
   if (is_loaded) return NULL;
   *error_class = MPI_ERR_COUNT;
-  c->each = -1;
   if (quadrille_side_blocks(from, sends, !is_typed, c->blocks) &&
       quadrille_side_blocks(receive, receives, !is_typed, c->blocks + sends) &&
       (c->lengths != QUADRILLE_LENGTHS_KNOWN || is_typed ||
