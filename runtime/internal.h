@@ -92,6 +92,8 @@ struct quadrille_binding {
   /* where all ranks know all counts */
   int are_tables_good;             /* for these counts, parameters and root */
   int64_t *counts, *remote_counts; /* of the program's tables, by rank in the schedule */
+  int64_t* told;                   /* counts that groups tell each other: their numbers, */
+  MPI_Request* telling;            /* and messages */
   struct quadrille_known known[2]; /* by QUADRILLE_PIECE_SEND and _RECEIVE */
 };
 

@@ -151,7 +151,9 @@ const char* quadrille_counted_open(struct quadrille_binding* b) {
   const size_t most = ranks > remote ? ranks : remote;
   b->counts = calloc(ranks + 1, sizeof *b->counts);
   b->remote_counts = calloc(remote + 1, sizeof *b->remote_counts);
-  int opened = b->counts && b->remote_counts;
+  b->told = malloc(2 * (most + 1) * sizeof *b->told);
+  b->telling = malloc((remote / ranks + 2) * sizeof *b->telling);
+  int opened = b->counts && b->remote_counts && b->told && b->telling;
   for (int i = 0; i < 2; i++) {
     b->known[i].lengths = calloc(most + 1, sizeof *b->known[i].lengths);
     b->known[i].offsets = calloc(most + 1, sizeof *b->known[i].offsets);
@@ -167,6 +169,8 @@ const char* quadrille_counted_open(struct quadrille_binding* b) {
 void quadrille_counted_close(struct quadrille_binding* b) {
   free(b->counts);
   free(b->remote_counts);
+  free(b->told);
+  free(b->telling);
   for (int i = 0; i < 2; i++) {
     free(b->known[i].lengths);
     free(b->known[i].offsets);

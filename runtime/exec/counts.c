@@ -1,6 +1,5 @@
 /* Counts, from the user's numbering of ranks to the schedule's. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "runtime/exec/counts.h"
 
@@ -132,9 +131,7 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
   const struct quadrille_binding* b = g->binding;
   const int own = b->own - b->first;
   const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
-  const int most = remote / ranks + 2;
-  MPI_Request* requests = malloc((size_t)most * sizeof *requests);
-  if (!requests) return MPI_ERR_NO_MEM;
+  MPI_Request* const requests = b->telling;
   int count = 0;
   int code = MPI_Irecv(heard, hears, MPI_INT64_T, b->first_remote + own % remote,
                        QUADRILLE_COUNTS_TAG, b->comm, &requests[count]);
@@ -148,7 +145,6 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
     const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = waited;
   }
-  free(requests);
   return code;
 }
 
@@ -159,14 +155,11 @@ static const char* hear_counts(const struct quadrille_counted* g, int tells, int
                                int* error_class) {
   const struct quadrille_side* side = &g->arguments->receive;
   const int64_t size = g->reduces ? 1 : side->type_size;
-  int64_t* room = malloc(((size_t)tells + (size_t)hears) * sizeof *room);
-  *error_class = MPI_ERR_NO_MEM;
-  if (!room) return quadrille_no_memory;
+  int64_t* const room = g->binding->told;
   for (int i = 0; i < tells; i++) room[i] = quadrille_count_of(side, i) * size;
   const int code = exchange_counts(g, room, tells, room + tells, hears);
   for (int i = 0; i < hears && code == MPI_SUCCESS; i++)
     set_count(counts, i, room[tells + real[i] - first], changes);
-  free(room);
   *error_class = MPI_ERR_OTHER;
   return code == MPI_SUCCESS ? NULL : "MPI failed while the groups told each other their counts";
 }
