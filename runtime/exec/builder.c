@@ -172,7 +172,7 @@ static inline struct quadrille_copy* add_copy(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
   if (plan->copy_count == plan->copy_room &&
       !quadrille_grow((void**)&plan->copies, &plan->copy_room, sizeof *plan->copies)) {
-    quadrille_builder_refuse(b, quadrille_no_memory);
+    quadrille_builder_lack(b);
     return NULL;
   }
   return &plan->copies[plan->copy_count++];
