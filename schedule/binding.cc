@@ -139,6 +139,9 @@ class Binder {
       if (count < 0 || count > kMaxCount)
         fail(fmt::format("a count of {}; counts are {}", count,
                          count < 0 ? "0 or more" : fmt::format("{} at the most", kMaxCount)));
+      else if (has_one_count(program_.collective) && count != call_.counts[0][0])
+        fail(fmt::format("counts of {} and {}; of {} all ranks have one count: give each the same",
+                         call_.counts[0][0], count, name_of(program_.collective)));
     return call_.counts[group];
   }
 

@@ -51,6 +51,12 @@ bool only_ends_know_lengths(Collective collective) {
          collective == Collective::kScatter;
 }
 
+bool has_one_count(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllreduce || collective == Collective::kScan ||
+         collective == Collective::kExscan;
+}
+
 bool exists_between_groups(Collective collective) {
   return collective != Collective::kScan && collective != Collective::kExscan;
 }

@@ -74,6 +74,9 @@ bool is_bystander(Collective collective, const Place& place);
 // carry has to be `sized`; of all other collectives every rank knows all lengths.
 bool only_ends_know_lengths(Collective collective);
 
+// True where all ranks, of both groups, give one count.
+bool has_one_count(Collective collective);
+
 // False of what MPI has on one group only.
 bool exists_between_groups(Collective collective);
 

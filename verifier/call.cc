@@ -198,13 +198,6 @@ bool names_parts_of_blocks(const Program& program) {
   return found;
 }
 
-// Whether all ranks give one count.
-bool has_one_count(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kAllreduce || collective == Collective::kScan ||
-         collective == Collective::kExscan;
-}
-
 using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 
 std::vector<Counts> standard_counts(const Schedule& schedule) {

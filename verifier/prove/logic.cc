@@ -211,6 +211,7 @@ z3::expr Logic::condition(const Expression& e, const Instance& instance) {
 }
 
 std::string Logic::meaning(const Expression& e, int group) const {
+  if (e.op == Operator::kElement && is_one_count(e.value)) return "count";
   switch (e.op) {
     case Operator::kRanks: return fmt::format("ranks {}", group);
     case Operator::kRemoteRanks: return fmt::format("ranks {}", 1 - group);
@@ -266,6 +267,7 @@ void Logic::rewrite(const Expression& left, const Expression& right, const Insta
 }
 
 Polynomial Logic::element(TableOf table, const Polynomial& index) {
+  if (is_one_count(table.index)) return one_count();
   const z3::expr argument = term(index);
   if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()});
       known != rewrites_.end())
@@ -304,7 +306,15 @@ Polynomial Logic::length(TableOf table) {
   return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
 }
 
+Polynomial Logic::one_count() {
+  const Polynomial count = fresh("count");
+  known_.push_back(term(count) >= 0);
+  if (greatest_count_) known_.push_back(less_equal(count, Polynomial::constant(*greatest_count_)));
+  return count;
+}
+
 Polynomial Logic::count(int group, const Polynomial& rank) {
+  if (has_one_count(program_.collective)) return one_count();
   for (size_t i = 0; i < program_.tables.size(); ++i)
     if (is_counts(program_.tables[i].kind)) {
       const bool own = program_.tables[i].kind == TableKind::kCounts;

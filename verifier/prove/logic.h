@@ -82,7 +82,7 @@ class Logic {
     return table_name(same_table(table, group));
   }
   // How many bytes, or elements, the count of that rank of a group says, by the counts of the call where the
-  // program has a table of them.
+  // program has a table of them. Where a collective has one for all ranks of both groups, it is that.
   Polynomial count(int group, const Polynomial& rank);
   Polynomial ranks(int group) {
     return atom(context_.int_const(group == 0 ? "qd_ranks" : "qd_ranks_1"));
@@ -141,6 +141,11 @@ class Logic {
   }
   Polynomial located(TableOf table, const Polynomial& x);
   Polynomial length(TableOf table);
+  // A table whose entries are all that.
+  bool is_one_count(int64_t table) const {
+    return is_counts(program_.tables[table].kind) && has_one_count(program_.collective);
+  }
+  Polynomial one_count();
   // Of a table of nodes, or counts, or one that is made of them.
   Polynomial ranks_of(TableOf table);
   bool made_of_nodes(TableOf table) const;

@@ -29,9 +29,12 @@ void Planner::port() {
   }
 }
 
-// Of the messages of a step no two go to, or come from, one rank; a port of the rank lets only one go, and one come.
+// Of the messages of a step no two go to, or come from, one rank; a port of the rank lets only one go, and one come,
+// of several that are there by turns, and a port for exchanges to and from one rank.
 void Planner::messages_of(const StepSite& step) {
   const std::vector<int> messages = messages_in(step);
+  const bool of_node =
+      program_.port.kind != PortKind::kNone && program_.port.per == PortScope::kNode;
   const bool exchanges = program_.port.kind == PortKind::kExchange;
   int sends = 0;
   bool in_loop = false;
@@ -41,17 +44,21 @@ void Planner::messages_of(const StepSite& step) {
     in_loop |= site.outer_variables > step.variables.size();
   }
   const int receives = static_cast<int>(messages.size()) - sends;
-  if (exchanges && (in_loop || sends > 1 || receives > 1))
-    return fail_proof("several messages one way in a step, beside a port for exchanges");
-  if (exchanges && sends == 1 && receives == 1 && !is_exchange(step))
+  if (of_node && exchanges && (in_loop || sends > 1 || receives > 1))
+    return fail_proof("several messages one way in a step, beside a port of nodes for exchanges");
+  if (of_node && exchanges && sends == 1 && receives == 1 && !is_exchange(step))
     return fail_proof("a step exchanges with two different ranks, against the port");
-  if (in_loop && program_.port.per == PortScope::kNode && program_.port.kind != PortKind::kNone)
+  if (of_node && in_loop)
     return fail_proof("a loop of messages in a step, beside a port of the node");
   for (const int i : messages)
     for (const int j : messages) {
       const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-      if (i > j || one.kind != two.kind) continue;
-      if (i != j || one.outer_variables > step.variables.size()) different_peers(step, i, j);
+      if (i > j) continue;
+      if (one.kind != two.kind) {
+        if (exchanges && !of_node) one_peer(step, i, j);
+      } else if (i != j || one.outer_variables > step.variables.size()) {
+        different_peers(step, i, j);
+      }
     }
 }
 
@@ -73,6 +80,22 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
     const z3::expr same = same_instance(q, i == j, first, second);
     // Two messages may be there by turns.
     i == j ? show(q, guards, {same}, !same) : show(q, guards, {same});
+  });
+}
+
+// A send and a receive of one step at a rank are to and from one rank.
+void Planner::one_peer(const StepSite& step, int i, int j) {
+  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+  const bool in_loop = std::max(one.outer_variables, two.outer_variables) > step.variables.size();
+  if (!in_loop && one.peer == two.peer && one.remote == two.remote) return;
+  const TwoSteps both = two_pieces(view_of_site(one), view_of_site(two), step.variables.size());
+  const Uses facts = uses(find("port", ""), both.view);
+  add(fmt::format("port: {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
+    const auto [first, second] = two_at(q, both, one.message_path(), facts);
+    const z3::expr same =
+        q.logic.truth(one.remote == two.remote) &&
+        q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second));
+    show(q, along(q, two.message_path(), second), {same});
   });
 }
 

@@ -33,6 +33,9 @@ Result<ProofPlan> Planner::run() {
     deadlock(*statement);
   else
     works();
+  if (const Line* line = lines_.too_large())
+    fail_line(*line, fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
+                                 kMostParts));
   if (!error_.empty()) return Error{error_};
   plan_.scope = scope();
   return std::move(plan_);

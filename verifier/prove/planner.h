@@ -303,6 +303,7 @@ class Planner {
 
   // A step that sends a block or token to one rank and receives one from the same.
   bool is_exchange(const StepSite& step) const;
+  void one_peer(const StepSite& step, int i, int j);
   // The sites of its messages: of each the first piece.
   std::vector<int> messages_in(const StepSite& step) const;
   void port();

@@ -160,6 +160,7 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
 // view.
 std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
+  too_large_ = false;
   const Scope scope = this->scope(view);
   reader.take();
   Call call{reader.word("an axiom or lemma"), {}};
@@ -190,12 +191,16 @@ const Lemma* ProofLines::find_lemma(const Call& call) const {
 
 std::optional<Expression> ProofLines::use(const Line& line, const View& view) const {
   const std::optional<Call> call = this->call(line, view);
-  if (!call) return std::nullopt;
+  const auto too_large = [&] {
+    if (!too_large_use_) too_large_use_ = &line;
+    return std::nullopt;
+  };
+  if (!call) return too_large_ ? too_large() : std::nullopt;
   if (auto axiom = named_axiom(proof_.program, call->name, call->arguments)) return axiom;
   const Lemma* lemma = find_lemma(*call);
   if (!lemma) return std::nullopt;
   const std::vector<Expression> values = values_of(*call);
-  if (!fits(*lemma, values)) return std::nullopt;
+  if (!fits(*lemma, values)) return too_large();
   return instance(*lemma, values);
 }
 

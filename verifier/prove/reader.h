@@ -62,6 +62,9 @@ class ProofLines {
   // is not known there.
   std::optional<Expression> use(const Line& line, const View& view) const;
 
+  // The first `use` line so far whose fact, or an argument of it, grew too large where its names are known.
+  const Line* too_large() const { return too_large_use_; }
+
   // Whether there is an axiom or a lemma of the name that a `use` line gives.
   bool knows(const Line& line) const;
 
@@ -99,6 +102,7 @@ class ProofLines {
   std::vector<Lemma> lemmas_;
   std::map<std::string, Definition> defined_;  // by the proof
   mutable bool too_large_ = false;             // what was read last
+  mutable const Line* too_large_use_ = nullptr;
 };
 
 // given... implies show, as an expression.

@@ -72,7 +72,8 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
                const std::function<bool(const Job&, const Call&)>& visit) {
   int64_t ranks = 0;
   for (const Topology& group : groups) ranks += group.ranks();
-  const size_t counts = uses_counts(program) ? ranks : 0;
+  const bool one_count = has_one_count(program.collective);
+  const size_t counts = !uses_counts(program) ? 0 : one_count ? 1 : ranks;
   if (static_cast<int64_t>(counts) > calls.most_ranks) return false;
   std::vector<int64_t> of_job(std::max<int64_t>(2, ranks));
   std::iota(of_job.begin(), of_job.end(), 1);
@@ -97,6 +98,9 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
       if (!is_count) job.parameters.push_back(at_call ? kRuleNone : value);
       if (at_call) call.parameters.push_back(value);
       if (!is_count) continue;
+      for (size_t group = 0; group < groups.size() && one_count; ++group)
+        call.counts[group].assign(groups[group].ranks(), value);
+      if (one_count) continue;
       const bool second = static_cast<int64_t>(call.counts[0].size()) == groups[0].ranks();
       call.counts[second].push_back(value);
     }

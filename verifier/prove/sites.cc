@@ -44,10 +44,6 @@ class Anatomist {
   }
 
   void two_groups(const Program& program) {
-    const bool one_count =
-        collective_ == Collective::kAllreduce || collective_ == Collective::kReduce;
-    if (one_count && uses_counts(program))
-      unsupported("counts of a reduction between groups, of which each may have another");
     if (program.port.kind != PortKind::kNone && program.port.per == PortScope::kNode)
       unsupported("a port of nodes between groups");
     if (program.in_place) unsupported("a call in place between groups");
