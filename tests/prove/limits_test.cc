@@ -115,6 +115,25 @@ TEST(Fits, IsToldSoonOrNotAtAll) {
   EXPECT_THAT(with(40, "x*n").failed, testing::Contains("fits 1"));
 }
 
+// What is not brought is told, not left out.
+TEST(Hints, AreNotTooLarge) {
+  const std::string sum = "define sum(x)\n  as x + x + x + x + x + x + x + x + x + x\n",
+                    more = "define more(x)\n  as sum(sum(x))\n",
+                    held = "  with receive 1 where k = k - 1\n";
+  const auto with = [&](const std::string& use) {
+    return prove(ring("0"), sum + more + changed(kRingProof, held, held + "  use " + use));
+  };
+  EXPECT_TRUE(with("monotone(more(rank), 0, 1)\n").proven());
+  EXPECT_EQ(with("monotone(more(more(rank)), 0, 1)\n").error,
+            "test.proof:15: it uses a fact of more than 10000 parts, definitions and lets put in");
+  const std::string lemma = "lemma less(x)\n  show more(x) <= more(x)\n";
+  EXPECT_EQ(
+      prove(ring("0"),
+            sum + more + lemma + changed(kRingProof, held, held + "  use less(more(rank))\n"))
+          .error,
+      "test.proof:17: it uses a fact of more than 10000 parts, definitions and lets put in");
+}
+
 TEST(Tables, HoldNumbersThatFit) {
   EXPECT_THAT(failed_with("table b[i in 0 .. ranks] = i*i*i + 1\ntable p = prefix(b)"),
               ElementsAre("defined entries of b", "fits 1"));

@@ -71,8 +71,12 @@ TEST(Steps, AStepHasOneMessageForEachRank) {
   const std::string with_port = changed(kFan, "temporary", "port one+one per rank\ntemporary");
   expect_fate(with_port, kFanProof, {"port: send 1 and send 1", "port: receive 1 and receive 1"},
               "4x1: port");
-  EXPECT_THAT(prove(changed(with_port, "one+one", "exchange"), kFanProof).error,
-              HasSubstr("several messages one way in a step, beside a port for exchanges"));
+  expect_fate(changed(with_port, "one+one", "exchange"), kFanProof,
+              {"port: send 1 and send 1", "port: send 1 and receive 1",
+               "port: receive 1 and receive 1", "port: send 2 and receive 2"},
+              "3x1: port");
+  EXPECT_THAT(prove(changed(with_port, "one+one per rank", "exchange per node"), kFanProof).error,
+              HasSubstr("several messages one way in a step, beside a port of nodes for exchanges"));
 }
 
 // One iteration sends the one, another the other.

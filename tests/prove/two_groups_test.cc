@@ -14,8 +14,8 @@ namespace {
 
 const Polynomial kOne = Polynomial::constant(1);
 
-Program with_tables() {
-  return parse_program(R"(algorithm tables for allgather between groups
+Program with_tables(const std::string& collective = "allgather") {
+  return parse_program("algorithm tables for " + collective + R"( between groups
 table theirs = remote_counts
 table size = nodes
 table base = prefix(size)
@@ -45,9 +45,11 @@ void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
     for (const Topology& group : job.groups) {
       call.counts.emplace_back();
       for (int64_t rank = 0; rank < group.ranks(); ++rank)
-        call.counts.back().push_back((rank + job.groups[0].ranks()) % 3);
+        call.counts.back().push_back(
+            ((has_one_count(program.collective) ? 0 : rank) + job.groups[0].ranks()) % 3);
     }
     Interpretation meaning(job, 5);
+    meaning.set("count", call.counts[0][0]);
     meaning.set("ranks_1", job.groups[1].ranks());
     std::map<std::string, std::vector<int64_t>> known;
     for (int group = 0; group < 2; ++group) {
@@ -71,8 +73,8 @@ void facts_hold(const Program& program, const std::vector<z3::expr>& facts,
   }
 }
 
-TEST(TwoGroups, FactsAboutTablesHold) {
-  const Program program = with_tables();
+// Of which so many are told apart.
+void facts_about_tables_hold(const Program& program, size_t tables) {
   z3::context context;
   Logic logic(context, program);
   const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
@@ -85,14 +87,32 @@ TEST(TwoGroups, FactsAboutTablesHold) {
       if (!is_counts(program.tables[table].kind)) logic.located(table, group, j);
       different.insert(symbols[{table, group}] = logic.symbol(table, group));
     }
-  // Of 13 in two groups: nodes, their sums, counts, their sums and cuts are told twice.
-  EXPECT_EQ(different.size(), 26 - 10);
+  EXPECT_EQ(different.size(), tables);
   std::vector<Job> jobs;
   const std::vector<std::vector<int64_t>> nodes = {{1}, {2}, {1, 2}};
   for (const std::vector<int64_t>& one : nodes)
     for (const std::vector<int64_t>& two : nodes)
       jobs.push_back({{job_of(one).groups[0], job_of(two).groups[0]}, {}});
   facts_hold(program, logic.knowledge(), symbols, jobs);
+}
+
+// Of 13 in two groups: nodes, their sums, counts, their sums and cuts are told twice.
+TEST(TwoGroups, FactsAboutTablesHold) { facts_about_tables_hold(with_tables(), 26 - 10); }
+
+TEST(TwoGroups, FactsAboutTablesOfOneCountHold) {
+  facts_about_tables_hold(with_tables("allreduce"), 26 - 10);
+}
+
+TEST(TwoGroups, OneCountIsThatOfAllRanks) {
+  for (const bool one : {false, true}) {
+    const Program program = with_tables(one ? "allreduce" : "allgather");
+    z3::context context;
+    Logic logic(context, program);
+    z3::solver solver(context);
+    solver.add(!logic.equal(logic.element(8, 0, logic.fresh("i")), logic.element(0, 0, logic.fresh("j"))));
+    for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
+    EXPECT_EQ(solver.check(), one ? z3::unsat : z3::sat);
+  }
 }
 
 TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {

@@ -136,6 +136,28 @@ TEST(Binding, WantsACountForEveryRank) {
             "a count of 1099511627777; counts are 1099511627776 at the most");
 }
 
+TEST(Binding, WantsOneCountOfAllRanksWhereThereIsOne) {
+  const std::vector<Topology> nodes = {topology_of({2}), topology_of({1})};
+  const auto error = [&](const std::string& purpose, const Call& call) {
+    const Program program =
+        parse_program("algorithm a for " + purpose + "\ntable m = counts\n", "one").value();
+    const bool one = program.groups == 1;
+    const auto binding =
+        bind(program, {one ? std::vector<Topology>{nodes[0]} : nodes, {}}, call, 0);
+    return binding.ok() ? "bound" : binding.error().message;
+  };
+  for (const std::string name : {"broadcast", "reduce", "allreduce", "scan", "exscan"}) {
+    EXPECT_EQ(error(name, {{{3, 3}}, {}, 0}), "bound");
+    EXPECT_EQ(error(name, {{{3, 4}}, {}, 0}),
+              "counts of 3 and 4; of " + name + " all ranks have one count: give each the same");
+  }
+  EXPECT_EQ(error("allreduce between groups", {{{3, 3}, {3}}, {}, 0}), "bound");
+  EXPECT_EQ(error("allreduce between groups", {{{3, 3}, {0}}, {}, 0}),
+            "counts of 3 and 0; of allreduce all ranks have one count: give each the same");
+  EXPECT_EQ(error("reduce-scatter", {{{3, 4}}, {}, 0}), "bound");
+  EXPECT_EQ(error("allgather", {{{3, 4}}, {}, 0}), "bound");
+}
+
 TEST(Binding, BoundsTemporaryBlocks) {
   EXPECT_EQ(refusal("temporary 2*ranks blocks"), "bound");
   EXPECT_EQ(refusal("temporary ranks - 7 blocks"),

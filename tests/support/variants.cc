@@ -98,13 +98,6 @@ Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::s
 
 namespace {
 
-// Whether all ranks of a call give the same count.
-bool is_of_one_length(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kAllreduce || collective == Collective::kScan ||
-         collective == Collective::kExscan;
-}
-
 // Whether its requirements hold of the call.
 bool serves(const Variant& variant, const Case& c) {
   for (int64_t group = 0; group < variant.program.groups; ++group)
@@ -120,7 +113,7 @@ Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>&
   for (int64_t& parameter : result.call.parameters) parameter = block;
   for (size_t group = 0; group < result.call.counts.size(); ++group)
     for (size_t i = 0; i < result.call.counts[group].size(); ++i)
-      result.call.counts[group][i] = is_of_one_length(variant.program.collective)
+      result.call.counts[group][i] = has_one_count(variant.program.collective)
                                          ? *std::max_element(counts.begin(), counts.end())
                                          : counts[i % counts.size()];
   result.text = fmt::format("{} on {}", variant.name, job.groups[0].text());

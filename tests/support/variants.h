@@ -40,7 +40,7 @@ Job job_for_any_nodes(const Variant& variant,
                       const std::map<std::string, std::string>& numbers = {});
 
 // One case: what a call adds where the program asks for it. Counts are those of the first group, and over
-// and over again those of the other.
+// and over again those of the other; all are the greatest of them where all ranks give one count.
 Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
              int64_t block);
 
