@@ -96,6 +96,7 @@ TEST(Wrong, ProgramsAreNotProven) {
       {"receives_out_of_turn", "final after receive 2"},
       {"required_of_no_job", "match send 1, peer"},
       {"scan_of_another_rank", "final, case 1"},
+      {"bystander", "role send 2"},
   };
   for (const auto& [name, why] : refused) {
     SCOPED_TRACE(name);

@@ -32,6 +32,7 @@
 //   once      nothing but that arrives in the receive buffer; nothing is written where it is already. Where blocks
 //             of an all-to-all pass through temporary buffers, no rank sends the same block twice from one
 //   used      what is written to another block is read: by something that names this write
+//   role      between groups, of the root's group the root alone has messages
 //   port      two inter-node exchanges of a node at one key are the same exchange; those of one
 //             direction, where the port has one for each; or a rank's
 // Between two groups each query asks this of the ranks of both; whose ranks, tables and counts are meant stands

@@ -42,6 +42,7 @@ Result<ProofPlan> Planner::run() {
 }
 
 void Planner::works() {
+  if (error_.empty()) roles();
   if (error_.empty()) read_witnesses();
   if (error_.empty()) matches();
   if (error_.empty()) values();

@@ -135,6 +135,7 @@ class Planner {
   std::string scope() const;
   // All that a program must do, but for `defined` and `keys`.
   void works();
+  void roles();  // plan_roles.cc
   void defined();
   // What the axioms, and the filling of tables, ask of a table's expressions.
   void table_facts();
