@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -21,43 +20,62 @@ bool takes_block_size(const Program& program) {
                      [](const Parameter& parameter) { return parameter.at_call; });
 }
 
+bool takes_only_block_sizes(const Program& program) {
+  return std::all_of(program.parameters.begin(), program.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.at_call; });
+}
+
 CollectiveProgram made(const std::string& name, const Program& program, const Job& job) {
   const bool is_equal = program.algorithm.text == "segment-map";
-  return {name, program, job, encode(program, job), takes_block_size(program), is_equal};
+  return {purpose_of(program.collective, program.groups) + " " + name,
+          program,
+          job,
+          encode(program, job),
+          takes_block_size(program),
+          is_equal};
 }
 
 // For any nodes; contributions are cut into blocks as long as the least, where nobody says otherwise.
-CollectiveProgram of_text(const std::filesystem::path& path) {
+CollectiveProgram of_program(const Program& program) {
+  Job job;
+  job.parameters.assign(program.parameters.size(), kRuleLeast);
+  job.models.resize(program.parameters.size());
+  job.formulas.resize(program.parameters.size());
+  return made(program.algorithm.text, program, job);
+}
+
+Program read(const std::string& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
-  Result<Program> program = parse_program(text.str(), path.string());
+  Result<Program> program = parse_program(text.str(), path);
   if (!program.ok()) check(false, program.error().message.c_str());
-  Job job;
-  job.parameters.assign(program->parameters.size(), kRuleLeast);
-  job.models.resize(program->parameters.size());
-  job.formulas.resize(program->parameters.size());
-  return made(path.stem().string(), *program, job);
+  return std::move(program).value();
+}
+
+bool is_wanted(const Program& program) {
+  return program.collective != Collective::kAlltoall || program.groups == 2;
 }
 
 // Each reads the receive buffer no later than it writes there.
-const std::set<std::string> kInPlace = {"allreduce_doubling", "allreduce_rabenseifner",
-                                        "allreduce_ring", "reduce_binomial", "scan_doubling"};
+const std::set<std::string> kInPlace = {"allreduce doubling", "allreduce rabenseifner",
+                                        "allreduce ring", "reduce binomial", "scan doubling"};
 
 std::vector<CollectiveProgram> all_programs() {
   std::vector<CollectiveProgram> all;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/net/programs"))
-    all.push_back(of_text(entry.path()));
-  std::sort(all.begin(), all.end(),
-            [](const CollectiveProgram& a, const CollectiveProgram& b) { return a.name < b.name; });
-  for (size_t i = 0, texts = all.size(); i < texts; ++i) {
-    if (!kInPlace.contains(all[i].name)) continue;
-    Program program = all[i].program;
-    program.in_place = true;
-    all.push_back(made(all[i].name + "_in_place", program, all[i].job));
-  }
   for (const Variant& variant : variants())
-    if (variant.program.collective != Collective::kAlltoall || variant.program.groups == 2)
+    if (is_wanted(variant.program))
       all.push_back(made(variant.name, variant.program, job_for_any_nodes(variant)));
+  for (const std::string& name : shape_names()) {
+    const Program program = shape(name);
+    if (is_wanted(program) && takes_only_block_sizes(program)) all.push_back(of_program(program));
+  }
+  all.push_back(of_program(read("tests/net/programs/allreduce_ring_from_send.txt")));
+  for (size_t i = 0, as_they_are = all.size(); i < as_they_are; ++i) {
+    Program program = all[i].program;
+    if (!kInPlace.contains(all[i].name) || program.in_place) continue;
+    program.in_place = true;
+    all.push_back(made(program.algorithm.text + " in place", program, all[i].job));
+  }
   return all;
 }
 

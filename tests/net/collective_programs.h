@@ -23,8 +23,8 @@ struct CollectiveProgram {
   bool serves(const Groups& groups) const;
 };
 
-// Those of tests/net/programs, also with the claim that a call in place needs no copy, where it holds; and all of the
-// registry that are for other collectives than an all-to-all on one group.
+// All of the registry and of tests/programs that are for other collectives than an all-to-all on one group, by names like
+// "gather between groups tree"; some also with the claim that a call in place needs no copy.
 const std::vector<CollectiveProgram>& collective_programs();
 const CollectiveProgram& collective_program(const std::string& name);
 

@@ -119,7 +119,7 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
 // A rank that forwards is called with the same arguments, while others' lengths travel in one call and are known in
 // the next.
 TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
-  const CollectiveProgram& program = collective_program("gather_binomial");
+  const CollectiveProgram& program = collective_program("gather binomial");
   const Groups groups{4, 0};
   const Outcome outcome = simulate(machine_of(program, groups, {}), [&](MPI_Comm comm) {
     quadrille_schedule schedule;
