@@ -89,8 +89,9 @@ struct quadrille_binding {
   int64_t block_size; /* the option */
   int persistent;     /* calls there are */
 
+  int are_tables_good; /* and plans, for the root, and for these counts and parameters */
+
   /* where all ranks know all counts */
-  int are_tables_good;             /* for these counts, parameters and root */
   int64_t *counts, *remote_counts; /* of the program's tables, by rank in the schedule */
   int64_t* told;                   /* counts that groups tell each other: their numbers, */
   MPI_Request* telling;            /* and messages */
@@ -302,6 +303,9 @@ struct quadrille_arguments {
 int quadrille_uncounted_run(struct quadrille_binding* binding,
                             const struct quadrille_arguments* arguments, MPI_Comm comm);
 
+/* Lays out for the root. NULL, or what is wrong. */
+const char* quadrille_uncounted_take_root(struct quadrille_binding* binding, int root);
+
 /* Makes a persistent call, of which something may be wrong already. Collective: all ranks return the same
  * class of error, after the handler was called. */
 int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
@@ -316,6 +320,8 @@ const char* quadrille_counted_open(struct quadrille_binding* binding);
 void quadrille_counted_close(struct quadrille_binding* binding);
 /* As before the first call; the same. */
 const char* quadrille_counted_restart(struct quadrille_binding* binding);
+/* Lays out for that root, before the first call; the same. */
+const char* quadrille_counted_take_root(struct quadrille_binding* binding, int root);
 
 /* compare.c: collective. Whether all ranks come without an error and with the same counts, and no
  * blocks of `receive` overlap. An MPI error code, the same class everywhere, after the handler was

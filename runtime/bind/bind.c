@@ -71,6 +71,30 @@ static struct quadrille_call* make_call(struct quadrille_binding* binding,
   return NULL;
 }
 
+/* Takes the memory that a root needs. What else is wrong with it is told by the calls that have it. */
+static void try_root(struct quadrille_binding* binding, int root, struct quadrille_offer* offer) {
+  if (!quadrille_root_fits(binding, root)) return;
+  const char* error = quadrille_is_counted(&binding->loaded->program)
+                          ? quadrille_counted_take_root(binding, root)
+                          : quadrille_uncounted_take_root(binding, root);
+  if (error == quadrille_no_memory) refuse_tables(offer, error);
+}
+
+/* So that a root that changes needs none: this rank, and those that stand powers of two before it, as in trees
+ * the others need no more. Between groups it is in this one or not. */
+static void try_roots(struct quadrille_binding* binding, struct quadrille_offer* offer) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  const int own = binding->own - binding->first, ranks = (int)binding->place.ranks;
+  if (!quadrille_is_rooted(program)) return;
+  if (program->groups == 2) {
+    try_root(binding, MPI_ROOT, offer);
+    try_root(binding, 0, offer);
+    return;
+  }
+  try_root(binding, own, offer);
+  for (int64_t h = 1; h < ranks; h *= 2) try_root(binding, (int)((own + ranks - h) % ranks), offer);
+}
+
 /* Tables, and a plan of them; where it follows the counts of a call, a try without any, which is a call
  * that every schedule must serve. */
 static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
@@ -80,6 +104,9 @@ static void make_plan(struct quadrille_binding* binding, struct quadrille_offer*
                           : quadrille_tables_fill(&binding->tables, program, &binding->place);
   if (error) return refuse_tables(offer, error);
   binding->call = make_call(binding, offer);
+  if (!binding->call) return;
+  binding->are_tables_good = 1;
+  try_roots(binding, offer);
 }
 
 static void set_options(struct quadrille_binding* binding, const quadrille_bind_options* options) {
@@ -131,12 +158,14 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
     refuse_tables(offer, error);
   else
     binding->call = make_call(binding, offer);
+  if (binding->call && binding->call != before.call) try_roots(binding, offer);
   if (!quadrille_all_well(binding->comm, offer)) {
     if (binding->call != before.call) destroy_call(binding->call);
     set_options(binding, &(quadrille_bind_options){.window = before.window,
                                                    .synchronous = before.synchronous,
                                                    .block_size = before.block_size});
     binding->call = before.call;
+    binding->are_tables_good = 0;
     return 0;
   }
   destroy_call(before.call);

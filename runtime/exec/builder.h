@@ -48,6 +48,7 @@ struct quadrille_builder {
   int gathers;       /* an allgather of one group: own contributions are there */
   int64_t own_block; /* of the receive buffer, that stands for the send buffer in place */
   struct quadrille_temporary* temporaries;
+  int32_t temporary_room, touched_room, holder_room; /* how long arrays are */
   int64_t at_once;       /* bytes that may be on their way in the sends of several steps */
   int32_t most_messages; /* a plan of so many ends with the step */
   struct quadrille_walker walker;
@@ -95,6 +96,8 @@ int quadrille_builder_open(struct quadrille_builder* builder,
                            const struct quadrille_binding* binding, struct quadrille_plan* plan,
                            const struct quadrille_tables* tables, int in_place, int whole);
 void quadrille_builder_close(struct quadrille_builder* builder);
+/* For the root that has changed: takes only the memory that is lacking. The same. */
+int quadrille_builder_fit(struct quadrille_builder* builder, const struct quadrille_tables* tables);
 /* Starts at the beginning of a call. */
 void quadrille_builder_start(struct quadrille_builder* builder,
                              const struct quadrille_tables* tables);

@@ -19,9 +19,11 @@ static int fit_buffers(struct quadrille_call* c) {
  * where memory ran out. */
 static int open_lengths(struct quadrille_call* c) {
   const struct quadrille_plan* plan = &c->plan;
-  c->incoming = malloc((size_t)(plan->receives.count + 1) * sizeof *c->incoming);
-  c->outgoing = malloc((size_t)(plan->sends.count + 1) * sizeof *c->outgoing);
-  if (!c->incoming || !c->outgoing) return 0;
+  if (!quadrille_lengthen((void**)&c->incoming, &c->incoming_room,
+                          (int64_t)plan->receives.count + 1, sizeof *c->incoming) ||
+      !quadrille_lengthen((void**)&c->outgoing, &c->outgoing_room, (int64_t)plan->sends.count + 1,
+                          sizeof *c->outgoing))
+    return 0;
   for (int32_t i = 0; i < plan->receives.count; i++) c->incoming[i] = MPI_REQUEST_NULL;
   for (int32_t i = 0; i < plan->sends.count; i++) c->outgoing[i] = MPI_REQUEST_NULL;
   for (int32_t i = 0; i < plan->receives.count; i++) {
@@ -43,6 +45,26 @@ static const char* make_plan(struct quadrille_call* c) {
   return fit_buffers(c) ? NULL : quadrille_no_memory;
 }
 
+/* Blocks for the plan's places, with nothing in them. */
+static int fit_blocks(struct quadrille_call* c) {
+  const int32_t before = c->temporary_room;
+  const int64_t places = (int64_t)c->plan.places + 1,
+                temporaries = (int64_t)c->plan.temporaries + 1;
+  if (!quadrille_lengthen((void**)&c->blocks, &c->block_room, places, sizeof *c->blocks) ||
+      !quadrille_lengthen((void**)&c->temporaries, &c->temporary_room, temporaries,
+                          sizeof *c->temporaries))
+    return 0;
+  memset(c->blocks, 0, (size_t)places * sizeof *c->blocks);
+  memset(c->temporaries + before, 0, (size_t)(c->temporary_room - before) * sizeof *c->temporaries);
+  return 1;
+}
+
+static const char* plan_and_fit(struct quadrille_call* c) {
+  const char* error = make_plan(c);
+  if (error || c->plan.is_typed || c->builder.is_counted) return error;
+  return open_lengths(c) ? NULL : quadrille_no_memory;
+}
+
 const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_binding* binding,
                                 int in_place, int whole) {
   memset(c, 0, sizeof *c);
@@ -56,24 +78,18 @@ const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_bindi
   c->send.type = c->receive.type = MPI_DATATYPE_NULL;
   if (!quadrille_builder_open(&c->builder, binding, &c->plan, &binding->tables, in_place, whole))
     return quadrille_no_memory;
-  c->blocks = calloc((size_t)c->plan.places + 1, sizeof *c->blocks);
-  c->temporaries = calloc((size_t)c->plan.temporaries + 1, sizeof *c->temporaries);
-  const char* error = c->blocks && c->temporaries ? make_plan(c) : quadrille_no_memory;
-  if (error || c->plan.is_typed || c->builder.is_counted) return error;
-  return open_lengths(c) ? NULL : quadrille_no_memory;
+  return fit_blocks(c) ? plan_and_fit(c) : quadrille_no_memory;
 }
 
 const char* quadrille_call_reopen(struct quadrille_call* c) {
-  const struct quadrille_call before = *c;
-  quadrille_call_close(c);
-  const char* error = quadrille_call_open(c, before.binding, before.in_place, before.whole);
-  if (error || !c->builder.is_counted) return error;
-  c->builder.unit = before.builder.unit;
-  c->builder.in_place = before.builder.in_place;
-  c->type = before.type;
-  c->operation = before.operation;
-  c->commutes = before.commutes;
-  return NULL;
+  const char* error = quadrille_no_memory;
+  c->is_planned = 0;
+  c->each = -1;
+  c->send.uniform = 0; /* is not loaded */
+  if (quadrille_builder_fit(&c->builder, &c->binding->tables) && fit_blocks(c))
+    error = c->builder.is_counted ? NULL : plan_and_fit(c); /* else it is planned in the call */
+  if (error) c->plan.receive_blocks = -1;                   /* is none of any root's */
+  return error;
 }
 
 void quadrille_call_release(struct quadrille_call* c) {
@@ -85,8 +101,7 @@ void quadrille_call_release(struct quadrille_call* c) {
 
 void quadrille_call_close(struct quadrille_call* c) {
   quadrille_call_release(c);
-  for (int32_t i = 0; c->temporaries && i < c->plan.temporaries; i++)
-    free(c->temporaries[i].address);
+  for (int32_t i = 0; i < c->temporary_room; i++) free(c->temporaries[i].address);
   free(c->temporaries);
   free(c->buffers);
   free(c->blocks);

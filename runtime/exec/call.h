@@ -76,6 +76,7 @@ struct quadrille_call {
   int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
   MPI_Status status, *asked;        /* asked: &status, where empty messages mean something */
   MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
+  int32_t block_room, temporary_room, incoming_room, outgoing_room; /* how long arrays are */
 
   const struct quadrille_operation* next;
   struct quadrille_message *next_receive, *next_send; /* to be posted */
@@ -98,7 +99,8 @@ struct quadrille_call {
  * the schedule. */
 const char* quadrille_call_open(struct quadrille_call* call, struct quadrille_binding* binding,
                                 int in_place, int whole);
-/* The same of a call that was opened before, after the root or the tables changed. */
+/* The same of a call that was opened before, after the root or the tables changed. Takes only the memory that is
+ * lacking; where there is none, the call is to be reopened before it is made. */
 const char* quadrille_call_reopen(struct quadrille_call* call);
 void quadrille_call_close(struct quadrille_call* call);
 /* Where blocks lie of which the two ends alone know how long they are, and how long. Returns NULL, or what is wrong, with its

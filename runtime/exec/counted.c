@@ -124,14 +124,16 @@ static const char* choose_parameters(struct quadrille_binding* b) {
 static const char* prepare_tables(struct quadrille_binding* b) {
   const char* error = choose_parameters(b);
   if (!error) error = quadrille_tables_refill(&b->tables, &b->loaded->program, &b->place);
+  if (b->call && !error) {
+    b->call->is_planned = 0;
+    /* The plan was made for so many temporary blocks, and for the blocks of that root. */
+    const struct quadrille_plan* plan = &b->call->plan;
+    if (plan->temporaries != b->tables.temporary_blocks ||
+        plan->receive_blocks != b->known[QUADRILLE_PIECE_RECEIVE].blocks)
+      error = quadrille_call_reopen(b->call);
+  }
   b->are_tables_good = !error;
-  if (!b->call || error) return error;
-  b->call->is_planned = 0;
-  /* The plan was made for so many temporary blocks, and for the blocks of that root. */
-  const struct quadrille_plan* plan = &b->call->plan;
-  const int is_as_before = plan->temporaries == b->tables.temporary_blocks &&
-                           plan->receive_blocks == b->known[QUADRILLE_PIECE_RECEIVE].blocks;
-  return is_as_before ? NULL : quadrille_call_reopen(b->call);
+  return error;
 }
 
 /* How many blocks the buffers have, at that root. */
@@ -220,6 +222,10 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   return program->commutative && !commutes
              ? "the schedule is for operators that commute; load one that keeps the order of ranks"
              : NULL;
+}
+
+const char* quadrille_counted_take_root(struct quadrille_binding* b, int root) {
+  return quadrille_take_root(b, root) ? quadrille_counted_restart(b) : NULL;
 }
 
 /* What is wrong before anything is sent; the call's arguments may be wrong already. */

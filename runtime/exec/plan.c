@@ -23,6 +23,15 @@ int quadrille_grow(void** array, int32_t* room, size_t size) {
   return 1;
 }
 
+int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size) {
+  if (length <= *room) return 1;
+  void* longer = length > INT_MAX ? NULL : realloc(*array, (size_t)length * size);
+  if (!longer) return 0;
+  *array = longer;
+  *room = (int32_t)length;
+  return 1;
+}
+
 static int64_t bytes_at_once(const struct quadrille_binding* binding) {
   const struct quadrille_program* program = &binding->loaded->program;
   if (!quadrille_is_counted(program)) return INT64_MAX;
@@ -47,50 +56,63 @@ static int make_room(struct quadrille_plan* plan, const struct quadrille_place* 
   return receives->all && sends->all && plan->operations;
 }
 
+static int fit_known(struct quadrille_builder* b) {
+  struct quadrille_plan* plan = b->plan;
+  const int64_t temporaries = plan->temporaries;
+  plan->receive_blocks = b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
+  if (!quadrille_lengthen((void**)&b->touched, &b->touched_room,
+                          plan->receive_blocks + temporaries + 1, sizeof *b->touched) ||
+      !quadrille_lengthen((void**)&b->temporaries, &b->temporary_room, temporaries + 1,
+                          sizeof *b->temporaries))
+    return 0;
+  memset(b->temporaries, 0, (size_t)temporaries * sizeof *b->temporaries);
+  return 1;
+}
+
 /* Where lengths are known to all ranks. */
 static int open_known(struct quadrille_builder* b, int in_place) {
   const struct quadrille_binding* binding = b->binding;
   const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_plan* plan = b->plan;
-  const size_t temporaries = (size_t)plan->temporaries;
-  const size_t blocks = (size_t)binding->known[QUADRILLE_PIECE_RECEIVE].blocks + temporaries;
   b->is_counted = 1;
   b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
   b->in_place = in_place || b->gathers;
   b->own_block = b->gathers ? binding->place.rank : 0;
   b->unit = 1;
-  plan->receive_blocks = binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
-  plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
-  b->touched = malloc((blocks + 1) * sizeof *b->touched);
-  b->temporaries = calloc(temporaries + 1, sizeof *b->temporaries);
-  return b->touched && b->temporaries && make_room(plan, &binding->place);
+  return fit_known(b) && make_room(b->plan, &binding->place);
 }
 
-/* Where they are known to both ends alone. */
-static int open_blocks(struct quadrille_builder* b, int in_place) {
+static int fit_blocks(struct quadrille_builder* b) {
   const struct quadrille_binding* binding = b->binding;
   const struct quadrille_program* program = &binding->loaded->program;
-  const struct quadrille_place* place = &binding->place;
   struct quadrille_plan* plan = b->plan;
-  const int is_alltoall = program->collective == QUADRILLE_ALLTOALL;
   int32_t blocks[2];
-  quadrille_block_counts(program, place, blocks);
+  quadrille_block_counts(program, &binding->place, blocks);
   plan->send_blocks = blocks[QUADRILLE_PIECE_SEND];
   plan->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
   plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
-  b->goes_by_rank = is_alltoall;
-  plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
-  if (plan->is_typed) b->waiting = 0;
+  if (plan->temporaries > 0) b->most_messages = INT_MAX;
   plan->own_send = plan->own_receive = -1;
   if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
     plan->own_send = plan->send_blocks > 1 ? binding->own : 0;
     plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? binding->own : 0);
   }
-  b->holders = malloc(((size_t)plan->temporaries + 1) * sizeof *b->holders);
-  if (!in_place || !is_alltoall) return b->holders != NULL;
+  return quadrille_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
+                            sizeof *b->holders);
+}
+
+/* Where they are known to both ends alone. */
+static int open_blocks(struct quadrille_builder* b, int in_place) {
+  const struct quadrille_program* program = &b->binding->loaded->program;
+  struct quadrille_plan* plan = b->plan;
+  b->goes_by_rank = program->collective == QUADRILLE_ALLTOALL;
+  plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
+  if (plan->is_typed) b->waiting = 0;
+  if (!fit_blocks(b)) return 0;
+  if (!in_place || !b->goes_by_rank) return 1;
   b->sent_as = malloc((size_t)plan->send_blocks * sizeof *b->sent_as);
   b->saved_in = malloc((size_t)plan->send_blocks * sizeof *b->saved_in);
-  return b->holders && b->sent_as && b->saved_in;
+  return b->sent_as && b->saved_in;
 }
 
 int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
@@ -105,13 +127,18 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
   b->at_once = bytes_at_once(binding);
   b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
   plan->temporaries = (int32_t)tables->temporary_blocks;
-  if (whole || (plan->temporaries > 0 && !is_counted)) b->most_messages = INT_MAX;
+  if (whole) b->most_messages = INT_MAX;
   b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
   const uint32_t ring = quadrille_power_of_two(b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
   const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
   return opened && b->ring;
+}
+
+int quadrille_builder_fit(struct quadrille_builder* b, const struct quadrille_tables* tables) {
+  b->plan->temporaries = (int32_t)tables->temporary_blocks;
+  return b->is_counted ? fit_known(b) : fit_blocks(b);
 }
 
 void quadrille_builder_forget_known(struct quadrille_builder* b) {

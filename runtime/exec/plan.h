@@ -140,5 +140,7 @@ static inline const struct quadrille_part* quadrille_parts_of(const struct quadr
 
 /* Doubles an array. 0 where memory ran out; then it is as it was. */
 int quadrille_grow(void** array, int32_t* room, size_t size);
+/* Makes it as long as that, where it is shorter; the same. */
+int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size);
 
 #endif /* QUADRILLE_RUNTIME_EXEC_PLAN_H_ */

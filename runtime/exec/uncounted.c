@@ -24,13 +24,15 @@ static struct quadrille_call* in_place_call(struct quadrille_binding* binding, c
   return NULL;
 }
 
-/* Lays out for the root; NULL, or what is wrong. */
-static const char* take_root(struct quadrille_binding* binding, int root) {
-  if (!quadrille_take_root(binding, root)) return NULL;
+const char* quadrille_uncounted_take_root(struct quadrille_binding* binding, int root) {
+  const int is_same = !quadrille_take_root(binding, root);
+  if (is_same && binding->are_tables_good) return NULL;
   const char* error =
       quadrille_tables_refill(&binding->tables, &binding->loaded->program, &binding->place);
   if (!error && binding->in_place_call) error = quadrille_call_reopen(binding->in_place_call);
-  return error ? error : quadrille_call_reopen(binding->call);
+  if (!error) error = quadrille_call_reopen(binding->call);
+  binding->are_tables_good = !error;
+  return error;
 }
 
 /* What needs no other rank. */
@@ -40,8 +42,9 @@ static const char* prepare_call(struct quadrille_binding* binding,
   if (!error) error = quadrille_refused_buffer(binding, a->receive.base);
   *error_class = MPI_ERR_BUFFER;
   if (error) return error;
-  *error_class = MPI_ERR_INTERN;
-  return take_root(binding, a->root);
+  error = quadrille_uncounted_take_root(binding, a->root);
+  *error_class = error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+  return error;
 }
 
 int quadrille_uncounted_run(struct quadrille_binding* binding,
