@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -67,6 +68,8 @@ std::vector<CollectiveProgram> all_programs() {
       all.push_back(made(variant.name, variant.program, job_for_any_nodes(variant)));
   for (const std::string& name : shape_names()) {
     const Program program = shape(name);
+    // Its root is rank 0 alone.
+    if (name == "reduce_tree") continue;
     if (is_wanted(program) && takes_only_block_sizes(program)) all.push_back(of_program(program));
   }
   all.push_back(of_program(read("tests/net/programs/allreduce_ring_from_send.txt")));
@@ -98,6 +101,13 @@ const CollectiveProgram& collective_program(const std::string& name) {
     if (program.name == name) return program;
   check(false, ("there is no program " + name).c_str());
   std::abort();
+}
+
+std::string test_name(size_t program) {
+  std::string name = collective_programs()[program].name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return fmt::format("{}_{}", name, program);
 }
 
 std::string CollectiveWays::text() const {

@@ -27,6 +27,8 @@ struct CollectiveProgram {
 // "gather between groups tree"; some also with the claim that a call in place needs no copy.
 const std::vector<CollectiveProgram>& collective_programs();
 const CollectiveProgram& collective_program(const std::string& name);
+// Of the program of that number, as gtest wants it.
+std::string test_name(size_t program);
 
 // How a schedule is bound, and a job run.
 struct CollectiveWays {

@@ -90,12 +90,7 @@ std::vector<Groups> all_groups(int groups) {
 class Collectives : public testing::TestWithParam<size_t> {};
 
 INSTANTIATE_TEST_SUITE_P(All, Collectives, testing::Range<size_t>(0, collective_programs().size()),
-                         [](const auto& each) {
-                           std::string name = collective_programs()[each.param].name;
-                           for (char& c : name)
-                             if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return fmt::format("{}_{}", name, each.param);
-                         });
+                         [](const auto& each) { return test_name(each.param); });
 
 unsigned next_seed = 1;
 size_t way_number = 0;
