@@ -127,11 +127,10 @@ TEST(Hints, AreNotTooLarge) {
   EXPECT_EQ(with("monotone(more(more(rank)), 0, 1)\n").error,
             "test.proof:15: it uses a fact of more than 10000 parts, definitions and lets put in");
   const std::string lemma = "lemma less(x)\n  show more(x) <= more(x)\n";
-  EXPECT_EQ(
-      prove(ring("0"),
-            sum + more + lemma + changed(kRingProof, held, held + "  use less(more(rank))\n"))
-          .error,
-      "test.proof:17: it uses a fact of more than 10000 parts, definitions and lets put in");
+  EXPECT_EQ(prove(ring("0"),
+                  sum + more + lemma + changed(kRingProof, held, held + "  use less(more(rank))\n"))
+                .error,
+            "test.proof:17: it uses a fact of more than 10000 parts, definitions and lets put in");
 }
 
 TEST(Tables, HoldNumbersThatFit) {

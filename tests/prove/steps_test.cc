@@ -75,8 +75,9 @@ TEST(Steps, AStepHasOneMessageForEachRank) {
               {"port: send 1 and send 1", "port: send 1 and receive 1",
                "port: receive 1 and receive 1", "port: send 2 and receive 2"},
               "3x1: port");
-  EXPECT_THAT(prove(changed(with_port, "one+one per rank", "exchange per node"), kFanProof).error,
-              HasSubstr("several messages one way in a step, beside a port of nodes for exchanges"));
+  EXPECT_THAT(
+      prove(changed(with_port, "one+one per rank", "exchange per node"), kFanProof).error,
+      HasSubstr("several messages one way in a step, beside a port of nodes for exchanges"));
 }
 
 // One iteration sends the one, another the other.

@@ -143,10 +143,9 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
 void Planner::piece(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_of_site(site);
-  const Uses facts =
-      site.is_message()
-          ? uses(find("match", site_name(site)), view, matches_[i].size() == 1 ? 0 : -1)
-          : uses(find("defined", ""), view);
+  const Uses facts = site.is_message() ? uses(find("match", site_name(site)), view,
+                                              matches_[i].size() == 1 ? 0 : -1)
+                                       : uses(find("defined", ""), view);
   add("defined piece of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const Span carried = span(q, i, instance);

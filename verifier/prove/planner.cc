@@ -34,8 +34,9 @@ Result<ProofPlan> Planner::run() {
   else
     works();
   if (const Line* line = lines_.too_large())
-    fail_line(*line, fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
-                                 kMostParts));
+    fail_line(*line,
+              fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
+                          kMostParts));
   if (!error_.empty()) return Error{error_};
   plan_.scope = scope();
   return std::move(plan_);

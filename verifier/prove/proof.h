@@ -60,7 +60,8 @@
 //     given CONDITION                        program deadlocks where sends wait for their receives
 //     with send 1 where k = 0                and `given` holds of every rank; what each sends first
 //   order, defined, fits, port               hints for the obligations of that name (order: of keys);
-//                                            those of defined are for fits, too
+//                                            those of defined are for fits, too, and for the pieces of
+//                                            copies and reductions; of messages those of match are
 //     inside send 3                          under port: the step of this send stays inside its
 //                                            node
 //
