@@ -29,7 +29,6 @@ Algorithm bruck();                  // bruck.cc
 Algorithm recursive_doubling();     // recursive_doubling.cc
 Algorithm neighbor_exchange();      // neighbor_exchange.cc
 
-
 // The option of the flat algorithms and the hierarchical ones: what becomes of a rank's block to
 // itself.
 Option self_loops_option();

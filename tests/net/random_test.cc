@@ -229,7 +229,6 @@ TEST(RandomPrograms, RunAsTheCheckerSays) {
       tally.failed, tally.waiting, tally.elsewhere);
   if (programs < 100) return;  // a few, to look at
   EXPECT_GT(tally.right, tally.drawn / 5);
-  EXPECT_GT(tally.not_served, 0);
   for (const int some :
        {tally.unbound, tally.refused, tally.failed, tally.waiting, tally.elsewhere})
     EXPECT_GT(some, tally.drawn / 100);
