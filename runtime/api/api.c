@@ -125,7 +125,9 @@ int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_
   if (code != MPI_SUCCESS) return code;
   const struct quadrille_program* program = &binding->loaded->program;
   if (program->groups == 2 && quadrille_is_rooted(program) && a->root == MPI_PROC_NULL)
-    return MPI_SUCCESS;
+    return binding->compares && quadrille_is_counted(program)
+               ? quadrille_compare_calls(binding, comm, a, MPI_SUCCESS, NULL)
+               : MPI_SUCCESS;
   const char* wrong = check_arguments(binding, a, &error_class);
   if (!wrong && !quadrille_root_fits(binding, a->root)) {
     wrong =

@@ -55,12 +55,23 @@ static int find_owners(const struct quadrille_binding* binding, int64_t own, int
 
 #define UNKNOWN INT64_MIN /* less than what anybody knows */
 
+/* As all ranks that know it name it: between groups by its rank in the private communicator. */
+static int64_t name_root(const struct quadrille_binding* binding, int root) {
+  if (binding->place.remote_ranks == 0 || !quadrille_is_rooted(&binding->loaded->program))
+    return root;
+  if (root == MPI_PROC_NULL) return UNKNOWN;
+  return root == MPI_ROOT ? binding->own : binding->first_remote + root;
+}
+
 /* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the
- * root. Returns how many numbers that is. */
+ * root, in whose group no other rank knows anything. Returns how many numbers that is. */
 static int all_alike(const struct quadrille_binding* binding,
                      const struct quadrille_arguments* arguments, int64_t* numbers) {
   const struct quadrille_place* place = &binding->place;
   const int all = (int)(place->ranks + place->remote_ranks);
+  numbers[all] = name_root(binding, arguments->root);
+  for (int i = 0; numbers[all] == UNKNOWN && i < all; i++) numbers[i] = UNKNOWN;
+  if (numbers[all] == UNKNOWN) return all + 1;
   /* Between groups a rank may know only what comes from the other one. */
   const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
                        binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
@@ -69,7 +80,6 @@ static int all_alike(const struct quadrille_binding* binding,
     numbers[binding->real[i]] = is_known ? binding->counts[i] : UNKNOWN;
   for (int64_t i = 0; i < place->remote_ranks; i++)
     numbers[binding->remote_real[i]] = binding->remote_counts[i];
-  numbers[all] = arguments->root;
   return all + 1;
 }
 
