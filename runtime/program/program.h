@@ -195,7 +195,7 @@ struct quadrille_tables {
   int64_t* entries[QUADRILLE_MAX_TABLES];
   int64_t lengths[QUADRILLE_MAX_TABLES], rooms[QUADRILLE_MAX_TABLES];
   int64_t temporary_blocks;
-  char refusal[192]; /* a text that names numbers */
+  char refusal[256]; /* a text that names numbers */
 };
 
 /* The values of the formulas of a schedule for any nodes, at that place; leaves those of parameters
