@@ -72,7 +72,9 @@ std::vector<CollectiveProgram> all_programs() {
     if (name == "reduce_tree") continue;
     if (is_wanted(program) && takes_only_block_sizes(program)) all.push_back(of_program(program));
   }
-  all.push_back(of_program(read("tests/net/programs/allreduce_ring_from_send.txt")));
+  for (const char* const name :
+       {"allgather_between_nodes", "allgather_ring_aside", "allreduce_ring_from_send"})
+    all.push_back(of_program(read(fmt::format("tests/net/programs/{}.txt", name))));
   for (size_t i = 0, as_they_are = all.size(); i < as_they_are; ++i) {
     Program program = all[i].program;
     if (!kInPlace.contains(all[i].name) || program.in_place) continue;
