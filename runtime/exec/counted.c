@@ -216,7 +216,7 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   if (!g->reduces) return NULL;
   int commutes = 0;
   *error_class = MPI_ERR_OP;
-  if (MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
+  if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
   c->commutes = commutes;
   return program->commutative && !commutes
