@@ -295,7 +295,12 @@ std::optional<RandomCase> random_case(uint64_t seed) {
     result.job.models.emplace_back();
     if (parameter.at_call) result.call.parameters.push_back(value);
   }
-  if (uses_counts(result.program)) result.call.counts = {counts_of(ranks, random)};
+  if (uses_counts(result.program)) {
+    std::vector<int64_t> counts = counts_of(ranks, random);
+    if (has_one_count(result.program.collective))
+      std::fill(counts.begin(), counts.end(), counts[0]);
+    result.call.counts = {counts};
+  }
   result.text = fmt::format(
       "seed {}, nodes {}, parameters {}; {}, counts {}\n{}", seed, result.job.groups[0].text(),
       fmt::join(result.job.parameters, " "), fmt::join(result.call.parameters, " "),
