@@ -36,16 +36,15 @@ std::string report_of(const Program& program, const std::vector<int64_t>& sizes)
   return report_of(program, Case{job_of(sizes), {}, ""});
 }
 
-std::string scope_of(const std::string& name) {
-  if (name == "tuna") return "all sizes and values of radix\n";
-  if (name == "scattered") return "all sizes and values of block_count\n";
-  if (name == "hierarchical-overlapped") return "all sizes and values of early\n";
-  if (name.starts_with("tuna-")) return "all sizes, values of radix and values of block_count\n";
-  if (name == "bruck") return "all sizes, counts and values of radix\n";
-  if (name.starts_with("blocked-ring")) return "all sizes, counts and values of B\n";
-  return name == "linear-ring" || name == "neighbor-exchange" || name == "recursive-doubling"
-             ? "all sizes and counts\n"
-             : "all sizes\n";
+// "all sizes, counts and values of B".
+std::string scope_of(const Program& program) {
+  std::vector<std::string> all = {"all sizes"};
+  if (uses_counts(program)) all.push_back("counts");
+  for (const Parameter& parameter : program.parameters)
+    all.push_back("values of " + parameter.name.text);
+  const std::string last = all.back();
+  all.pop_back();
+  return all.empty() ? last + "\n" : fmt::format("{} and {}\n", fmt::join(all, ", "), last);
 }
 
 TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
@@ -58,7 +57,7 @@ TEST(Proven, AreAllProgramsThatAreGeneratedWithAProof) {
     EXPECT_THAT(report_of(variant.program, cases[0]),
                 HasSubstr(fmt::format("this code is {}, proven for {}",
                                       proof_name(*variant.algorithm, variant.choices),
-                                      scope_of(variant.name))));
+                                      scope_of(variant.program))));
   }
   EXPECT_EQ(proven_programs().size(), programs);
 }
@@ -76,7 +75,7 @@ TEST(Proven, IsAScheduleForAnyNodesOfEveryProofWithoutBeingWalked) {
     EXPECT_THAT(report, HasSubstr("any.qs: proven\n"));
     EXPECT_THAT(report, HasSubstr(fmt::format("this code is {}, proven for {}",
                                               proof_name(*variant.algorithm, variant.choices),
-                                              scope_of(variant.name))));
+                                              scope_of(variant.program))));
     EXPECT_THAT(report, HasSubstr(variant.program.groups == 1
                                       ? "  checked   on no nodes; --nodes 1,2,3 walks"
                                       : "; --nodes 1,2,3 --remote-nodes 2,2 walks"));
