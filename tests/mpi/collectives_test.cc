@@ -273,7 +273,7 @@ void reduce_scatter(const Schedules& with, const Setting& s, unsigned seed) {
                           : quadrille_reduce_scatter(with.schedule, f, t, counts.data(), kind.type,
                                                      kind.operation, s.comm);
               // What is left of the input behind the result is nobody's business.
-              if (in_place)
+              if (in_place && own < total)
                 std::memset(static_cast<char*>(t) + own * kind.extent, 0,
                             static_cast<size_t>((total - own) * kind.extent));
               return code;
