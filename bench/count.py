@@ -48,7 +48,7 @@ def build():
     return machine.build("//generator:generator", "//bench:instructions", "//tools:run")
 
 
-def one_rank(report, case, command, most, most_of_loop):
+def one_rank(report, case, collective, command, most, most_of_loop):
     """A call of one rank, with equal blocks and with counts, and its binding."""
 
     def counted(function):
@@ -57,7 +57,7 @@ def one_rank(report, case, command, most, most_of_loop):
 
     messages, ours = counted("counted_runtime")
     by_hand = counted("counted_by_hand")[1].all
-    with_counts = counted("counted_with_counts")[1].own
+    with_counts = counted("counted_with_counts")[1].own if collective == "alltoall" else 0
     binding = counted("quadrille_bind")[1].all
     report.figure(f"{case} | a transfer", ours.own / messages, "instructions", at_most=most, n=messages)
     if by_hand:
@@ -114,7 +114,7 @@ def measure(report, options, programs):
                 case = f"{what}, rank {rank}"
                 if options.only in case:
                     file = generator.file(collective, algorithm, nodes)
-                    one_rank(report, case, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
+                    one_rank(report, case, collective, [instructions, file, nodes, rank, 1, WINDOW], most, most_of_loop)
         for algorithm, size, radix, rank, most in FORWARDING:
             case = f"{algorithm} {size} radix {radix}, rank {rank}"
             if options.only in case:
