@@ -204,8 +204,6 @@ void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char
 /* The same; of another class where memory ran out. */
 void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const char* text);
 
-/* NULL, or a text about what of the language this library does not run. */
-const char* quadrille_unserved(const struct quadrille_program* program);
 /* The options that the caller knows of, with defaults for the rest; refuses what makes no sense. */
 quadrille_bind_options quadrille_known_options(const quadrille_bind_options* options,
                                                struct quadrille_offer* offer);
@@ -290,7 +288,7 @@ const char* quadrille_refused_buffer(const struct quadrille_binding* binding, co
 struct quadrille_arguments {
   struct quadrille_side send, receive; /* of a collective with one buffer, both are that */
   int is_regular;                      /* all blocks of all ranks are equally long */
-  int in_place;                        /* then `send` means nothing */
+  int in_place;                        /* then `send` is `receive` */
   int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
   MPI_Op operation;
   int error_class;   /* what is wrong already: */

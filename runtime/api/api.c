@@ -70,8 +70,7 @@ static const char* check_root(const struct quadrille_binding* binding, int root)
   if (!quadrille_is_rooted(program) || (root >= 0 && root < ranks)) return NULL;
   if (program->groups == 2 && root == MPI_ROOT) return NULL;
   return program->groups == 2
-             ? "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other "
-               "group"
+             ? "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group"
              : "the root is no rank of the communicator";
 }
 
@@ -150,7 +149,6 @@ static int call(quadrille_schedule schedule, int collective, struct quadrille_si
   struct quadrille_arguments a = {.send = send, .receive = receive};
   a.is_regular = send.uniform && receive.uniform;
   a.in_place = send.base == MPI_IN_PLACE;
-  if (a.in_place) a.send = receive;
   return quadrille_run(schedule, collective, &a, comm);
 }
 

@@ -17,13 +17,6 @@ void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const 
   quadrille_refuse(offer, text == quadrille_no_memory ? MPI_ERR_NO_MEM : error_class, text);
 }
 
-const char* quadrille_unserved(const struct quadrille_program* program) {
-  if (quadrille_is_counted(program) && program->has_sized)
-    return "this library runs schedules of collectives whose counts all ranks know without sized "
-           "messages; the schedule has some";
-  return NULL;
-}
-
 quadrille_bind_options quadrille_known_options(const quadrille_bind_options* options,
                                                struct quadrille_offer* offer) {
   quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0, 0};

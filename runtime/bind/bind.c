@@ -220,8 +220,6 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
     quadrille_refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   else if (loaded->failure_class != MPI_SUCCESS)
     quadrille_refuse(&offer, loaded->failure_class, loaded->failure);
-  else if (quadrille_unserved(&loaded->program))
-    quadrille_refuse(&offer, MPI_ERR_UNSUPPORTED_OPERATION, quadrille_unserved(&loaded->program));
   else if (has_groups(comm) != loaded->program.groups)
     quadrille_refuse(
         &offer, MPI_ERR_COMM,

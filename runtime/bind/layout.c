@@ -123,6 +123,10 @@ static int fits(const struct quadrille_binding* binding, int group) {
           same_nodes(&binding->topologies[1], &program->topologies[1 - group]));
 }
 
+static int fits_somehow(const struct quadrille_binding* binding) {
+  return fits(binding, 0) || (binding->loaded->program.groups == 2 && fits(binding, 1));
+}
+
 static const char* refuse_ranks(const struct quadrille_binding* binding, int layout,
                                 char failure[QUADRILLE_TEXT]) {
   const struct quadrille_program* program = &binding->loaded->program;
@@ -130,7 +134,7 @@ static const char* refuse_ranks(const struct quadrille_binding* binding, int lay
   if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
-  if (fits(binding, 0) || (program->groups == 2 && fits(binding, 1))) return NULL;
+  if (fits_somehow(binding)) return NULL;
   if (program->serves_any_nodes)
     snprintf(
         failure, QUADRILLE_TEXT,
@@ -156,7 +160,7 @@ static const char* refuse_nodes(const struct quadrille_binding* binding,
                                 char failure[QUADRILLE_TEXT]) {
   const struct quadrille_program* program = &binding->loaded->program;
   char wanted[48], found[48];
-  if (fits(binding, 0) || (program->groups == 2 && fits(binding, 1))) return NULL;
+  if (fits_somehow(binding)) return NULL;
   const int differs =
       program->groups == 2 && same_nodes(&binding->topologies[0], &program->topologies[0]);
   describe(&program->topologies[differs], wanted, sizeof wanted);
@@ -231,10 +235,8 @@ static const char* refuse_order(const struct quadrille_binding* binding) {
   for (int64_t i = 0; i < binding->place.ranks; i++)
     if (binding->real[i] != binding->first + i)
       return "the schedule combines contributions in the order of its nodes' ranks, which is not "
-             "that "
-             "of the communicator: number ranks node by node, smaller nodes first, or take a "
-             "schedule "
-             "for operators that commute";
+             "that of the communicator: number ranks node by node, smaller nodes first, or take a "
+             "schedule for operators that commute";
   return NULL;
 }
 
@@ -265,28 +267,20 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   return error ? error : refuse_order(binding);
 }
 
-/* The rank in the schedule of one of the private communicator. */
-static int64_t find_rank(const int* real, int rank) {
-  int64_t found = 0;
-  while (real[found] != rank) found++;
-  return found;
-}
-
 int quadrille_take_root(struct quadrille_binding* binding, int root) {
   const struct quadrille_program* program = &binding->loaded->program;
   struct quadrille_place* place = &binding->place;
   if (!quadrille_is_rooted(program)) return 0;
-  const int64_t group_before = place->group, root_before = place->root;
-  if (program->groups == 1) {
-    place->root = find_rank(binding->real, root);
-  } else if (root == MPI_ROOT) {
-    take_group(binding, 0);
-    place->root = place->rank;
-  } else {
-    take_group(binding, 1);
-    place->root = find_rank(binding->remote_real, binding->first_remote + root);
-  }
-  return place->group != group_before || place->root != root_before;
+  /* Between groups the root's is the first; whoever names it by its rank is in the second. */
+  const int group = program->groups == 2 && root != MPI_ROOT;
+  const int* real = group == 1 ? binding->remote_real : binding->real;
+  const int rank =
+      root == MPI_ROOT ? binding->own : root + (group == 1 ? binding->first_remote : 0);
+  if (place->group == group && real[place->root] == rank) return 0;
+  take_group(binding, group);
+  place->root = 0;
+  while (real[place->root] != rank) place->root++;
+  return 1;
 }
 
 int quadrille_root_fits(const struct quadrille_binding* binding, int root) {

@@ -59,7 +59,8 @@ static int place_own(const struct quadrille_counted* g) {
   struct quadrille_block own = quadrille_contribution(g);
   char* target = block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, b->place.rank);
   const int64_t room = known_of(g, QUADRILLE_PIECE_RECEIVE)->lengths[b->place.rank];
-  const int lies = quadrille_packs_as_it_lies(side->type);
+  const int lies =
+      g->is_direct[g->arguments->in_place ? QUADRILLE_PIECE_RECEIVE : QUADRILLE_PIECE_SEND];
   if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
   if (own.count > room / side->type_size) own.count = room / side->type_size;
   if (!lies) return quadrille_pack(side, own, target, b->comm);

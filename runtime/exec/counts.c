@@ -34,11 +34,8 @@ struct quadrille_block quadrille_users_block(const struct quadrille_counted* g, 
   const struct quadrille_side* side = is_send && !a->in_place ? &a->send : &a->receive;
   if (gathers(g) && !is_send) return quadrille_block_of(side, b->user[block]);
   if (!scatters(g) || !is_send) return (struct quadrille_block){side->base, side->count};
-  /* Blocks of the ranks, one behind the other. */
-  int64_t elements = 0;
-  for (int32_t i = 0; i < b->known[buffer].blocks; i++)
-    if (b->user[i] < b->user[block]) elements += b->known[buffer].lengths[i];
-  return (struct quadrille_block){side->base + elements * side->extent,
+  /* A copy has the same gaps, so its offsets are the user's. */
+  return (struct quadrille_block){side->base + b->known[buffer].offsets[block],
                                   b->known[buffer].lengths[block]};
 }
 
@@ -106,21 +103,19 @@ static int read_scattered(const struct quadrille_counted* g, const int64_t* coun
   struct quadrille_binding* b = g->binding;
   struct quadrille_known* known = &b->known[QUADRILLE_PIECE_SEND];
   const int64_t unit = b->call->builder.unit;
-  int64_t total = 0;
+  int64_t* const starts = b->told; /* by rank of the user; what was told has been read */
+  known->total = 0;
+  for (int32_t i = 0; i < known->blocks; i++) starts[b->user[i]] = counts[i];
   for (int32_t i = 0; i < known->blocks; i++) {
-    int64_t before = 0, bytes;
-    /* The ranks of a schedule that knows no nodes have the user's order. */
-    if (b->user[i] == i)
-      before = total;
-    else
-      for (int32_t k = 0; k < known->blocks; k++)
-        if (b->user[k] < b->user[i]) before += counts[k];
-    if (counts[i] > QUADRILLE_MAX_COUNT || __builtin_add_overflow(total, counts[i], &total) ||
-        __builtin_mul_overflow(total, unit, &bytes))
+    const int64_t count = starts[i], start = known->total;
+    int64_t bytes;
+    if (count > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(count, unit, &bytes) ||
+        __builtin_add_overflow(start, bytes, &known->total))
       return 0;
-    set_block(known, i, counts[i], before * unit, changes);
+    starts[i] = start;
   }
-  known->total = total * unit;
+  for (int32_t i = 0; i < known->blocks; i++)
+    set_block(known, i, counts[i], starts[b->user[i]], changes);
   return 1;
 }
 
@@ -191,8 +186,7 @@ static const char* read_remote_results(const struct quadrille_counted* g, struct
   if (__builtin_mul_overflow(side->count, (int64_t)ranks, &total)) return too_much;
   if (total % remote != 0)
     return "the results of both groups are not of one length: this group's ranks times its count "
-           "is "
-           "no multiple of the other group's ranks";
+           "is no multiple of the other group's ranks";
   for (int i = 0; i < remote; i++) set_count(b->remote_counts, i, total / remote, changes);
   return NULL;
 }
@@ -220,6 +214,7 @@ static const char* read_same(const struct quadrille_counted* g, struct changes* 
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
     if (b->known[i].blocks > 0 && !read_one(g, i, count, changes)) return too_much;
+  if (b->counts[0] == count) return NULL; /* and so are all others */
   for (int i = 0; i < b->place.ranks; i++) set_count(b->counts, i, count, changes);
   for (int i = 0; i < b->place.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);
   return NULL;

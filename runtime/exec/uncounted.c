@@ -49,9 +49,8 @@ static const char* prepare_call(struct quadrille_binding* binding,
 
 int quadrille_uncounted_run(struct quadrille_binding* binding,
                             const struct quadrille_arguments* arguments, MPI_Comm comm) {
-  const struct quadrille_side* receive = &arguments->receive;
+  const struct quadrille_side *send = &arguments->send, *receive = &arguments->receive;
   const int in_place = arguments->in_place;
-  const struct quadrille_side* send = in_place ? receive : &arguments->send;
   int error_class = MPI_SUCCESS;
   const char* error = prepare_call(binding, arguments, &error_class);
   if (error) return quadrille_error(comm, error_class, "%s", error);

@@ -132,13 +132,6 @@ static const char* read_sections(struct sections* sections, const unsigned char*
   return NULL;
 }
 
-/* Whether the two ends alone that a block goes between know how long it is; of all other collectives every
- * rank knows all lengths. */
-static int only_ends_know_lengths(const struct quadrille_program* program) {
-  return program->collective == QUADRILLE_ALLTOALL || program->collective == QUADRILLE_GATHER ||
-         program->collective == QUADRILLE_SCATTER;
-}
-
 /* What cannot be known of lengths is not asked for. */
 static const char* refuse_lengths(const struct quadrille_program* program) {
   for (int i = 0; i < program->table_count; i++)
@@ -175,12 +168,11 @@ static const char* refuse_of_collective(const struct quadrille_program* program)
       program->collective == QUADRILLE_SCAN || program->collective == QUADRILLE_EXSCAN;
   if (scans && program->groups == 2)
     return "the code is of a scan between groups, which MPI does not have; make it again";
-  if (program->collective == QUADRILLE_BARRIER) {
+  if (!quadrille_is_counted(program)) {
     const char* error = refuse_lengths(program);
-    if (error) return error;
+    if (error || program->collective != QUADRILLE_BARRIER) return error;
     if (program->piece_count > 0) return "the code moves blocks in a barrier; make it again";
   }
-  if (only_ends_know_lengths(program)) return refuse_lengths(program);
   if (program->has_sized)
     return "the code sends lengths ahead that every rank knows; make it again";
   if (program->collective == QUADRILLE_REDUCE_SCATTER && program->in_place)

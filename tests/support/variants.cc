@@ -41,9 +41,9 @@ std::vector<Job> jobs_beside(const Topology& first) {
   return jobs;
 }
 
-bool binds(const Program& program, const Job& job) {
+bool binds(const Program& program, const Job& job, const Call& call) {
   for (int64_t group = 0; group < program.groups; ++group)
-    if (!bind(program, job, plain_call(program, job), group).ok()) return false;
+    if (!bind(program, job, call, group).ok()) return false;
   return true;
 }
 
@@ -74,7 +74,9 @@ std::vector<Job> jobs_on(const Variant& variant, const std::vector<int64_t>& siz
       }
     jobs = std::move(longer);
   }
-  std::erase_if(jobs, [&](const Job& job) { return !binds(variant.program, job); });
+  std::erase_if(jobs, [&](const Job& job) {
+    return !binds(variant.program, job, plain_call(variant.program, job));
+  });
   return jobs;
 }
 
@@ -95,17 +97,6 @@ Job job_for_any_nodes(const Variant& variant, const std::map<std::string, std::s
   }
   return job;
 }
-
-namespace {
-
-// Whether its requirements hold of the call.
-bool serves(const Variant& variant, const Case& c) {
-  for (int64_t group = 0; group < variant.program.groups; ++group)
-    if (!bind(variant.program, c.job, c.call, group).ok()) return false;
-  return true;
-}
-
-}  // namespace
 
 Case case_of(const Variant& variant, const Job& job, const std::vector<int64_t>& counts,
              int64_t block) {
@@ -142,7 +133,7 @@ std::vector<Case> cases_on(const Variant& variant, const std::vector<int64_t>& s
       for (const int64_t block : {1, 2}) {
         Case c = case_of(variant, job, counts, block);
         const bool has_blocks = !c.call.parameters.empty();
-        if (serves(variant, c)) cases.push_back(std::move(c));
+        if (binds(variant.program, c.job, c.call)) cases.push_back(std::move(c));
         if (!has_blocks) break;
       }
   }
