@@ -1,11 +1,14 @@
 /* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: a
  * collective by schedules, beside the MPI library's own.
  *
- * COLLECTIVE is alltoall, alltoallv, persistent, allgather or allgatherv. COUNTS are bytes: of a
+ * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, or any other that tools/run knows,
+ * from rank 0 where it has a root. COUNTS are bytes: of a
  * block; for allgatherv, of each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have
  * nothing; for alltoallv, how they are distributed over all pairs of ranks: uniform:MOST, from 0 up;
  * normal:MEAN:DEVIATION; power:EXPONENT:MOST, where x bytes are as likely as x to the minus EXPONENT.
  * A persistent alltoallv is made before any time is taken; the library's own stays MPI_Alltoallv.
+ * --first-group N: between the first N ranks and the others; an allgather's counts are then those of a rank
+ * of each group. Compiled for SimGrid, which has no intercommunicators, by quadrille_bind_groups.
  * Each repetition calls the library's collective and each schedule with its window in turn, each
  * schedule next to a call of the library's of its own, which comes first in every other repetition. A call takes as long as its slowest rank. Received bytes
  * are compared with those that were sent.
@@ -23,7 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/quadrille.h"
+#include "bench/collective_job.h"
 
 enum { MAX_SCHEDULES = 128, POISON = 0xee, MAX_TRIES = 100 };
 
@@ -35,10 +38,6 @@ enum { MAX_SCHEDULES = 128, POISON = 0xee, MAX_TRIES = 100 };
 #endif
 #define LATE (-1.0)
 
-enum collective { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, COLLECTIVES };
-static const char* const names[COLLECTIVES] = {"alltoall", "alltoallv", "persistent", "allgather",
-                                               "allgatherv"};
-
 struct scheduled {
   quadrille_schedule schedule;
   int window;
@@ -46,124 +45,10 @@ struct scheduled {
   quadrille_request request; /* persistent */
 };
 
-struct job {
-  enum collective collective;
-  int rank, ranks, repetitions, layout;
-  int with_native, checked;
-  int *counts, *displacements;           /* of what is received, by source */
-  int *send_counts, *send_displacements; /* by target, where blocks differ from pair to pair */
-  size_t received, sent;
-  char *send, *receive, *expected;
-};
-
-static const char usage[] =
-    "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv COUNTS REPETITIONS "
-    "[OPTION...] "
-    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked";
-
-static void fail(const char* text) {
-  fprintf(stderr, "collective: %s\n", text);
-  MPI_Abort(MPI_COMM_WORLD, 2);
-  exit(2);
-}
-
 /* Contents are not looked at: SimGrid may give all ranks the same memory here, and spare the
  * machine's. */
 static char* buffer_to_send(size_t size) { return malloc(size + 1); }
 static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
-
-static void* must(void* memory) {
-  if (!memory) fail("out of memory");
-  return memory;
-}
-
-/* "8x16384,7x0,131072": how many ranks have how many bytes. One number stands for all ranks. */
-static void read_counts(struct job* job, const char* text) {
-  int known = 0;
-  job->counts = must(malloc((size_t)job->ranks * sizeof(int)));
-  job->displacements = must(malloc((size_t)job->ranks * sizeof(int)));
-  for (int only = 1;; only = 0) {
-    char* end;
-    long bytes = strtol(text, &end, 10), times = only && *end == '\0' ? job->ranks : 1;
-    if (end > text && *end == 'x') {
-      times = bytes;
-      text = end + 1;
-      bytes = strtol(text, &end, 10);
-    }
-    if (end == text || bytes < 0 || bytes > 1L << 30) fail("a count is no number of bytes");
-    if (times < 0 || times > job->ranks - known) fail("there are more counts than ranks");
-    while (times-- > 0) job->counts[known++] = (int)bytes;
-    if (*end == '\0') break;
-    if (*end != ',') fail("counts are given as RANKSxBYTES,BYTES,...");
-    text = end + 1;
-  }
-  if (known != job->ranks) fail("there are fewer counts than ranks");
-  for (int r = 0; r < job->ranks; r++) {
-    if (job->collective != ALLGATHERV && job->counts[r] != job->counts[0])
-      fail("counts that differ are for allgatherv alone");
-    job->displacements[r] = (int)job->received;
-    job->received += (size_t)job->counts[r];
-    if (job->received > 0x7fffffff) fail("more than 2 GiB in all");
-  }
-}
-
-/* In [0, 1), by the pair of ranks and a salt. */
-static double random_of(int source, int target, uint64_t salt) {
-  uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
-  for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
-  return (double)(x >> 11) / 9007199254740992.0;
-}
-
-/* "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST", read once. */
-struct distribution {
-  char kind;
-  double first, second;
-};
-
-static struct distribution read_distribution(const char* text) {
-  struct distribution d = {text[0], 0, 0};
-  const int uniform = sscanf(text, "uniform:%lf", &d.first) == 1;
-  const int other = sscanf(text, "normal:%lf:%lf", &d.first, &d.second) == 2 ||
-                    sscanf(text, "power:%lf:%lf", &d.first, &d.second) == 2;
-  if (!(uniform || other) || d.first < 0 || d.second < 0 || d.first > 1 << 30 || d.second > 1 << 30)
-    fail("sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST");
-  if (d.kind == 'p' && (d.first == 1 || d.second < 1))
-    fail(
-        "sizes are given as uniform:MOST, ...; a power law has an exponent other than 1 and a "
-        "largest size of 1 or more");
-  return d;
-}
-
-/* How many bytes travel from one rank to another. */
-static int size_of(const struct distribution* d, int source, int target) {
-  const double u = random_of(source, target, 1), v = random_of(source, target, 2);
-  if (d->kind == 'u') return (int)(u * (d->first + 1));
-  if (d->kind == 'p') {
-    const double rest = 1 - d->first; /* of the exponent, integrated */
-    return (int)pow(1 + u * (pow(d->second, rest) - 1), 1 / rest);
-  }
-  const double x = d->first + d->second * sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
-  return x < 0 ? 0 : (int)x;
-}
-
-/* Blocks that differ from pair to pair. */
-static void read_sizes(struct job* job, const char* text) {
-  const struct distribution d = read_distribution(text);
-  int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
-  job->counts = all;
-  job->displacements = all + job->ranks;
-  job->send_counts = all + 2 * job->ranks;
-  job->send_displacements = all + 3 * job->ranks;
-  for (int r = 0; r < job->ranks; r++) {
-    job->counts[r] = size_of(&d, r, job->rank);
-    job->send_counts[r] = size_of(&d, job->rank, r);
-    job->displacements[r] = (int)job->received;
-    job->send_displacements[r] = (int)job->sent;
-    job->received += (size_t)job->counts[r];
-    job->sent += (size_t)job->send_counts[r];
-    if (job->received > 0x7fffffff || job->sent > 0x7fffffff) fail("more than 2 GiB in all");
-  }
-}
 
 /* What a rank sends to another; in an allgather the same to all: target 0. */
 static void fill(char* block, int bytes, int source, int target) {
@@ -176,19 +61,22 @@ static void fill(char* block, int bytes, int source, int target) {
 
 static void make_buffers(struct job* job) {
   const int all = job->collective <= PERSISTENT; /* all-to-all */
-  const int own = job->counts[job->rank];
-  if (!job->send_counts) job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
+  const int own = job->own;
+  if (!job->send_counts && job->collective != OTHER)
+    job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
   job->send = must(buffer_to_send(job->sent));
   job->receive = must(buffer_to_receive(job->received));
   if (!job->checked) return;
   job->expected = must(malloc(job->received + 1));
+  if (job->collective == OTHER) return fill(job->send, (int)job->sent, job->rank, 0);
   for (int r = 0; r < (all ? job->ranks : 1); r++) {
     const size_t place =
         job->send_counts ? (size_t)job->send_displacements[r] : (size_t)r * (size_t)own;
     fill(job->send + place, job->send_counts ? job->send_counts[r] : own, job->rank, r);
   }
-  for (int r = 0; r < job->ranks; r++)
-    fill(job->expected + job->displacements[r], job->counts[r], r, all ? job->rank : 0);
+  for (int r = 0; r < job->peers; r++)
+    fill(job->expected + job->displacements[r], job->counts[r], job->first_peer + r,
+         all ? job->rank : 0);
 }
 
 static void prepare(const struct job* job, struct scheduled* s, char* word) {
@@ -199,10 +87,19 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
   colon[3] = '\0';
   quadrille_load_file(word, &s->schedule);
   MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+#ifndef SIMULATED
+  if (job->first_group > 0) s->comm = call_split(s->comm, job->first_group);
+#endif
   MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
   const quadrille_bind_options options = {sizeof options, job->layout, s->window, 0,
                                           block_size ? atoi(block_size + 1) : 0};
+#ifdef SIMULATED
+  int code = job->first_group > 0
+                 ? quadrille_bind_groups(s->schedule, s->comm, job->first_group, &options)
+                 : quadrille_bind(s->schedule, s->comm, &options);
+#else
   int code = quadrille_bind(s->schedule, s->comm, &options);
+#endif
   if (code == MPI_SUCCESS && job->collective == PERSISTENT)
     code = quadrille_alltoallv_init(
         s->schedule, job->send, job->send_counts, job->send_displacements, MPI_BYTE, job->receive,
@@ -213,16 +110,33 @@ static void prepare(const struct job* job, struct scheduled* s, char* word) {
   fail(text);
 }
 
-static int call_native(const struct job* job, MPI_Comm comm) {
-  const int own = job->counts[job->rank];
+static int call_other(const struct job* job, const struct scheduled* s, int native) {
+  struct call call = job->call;
+  call.comm = s->comm;
+  call.send = (unsigned char*)job->send;
+  call.receive = (unsigned char*)job->receive;
+  return call_once(&call, s->schedule, native);
+}
+
+/* What another collective must bring is what the library's brings. */
+static void expect_other(struct job* job, const struct scheduled* s) {
+  fill(job->receive, (int)job->received, job->rank, 0); /* also what a broadcast's root sends */
+  if (call_other(job, s, 1) != MPI_SUCCESS) fail("the library's collective failed");
+  memcpy(job->expected, job->receive, job->received);
+}
+
+static int call_native(const struct job* job, const struct scheduled* s) {
+  const int own = job->own;
+  MPI_Comm comm = s->comm;
   switch (job->collective) {
+    case OTHER: return call_other(job, s, 1);
     case ALLTOALLV:
     case PERSISTENT:
       return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
                            job->receive, job->counts, job->displacements, MPI_BYTE, comm);
     case ALLTOALL: return MPI_Alltoall(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
     case ALLGATHER:
-      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE, comm);
+      return MPI_Allgather(job->send, own, MPI_BYTE, job->receive, job->counts[0], MPI_BYTE, comm);
     default:
       return MPI_Allgatherv(job->send, own, MPI_BYTE, job->receive, job->counts, job->displacements,
                             MPI_BYTE, comm);
@@ -230,8 +144,9 @@ static int call_native(const struct job* job, MPI_Comm comm) {
 }
 
 static int call_ours(const struct job* job, const struct scheduled* s) {
-  const int own = job->counts[job->rank];
+  const int own = job->own;
   switch (job->collective) {
+    case OTHER: return call_other(job, s, 0);
     case ALLTOALLV:
       return quadrille_alltoallv(s->schedule, job->send, job->send_counts, job->send_displacements,
                                  MPI_BYTE, job->receive, job->counts, job->displacements, MPI_BYTE,
@@ -244,8 +159,8 @@ static int call_ours(const struct job* job, const struct scheduled* s) {
       return quadrille_alltoall(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
                                 s->comm);
     case ALLGATHER:
-      return quadrille_allgather(s->schedule, job->send, own, MPI_BYTE, job->receive, own, MPI_BYTE,
-                                 s->comm);
+      return quadrille_allgather(s->schedule, job->send, own, MPI_BYTE, job->receive,
+                                 job->counts[0], MPI_BYTE, s->comm);
     default:
       return quadrille_allgatherv(s->schedule, job->send, own, MPI_BYTE, job->receive, job->counts,
                                   job->displacements, MPI_BYTE, s->comm);
@@ -278,9 +193,12 @@ static double start(void) {
 
 /* One call's time, in seconds, of the slowest rank; LATE where a rank heard too late that it began. */
 static double timed_once(const struct job* job, const struct scheduled* s, int native) {
-  if (job->checked) memset(job->receive, POISON, job->received);
+  if (job->checked && job->collective == OTHER)
+    fill(job->receive, (int)job->received, job->rank, 0);
+  else if (job->checked)
+    memset(job->receive, POISON, job->received);
   const double begin = start();
-  const int code = native ? call_native(job, s->comm) : call_ours(job, s);
+  const int code = native ? call_native(job, s) : call_ours(job, s);
   double slowest = begin == LATE ? INFINITY : now() - begin;
   if (code != MPI_SUCCESS) {
     char text[256];
@@ -332,6 +250,9 @@ static int read_options(struct job* job, int count, char** words, int at) {
     else if (strcmp(words[at], "--layout") == 0 && at + 1 < count &&
              strcmp(words[at + 1], "trusted") == 0)
       job->layout = QUADRILLE_LAYOUT_TRUSTED, at++;
+    else if (strcmp(words[at], "--first-group") == 0 && at + 1 < count &&
+             (job->first_group = atoi(words[at + 1])) > 0)
+      at++;
     else
       fail(usage);
   }
@@ -345,20 +266,15 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
   if (count < 5 || (job.repetitions = atoi(words[3])) < 1) fail(usage);
-  while (job.collective < COLLECTIVES && strcmp(words[1], names[job.collective]) != 0)
-    job.collective++;
-  if (job.collective == COLLECTIVES) fail(usage);
   const int first = read_options(&job, count, words, 4), given = count - first;
   if (given < 1 || given > MAX_SCHEDULES) fail(usage);
-  if (job.collective == ALLTOALLV || job.collective == PERSISTENT)
-    read_sizes(&job, words[2]);
-  else
-    read_counts(&job, words[2]);
+  read_job(&job, words[1], words[2]);
   make_buffers(&job);
   for (int i = 0; i < given; i++) {
     prepare(&job, &schedules[i], words[first + i]);
     if (job.rank == 0) describe(&schedules[i], i);
   }
+  if (job.collective == OTHER && job.checked) expect_other(&job, &schedules[0]);
 #ifndef SIMULATED
   for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* connections are made */
 #endif

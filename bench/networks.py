@@ -3,14 +3,14 @@
 Kinds: flat (every node at one switch without limit), fat-tree (two levels, as many links up as down) and dragonfly. A
 node has one network interface, which sends and receives at full rate at once, and a loopback for its own ranks. Time of a
 message as SimGrid has calibrated it on TCP: latency and bandwidth depend on its length. Linear is flat without that: a
-message of B bytes takes alpha + beta B. Busy is linear where each message also keeps its sender busy for a
-microsecond, and its receiver too.
+message of B bytes takes alpha + beta B. Fast is linear with ten times the bandwidth. Busy is linear where each message
+also keeps its sender busy for a microsecond, and its receiver too.
 """
 import sys
 
-BANDWIDTH, LATENCY = "10Gbps", "1us"
+LATENCY = "1us"
 LINEAR = ["--cfg=network/model:CM02"]
-CONFIGURATION = {"linear": LINEAR, "busy": LINEAR + ["--cfg=smpi/ois:0:1e-6:0", "--cfg=smpi/or:0:1e-6:0"]}  # of smpirun
+CONFIGURATION = {"linear": LINEAR, "fast": LINEAR, "busy": LINEAR + ["--cfg=smpi/ois:0:1e-6:0", "--cfg=smpi/or:0:1e-6:0"]}  # of smpirun
 # groups, links between them; chassis of a group; routers of a chassis; nodes of a router
 DRAGONFLY = {16: "2,1;2,1;2,1;2", 64: "4,1;2,1;4,1;2", 256: "4,2;4,1;4,2;4"}
 
@@ -23,12 +23,12 @@ def fat_tree(nodes):
 
 def shape(kind, nodes):
     """Attributes of the cluster. ValueError where there is no such network."""
-    if kind in ("flat", "linear", "busy"):
+    if kind in ("flat", "linear", "fast", "busy"):
         return 'bb_bw="100TBps" bb_lat="0us"'
     if kind == "fat-tree":
         return f'topology="FAT_TREE" topo_parameters="{fat_tree(nodes)}"'
     if kind != "dragonfly":
-        raise ValueError(f"there is no network '{kind}'; there are flat, linear, busy, fat-tree and dragonfly")
+        raise ValueError(f"there is no network '{kind}'; there are flat, linear, fast, busy, fat-tree and dragonfly")
     if nodes not in DRAGONFLY:
         raise ValueError(f"a dragonfly has {', '.join(map(str, DRAGONFLY))} nodes, not {nodes}")
     return f'topology="DRAGONFLY" topo_parameters="{DRAGONFLY[nodes]}"'
@@ -37,7 +37,7 @@ def shape(kind, nodes):
 def network(kind, nodes, cores):
     cluster = (
         f'id="cluster" prefix="n" suffix="" radical="0-{nodes - 1}" speed="10Gf" core="{cores}" '
-        f'bw="{BANDWIDTH}" lat="{LATENCY}" sharing_policy="SPLITDUPLEX" loopback_bw="10GBps" loopback_lat="200ns"'
+        f'bw="{"100Gbps" if kind == "fast" else "10Gbps"}" lat="{LATENCY}" sharing_policy="SPLITDUPLEX" loopback_bw="10GBps" loopback_lat="200ns"'
     )
     return (
         '<?xml version="1.0"?>\n'

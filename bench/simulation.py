@@ -51,11 +51,13 @@ class Network:
             str(word) for word in self.configuration + options + words
         ]
 
-    def sample(self, program, collective, counts, schedules, native=True, checked=True):
-        """One call of each schedule. `schedules`: files with windows and, where the file does not choose, block sizes."""
+    def sample(self, program, collective, counts, schedules, native=True, checked=True, first_group=None):
+        """One call of each schedule. `schedules`: files with windows and, where the file does not choose, block sizes.
+        `first_group`: so many ranks are one group, and the others the other."""
         words = [program, collective, counts, 1]
         words += [] if native else ["--without-native"]
         words += [] if checked else ["--unchecked"]
+        words += [] if first_group is None else ["--first-group", first_group]
         words += [":".join(map(str, schedule)) for schedule in schedules]
         command = self.command(self.ranks, self.hosts, [] if checked else [SHARED], words)
         return sampling.parse_or_complain(machine.run(command, timeout=3000, cwd=self.folder).splitlines())

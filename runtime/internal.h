@@ -81,6 +81,7 @@ struct quadrille_binding {
   int *real, *remote_real; /* ranks in `comm`, by rank in the schedule, of both groups */
   int* user; /* and in the user's communicator, of the group whose blocks come and go */
   int first, first_remote; /* the ranks of the groups in `comm` */
+  int first_ranks;         /* of quadrille_bind_groups, else 0 */
   struct quadrille_tables tables;
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int compares;                       /* QUADRILLE_DEBUG at all ranks: calls are compared */
@@ -215,11 +216,12 @@ void quadrille_check_block_size(const struct quadrille_program* program, int64_t
  * QUADRILLE_DEBUG is set everywhere. */
 struct quadrille_agreement {
   int error_class;
-  int same_schedule, same_layout, same_block_size, all_debug;
+  int same_schedule, same_layout, same_block_size, same_groups, all_debug;
 };
 /* `loaded` and `options` may be NULL. An MPI error code. */
 int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded,
-                    const quadrille_bind_options* options, struct quadrille_agreement* agreement);
+                    const quadrille_bind_options* options, int first_ranks,
+                    struct quadrille_agreement* agreement);
 /* Whether all ranks have come this far; where this one has and another has not, that is its error
  * too. */
 int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer);

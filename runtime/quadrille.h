@@ -85,6 +85,14 @@ typedef struct {
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
 
+/* Binds a schedule for two groups to an intracommunicator: the ranks below `first_ranks` are one group,
+ * the others the other. Calls with that communicator then mean what they mean on an intercommunicator of
+ * these groups, whose ranks are numbered from 0: for coupled codes that share one communicator, and where
+ * MPI has no intercommunicators. A schedule is bound to one pair of groups of a communicator; for
+ * another pair, bind it to a duplicate. Errors: as above, MPI_ERR_ARG for a group without ranks. */
+QUADRILLE_API int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                                        const quadrille_bind_options* options);
+
 /* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw by the schedule, which is bound first where it is
  * not: any datatypes, zero counts, MPI_IN_PLACE. The _c forms take counts and displacements of more
  * than an int.

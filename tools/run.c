@@ -193,12 +193,11 @@ static void split(const struct arguments* a, const quadrille_schedule_info* info
               ranks);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  MPI_Comm own;
+  MPI_Comm all;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
   c->is_second = rank >= first;
-  MPI_Comm_split(MPI_COMM_WORLD, c->is_second, rank, &own);
-  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, c->is_second ? 0 : first, 1, &c->comm);
+  c->comm = call_split(all, first);
   MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
-  MPI_Comm_free(&own);
 }
 
 /* Loads and binds; the exit code of what cannot be. */

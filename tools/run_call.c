@@ -99,6 +99,17 @@ static const struct collective collectives[] = {
     {"barrier", "barrier", "messages", 0, 0, barrier, 0, 0, 0},
 };
 
+MPI_Comm call_split(MPI_Comm comm, int first) {
+  MPI_Comm own, between;
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_split(comm, rank >= first, rank, &own);
+  MPI_Intercomm_create(own, 0, comm, rank >= first ? 0 : first, 1, &between);
+  MPI_Comm_free(&own);
+  MPI_Comm_free(&comm);
+  return between;
+}
+
 static int is_rooted(const struct collective* k) {
   return k->is_rooted || strcmp(k->name, "broadcast") == 0;
 }

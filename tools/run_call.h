@@ -18,6 +18,8 @@ struct call {
   unsigned char *send, *receive;
 };
 
+/* An intercommunicator of the first so many ranks and the others; `comm` is freed. */
+MPI_Comm call_split(MPI_Comm comm, int first);
 /* Sets what depends on the collective; 0 where it is not known. `root`: a rank of the communicator, or of the first
  * group. */
 int call_describe(struct call* call, const char* collective, int root);

@@ -75,12 +75,14 @@ static const char* check_root(const struct quadrille_binding* binding, int root)
 }
 
 /* A side of blocks for which the caller gives counts alone. */
-static const char* check_results(struct quadrille_side* side, int ranks, int* error_class) {
+static const char* check_results(struct quadrille_side* side, int ranks, int own,
+                                 int* error_class) {
   struct quadrille_side one = *side;
   *error_class = MPI_ERR_ARG;
   if (!side->uniform && !side->counts && !side->large_counts) return "the counts are NULL";
   *error_class = MPI_ERR_COUNT;
   if (!side->uniform && has_negative(side, ranks)) return "a count is negative";
+  one.count = quadrille_count_of(side, own);
   one.uniform = 1;
   const char* wrong = check_side(&one, 1, error_class);
   one.uniform = side->uniform;
@@ -106,7 +108,8 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
   if (looks && collective == QUADRILLE_REDUCE_SCATTER)
-    wrong = check_results(&a->receive, (int)binding->place.ranks, error_class);
+    wrong = check_results(&a->receive, (int)binding->place.ranks, binding->own - binding->first,
+                          error_class);
   else if (looks)
     wrong = check_side(&a->receive, receives > 0 ? receives : 1, error_class);
   if (!wrong && sends > 0 && !a->in_place) wrong = check_side(&a->send, sends, error_class);

@@ -149,11 +149,7 @@ static int reduce_scatter(quadrille_schedule schedule, const void* sendbuf,
                           MPI_Comm comm) {
   struct quadrille_arguments a = {
       .receive = receive, .in_place = sendbuf == MPI_IN_PLACE, .operation = op};
-  int rank = 0;
-  if (quadrille_mpi_is_usable() && comm != MPI_COMM_NULL) MPI_Comm_rank(comm, &rank);
-  if (receive.counts) a.receive.count = receive.counts[rank];
-  if (receive.large_counts) a.receive.count = receive.large_counts[rank];
-  a.send = equal(sendbuf, a.receive.count, datatype);
+  a.send = equal(sendbuf, receive.count, datatype);
   return quadrille_run(schedule, QUADRILLE_REDUCE_SCATTER, &a, comm);
 }
 

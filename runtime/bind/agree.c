@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 10 }; /* of an agreement */
+enum { MOST_WORDS = 12 }; /* of an agreement */
 
 void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char* text) {
   offer->error_class = error_class;
@@ -76,7 +76,8 @@ static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm com
 }
 
 int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loaded* loaded,
-                    const quadrille_bind_options* options, struct quadrille_agreement* agreement) {
+                    const quadrille_bind_options* options, int first_ranks,
+                    struct quadrille_agreement* agreement) {
   enum { WORDS = MOST_WORDS };
   /* Maxima of x and of ~x are equal where all x are. */
   uint64_t mine[WORDS] = {(uint64_t)error_class, !quadrille_debug()}, all[WORDS];
@@ -85,19 +86,21 @@ int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loade
     mine[4] = (uint64_t)options->layout;
     mine[5] = (uint64_t)options->block_size;
   }
-  for (int i = 6; i < WORDS; i++) mine[i] = ~mine[i - 4];
+  mine[6] = (uint64_t)first_ranks;
+  for (int i = 7; i < WORDS; i++) mine[i] = ~mine[i - 5];
   const int code = all_most(mine, all, WORDS, comm);
   agreement->error_class = (int)all[0];
   agreement->all_debug = all[1] == 0;
-  agreement->same_schedule = all[2] == ~all[6] && all[3] == ~all[7];
-  agreement->same_layout = all[4] == ~all[8];
-  agreement->same_block_size = all[5] == ~all[9];
+  agreement->same_schedule = all[2] == ~all[7] && all[3] == ~all[8];
+  agreement->same_layout = all[4] == ~all[9];
+  agreement->same_block_size = all[5] == ~all[10];
+  agreement->same_groups = all[6] == ~all[11];
   return code;
 }
 
 int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer) {
   struct quadrille_agreement agreement;
-  const int code = quadrille_agree(comm, offer->error_class, NULL, NULL, &agreement);
+  const int code = quadrille_agree(comm, offer->error_class, NULL, NULL, 0, &agreement);
   if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
   if (offer->error_class == MPI_SUCCESS)
     quadrille_refuse(offer, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,

@@ -115,13 +115,20 @@ static void set_options(struct quadrille_binding* binding, const quadrille_bind_
   binding->block_size = options->block_size;
 }
 
-/* The groups of the user's communicator in the private one. 0 where memory ran out. */
-static int find_groups(struct quadrille_binding* binding, MPI_Comm comm) {
+/* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of
+ * its ranks and the others. 0 where memory ran out. */
+static int find_groups(struct quadrille_binding* binding, MPI_Comm comm, int first_ranks) {
   int ranks = 0, rank = 0, all = 0;
   MPI_Comm_size(comm, &ranks);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(binding->comm, &all);
   MPI_Comm_rank(binding->comm, &binding->own);
+  if (first_ranks > 0) {
+    const int is_first = rank < first_ranks;
+    ranks = is_first ? first_ranks : all - first_ranks;
+    rank -= is_first ? 0 : first_ranks;
+  }
+  binding->first_ranks = first_ranks;
   binding->place.ranks = ranks;
   binding->place.remote_ranks = all - ranks;
   binding->first = binding->own - rank;
@@ -133,10 +140,10 @@ static int find_groups(struct quadrille_binding* binding, MPI_Comm comm) {
 }
 
 /* Fills a new binding: all ranks succeed, or all fail. */
-static void fill(struct quadrille_binding* binding, MPI_Comm comm,
+static void fill(struct quadrille_binding* binding, MPI_Comm comm, int first_ranks,
                  const quadrille_bind_options* options, struct quadrille_offer* offer) {
   char failure[QUADRILLE_TEXT];
-  const int is_enough = find_groups(binding, comm);
+  const int is_enough = find_groups(binding, comm, first_ranks);
   set_options(binding, options);
   if (!is_enough) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
   if (!quadrille_all_well(binding->comm, offer)) return;
@@ -174,7 +181,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   return 1;
 }
 
-static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
+static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, int first_ranks,
                         const quadrille_bind_options* options, struct quadrille_offer* offer,
                         struct quadrille_binding** result) {
   struct quadrille_channel* channel = NULL;
@@ -189,7 +196,7 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
     pthread_mutex_lock(&quadrille_global.lock);
     loaded->references++;
     pthread_mutex_unlock(&quadrille_global.lock);
-    fill(binding, comm, options, offer);
+    fill(binding, comm, first_ranks, options, offer);
   } else if (channel) {
     quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
     quadrille_all_well(channel->comm, offer);
@@ -204,14 +211,32 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm,
   return MPI_SUCCESS;
 }
 
-static int has_groups(MPI_Comm comm) {
-  int inter = 0;
+/* Refuses what the communicator's groups, or its two ranges of ranks, are not for. `program`: or NULL. */
+static void check_groups(const struct quadrille_program* program, MPI_Comm comm, int first_ranks,
+                         struct quadrille_offer* offer) {
+  int inter = 0, ranks = 0;
   MPI_Comm_test_inter(comm, &inter);
-  return inter ? 2 : 1;
+  MPI_Comm_size(comm, &ranks);
+  if (first_ranks != 0 && inter)
+    quadrille_refuse(offer, MPI_ERR_COMM,
+                     "the communicator has two groups of its own; bind with quadrille_bind");
+  else if (first_ranks < 0 || (first_ranks > 0 && first_ranks >= ranks))
+    quadrille_refuse(offer, MPI_ERR_ARG,
+                     "the first group has less than one rank, or leaves none for the second");
+  else if (program && program->groups == 2 && first_ranks == 0 && !inter)
+    quadrille_refuse(offer, MPI_ERR_COMM,
+                     "the schedule is for collectives between two groups; the communicator is no "
+                     "intercommunicator: bind with quadrille_bind_groups to make two of its ranks");
+  else if (program && program->groups == 1 && (first_ranks != 0 || inter))
+    quadrille_refuse(offer, MPI_ERR_COMM,
+                     inter ? "the communicator is an intercommunicator; load a schedule that was "
+                             "generated with --remote-nodes"
+                           : "the schedule is for one group; load one that was generated with "
+                             "--remote-nodes");
 }
 
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
-static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
+static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                          const quadrille_bind_options* options, struct quadrille_binding** result) {
   struct quadrille_offer offer = {MPI_SUCCESS, ""};
   const quadrille_bind_options known = quadrille_known_options(options, &offer);
@@ -220,21 +245,14 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
     quadrille_refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   else if (loaded->failure_class != MPI_SUCCESS)
     quadrille_refuse(&offer, loaded->failure_class, loaded->failure);
-  else if (has_groups(comm) != loaded->program.groups)
-    quadrille_refuse(
-        &offer, MPI_ERR_COMM,
-        loaded->program.groups == 2
-            ? "the schedule is for collectives between two groups; the communicator is no "
-              "intercommunicator"
-            : "the communicator is an intercommunicator; load a schedule that was "
-              "generated with --remote-nodes");
   else
     quadrille_check_block_size(&loaded->program, known.block_size, &offer);
+  const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
+  if (offer.error_class == MPI_SUCCESS) check_groups(&loaded->program, comm, first_ranks, &offer);
 
   struct quadrille_agreement agreement;
-  const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
-  const int code =
-      quadrille_agree(comm, offer.error_class, usable ? loaded : NULL, &known, &agreement);
+  const int code = quadrille_agree(comm, offer.error_class, usable ? loaded : NULL, &known,
+                                   first_ranks, &agreement);
   int returned;
   if (code != MPI_SUCCESS) {
     returned = quadrille_mpi_error(comm, code);
@@ -247,18 +265,28 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm,
   } else if (!agreement.same_schedule) {
     returned = quadrille_error(comm, MPI_ERR_ARG,
                                "ranks bring different schedules; load the same file everywhere");
+  } else if (!agreement.same_groups) {
+    returned = quadrille_error(comm, MPI_ERR_ARG,
+                               "ranks make first groups of different sizes; give the same number "
+                               "everywhere");
   } else if (!agreement.same_layout) {
     returned = quadrille_error(
         comm, MPI_ERR_ARG, "ranks bind with different layouts; give the same option everywhere");
   } else if (!agreement.same_block_size) {
     returned = quadrille_error(comm, MPI_ERR_ARG,
                                "ranks bind with different block sizes; give the same everywhere");
-  } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL) {
+  } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL &&
+             (*result)->first_ranks != first_ranks) {
+    returned =
+        quadrille_error(comm, MPI_ERR_COMM,
+                        "the schedule is bound to other groups of this communicator; bind it "
+                        "to a duplicate");
+  } else if (*result) {
     returned = adjust(*result, &known, &offer)
                    ? MPI_SUCCESS
                    : quadrille_error(comm, offer.error_class, "%s", offer.text);
   } else {
-    returned = make_binding(loaded, comm, &known, &offer, result);
+    returned = make_binding(loaded, comm, first_ranks, &known, &offer, result);
   }
   if (returned == MPI_SUCCESS && *result) (*result)->compares = agreement.all_debug;
   quadrille_release(loaded);
@@ -279,7 +307,15 @@ int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                    const quadrille_bind_options* options) {
   const int code = check_communicator(comm);
   struct quadrille_binding* binding = NULL;
-  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, options, &binding) : code;
+  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, 0, options, &binding) : code;
+}
+
+int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                          const quadrille_bind_options* options) {
+  const int code = check_communicator(comm);
+  struct quadrille_binding* binding = NULL;
+  if (first_ranks == 0) first_ranks = -1; /* 0: the communicator's own */
+  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
 }
 
 /* The other functions of the API would do what the schedule is not for. */
@@ -303,7 +339,7 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm,
    * not come to an agreement. */
   if (found < 0 && quadrille_channel_of(comm))
     return quadrille_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
-  return bind_schedule(schedule, comm, NULL, binding);
+  return bind_schedule(schedule, comm, 0, NULL, binding);
 }
 
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,

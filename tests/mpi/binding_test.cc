@@ -154,7 +154,36 @@ TEST_F(Refusal, OfAnIntercommunicator) {
   const int code = quadrille_bind(good_, inter, nullptr);
   expect_error(code, MPI_ERR_COMM, "the communicator is an intercommunicator");
   expect_one_sentence(code);
+  expect_error(quadrille_bind_groups(good_, inter, 1, nullptr), MPI_ERR_COMM,
+               "the communicator has two groups of its own");
   MPI_Comm_free(&inter);
+}
+
+// Two ranges of the ranks of one communicator.
+TEST_F(Refusal, OfGroupsThatCannotBe) {
+  const Schedule between("tests/mpi/collectives_between/alltoall/direct_any_remote-nodes-any.qs");
+  const auto expect_refused_groups = [&](quadrille_schedule schedule, MPI_Comm comm, int first,
+                                         int error_class, const std::string& part) {
+    expect_refusal_everywhere(quadrille_bind_groups(schedule, comm, first, nullptr), error_class,
+                              part);
+  };
+  for (const int first : {-1, 0, all(), all() + 1})
+    expect_refused_groups(between, comm_, first, MPI_ERR_ARG, "the first group has less than one");
+  expect_refused_groups(good_, comm_, 1, MPI_ERR_COMM, "the schedule is for one group");
+  expect_refused(between, nullptr, MPI_ERR_COMM, "bind with quadrille_bind_groups");
+  if (all() > 2)
+    expect_refused_groups(between, comm_, own() == 0 ? 1 : 2, MPI_ERR_ARG,
+                          "first groups of different sizes");
+  ASSERT_EQ(quadrille_bind_groups(between, comm_, 1, nullptr), MPI_SUCCESS);
+  EXPECT_EQ(quadrille_bind_groups(between, comm_, 1, nullptr), MPI_SUCCESS);
+  if (all() > 2) expect_refused_groups(between, comm_, 2, MPI_ERR_COMM, "bound to other groups");
+  std::vector<int> from(static_cast<size_t>(all())), to(from.size(), -1);
+  for (int& sent : from) sent = 100 * own();
+  const int peers = own() == 0 ? all() - 1 : 1;
+  EXPECT_EQ(quadrille_alltoall(between, from.data(), 1, MPI_INT, to.data(), 1, MPI_INT, comm_),
+            MPI_SUCCESS);
+  for (int i = 0; i < all(); ++i)
+    EXPECT_EQ(to[static_cast<size_t>(i)], i >= peers ? -1 : own() == 0 ? 100 * (i + 1) : 0);
 }
 
 TEST_F(Refusal, OfNoCommunicator) {

@@ -113,9 +113,9 @@ std::string test_name(size_t program) {
 }
 
 std::string CollectiveWays::text() const {
-  return fmt::format("window {}, {}{}, block size {}, seed {}", window,
+  return fmt::format("window {}, {}{}, block size {}, seed {}{}", window,
                      is_synchronous ? "synchronous, " : "", is_eager ? "eager" : "rendezvous",
-                     block_size, seed);
+                     block_size, seed, are_ranges ? ", ranges of one communicator" : "");
 }
 
 quadrille_bind_options options_of(const CollectiveProgram& program, const CollectiveWays& ways) {
@@ -128,7 +128,7 @@ Machine machine_of(const CollectiveProgram& program, const Groups& groups,
                    const CollectiveWays& ways) {
   Machine machine;
   machine.ranks = groups.all();
-  machine.remote = groups.remote;
+  machine.remote = ways.are_ranges ? 0 : groups.remote;
   machine.seed = ways.seed;
   machine.is_eager = ways.is_eager;
   for (int r = 0; r < machine.ranks; ++r)

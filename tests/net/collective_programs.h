@@ -36,6 +36,7 @@ struct CollectiveWays {
   bool is_synchronous = false, is_eager = false;
   int64_t block_size = 0;  // where the program takes one; 0: as the file says
   unsigned seed = 0;
+  bool are_ranges = false;  // two groups are ranges of the ranks of one communicator
   std::string text() const;
 };
 

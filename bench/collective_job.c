@@ -1,0 +1,157 @@
+#include "bench/collective_job.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char* const names[OTHER] = {"alltoall", "alltoallv", "persistent", "allgather",
+                                         "allgatherv"};
+
+const char usage[] =
+    "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv|... COUNTS REPETITIONS "
+    "[OPTION...] "
+    "FILE.qs:WINDOW[:BLOCK_SIZE]...; options: --layout trusted, --without-native, --unchecked, "
+    "--first-group RANKS";
+
+void fail(const char* text) {
+  fprintf(stderr, "collective: %s\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
+void* must(void* memory) {
+  if (!memory) fail("out of memory");
+  return memory;
+}
+
+/* "8x16384,7x0,131072": how many ranks have how many bytes. One number stands for all ranks. */
+static void read_counts(struct job* job, const char* text) {
+  int known = 0;
+  int* const all = must(malloc((size_t)job->ranks * sizeof(int)));
+  for (int only = 1;; only = 0) {
+    char* end;
+    long bytes = strtol(text, &end, 10), times = only && *end == '\0' ? job->ranks : 1;
+    if (end > text && *end == 'x') {
+      times = bytes;
+      text = end + 1;
+      bytes = strtol(text, &end, 10);
+    }
+    if (end == text || bytes < 0 || bytes > 1L << 30) fail("a count is no number of bytes");
+    if (times < 0 || times > job->ranks - known) fail("there are more counts than ranks");
+    while (times-- > 0) all[known++] = (int)bytes;
+    if (*end == '\0') break;
+    if (*end != ',') fail("counts are given as RANKSxBYTES,BYTES,...");
+    text = end + 1;
+  }
+  if (known != job->ranks) fail("there are fewer counts than ranks");
+  for (int r = 0; r < job->ranks; r++)
+    if (job->collective != ALLGATHERV && all[r] != all[r < job->first_group ? 0 : job->first_group])
+      fail("counts that differ are for allgatherv alone");
+  job->own = all[job->rank];
+  job->counts = all + job->first_peer;
+  job->displacements = must(malloc((size_t)job->peers * sizeof(int)));
+  for (int r = 0; r < job->peers; r++) {
+    job->displacements[r] = (int)job->received;
+    job->received += (size_t)job->counts[r];
+    if (job->received > 0x7fffffff) fail("more than 2 GiB in all");
+  }
+}
+
+/* Whose blocks come and go, of one group or two. */
+static void find_peers(struct job* job) {
+  const int is_second = job->first_group > 0 && job->rank >= job->first_group;
+  if (job->first_group >= job->ranks) fail("--first-group leaves no ranks for the second group");
+  job->first_peer = is_second ? 0 : job->first_group;
+  job->peers = is_second ? job->first_group : job->ranks - job->first_group;
+  job->call = (struct call){.groups = job->first_group > 0 ? 2 : 1,
+                            .rank = job->rank - (is_second ? job->first_group : 0),
+                            .ranks = job->first_group > 0 ? job->ranks - job->peers : job->ranks,
+                            .peers = job->peers,
+                            .is_second = is_second};
+}
+
+/* One of those that tools/run knows. */
+static void read_other(struct job* job, const char* name, const char* bytes) {
+  char* end;
+  job->call.bytes = strtol(bytes, &end, 10);
+  if (end == bytes || *end != '\0' || job->call.bytes < 0 || job->call.bytes > 1L << 30)
+    fail("a count is no number of bytes");
+  if (!call_describe(&job->call, name, 0)) fail(usage);
+  job->sent = (size_t)job->call.send_size;
+  job->received = (size_t)job->call.receive_size;
+}
+
+/* In [0, 1), by the pair of ranks and a salt. */
+static double random_of(int source, int target, uint64_t salt) {
+  uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
+  for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
+  return (double)(x >> 11) / 9007199254740992.0;
+}
+
+/* "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST", read once. */
+struct distribution {
+  char kind;
+  double first, second;
+};
+
+static struct distribution read_distribution(const char* text) {
+  struct distribution d = {text[0], 0, 0};
+  const int uniform = sscanf(text, "uniform:%lf", &d.first) == 1;
+  const int other = sscanf(text, "normal:%lf:%lf", &d.first, &d.second) == 2 ||
+                    sscanf(text, "power:%lf:%lf", &d.first, &d.second) == 2;
+  if (!(uniform || other) || d.first < 0 || d.second < 0 || d.first > 1 << 30 || d.second > 1 << 30)
+    fail("sizes are given as uniform:MOST, normal:MEAN:DEVIATION or power:EXPONENT:MOST");
+  if (d.kind == 'p' && (d.first == 1 || d.second < 1))
+    fail(
+        "sizes are given as uniform:MOST, ...; a power law has an exponent other than 1 and a "
+        "largest size of 1 or more");
+  return d;
+}
+
+/* How many bytes travel from one rank to another. */
+static int size_of(const struct distribution* d, int source, int target) {
+  const double u = random_of(source, target, 1), v = random_of(source, target, 2);
+  if (d->kind == 'u') return (int)(u * (d->first + 1));
+  if (d->kind == 'p') {
+    const double rest = 1 - d->first; /* of the exponent, integrated */
+    return (int)pow(1 + u * (pow(d->second, rest) - 1), 1 / rest);
+  }
+  const double x = d->first + d->second * sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
+  return x < 0 ? 0 : (int)x;
+}
+
+/* Blocks that differ from pair to pair. */
+static void read_sizes(struct job* job, const char* text) {
+  const struct distribution d = read_distribution(text);
+  int* all = must(malloc(4 * (size_t)job->ranks * sizeof(int)));
+  job->counts = all;
+  job->displacements = all + job->ranks;
+  job->send_counts = all + 2 * job->ranks;
+  job->send_displacements = all + 3 * job->ranks;
+  for (int r = 0; r < job->ranks; r++) {
+    job->counts[r] = size_of(&d, r, job->rank);
+    job->send_counts[r] = size_of(&d, job->rank, r);
+    job->displacements[r] = (int)job->received;
+    job->send_displacements[r] = (int)job->sent;
+    job->received += (size_t)job->counts[r];
+    job->sent += (size_t)job->send_counts[r];
+    if (job->received > 0x7fffffff || job->sent > 0x7fffffff) fail("more than 2 GiB in all");
+  }
+}
+
+void read_job(struct job* job, const char* collective, const char* counts) {
+  while (job->collective < OTHER && strcmp(collective, names[job->collective]) != 0)
+    job->collective++;
+  if (job->first_group > 0 && job->collective == ALLTOALL) job->collective = OTHER;
+  find_peers(job);
+  if (job->collective == OTHER)
+    read_other(job, collective, counts);
+  else if (job->first_group > 0 && job->collective < ALLGATHER)
+    fail("alltoallv between groups is not measured");
+  else if (job->collective == ALLTOALLV || job->collective == PERSISTENT)
+    read_sizes(job, counts);
+  else
+    read_counts(job, counts);
+}

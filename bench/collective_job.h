@@ -1,0 +1,31 @@
+/* What `collective` calls with: who takes part, and how many bytes each pair of ranks or each rank has. */
+#ifndef QUADRILLE_BENCH_COLLECTIVE_JOB_H_
+#define QUADRILLE_BENCH_COLLECTIVE_JOB_H_
+
+#include <stddef.h>
+
+#include "tools/run_call.h"
+
+enum measured { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, OTHER };
+
+struct job {
+  enum measured collective;
+  int rank, ranks, repetitions, layout;
+  int first_group, first_peer, peers; /* peers: the ranks whose blocks come and go */
+  int with_native, checked;
+  int own;                               /* bytes of this rank's block or contribution */
+  int *counts, *displacements;           /* of what is received, by peer */
+  int *send_counts, *send_displacements; /* by target, where blocks differ from pair to pair */
+  size_t received, sent;
+  char *send, *receive, *expected;
+  struct call call; /* of another collective */
+};
+
+/* Ends all ranks. */
+void fail(const char* text) __attribute__((noreturn));
+void* must(void* memory);
+extern const char usage[];
+/* Sets everything but the buffers, where ranks, options and the words are known. */
+void read_job(struct job* job, const char* collective, const char* counts);
+
+#endif /* QUADRILLE_BENCH_COLLECTIVE_JOB_H_ */

@@ -1,0 +1,84 @@
+"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes with a rank
+each, at most 1 MiB a rank. Beside root gathering, which is what MPI libraries do, and beside the limit: a rank receives M
+bytes, all of the other group's.
+"""
+from dataclasses import dataclass
+
+WINDOW = 16
+MOST = 1 << 20
+SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", ("segment-map-paper", "two-stage")
+
+
+@dataclass
+class Setting:
+    """Two groups: how many ranks each has, and what each of them contributes."""
+
+    name: str
+    first: int
+    counts: list
+    at_least: float  # root gathering / ours
+
+    def totals(self):
+        return sum(self.counts[: self.first]), sum(self.counts[self.first :])
+
+    def longest(self):
+        return max(self.totals())
+
+    def model(self):
+        """What root gathering takes, over the limit."""
+        return 1 + 3 * sum(self.totals()) / self.longest()
+
+
+def equal(first, of_first, of_second):
+    return [of_first] * first + [of_second] * (64 - first)
+
+
+def arithmetic(first):
+    """As much in all as equal contributions, growing by rank."""
+    return [2 * MOST * (rank + 1) // (ranks + 1) for ranks in (first, 64 - first) for rank in range(ranks)]
+
+
+SETTINGS = [
+    Setting("1", 32, equal(32, MOST, MOST), 6.8),
+    Setting("2", 50, equal(50, MOST, MOST), 4.6),
+    Setting("3", 50, equal(50, MOST, MOST // 4), 4.0),
+    Setting("4", 50, equal(50, MOST // 4, MOST), 5.9),
+    Setting("5", 32, equal(32, MOST, MOST), 0),
+    Setting("6", 32, arithmetic(32), 0),
+    Setting("7", 50, equal(50, MOST, MOST), 0),
+    Setting("8", 50, arithmetic(50), 0),
+]
+OF_THE_MODEL = 0.96  # settings without a limit of their own
+
+
+def allgather(m):
+    for setting in SETTINGS:
+        setting_on(m, "linear", setting)
+    setting_on(m, "fast", SETTINGS[3], at_most=1.1, with_root=False)
+
+
+def setting_on(m, kind, setting, at_most=1.06, with_root=True):
+    case = f"allgather between groups, {kind}, {setting.first} + {64 - setting.first} ranks, setting {setting.name}"
+    if not m.wanted(case):
+        return
+    algorithms = [SEGMENTS, *([ROOT] if with_root else []), *OTHERS]
+    network = m.network(kind, "64x1")
+    sampled = network.sample(
+        m.collective,
+        "allgatherv",
+        ",".join(map(str, setting.counts)),
+        [(m.generator.file("allgather", name, "any", "--remote-nodes", "any"), WINDOW) for name in algorithms],
+        native=False,
+        checked=False,
+        first_group=setting.first,
+    )
+    seconds = {name: one.ours[0] for name, one in zip(algorithms, sampled)}
+    found = network.message_seconds(m.calibrate, (MOST, 2 * MOST))
+    limit = setting.longest() * (found[2 * MOST] - found[MOST]) / MOST
+    if with_root:
+        at_least = setting.at_least or OF_THE_MODEL * setting.model()
+        m.report.figure(f"{case} | {ROOT} / {SEGMENTS}", seconds[ROOT] / seconds[SEGMENTS], at_least=at_least)
+        m.report.figure(f"{case} | {ROOT} / limit", seconds[ROOT] / limit)
+    m.report.figure(f"{case} | {SEGMENTS} / limit", seconds[SEGMENTS] / limit, at_most=at_most)
+    for name in OTHERS:
+        m.report.figure(f"{case} | {name} / limit", seconds[name] / limit)
