@@ -8,7 +8,7 @@ import os
 import subprocess
 import tempfile
 
-from bench import machine, paired, sampling
+from bench import cluster_groups, machine, paired, sampling
 from bench.distributions import DISTRIBUTIONS, as_text
 
 NEEDS_CALM = True
@@ -107,16 +107,16 @@ class Measuring:
                 raise machine.Unusable(f"calibrate: {machine.last_words(errors.read())}")
         return lines[-1].split()
 
-    def best(self, name, library, nodes, collective, counts, schedules, at_least, trials=TRIALS):
+    def best(self, name, library, nodes, collective, counts, schedules, at_least, trials=TRIALS, *options):
         """Tries every schedule alone, and compares the one that does best with the native collective, in pairs of its own:
         what was luck in the trial does not count. `schedules`: files with windows, by what to call them."""
-        tried = self.sample(library, nodes, collective, counts, schedules.values(), trials, "--without-native")
+        tried = self.sample(library, nodes, collective, counts, schedules.values(), trials, "--without-native", *options)
         medians = {label: paired.median(one.ours) for label, one in zip(schedules, tried)}
         for label, seconds in medians.items():
             self.report.figure(f"{name} | {label}, alone", 1e3 * seconds, "ms", n=trials)
         label = min(medians, key=medians.get)
         pairs = self.options.repetitions or PAIRS
-        (winner,) = self.sample(library, nodes, collective, counts, [schedules[label]], pairs)
+        (winner,) = self.sample(library, nodes, collective, counts, [schedules[label]], pairs, *options)
         sampling.add_time(self.report, f"{name} | native", winner.native)
         sampling.add_time(self.report, f"{name} | {label}", winner.ours)
         sampling.add_ratio(self.report, f"{name} | native / best of ours ({label})", winner, at_least)
@@ -132,7 +132,8 @@ class Measuring:
 
 
 def hosts_of(nodes):
-    return ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
+    """Of as many ranks on each node, or as a text that says it."""
+    return nodes if isinstance(nodes, str) else ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
 
 
 def mean_of(sizes):
@@ -269,3 +270,4 @@ def measure(report, options, programs):
         for part in (allgatherv, exactly, small, alltoall, alltoallv):
             for library in LIBRARIES:
                 part(m, library)
+        cluster_groups.measure(m, programs[0], LIBRARIES)

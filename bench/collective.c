@@ -1,17 +1,19 @@
 /* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: a
  * collective by schedules, beside the MPI library's own.
  *
- * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, or any other that tools/run knows,
- * from rank 0 where it has a root. COUNTS are bytes: of a
- * block; for allgatherv, of each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have
- * nothing; for alltoallv, how they are distributed over all pairs of ranks: uniform:MOST, from 0 up;
+ * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, reduce-scatterv, or any other that
+ * tools/run knows, from rank 0 where it has a root. COUNTS are bytes: of a block; for allgatherv and
+ * reduce-scatterv, of each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have nothing;
+ * for alltoallv, how they are distributed over all pairs of ranks: uniform:MOST, from 0 up;
  * normal:MEAN:DEVIATION; power:EXPONENT:MOST, where x bytes are as likely as x to the minus EXPONENT.
  * A persistent alltoallv is made before any time is taken; the library's own stays MPI_Alltoallv.
- * --first-group N: between the first N ranks and the others; an allgather's counts are then those of a rank
- * of each group. Compiled for SimGrid, which has no intercommunicators, by quadrille_bind_groups.
- * Each repetition calls the library's collective and each schedule with its window in turn, each
- * schedule next to a call of the library's of its own, which comes first in every other repetition. A call takes as long as its slowest rank. Received bytes
- * are compared with those that were sent.
+ * --first-group N: between the first N ranks and the others; an allgatherv's counts are then those of the
+ * ranks of both. Compiled for SimGrid, which has no intercommunicators, by quadrille_bind_groups.
+ *
+ * Each repetition calls the library's collective and each schedule with its window in turn, each schedule
+ * next to a call of the library's of its own, which comes first in every other repetition. A call
+ * takes as long as its slowest rank. Received bytes are compared with those that were sent, or,
+ * where they are combined, with those that the library's own call brings.
  *
  * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each,
  * `sample INDEX NATIVE OURS` in seconds for each pair, and `end`. Exit code 2: bad input, or wrong
@@ -62,13 +64,13 @@ static void fill(char* block, int bytes, int source, int target) {
 static void make_buffers(struct job* job) {
   const int all = job->collective <= PERSISTENT; /* all-to-all */
   const int own = job->own;
-  if (!job->send_counts && job->collective != OTHER)
+  if (!job->send_counts && job->collective < REDUCE_SCATTERV)
     job->sent = (size_t)own * (size_t)(all ? job->ranks : 1);
   job->send = must(buffer_to_send(job->sent));
   job->receive = must(buffer_to_receive(job->received));
   if (!job->checked) return;
   job->expected = must(malloc(job->received + 1));
-  if (job->collective == OTHER) return fill(job->send, (int)job->sent, job->rank, 0);
+  if (job->collective >= REDUCE_SCATTERV) return fill(job->send, (int)job->sent, job->rank, 0);
   for (int r = 0; r < (all ? job->ranks : 1); r++) {
     const size_t place =
         job->send_counts ? (size_t)job->send_displacements[r] : (size_t)r * (size_t)own;
@@ -118,18 +120,13 @@ static int call_other(const struct job* job, const struct scheduled* s, int nati
   return call_once(&call, s->schedule, native);
 }
 
-/* What another collective must bring is what the library's brings. */
-static void expect_other(struct job* job, const struct scheduled* s) {
-  fill(job->receive, (int)job->received, job->rank, 0); /* also what a broadcast's root sends */
-  if (call_other(job, s, 1) != MPI_SUCCESS) fail("the library's collective failed");
-  memcpy(job->expected, job->receive, job->received);
-}
-
 static int call_native(const struct job* job, const struct scheduled* s) {
   const int own = job->own;
   MPI_Comm comm = s->comm;
   switch (job->collective) {
     case OTHER: return call_other(job, s, 1);
+    case REDUCE_SCATTERV:
+      return MPI_Reduce_scatter(job->send, job->receive, job->counts, MPI_INT64_T, MPI_SUM, comm);
     case ALLTOALLV:
     case PERSISTENT:
       return MPI_Alltoallv(job->send, job->send_counts, job->send_displacements, MPI_BYTE,
@@ -143,10 +140,20 @@ static int call_native(const struct job* job, const struct scheduled* s) {
   }
 }
 
+/* What these must bring is what the library's brings. */
+static void expect_other(struct job* job, const struct scheduled* s) {
+  fill(job->receive, (int)job->received, job->rank, 0); /* also what a broadcast's root sends */
+  if (call_native(job, s) != MPI_SUCCESS) fail("the library's collective failed");
+  memcpy(job->expected, job->receive, job->received);
+}
+
 static int call_ours(const struct job* job, const struct scheduled* s) {
   const int own = job->own;
   switch (job->collective) {
     case OTHER: return call_other(job, s, 0);
+    case REDUCE_SCATTERV:
+      return quadrille_reduce_scatter(s->schedule, job->send, job->receive, job->counts,
+                                      MPI_INT64_T, MPI_SUM, s->comm);
     case ALLTOALLV:
       return quadrille_alltoallv(s->schedule, job->send, job->send_counts, job->send_displacements,
                                  MPI_BYTE, job->receive, job->counts, job->displacements, MPI_BYTE,
@@ -193,7 +200,7 @@ static double start(void) {
 
 /* One call's time, in seconds, of the slowest rank; LATE where a rank heard too late that it began. */
 static double timed_once(const struct job* job, const struct scheduled* s, int native) {
-  if (job->checked && job->collective == OTHER)
+  if (job->checked && job->collective >= REDUCE_SCATTERV)
     fill(job->receive, (int)job->received, job->rank, 0);
   else if (job->checked)
     memset(job->receive, POISON, job->received);
@@ -274,7 +281,7 @@ int main(int count, char** words) {
     prepare(&job, &schedules[i], words[first + i]);
     if (job.rank == 0) describe(&schedules[i], i);
   }
-  if (job.collective == OTHER && job.checked) expect_other(&job, &schedules[0]);
+  if (job.collective >= REDUCE_SCATTERV && job.checked) expect_other(&job, &schedules[0]);
 #ifndef SIMULATED
   for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* connections are made */
 #endif

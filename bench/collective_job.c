@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const names[OTHER] = {"alltoall", "alltoallv", "persistent", "allgather",
-                                         "allgatherv"};
+static const char* const names[OTHER] = {"alltoall",  "alltoallv",  "persistent",
+                                         "allgather", "allgatherv", "reduce-scatterv"};
 
 const char usage[] =
     "usage: collective alltoall|alltoallv|persistent|allgather|allgatherv|... COUNTS REPETITIONS "
@@ -47,7 +47,7 @@ static void read_counts(struct job* job, const char* text) {
   }
   if (known != job->ranks) fail("there are fewer counts than ranks");
   for (int r = 0; r < job->ranks; r++)
-    if (job->collective != ALLGATHERV && all[r] != all[r < job->first_group ? 0 : job->first_group])
+    if (job->collective < ALLGATHERV && all[r] != all[r < job->first_group ? 0 : job->first_group])
       fail("counts that differ are for allgatherv alone");
   job->own = all[job->rank];
   job->counts = all + job->first_peer;
@@ -148,10 +148,16 @@ void read_job(struct job* job, const char* collective, const char* counts) {
   find_peers(job);
   if (job->collective == OTHER)
     read_other(job, collective, counts);
-  else if (job->first_group > 0 && job->collective < ALLGATHER)
-    fail("alltoallv between groups is not measured");
+  else if (job->first_group > 0 &&
+           (job->collective < ALLGATHER || job->collective == REDUCE_SCATTERV))
+    fail("alltoallv and reduce-scatterv between groups are not measured");
   else if (job->collective == ALLTOALLV || job->collective == PERSISTENT)
     read_sizes(job, counts);
   else
     read_counts(job, counts);
+  if (job->collective == REDUCE_SCATTERV) {
+    job->sent = job->received;
+    job->received = (size_t)job->own;
+    for (int r = 0; r < job->ranks; r++) job->counts[r] /= (int)sizeof(int64_t);
+  }
 }

@@ -6,7 +6,7 @@
 
 #include "tools/run_call.h"
 
-enum measured { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, OTHER };
+enum measured { ALLTOALL, ALLTOALLV, PERSISTENT, ALLGATHER, ALLGATHERV, REDUCE_SCATTERV, OTHER };
 
 struct job {
   enum measured collective;

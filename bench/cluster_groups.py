@@ -1,0 +1,97 @@
+"""On the emulated cluster: collectives between two groups of ranks, and reductions within one."""
+from bench import machine
+from bench.distributions import DISTRIBUTIONS, as_text
+
+WINDOW = 16
+NODES, RANKS = (4, 4, 4, 4), 16
+TRIALS = 5
+LONGEST = 64 << 10  # bytes of a contribution in the settings of Kang et al. 2019, section 5
+# Ranks of the first group, contributions of a rank of each, native / ours at least.
+SETTINGS = {
+    "1": (8, LONGEST, LONGEST, {}),
+    "2": (12, LONGEST, LONGEST, {"openmpi": 4.3, "mpich": 1.9}),
+    "3": (12, LONGEST, LONGEST // 4, {"openmpi": 2.3, "mpich": 1.8}),
+    "4": (12, LONGEST // 4, LONGEST, {"openmpi": 5.3, "mpich": 1.7}),
+}
+# The first group's last ranks are on other nodes than the second's, or on the same.
+SPREADS = {"": "n0:4,n1:4,n2:4,n3:4", ", spread over all nodes": "n0:3,n1:3,n2:3,n3:3,n0:1,n1:1,n2:1,n3:1"}
+
+
+class Candidates:
+    """The algorithms of a collective, as schedules for any nodes where they can be."""
+
+    def __init__(self, m, program):
+        self.m, self.lines = m, machine.run([program, "list"]).splitlines()
+
+    def files(self, collective, first=None):
+        between = " between groups" if first else ""
+        files = {}
+        for line in self.lines:
+            words = line.removesuffix(between).split()
+            if line != f"{' '.join(words)}{between}" or len(words) != 2 or words[0] != collective:
+                continue
+            sizes = (str(first), str(RANKS - first)) if first else (str(RANKS), None)
+            nodes = sizes if collective == "barrier" else ("any", "any")
+            remote = ["--remote-nodes", nodes[1]] if first else []
+            files[words[1]] = self.m.generator.file(collective, words[1], nodes[0], *remote), WINDOW
+        return files
+
+
+def settings(m, candidates, library, name_of):
+    for setting, (first, of_first, of_second, limits) in SETTINGS.items():
+        for spread, hosts in SPREADS.items():
+            name = f"allgather between groups, {first} + {RANKS - first} ranks{spread}, setting {setting}, {name_of}"
+            if m.wanted(name) and not (spread and setting == "1"):
+                counts = f"{first}x{of_first},{RANKS - first}x{of_second}"
+                files = candidates.files("allgather", first)
+                options = ["--first-group", first]
+                m.best(name, library, hosts, "allgatherv", counts, files, limits.get(library), TRIALS, *options)
+
+
+def short(m, candidates, library, name_of):
+    """Every collective between groups, 64 bytes."""
+    for collective in COLLECTIVES:
+        for first in (8, 12):
+            name = f"{collective} between groups, {first} + {RANKS - first} ranks, 64 B, {name_of}"
+            if m.wanted(name):
+                files = candidates.files(collective, first)
+                m.best(name, library, NODES, collective, 64, files, 1.0, TRIALS, "--first-group", first)
+
+
+COLLECTIVES = (
+    *("allgather", "alltoall", "allreduce", "barrier", "broadcast", "gather", "reduce", "reduce-scatter", "scatter"),
+)
+
+
+def long(m, candidates, library, name_of):
+    """The collectives of Silva & Silva 1999, 1 KiB and 1 MiB."""
+    for collective in ("allgather", "allreduce", "broadcast", "gather", "reduce", "scatter", "reduce-scatter"):
+        for size in (1 << 10, 1 << 20):
+            for hosts, first, second in (("n0:4,n1:4", 4, 4), ("n0:4,n1:4,n2:4", 9, 3)):
+                name = f"{collective} between groups, {first} + {second} ranks, {size >> 10} KiB, {name_of}"
+                if m.wanted(name):
+                    files = candidates.files(collective, first)
+                    m.best(name, library, hosts, collective, size, files, 0.95, 2, "--first-group", first)
+
+
+def reductions(m, candidates, library, name_of):
+    """Within one group."""
+    for collective in ("allreduce", "reduce-scatter"):
+        for size in (1 << 10, 64 << 10, 4 << 20):
+            name = f"{collective}, 16 ranks, {size >> 10} KiB, {name_of}"
+            if m.wanted(name):
+                each = size if collective == "allreduce" else size // RANKS
+                m.best(name, library, NODES, collective, each, candidates.files(collective), 0.97, TRIALS)
+    for distribution in ("spike", "half", "linear"):
+        name = f"reduce-scatter {distribution}, 16 ranks, 4096 KiB, {name_of}"
+        if m.wanted(name):
+            counts = [count // 8 * 8 for count in DISTRIBUTIONS[distribution](4 << 20, RANKS)]
+            files = candidates.files("reduce-scatter")
+            m.best(name, library, NODES, "reduce-scatterv", as_text(counts), files, 1.2, TRIALS)
+
+
+def measure(m, program, libraries):
+    candidates = Candidates(m, program)
+    for part in (settings, short, long, reductions):
+        for library, name_of in libraries.items():
+            part(m, candidates, library, name_of)
