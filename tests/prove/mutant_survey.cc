@@ -88,15 +88,21 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
   fate.asked = true;
   verifier::Proof proof = proof_;
   proof.program = mutant.program;
-  const Result<verifier::ProofPlan> plan = verifier::plan_proof(proof);
+  Result<verifier::ProofPlan> plan = verifier::plan_proof(proof);
   if (!plan.ok()) {
     fate.unproven = plan.error().message;
     return;
   }
+  // Those first that failed most often.
+  std::stable_sort(plan->obligations.begin(), plan->obligations.end(),
+                   [&](const auto& one, const auto& other) {
+                     return failures_[one.name] > failures_[other.name];
+                   });
   for (const verifier::Obligation& obligation : plan->obligations) {
     const verifier::ProofPlan one{{obligation}, {}, {}, false};
     const verifier::ObligationResult result = prover_.prove(proof, one).obligations[0];
     if (result.proven) continue;
+    ++failures_[result.name];
     fate.unproven = result.name;
     fate.gave_up = result.unknown;
     return;

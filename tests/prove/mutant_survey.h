@@ -3,6 +3,7 @@
 #ifndef QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 #define QUADRILLE_TESTS_PROVE_MUTANT_SURVEY_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,7 @@ class Survey {
   verifier::Proof proof_;
   std::vector<Mutant> mutants_;
   verifier::Prover prover_;
+  std::map<std::string, int> failures_;  // of obligations, by name
 };
 
 const char* describe(Excuse excuse);
