@@ -48,7 +48,7 @@ static void read_counts(struct job* job, const char* text) {
   if (known != job->ranks) fail("there are fewer counts than ranks");
   for (int r = 0; r < job->ranks; r++)
     if (job->collective < ALLGATHERV && all[r] != all[r < job->first_group ? 0 : job->first_group])
-      fail("counts that differ are for allgatherv alone");
+      fail("counts that differ are for allgatherv and reduce-scatterv alone");
   job->own = all[job->rank];
   job->counts = all + job->first_peer;
   job->displacements = must(malloc((size_t)job->peers * sizeof(int)));
