@@ -78,7 +78,9 @@ static void read_other(struct job* job, const char* name, const char* bytes) {
   job->call.bytes = strtol(bytes, &end, 10);
   if (end == bytes || *end != '\0' || job->call.bytes < 0 || job->call.bytes > 1L << 30)
     fail("a count is no number of bytes");
-  if (!call_describe(&job->call, name, 0)) fail(usage);
+  /* SimGrid's MPI_ROOT is 0: between groups, no rank of that number can be the root. */
+  const int root = MPI_ROOT == 0 && job->first_group > 0;
+  if (!call_describe(&job->call, name, root)) fail(usage);
   job->sent = (size_t)job->call.send_size;
   job->received = (size_t)job->call.receive_size;
 }

@@ -1,7 +1,8 @@
 """python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: simulated times, compared with those that are expected.
 
 A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a
-block, or for allgatherv DISTRIBUTION:BYTES in all. Simulated times are the same on every run, so any difference beyond
+block, or for allgatherv DISTRIBUTION:BYTES in all. With --remote-nodes among the options it is between the ranks of these
+nodes and those of the others. Simulated times are the same on every run, so any difference beyond
 rounding is a change: of what is generated, of how it is run, or of the simulator. --accept writes the new times down.
 
 PROGRAM is bench/collective.c compiled for SimGrid. Exit codes: 0 as expected, 1 not, 2 bad input.
@@ -53,12 +54,21 @@ def counts_of(text, ranks):
 def simulate(words, generator, program):
     """The time of one line, now."""
     kind, nodes, collective, counts, window, _, algorithm, *options = words
-    schedules = collective.removesuffix("v") if collective == "allgatherv" else collective
+    schedules = collective.removesuffix("v") if collective.endswith("rv") else collective
+    first = None
+    if "--remote-nodes" in options:
+        first = sum(simulation.node_sizes(nodes))
+        network_nodes = f"{nodes},{options[options.index('--remote-nodes') + 1]}"
+    else:
+        network_nodes = nodes
     with tempfile.TemporaryDirectory() as folder:
         made = sampling.Generator(generator, folder).file(schedules, algorithm, nodes, *options)
-        network = simulation.Network(kind, nodes, folder)
+        network = simulation.Network(kind, network_nodes, folder)
+        counts = counts_of(counts, network.ranks)
+        # SimGrid has no intercommunicators to compare with.
+        checked = first is None or schedules == "allgather"
         sampled = network.sample(
-            program, collective, counts_of(counts, network.ranks), [(made, window)], native=False
+            program, collective, counts, [(made, window)], native=False, checked=checked, first_group=first
         )
     return sampled[0].ours[0]
 

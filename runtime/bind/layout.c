@@ -274,8 +274,9 @@ int quadrille_take_root(struct quadrille_binding* binding, int root) {
   /* Between groups the root's is the first; whoever names it by its rank is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
   const int* real = group == 1 ? binding->remote_real : binding->real;
-  const int rank =
-      root == MPI_ROOT ? binding->own : root + (group == 1 ? binding->first_remote : 0);
+  const int rank = group == 1             ? binding->first_remote + root
+                   : program->groups == 2 ? binding->own
+                                          : root;
   if (place->group == group && real[place->root] == rank) return 0;
   take_group(binding, group);
   place->root = 0;
