@@ -152,7 +152,10 @@ std::string commands_of(const verifier::Schedule& schedule, const std::string& n
 // A file that somebody wrote by hand is not replaced: names are made from the schedule's.
 Result<bool> refuse_foreign(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(cli::user_path(path), error)) return true;
+  const std::string where = cli::user_path(path);
+  if (std::filesystem::is_directory(where, error))
+    return Error{fmt::format("{}: is a folder; name another", path)};
+  if (!std::filesystem::is_regular_file(where, error)) return true;
   const Result<std::vector<uint8_t>> old = cli::read_file(path);
   if (!old.ok()) return old.error();
   const std::string_view text(reinterpret_cast<const char*>(old->data()), old->size());

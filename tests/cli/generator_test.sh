@@ -348,6 +348,8 @@ refuses 'No such file or directory' generate factor --nodes 4 --out nowhere/x.qs
 refuses 'Is a directory' generate factor --nodes 4 --out made
 refuses 'Not a directory' generate factor --nodes 4 --out a.qs/x.qs
 refuses 'Not a directory' "$generator" emit a.qs --out a.qs/src
+mkdir -p taken/a.c
+refuses 'taken/a.c: is a folder' "$generator" emit a.qs --out taken
 refuses 'No such file or directory' "$generator" show a.qs --out nowhere/a.txt
 refuses 'No such file or directory' "$generator" proofs --out nowhere
 if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
