@@ -34,12 +34,9 @@ Result<Topology> read_topology(const GenerateArguments& arguments) {
   return parse_hostfile(std::string(file->begin(), file->end()), arguments.hostfile);
 }
 
-// MPI's name for a collective with counts is another name of the same one: a schedule serves all
-// counts.
 std::optional<Collective> served_collective(const std::string& name) {
   for (const Collective collective : served_collectives())
-    if (name == name_of(collective) || name == std::string(name_of(collective)) + "v")
-      return collective;
+    if (is_called(collective, name)) return collective;
   return std::nullopt;
 }
 
@@ -163,6 +160,13 @@ std::string algorithm_names(Collective collective, int groups) {
     if (algorithm.collective == collective && algorithm.groups == groups)
       names += (names.empty() ? "" : ", ") + algorithm.name;
   return names;
+}
+
+bool is_called(Collective collective, const std::string& name) {
+  const std::string own(name_of(collective));
+  const bool has_counts =
+      only_ends_know_lengths(collective) || collective == Collective::kAllgather;
+  return name == own || (has_counts && name == own + "v");
 }
 
 std::vector<Collective> served_collectives() {

@@ -34,6 +34,10 @@ struct GenerateArguments {
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
 
+// Whether MPI calls it so. Its name for a collective with counts, where it has one, is another name of the
+// same: a schedule serves all counts.
+bool is_called(Collective collective, const std::string& name);
+
 // The collectives that have algorithms, in the order of the registry; and names, as a text lists them.
 std::vector<Collective> served_collectives();
 std::string collective_names(const char* separator);

@@ -27,8 +27,8 @@ Result<Program> read_program(const GenerateArguments& arguments) {
         path)};
   Result<Program> program = parse_program(text, path);
   if (!program.ok()) return program;
-  const std::string name(name_of(program->collective));
-  if (arguments.collective != name && arguments.collective != name + "v")
+  const std::string_view name = name_of(program->collective);
+  if (!is_called(program->collective, arguments.collective))
     return Error{
         fmt::format("{}: its program is for {}; `generate {}` takes it", path, name, name)};
   return program;

@@ -342,6 +342,11 @@ refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \
   allgather neighbor-exchange --nodes 5 --out x.qs
 
+for collective in scan reduce-scatter barrier broadcast; do # of which MPI has no other
+  refuses "'${collective}v' is no collective that schedules are generated for" \
+    "$generator" generate ${collective}v --algorithm ring --nodes 4 --out x.qs
+done
+
 cp a.qs kept.qs
 refuses 'is not known' generate fastest --nodes 4 --out kept.qs
 refuses 'No such file or directory' generate factor --nodes 4 --out nowhere/x.qs
