@@ -31,6 +31,12 @@ std::optional<Collective> collective_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string in_words(Collective collective) {
+  if (collective == Collective::kAlltoall) return "an all-to-all";
+  const std::string name(name_of(collective));
+  return (std::string_view("ae").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
+}
+
 std::string purpose_of(Collective collective, int groups) {
   return std::string(name_of(collective)) + (groups == 2 ? " between groups" : "");
 }

@@ -59,6 +59,8 @@ struct Contribution {
 
 std::string_view name_of(Collective collective);
 std::optional<Collective> collective_named(std::string_view name);
+// "an allgather", in a sentence.
+std::string in_words(Collective collective);
 // "alltoall", "alltoall between groups": what a program for so many groups is for.
 std::string purpose_of(Collective collective, int groups);
 

@@ -11,13 +11,6 @@ namespace {
 
 enum class Type { kInteger, kBoolean };
 
-// "an allgather", in a sentence.
-std::string in_words(Collective collective) {
-  if (collective == Collective::kAlltoall) return "an all-to-all";
-  const std::string name(name_of(collective));
-  return (std::string_view("ae").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
-}
-
 class Validator {
  public:
   explicit Validator(const Program& program) : program_(program) {}

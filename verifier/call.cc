@@ -109,9 +109,10 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   if (arguments.nodes.empty() && arguments.remote_nodes.empty()) return schedule;
   if (!schedule.any_nodes)
     return Error{
-        fmt::format("--nodes: {} is for nodes {}; only a schedule that was made with "
+        fmt::format("{}: {} is for nodes {}; only a schedule that was made with "
                     "--nodes any is put on others",
-                    file, schedule.job.groups[0].text())};
+                    arguments.nodes.empty() ? "--remote-nodes" : "--nodes", file,
+                    schedule.job.groups[0].text())};
   if (schedule.program.groups == 1 && !arguments.remote_nodes.empty())
     return Error{fmt::format("--remote-nodes: {} is for one group; leave it out", file)};
   if (arguments.nodes.empty() || (schedule.program.groups == 2 && arguments.remote_nodes.empty()))
@@ -164,6 +165,12 @@ constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
 }  // namespace
 
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
+  const Program& program = schedule.program;
+  const std::string collective = in_words(program.collective);
+  if (arguments.root && !rooted(program.collective))
+    return Error{fmt::format("--root: {} has no root; leave it out", collective)};
+  if (!arguments.counts.empty() && program.collective == Collective::kBarrier)
+    return Error{fmt::format("--counts: {} moves nothing; leave them out", collective)};
   std::vector<std::vector<int64_t>> all_counts;
   for (size_t start = 0; !arguments.counts.empty() && start <= arguments.counts.size();) {
     const size_t end = std::min(arguments.counts.find('/', start), arguments.counts.size());
@@ -172,13 +179,22 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
     all_counts.push_back(std::move(counts).value());
     start = end + 1;
   }
-  const std::vector<Parameter>& parameters = schedule.program.parameters;
-  for (const std::string& text : arguments.parameters)
+  if (static_cast<int>(all_counts.size()) > program.groups)
+    return Error{fmt::format(
+        "--counts: '{}' is for {} groups, and the schedule for {}; give one list a group",
+        arguments.counts, all_counts.size(), program.groups)};
+  const std::vector<Parameter>& parameters = program.parameters;
+  std::set<std::string> given;
+  for (const std::string& text : arguments.parameters) {
     if (std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& known) {
           return known.at_call && text.starts_with(known.name.text + "=");
         }))
       return Error{
           fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
+    const std::string name = text.substr(0, text.find('='));
+    if (!given.insert(name).second)
+      return Error{fmt::format("--parameter: '{}' is given twice", name)};
+  }
   return call_with(std::move(all_counts), arguments, schedule);
 }
 

@@ -235,6 +235,15 @@ refuses "--parameter: 'r=x' is not one number" check call.qs --parameter r=x
 refuses "--parameter: 'r=1,2' is not one number" check call.qs --parameter r=1,2
 refuses 'there is no rank 3 to be the root; give one of 0 to 2 with --root' \
   check call.qs --parameter r=1 --root 3
+refuses "--parameter: 'r' is given twice" check call.qs --parameter r=1 --parameter r=2
+refuses "--counts: '3x1/3x1' is for 2 groups, and the schedule for 1; give one list a group" \
+  check call.qs --parameter r=1 --counts 3x1/3x1
+printf 'algorithm a for barrier\n' >barrier.txt
+"$write_schedule" barrier.txt 3 barrier.qs
+refuses '--root: a barrier has no root; leave it out' check barrier.qs --root 0
+refuses '--root: an all-to-all has no root; leave it out' check a.qs --root 1
+refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --counts 3x1
+refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'files is required' check
 refuses 'subcommand is required' "$verifier"
 
