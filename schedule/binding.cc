@@ -73,6 +73,9 @@ class Binder {
     return std::move(binding_);
   }
 
+  // Whether a requirement is what was wrong.
+  bool is_refused() const { return is_refused_; }
+
  private:
   void fail(std::string message) {
     if (error_.empty()) error_ = std::move(message);
@@ -208,6 +211,8 @@ class Binder {
       if (mentions_parameter(requirement, i))
         where +=
             fmt::format(" and {} = {}", program_.parameters[i].name.text, binding_.parameters[i]);
+    if (uses_counts(program_) && mentions_table(requirement)) where += " and these counts";
+    is_refused_ = error_.empty();
     fail(fmt::format("{} requires {}, which does not hold for {}", program_.algorithm.text,
                      print(requirement, {&program_.parameters, &program_.tables, &no_variables}),
                      where));
@@ -238,6 +243,7 @@ class Binder {
   const int64_t group_;
   Binding binding_;
   std::vector<bool> located_;
+  bool is_refused_ = false;
   std::string error_;
 };
 
@@ -251,6 +257,14 @@ bool has_table(const Program& program, TableKind kind, TableKind remote) {
 
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group) {
   return Binder(program, job, call, group).run();
+}
+
+bool takes(const Program& program, const Job& job, const Call& call) {
+  for (int64_t group = 0; group < program.groups; ++group) {
+    Binder binder(program, job, call, group);
+    if (!binder.run().ok() && binder.is_refused()) return false;
+  }
+  return true;
 }
 
 std::string parameter_text(const Program& program, const Job& job, size_t index) {

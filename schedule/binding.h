@@ -62,6 +62,9 @@ struct Binding {
 // ascending, counts that the program needs and the call does not give.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
+// Whether the program takes that call: what it requires holds. What else may be wrong with it, bind() tells.
+bool takes(const Program& program, const Job& job, const Call& call);
+
 // True where the program's meaning depends on how ranks are spread over nodes, not on their number
 // alone.
 bool uses_nodes(const Program& program);

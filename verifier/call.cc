@@ -251,6 +251,11 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
       calls.push_back(std::move(call).value());
       calls.back().root = root;
     }
+  const auto refused = std::stable_partition(calls.begin(), calls.end(), [&](const Call& call) {
+    return takes(program, schedule.job, call);
+  });
+  // Where it takes none of them, what it requires is told.
+  if (refused != calls.begin()) calls.erase(refused, calls.end());
   return calls;
 }
 

@@ -217,6 +217,11 @@ expect 0 "$generator" generate alltoall --algorithm direct --nodes 3,1 --remote-
 says 'groups.qs: direct for alltoall between groups on nodes 1,3 (4 ranks) and nodes 2x2 (4 ranks), '
 expect 0 "$verifier" check groups.qs
 says 'this code is alltoall-between-groups.direct, proven for all sizes'
+# Of the calls that are looked at, those that it takes.
+expect 0 "$generator" generate allgather --algorithm segment-map --nodes 3 --remote-nodes 2 --out equal.qs
+expect 0 "$verifier" check equal.qs
+says 'call      counts 3x1/2x1: '
+refuses 'which does not hold for 3 ranks and these counts' "$verifier" check equal.qs --counts 3,1,1/2,2
 expect 0 "$generator" emit groups.qs --out made/here
 grep -qF 'generate alltoall --algorithm direct --nodes 1,3 --remote-nodes 2x2 --out groups.qs' made/here/groups.h ||
   fail 'the command is missing'
