@@ -91,30 +91,28 @@ int64_t block_count(Collective collective, Buffer buffer, const Place& place) {
   return 0;
 }
 
-std::vector<Contribution> required(Collective collective, const Place& place, Block block) {
+Contributors contributors(Collective collective, const Place& place, Block block) {
   const int64_t from = source_group(place);
-  std::vector<Contribution> all;
   switch (collective) {
-    case Collective::kAlltoall: return {{from, block.value, place.rank}};
-    case Collective::kAllgather: return {{from, block.value, 0}};
-    case Collective::kBroadcast: return {{0, place.root, 0}};
-    case Collective::kGather: return {{from, block.value, 0}};
-    case Collective::kScatter: return {{0, place.root, place.rank}};
+    case Collective::kAlltoall: return {from, block.value, 1, place.rank};
+    case Collective::kAllgather: return {from, block.value, 1, 0};
+    case Collective::kBroadcast: return {0, place.root, 1, 0};
+    case Collective::kGather: return {from, block.value, 1, 0};
+    case Collective::kScatter: return {0, place.root, 1, place.rank};
     case Collective::kReduce:
-    case Collective::kAllreduce:
-      for (int64_t rank = 0; rank < place.peers(); ++rank) all.push_back({from, rank, 0});
-      return all;
-    case Collective::kReduceScatter:
-      for (int64_t rank = 0; rank < place.peers(); ++rank) all.push_back({from, rank, place.rank});
-      return all;
-    case Collective::kScan:
-    case Collective::kExscan: {
-      const int64_t end = place.rank + (collective == Collective::kScan);
-      for (int64_t rank = 0; rank < end; ++rank) all.push_back({from, rank, 0});
-      return all;
-    }
-    case Collective::kBarrier: return all;
+    case Collective::kAllreduce: return {from, 0, place.peers(), 0};
+    case Collective::kReduceScatter: return {from, 0, place.peers(), place.rank};
+    case Collective::kScan: return {from, 0, place.rank + 1, 0};
+    case Collective::kExscan: return {from, 0, place.rank, 0};
+    case Collective::kBarrier: return {from, 0, 0, 0};
   }
+  return {from, 0, 0, 0};
+}
+
+std::vector<Contribution> required(Collective collective, const Place& place, Block block) {
+  const Contributors run = contributors(collective, place, block);
+  std::vector<Contribution> all;
+  for (int64_t i = 0; i < run.count; ++i) all.push_back({run.group, run.first + i, run.block});
   return all;
 }
 

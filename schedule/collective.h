@@ -85,7 +85,14 @@ bool exists_between_groups(Collective collective);
 // How many blocks the buffer has at this rank; the temporary buffer's are the program's to say.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place);
 
-// What receive block `block` holds at the end; empty where nothing is asked.
+// Ranks first, first + 1, ... of a group, that contribute to a block.
+struct Contributors {
+  int64_t group, first, count, block;
+};
+
+// Whose contributions receive block `block` holds at the end; of no rank where nothing is asked.
+Contributors contributors(Collective collective, const Place& place, Block block);
+// These contributions.
 std::vector<Contribution> required(Collective collective, const Place& place, Block block);
 
 // Whose count is the length of that block: counts[index], of the remote group where `remote`.

@@ -263,10 +263,9 @@ void Memory::finish() {
 }
 
 void Memory::finish_block(int process, int64_t block) {
-  const std::vector<Contribution> contributions =
-      required(program_.collective, processes_.place(process), {block});
+  const Contributors all = contributors(program_.collective, processes_.place(process), {block});
   const int64_t length = length_of(process, Buffer::kReceive, block);
-  if (contributions.empty() || length == 0) return;
+  if (all.count == 0 || length == 0) return;
   const auto fail = [&](Property property, const char* what) {
     findings_.add(
         property, std::nullopt, {process},
@@ -274,16 +273,16 @@ void Memory::finish_block(int process, int64_t block) {
   };
   const BlockContents& found = buffer(process, Buffer::kReceive).blocks[block];
   if (!found.holds(0, length)) return fail(Property::kCoverage, " is not filled");
-  const int32_t wanted = values_.number(contributions);
+  const int32_t wanted = values_.sum_of(all);
   for (const Fragment& fragment : found.fragments()) {
-    if (values_.size(fragment.value) < static_cast<int64_t>(contributions.size()))
+    if (values_.size(fragment.value) < all.count)
       return fail(Property::kCoverage, " lacks contributions");
     const bool same = fragment.value == wanted ||
                       (program_.commutative &&
                        values_.in_any_order(fragment.value) == values_.in_any_order(wanted));
     if (same && fragment.shift == 0) continue;
-    return fail(Property::kPlace, contributions.size() > 1 ? " holds contributions in another order"
-                                                           : " holds what belongs elsewhere");
+    return fail(Property::kPlace, all.count > 1 ? " holds contributions in another order"
+                                                : " holds what belongs elsewhere");
   }
 }
 

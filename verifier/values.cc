@@ -82,6 +82,13 @@ int32_t Values::number(const std::vector<Contribution>& sequence) {
   return number(std::move(runs));
 }
 
+int32_t Values::sum_of(const Contributors& c) {
+  if (c.count == 0) return number(ContributionRuns{});
+  return number(ContributionRuns{{static_cast<int32_t>(c.first), static_cast<int32_t>(c.count),
+                                  static_cast<int32_t>(c.block), static_cast<int8_t>(c.group),
+                                  static_cast<int8_t>(c.count > 1)}});
+}
+
 std::optional<int32_t> Values::combine(int32_t left, int32_t right) {
   const auto [entry, added] = combined_.try_emplace(int64_t{left} << 32 | right);
   if (!added) return entry->second;

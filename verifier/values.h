@@ -29,6 +29,7 @@ class Values {
   // Equal numbers, equal sequences.
   int32_t number(const Contribution& contribution);
   int32_t number(const std::vector<Contribution>& sequence);
+  int32_t sum_of(const Contributors& contributors);
   // left op right; nothing where a contribution would be added twice.
   std::optional<int32_t> combine(int32_t left, int32_t right);
   // The same contributions in an order of its own: equal numbers, equal sets.

@@ -122,6 +122,9 @@ TEST(Values, AreOneRunWhereRanksFollowOneAnother) {
   EXPECT_EQ(values.runs(values.number(upwards)), (ContributionRuns{{0, 1000, 5, 1, 1}}));
   EXPECT_EQ(values.runs(values.number(downwards)), (ContributionRuns{{999, 1000, 5, 1, -1}}));
   EXPECT_EQ(values.in_any_order(values.number(downwards)), values.number(upwards));
+  EXPECT_EQ(values.sum_of(Contributors{1, 0, 1000, 5}), values.number(upwards));
+  EXPECT_EQ(values.sum_of(Contributors{1, 7, 1, 5}), values.number(upwards[7]));
+  EXPECT_EQ(values.sum_of(Contributors{1, 7, 0, 5}), values.number(std::vector<Contribution>{}));
 }
 
 // Sums of few contributions, made at random, beside the lists that they stand for.
