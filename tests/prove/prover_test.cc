@@ -268,6 +268,12 @@ TEST(Size, OfLargeLetsInManyPlacesIsBounded) {
   EXPECT_THAT(prove(program, kFactorProof).error, HasSubstr("parts once its lets are put in"));
 }
 
+TEST(Size, OfManyPiecesIsBounded) {
+  std::string program = "algorithm many for allreduce\ntemporary 300 blocks\n";
+  for (int i = 0; i < 300; ++i) program += "copy send[0] to temp[" + std::to_string(i) + "]\n";
+  EXPECT_THAT(prove(program, "").error, HasSubstr("a program of more than 250 pieces"));
+}
+
 TEST(Size, OfDefinitionsThatDoubleIsBounded) {
   std::string definitions = "define f0(x)\n  as x + x\n";
   for (int i = 1; i < 30; ++i)

@@ -304,11 +304,17 @@ class Anatomist {
   }
 
   void add(Site site) {
+    if (anatomy_.sites.size() == kMostSites)
+      return unsupported(fmt::format(
+          "a program of more than {} pieces that are sent, received, copied or combined",
+          kMostSites));
     site.index = static_cast<int>(anatomy_.sites.size());
     if (site.step >= 0) anatomy_.steps[site.step].sites.push_back(anatomy_.sites.size());
     anatomy_.sites.push_back(std::move(site));
   }
 
+  // Each two of them are compared.
+  static constexpr size_t kMostSites = 250;
   // Paths are counted wherever they are kept.
   static constexpr int64_t kMostPartsInAll = 300000;
 
