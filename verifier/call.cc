@@ -43,20 +43,21 @@ Result<std::vector<int64_t>> read_counts(const std::string& text) {
   return counts;
 }
 
-// What the schedule's rule makes of the counts; nothing where it chooses nothing, or where the
-// counts are none that bind() will take.
+// What the schedule's rule makes of the counts, of two groups those of the second; nothing where it chooses nothing,
+// or where the counts are none that bind() will take.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
   if (rule == kRuleNone) return std::nullopt;
-  if (call.counts.empty() ||
-      static_cast<int64_t>(call.counts[0].size()) != schedule.job.groups[0].ranks())
+  const int64_t ranks = schedule.job.groups.back().ranks();
+  if (call.counts.size() != schedule.job.groups.size() ||
+      static_cast<int64_t>(call.counts.back().size()) != ranks)
     return 1;
+  const std::vector<int64_t>& counts = call.counts.back();
   int64_t sum = 0;
-  for (const int64_t count : call.counts[0])
+  for (const int64_t count : counts)
     if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;
-  return quadrille_block_size(rule, model.alpha_ns, model.beta_ps, call.counts[0].data(),
-                              static_cast<int64_t>(call.counts[0].size()));
+  return quadrille_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), ranks);
 }
 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,

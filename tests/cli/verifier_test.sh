@@ -169,6 +169,17 @@ step 0
   if group = 1
     send send[0] to remote 0' '1 --remote-nodes 1' 'but in step 0' 'step 0: send remote 0'
 
+# A rule chooses from the counts of the second group, as the runtime does it.
+printf '%s\n' 'algorithm a for allgather between groups
+parameter B at call
+step 0
+  for k in 0 .. remote_ranks
+    receive recv[k] from remote k
+    send send[0] to remote k' >ruled.txt
+"$generator" generate allgather --program ruled.txt --nodes 2 --remote-nodes 2 --block-size min --out ruled.qs >/dev/null
+expect 0 "$verifier" check ruled.qs --counts 3,5/7,9
+says '  call      counts 3,5/7,9, B = 7'
+
 # A port that steps break which keep to another number of them.
 expect 0 "$verifier" check flat.qs
 "$generator" generate alltoall --algorithm factor --nodes 2,2,2 --out nodes.qs >/dev/null
