@@ -30,6 +30,7 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
                               int64_t after) {
   if (key <= b->key && b->has_key) quadrille_builder_refuse(b, "its steps are not in order");
+  b->moment++;
   b->key = key;
   b->has_key = 1;
   b->has_after = has_after;
@@ -197,7 +198,7 @@ static void take_known_copy(struct quadrille_builder* b, const struct quadrille_
   if (!combines && to->buffer == QUADRILLE_PIECE_TEMPORARY && !to->ranged &&
       (uint64_t)to->block < (uint64_t)b->plan->temporaries)
     set_length(b, to->block, (from.high - from.low) / b->unit);
-  const struct quadrille_part target = find_part(b, to, combines ? COMBINES_WITH : WRITES, &is_new);
+  const struct quadrille_part target = find_part(b, to, combines ? REDUCES_INTO : WRITES, &is_new);
   if (b->error) return;
   if (from.high - from.low != target.high - target.low)
     return quadrille_builder_refuse(b, "it copies a block to one of another length");
@@ -331,6 +332,7 @@ static int take_event(struct quadrille_builder* b) {
     case QUADRILLE_EVENT_COPY:
     case QUADRILLE_EVENT_REDUCE_LEFT:
     case QUADRILLE_EVENT_REDUCE_RIGHT:
+      b->moment += event->outside;
       take_copy(b, event);
       if (event->outside) b->barrier = b->steps;
       break;

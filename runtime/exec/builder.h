@@ -26,7 +26,8 @@ struct quadrille_touched {
 
 /* A temporary block where all lengths are known. */
 struct quadrille_temporary {
-  int64_t length, room; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
+  int64_t length, room;  /* of what it holds, in units, -1: nothing; the most so far, in bytes */
+  int64_t before, since; /* its length before the step that last changed it; which one that is */
 };
 
 /* A message of a run that moves along its block. */
@@ -57,6 +58,7 @@ struct quadrille_builder {
   int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
 
   /* what is being read */
+  int64_t moment; /* so many steps, and copies outside of steps, have begun */
   int64_t key, after;
   int64_t peer;     /* in the schedule */
   int goes_by_rank; /* a block is for, and from, the rank of its number */

@@ -18,8 +18,9 @@ static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) 
   return is_new;
 }
 
-/* What is done with a piece. */
-enum use { READS, WRITES, COMBINES_WITH };
+/* What is done with a piece: all that a step sends, copies and reduces is as it was before, what it
+ * receives is combined with what is there when that comes. */
+enum use { READS, WRITES, REDUCES_INTO, COMBINES_WITH };
 
 /* A block of known length. */
 struct known_block {
@@ -31,6 +32,8 @@ struct known_block {
 static inline void set_length(struct quadrille_builder* b, int64_t block, int64_t length) {
   struct quadrille_temporary* temporary = &b->temporaries[block];
   int64_t bytes;
+  if (temporary->since != b->moment) temporary->before = temporary->length;
+  temporary->since = b->moment;
   temporary->length = length;
   if (length > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(length, b->unit, &bytes))
     return quadrille_builder_refuse(b, "it names a range that is not in its block");
@@ -44,14 +47,17 @@ static inline int find_temporary(struct quadrille_builder* b, const struct quadr
     quadrille_builder_refuse(b, "it names a temporary block that is not there");
     return 0;
   }
-  int64_t* length = &b->temporaries[block].length;
+  const struct quadrille_temporary* temporary = &b->temporaries[block];
   /* A range may be of what is yet to be written; it makes the block that long. */
-  if (use == WRITES && piece->ranged && piece->high > *length) set_length(b, block, piece->high);
+  if (use == WRITES && piece->ranged && piece->high > temporary->length)
+    set_length(b, block, piece->high);
+  const int is_as_before = (use == READS || use == REDUCES_INTO) && temporary->since == b->moment;
+  const int64_t length = is_as_before ? temporary->before : temporary->length;
   *found =
-      (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, *length, 0,
+      (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, length, 0,
                            &b->touched[b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks + block]};
-  if (*length < 0) quadrille_builder_refuse(b, "it uses a temporary block that holds nothing");
-  return *length >= 0;
+  if (length < 0) quadrille_builder_refuse(b, "it uses a temporary block that holds nothing");
+  return length >= 0;
 }
 
 /* Where a piece lies. In place, what stands for the send buffer is the receive buffer, in which an

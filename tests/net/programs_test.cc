@@ -23,7 +23,7 @@ class Programs : public testing::TestWithParam<std::pair<const char*, int64_t>> 
 INSTANTIATE_TEST_SUITE_P(All, Programs,
                          testing::Values(std::pair("relay", 1), std::pair("overtake", 4),
                                          std::pair("direct", 1), std::pair("backwards", 1),
-                                         std::pair("halves", 1)));
+                                         std::pair("halves", 1), std::pair("there_and_back", 1)));
 
 TEST_P(Programs, PostAndMoveWhatTheyMust) {
   const auto [name, least] = GetParam();
