@@ -43,8 +43,8 @@ Result<std::vector<int64_t>> read_counts(const std::string& text) {
   return counts;
 }
 
-// What the schedule's rule makes of the counts, of two groups those of the second; nothing where it chooses nothing,
-// or where the counts are none that bind() will take.
+// What the schedule's rule makes of the counts, of two groups those of the second, and of a broadcast as if one rank
+// contributed all; nothing where it chooses nothing, or where the counts are none that bind() will take.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
@@ -53,7 +53,9 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
   if (call.counts.size() != schedule.job.groups.size() ||
       static_cast<int64_t>(call.counts.back().size()) != ranks)
     return 1;
-  const std::vector<int64_t>& counts = call.counts.back();
+  std::vector<int64_t> counts = call.counts.back();
+  if (schedule.program.collective == Collective::kBroadcast)
+    std::fill(counts.begin() + 1, counts.end(), 0);
   int64_t sum = 0;
   for (const int64_t count : counts)
     if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;

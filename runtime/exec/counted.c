@@ -109,12 +109,19 @@ static const char* choose_parameters(struct quadrille_binding* b) {
   const struct quadrille_place* place = &b->place;
   /* The same at all ranks: of the second of two groups. */
   const int is_remote = program->groups == 2 && place->group == 0;
+  const int64_t ranks = is_remote ? place->remote_ranks : place->ranks;
+  const int64_t* counts = is_remote ? b->remote_counts : b->counts;
+  if (program->collective == QUADRILLE_BROADCAST) {
+    /* A chain takes as long as the ring in which one rank contributes all. */
+    memset(b->told, 0, (size_t)ranks * sizeof *b->told);
+    b->told[0] = counts[0];
+    counts = b->told;
+  }
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->at_call[i]) continue;
     const int64_t rule = b->block_size > 0 ? b->block_size : program->parameters[i];
-    b->parameters[i] = quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i],
-                                            is_remote ? b->remote_counts : b->counts,
-                                            is_remote ? place->remote_ranks : place->ranks);
+    b->parameters[i] =
+        quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i], counts, ranks);
     if (b->parameters[i] == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
   }

@@ -143,5 +143,27 @@ TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
   EXPECT_EQ(outcome.text(), "");
 }
 
+// The rule of a ring, in which all ranks contribute as much, would choose one block.
+TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
+  const CollectiveProgram& program = collective_program("broadcast pipeline");
+  Job job = program.job;
+  job.parameters = {kRuleAuto};
+  job.models = {{2000, 100}};
+  const Bytes file = encode(program.program, job);
+  const Outcome outcome = simulate(machine_of(program, {4, 0}, {}), [&](MPI_Comm comm) {
+    quadrille_schedule schedule;
+    quadrille_load_memory(file.data(), file.size(), &schedule);
+    std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
+    EXPECT_EQ(quadrille_bcast(schedule, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
+    EXPECT_EQ(bytes.back(), 1);
+    quadrille_free(&schedule);
+  });
+  EXPECT_EQ(outcome.text(), "");
+  const Listing& posted = outcome.listings[0];
+  EXPECT_GT(std::count_if(posted.begin(), posted.end(),
+                          [](const Event& event) { return event.kind == Event::Kind::kSend; }),
+            4);
+}
+
 }  // namespace
 }  // namespace quadrille::net
