@@ -48,10 +48,9 @@ struct quadrille_call; /* exec/call.h */
 /* What belongs to a user's communicator: its attribute. */
 struct quadrille_channel {
   struct quadrille_channel *next, *previous; /* of all */
-  struct quadrille_binding* bindings;
-  MPI_Comm comm; /* private: no message of ours meets one of the user's */
-  int is_gone;   /* the user's communicator was freed */
-  int kept;      /* then: bindings that persistent calls keep */
+  struct quadrille_binding* bindings;        /* but for those of persistent calls */
+  MPI_Comm comm;  /* private: no message of ours meets one of the user's */
+  int references; /* of the user's communicator, and of all bindings */
 };
 
 /* A buffer where all ranks know how long its blocks are. */
@@ -65,7 +64,7 @@ struct quadrille_known {
   int64_t copy_size;
 };
 
-/* A schedule on a communicator. */
+/* A schedule on a communicator; each persistent call has one of its own. */
 struct quadrille_binding {
   struct quadrille_binding* next; /* of the same communicator */
   struct quadrille_channel* channel;
@@ -82,14 +81,14 @@ struct quadrille_binding {
   int* user; /* and in the user's communicator, of the group whose blocks come and go */
   int first, first_remote; /* the ranks of the groups in `comm` */
   int first_ranks;         /* of quadrille_bind_groups, else 0 */
-  struct quadrille_tables tables;
-  struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
-  int compares;                       /* QUADRILLE_DEBUG at all ranks: calls are compared */
+  int compares; /* a persistent call's, or QUADRILLE_DEBUG at all ranks: calls are compared */
   quadrille_pointer_attribute driver; /* looked for when the binding is made */
   int synchronous, window;
   int64_t block_size; /* the option */
-  int persistent;     /* calls there are */
 
+  /* From here on: what calls change. */
+  struct quadrille_tables tables;
+  struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int are_tables_good; /* and plans, for the root, and for these counts and parameters */
 
   /* where all ranks know all counts */
@@ -99,7 +98,7 @@ struct quadrille_binding {
   struct quadrille_known known[2]; /* by QUADRILLE_PIECE_SEND and _RECEIVE */
 };
 
-struct quadrille_persistent; /* alltoall.c */
+struct quadrille_persistent; /* persistent.c */
 
 struct quadrille_error_codes {
   int error_class, made, codes[QUADRILLE_CODES_A_CLASS];
@@ -158,7 +157,7 @@ int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_
 struct quadrille_binding* quadrille_recent(quadrille_schedule schedule, MPI_Comm comm);
 void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
                         struct quadrille_binding* binding);
-/* A binding, or with NULL any, is not to be found so any more; the lock is held. */
+/* A binding, or with NULL any, is not to be found so any more. */
 void quadrille_forget(const struct quadrille_binding* binding);
 
 /* channel.c: keys of attributes, an MPI error code. */
@@ -166,20 +165,24 @@ int quadrille_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct quadrille_channel* quadrille_channel_of(MPI_Comm comm);
 struct quadrille_offer; /* below */
+/* Gives up a reference to it. */
+void quadrille_channel_release(struct quadrille_channel* channel);
 /* Collective: the channel of the communicator, made where there is none. An MPI error code. */
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result);
-/* bind.c */
+/* bind.c: one for a persistent call, on the same channel and of the same layout, to be planned; NULL where memory
+ * ran out. */
+struct quadrille_binding* quadrille_binding_copy(const struct quadrille_binding* binding);
 void quadrille_binding_destroy(struct quadrille_binding* binding);
+/* Tables and a call, with a plan where that follows no counts; see quadrille_call_open. `offer` says what is
+ * wrong. */
+void quadrille_binding_plan(struct quadrille_binding* binding, int in_place, int whole,
+                            struct quadrille_offer* offer);
 
 /* bind.c: the binding of a schedule to a communicator, made where there is none, for a call of that
  * collective. Returns an MPI error code, after the handler was called. */
 int quadrille_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
                            struct quadrille_binding** binding);
-
-/* A persistent call keeps its binding until it gives that back. */
-void quadrille_keep_binding(struct quadrille_binding* binding);
-void quadrille_leave_binding(struct quadrille_binding* binding);
 
 /* layout.c: the lowest rank of each rank's node, gathered at all ranks of the communicator, in which
  * the caller is `rank`; an MPI error code. */
@@ -188,6 +191,9 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of);
  * Returns NULL or a text, maybe in `failure`. */
 const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
                               char failure[QUADRILLE_TEXT]);
+
+/* The same layout as the binding that this one is a copy of, in memory of its own; 0 where that ran out. */
+int quadrille_copy_layout(struct quadrille_binding* binding);
 
 /* Lays out for that root: a rank, or MPI_ROOT; between groups, its group is the schedule's first. Whether
  * anything changed, so that tables and plans are to be made again. */
@@ -204,6 +210,8 @@ struct quadrille_offer {
 void quadrille_refuse(struct quadrille_offer* offer, int error_class, const char* text);
 /* The same; of another class where memory ran out. */
 void quadrille_refuse_for(struct quadrille_offer* offer, int error_class, const char* text);
+/* What a plan could not be made for. */
+void quadrille_refuse_broken(struct quadrille_offer* offer, const char* error);
 
 /* The options that the caller knows of, with defaults for the rest; refuses what makes no sense. */
 quadrille_bind_options quadrille_known_options(const quadrille_bind_options* options,
@@ -293,24 +301,36 @@ struct quadrille_arguments {
   int in_place;                        /* then `send` is `receive` */
   int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
   MPI_Op operation;
+  int is_idle;       /* of two groups, in that of the root: nothing else means anything */
   int error_class;   /* what is wrong already: */
   const char* error; /* NULL: nothing */
 };
 
-/* What api.c calls. */
-/* uncounted.c: runs a whole call of which the two ends of a message alone know its lengths. An MPI error code,
- * after the handler was called. */
+/* api.c: runs a call of that collective, of which the arguments are as they were given, or makes a persistent one.
+ * An MPI error code, after the handler was called. */
+int quadrille_run(quadrille_schedule schedule, int collective,
+                  struct quadrille_arguments* arguments, MPI_Comm comm);
+int quadrille_make(quadrille_schedule schedule, int collective,
+                   struct quadrille_arguments* arguments, MPI_Comm comm,
+                   quadrille_request* request);
+
+/* persistent.c: collective, the same class of error at all ranks. An MPI error code, after the handler was
+ * called. */
+int quadrille_persistent_make(const struct quadrille_binding* binding,
+                              const struct quadrille_arguments* arguments, MPI_Comm comm,
+                              quadrille_request* request);
+
+/* uncounted.c: runs a whole call of which the two ends of a message alone know its lengths. The same. */
 int quadrille_uncounted_run(struct quadrille_binding* binding,
                             const struct quadrille_arguments* arguments, MPI_Comm comm);
-
 /* Lays out for the root. NULL, or what is wrong. */
 const char* quadrille_uncounted_take_root(struct quadrille_binding* binding, int root);
-
-/* Makes a persistent call, of which something may be wrong already. Collective: all ranks return the same
- * class of error, after the handler was called. */
-int quadrille_persistent_make(quadrille_schedule schedule, const struct quadrille_side* send,
-                              const struct quadrille_side* receive, int in_place, MPI_Comm comm,
-                              int error_class, const char* error, quadrille_request* request);
+/* Collective. Whether all ranks come without an error, and each pair of them says the same of the blocks between
+ * them; `call`: NULL where there are none. An MPI error code, the same class everywhere, after the handler was
+ * called. */
+int quadrille_compare_lengths(const struct quadrille_binding* binding,
+                              const struct quadrille_call* call, MPI_Comm comm, int error_class,
+                              const char* error);
 
 /* counted.c: the same where all ranks know all counts. */
 int quadrille_counted_run(struct quadrille_binding* binding,
@@ -323,22 +343,13 @@ const char* quadrille_counted_restart(struct quadrille_binding* binding);
 /* Lays out for that root, before the first call; the same. */
 const char* quadrille_counted_take_root(struct quadrille_binding* binding, int root);
 
-/* compare.c: collective. Whether all ranks come without an error and with the same counts, and no
- * blocks of `receive` overlap. An MPI error code, the same class everywhere, after the handler was
- * called. */
-int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
+/* compare.c: collective. Whether all ranks have come this far without an error. An MPI error code, the same class
+ * everywhere, after the handler was called. */
+int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm comm,
+                             int error_class, const char* error);
+/* Also whether all come with the same counts, and no blocks of the receive buffer overlap. */
+int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm comm,
                             const struct quadrille_arguments* arguments, int error_class,
                             const char* error);
-/* The same of the lengths of all blocks of an all-to-all. In place, both sides are one. */
-int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
-                              const struct quadrille_side* send,
-                              const struct quadrille_side* receive);
-
-/* Collective. NULL, or a text where the length of a block to this rank is not what that has room for;
- * `lengths`: two a rank; `code`: of MPI. */
-const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
-                                    const struct quadrille_side* send,
-                                    const struct quadrille_side* receive, int64_t* lengths,
-                                    char text[QUADRILLE_TEXT], int* code);
 
 #endif /* QUADRILLE_RUNTIME_INTERNAL_H_ */

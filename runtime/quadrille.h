@@ -93,9 +93,62 @@ QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
 QUADRILLE_API int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                                         const quadrille_bind_options* options);
 
-/* MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw by the schedule, which is bound first where it is
- * not: any datatypes, zero counts, MPI_IN_PLACE. The _c forms take counts and displacements of more
- * than an int.
+/* A persistent call: an index that is never used again. */
+typedef uint64_t quadrille_request;
+#define QUADRILLE_REQUEST_NULL ((quadrille_request)0)
+
+/* Every collective is four functions. Those of MPI_Bcast:
+ *
+ *   quadrille_bcast(schedule, buffer, count, datatype, root, comm);
+ *   quadrille_bcast_c(...);         the same with counts and displacements of more than an int
+ *   quadrille_bcast_init(schedule, buffer, count, datatype, root, comm, info, &request);
+ *   quadrille_bcast_init_c(...);    a persistent call, as MPI_Bcast_init makes; `info` is not looked at
+ *
+ * The schedule is bound first where it is not. Any datatypes, zero counts, MPI_IN_PLACE; on
+ * intracommunicators and, where the schedule is for two groups, on intercommunicators: there, `root` is
+ * MPI_ROOT, MPI_PROC_NULL, or a rank of the other group, and the root may be in either group, call by
+ * call. */
+#define QUADRILLE_COLLECTIVE(name, arguments)                                                    \
+  QUADRILLE_API int name(quadrille_schedule schedule, arguments(int, int), MPI_Comm comm);       \
+  QUADRILLE_API int name##_c(quadrille_schedule schedule, arguments(MPI_Count, MPI_Aint),        \
+                             MPI_Comm comm);                                                     \
+  QUADRILLE_API int name##_init(quadrille_schedule schedule, arguments(int, int), MPI_Comm comm, \
+                                MPI_Info info, quadrille_request* request);                      \
+  QUADRILLE_API int name##_init_c(quadrille_schedule schedule, arguments(MPI_Count, MPI_Aint),   \
+                                  MPI_Comm comm, MPI_Info info, quadrille_request* request)
+
+/* Their arguments, which are MPI's own. */
+#define QUADRILLE_EQUAL_BLOCKS(Count, Displacement)                                            \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
+      MPI_Datatype recvtype
+#define QUADRILLE_EQUAL_BLOCKS_OF_ROOT(Count, Displacement) \
+  QUADRILLE_EQUAL_BLOCKS(Count, Displacement), int root
+#define QUADRILLE_COUNTED_BLOCKS(Count, Displacement)                          \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+      MPI_Datatype sendtype, void *recvbuf, const Count recvcounts[],          \
+      const Displacement rdispls[], MPI_Datatype recvtype
+#define QUADRILLE_TYPED_BLOCKS(Count, Displacement)                            \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+      const MPI_Datatype sendtypes[], void *recvbuf, const Count recvcounts[], \
+      const Displacement rdispls[], const MPI_Datatype recvtypes[]
+#define QUADRILLE_GATHERED_BLOCKS(Count, Displacement)                        \
+  const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, \
+      const Count recvcounts[], const Displacement displs[], MPI_Datatype recvtype
+#define QUADRILLE_GATHERED_BLOCKS_OF_ROOT(Count, Displacement) \
+  QUADRILLE_GATHERED_BLOCKS(Count, Displacement), int root
+#define QUADRILLE_SCATTERED_BLOCKS_OF_ROOT(Count, Displacement)               \
+  const void *sendbuf, const Count sendcounts[], const Displacement displs[], \
+      MPI_Datatype sendtype, void *recvbuf, Count recvcount, MPI_Datatype recvtype, int root
+#define QUADRILLE_BUFFER_OF_ROOT(Count, Displacement) \
+  void *buffer, Count count, MPI_Datatype datatype, int root
+#define QUADRILLE_ELEMENTS(Count, Displacement) \
+  const void *sendbuf, void *recvbuf, Count count, MPI_Datatype datatype, MPI_Op op
+#define QUADRILLE_ELEMENTS_OF_ROOT(Count, Displacement) \
+  QUADRILLE_ELEMENTS(Count, Displacement), int root
+#define QUADRILLE_COUNTED_ELEMENTS(Count, Displacement) \
+  const void *sendbuf, void *recvbuf, const Count recvcounts[], MPI_Datatype datatype, MPI_Op op
+
+/* All-to-alls, gathers and scatters.
  *
  * A schedule that forwards blocks packs each once, at its source, and unpacks it once, at its target.
  * Blocks on their way stay in the messages in which they came, whose memory is used again once they have
@@ -111,44 +164,47 @@ QUADRILLE_API int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm co
  * all blocks of all ranks are equally long. A schedule that sends blocks straight leaves lengths to MPI:
  * it may wait for ever where one rank alone says that a block is empty, Open MPI 4.1 may write beyond
  * a block that is too short, and MPICH 4.0 then calls the error handler of MPI_COMM_WORLD. With
- * QUADRILLE_DEBUG=1 at all ranks each call compares lengths first, and the error is one everywhere;
+ * QUADRILLE_DEBUG=1 at all ranks each all-to-all compares lengths first, and the error is one everywhere;
  * persistent calls always do, when they are made. */
-QUADRILLE_API int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf,
-                                     int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf,
-                                       MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf,
-                                      const int sendcounts[], const int sdispls[],
-                                      MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                      const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
-                                        const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                        MPI_Datatype sendtype, void* recvbuf,
-                                        const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                        MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallw(quadrille_schedule schedule, const void* sendbuf,
-                                      const int sendcounts[], const int sdispls[],
-                                      const MPI_Datatype sendtypes[], void* recvbuf,
-                                      const int recvcounts[], const int rdispls[],
-                                      const MPI_Datatype recvtypes[], MPI_Comm comm);
-QUADRILLE_API int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
-                                        const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                        const MPI_Datatype sendtypes[], void* recvbuf,
-                                        const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                        const MPI_Datatype recvtypes[], MPI_Comm comm);
+QUADRILLE_COLLECTIVE(quadrille_alltoall, QUADRILLE_EQUAL_BLOCKS);
+QUADRILLE_COLLECTIVE(quadrille_alltoallv, QUADRILLE_COUNTED_BLOCKS);
+QUADRILLE_COLLECTIVE(quadrille_alltoallw, QUADRILLE_TYPED_BLOCKS);
+QUADRILLE_COLLECTIVE(quadrille_gather, QUADRILLE_EQUAL_BLOCKS_OF_ROOT);
+QUADRILLE_COLLECTIVE(quadrille_gatherv, QUADRILLE_GATHERED_BLOCKS_OF_ROOT);
+QUADRILLE_COLLECTIVE(quadrille_scatter, QUADRILLE_EQUAL_BLOCKS_OF_ROOT);
+QUADRILLE_COLLECTIVE(quadrille_scatterv, QUADRILLE_SCATTERED_BLOCKS_OF_ROOT);
 
-/* A persistent call: an index that is never used again. */
-typedef uint64_t quadrille_request;
-#define QUADRILLE_REQUEST_NULL ((quadrille_request)0)
+/* What all ranks know the counts of. Data travels as the bytes of its packed form; a receive type whose
+ * memory is anything else costs a copy of the receive buffer. All ranks give the same counts: with
+ * QUADRILLE_DEBUG=1 at all of them, each call compares that, and whether blocks overlap, and says which
+ * ranks disagree; persistent calls always do, when they are made. */
+QUADRILLE_COLLECTIVE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS);
+QUADRILLE_COLLECTIVE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS);
+QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 
-/* MPI_Alltoallv_init by the schedule, and what MPI_Start, MPI_Wait and MPI_Request_free do to it.
- * Making the call is collective, exchanges all lengths and takes all memory; a start and the wait
- * after it exchange blocks alone. Calls may be in flight together, also with others on the
+/* The same, combined. Reductions take any operator and datatype, and combine contributions in the order of
+ * ranks; a schedule that does not keep it refuses operators that do not commute. Elements with gaps in
+ * memory, or whose blocks are not packed as they lie, are brought to memory of the library and back.
+ * Elements that reach beyond their datatype's extent are refused.
+ *
+ * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the others. */
+QUADRILLE_COLLECTIVE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT);
+QUADRILLE_COLLECTIVE(quadrille_allreduce, QUADRILLE_ELEMENTS);
+QUADRILLE_COLLECTIVE(quadrille_scan, QUADRILLE_ELEMENTS);
+QUADRILLE_COLLECTIVE(quadrille_exscan, QUADRILLE_ELEMENTS);
+QUADRILLE_COLLECTIVE(quadrille_reduce_scatter, QUADRILLE_COUNTED_ELEMENTS);
+QUADRILLE_COLLECTIVE(quadrille_reduce_scatter_block, QUADRILLE_ELEMENTS);
+
+QUADRILLE_API int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm);
+QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm comm, MPI_Info info,
+                                         quadrille_request* request);
+
+/* What MPI_Start, MPI_Wait and MPI_Request_free do to a persistent call.
+ * Making the call is collective, exchanges or compares all lengths and takes all memory; a start and the
+ * wait after it exchange blocks alone. Calls may be in flight together, also with others on the
  * communicator, and outlive it until they are freed; a private communicator that was kept for them goes
- * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made. `info` is
- * not looked at.
+ * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made: an operator
+ * of the caller's is given a duplicate of the datatype, and has itself to live until the call is freed.
  *
  * Between start and wait the buffers are the library's. A call goes on while its rank waits for it:
  * so all ranks wait in the same order, and none may depend on another between its own start and wait.
@@ -156,122 +212,9 @@ typedef uint64_t quadrille_request;
  * Errors: of making the call, the same class at all ranks, MPI_ERR_TRUNCATE where lengths do not fit
  * together; MPI_ERR_REQUEST for a request that is null or was freed, for starting a call in flight,
  * waiting for one that was not started, and freeing one in flight, all of which change nothing. */
-QUADRILLE_API int quadrille_alltoallv_init(quadrille_schedule schedule, const void* sendbuf,
-                                           const int sendcounts[], const int sdispls[],
-                                           MPI_Datatype sendtype, void* recvbuf,
-                                           const int recvcounts[], const int rdispls[],
-                                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                           quadrille_request* request);
-QUADRILLE_API int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
-                                             const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                                             MPI_Datatype sendtype, void* recvbuf,
-                                             const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                                             quadrille_request* request);
 QUADRILLE_API int quadrille_start(quadrille_request request);
 QUADRILLE_API int quadrille_wait(quadrille_request request);
 QUADRILLE_API int quadrille_free_request(quadrille_request* request);
-
-/* MPI_Allgather and MPI_Allgatherv by the schedule, as above. Data travels as the bytes of its
- * packed form; a receive type whose memory is anything else costs a copy of the receive buffer. All
- * ranks give the same counts: with QUADRILLE_DEBUG=1 at all of them, each call compares that, and
- * whether blocks overlap, and says which ranks disagree. */
-QUADRILLE_API int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf,
-                                      int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf,
-                                        MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf,
-                                       int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                       const int recvcounts[], const int displs[],
-                                       MPI_Datatype recvtype, MPI_Comm comm);
-QUADRILLE_API int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf,
-                                         MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                         const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                         MPI_Datatype recvtype, MPI_Comm comm);
-
-/* MPI_Bcast, MPI_Gather, MPI_Gatherv, MPI_Scatter, MPI_Scatterv, MPI_Reduce, MPI_Allreduce, MPI_Scan,
- * MPI_Exscan, MPI_Reduce_scatter, MPI_Reduce_scatter_block and MPI_Barrier by the schedule, and all
- * collectives above but for the persistent ones, on intracommunicators and, where the schedule is for two
- * groups, on intercommunicators: there, `root` is MPI_ROOT, MPI_PROC_NULL, or a rank of the other group,
- * and the root may be in either group, call by call.
- *
- * Reductions take any operator and datatype, and combine contributions in the order of ranks; a schedule
- * that does not keep it refuses operators that do not commute. Elements with gaps in memory, or whose
- * blocks are not packed as they lie, are brought to memory of the library and back. Elements that
- * reach beyond their datatype's extent are refused.
- *
- * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the others. */
-QUADRILLE_API int quadrille_bcast_c(quadrille_schedule schedule, void* buffer, MPI_Count count,
-                                    MPI_Datatype datatype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_bcast(quadrille_schedule schedule, void* buffer, int count,
-                                  MPI_Datatype datatype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_gather_c(quadrille_schedule schedule, const void* sendbuf,
-                                     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                     MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                     MPI_Comm comm);
-QUADRILLE_API int quadrille_gather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                                   MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                   MPI_Datatype recvtype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_gatherv_c(quadrille_schedule schedule, const void* sendbuf,
-                                      MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                      const MPI_Count recvcounts[], const MPI_Aint displs[],
-                                      MPI_Datatype recvtype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_gatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                                    const int displs[], MPI_Datatype recvtype, int root,
-                                    MPI_Comm comm);
-QUADRILLE_API int quadrille_scatter_c(quadrille_schedule schedule, const void* sendbuf,
-                                      MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                      MPI_Count recvcount, MPI_Datatype recvtype, int root,
-                                      MPI_Comm comm);
-QUADRILLE_API int quadrille_scatter(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                                    MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                    MPI_Datatype recvtype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_scatterv_c(quadrille_schedule schedule, const void* sendbuf,
-                                       const MPI_Count sendcounts[], const MPI_Aint displs[],
-                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                                       MPI_Datatype recvtype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_scatterv(quadrille_schedule schedule, const void* sendbuf,
-                                     const int sendcounts[], const int displs[],
-                                     MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                     MPI_Datatype recvtype, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce_c(quadrille_schedule schedule, const void* sendbuf,
-                                     void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                     MPI_Op op, int root, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                                   int count, MPI_Datatype datatype, MPI_Op op, int root,
-                                   MPI_Comm comm);
-QUADRILLE_API int quadrille_allreduce_c(quadrille_schedule schedule, const void* sendbuf,
-                                        void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                        MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_allreduce(quadrille_schedule schedule, const void* sendbuf,
-                                      void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                                      MPI_Comm comm);
-QUADRILLE_API int quadrille_scan_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                                   MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                                   MPI_Comm comm);
-QUADRILLE_API int quadrille_scan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                                 int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_exscan_c(quadrille_schedule schedule, const void* sendbuf,
-                                     void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                                     MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_exscan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                                   int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce_scatter_c(quadrille_schedule schedule, const void* sendbuf,
-                                             void* recvbuf, const MPI_Count recvcounts[],
-                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce_scatter(quadrille_schedule schedule, const void* sendbuf,
-                                           void* recvbuf, const int recvcounts[],
-                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce_scatter_block_c(quadrille_schedule schedule, const void* sendbuf,
-                                                   void* recvbuf, MPI_Count recvcount,
-                                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_reduce_scatter_block(quadrille_schedule schedule, const void* sendbuf,
-                                                 void* recvbuf, int recvcount,
-                                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-QUADRILLE_API int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm);
 
 /* What a schedule is, for messages and tools. */
 typedef struct {

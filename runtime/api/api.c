@@ -1,7 +1,5 @@
-/* The collective entry points: MPI's arguments, checked, as two sides of a call. */
-#include <limits.h>
-
-#include "runtime/api/arguments.h"
+/* What all entry points have in common: MPI's arguments are checked, and the call is made. */
+#include "runtime/internal.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
@@ -64,17 +62,18 @@ static void find_roles(const struct quadrille_binding* binding, int root, int32_
   quadrille_block_counts(program, &place, blocks);
 }
 
-static const char* check_root(const struct quadrille_binding* binding, int root) {
+static const char* check_root(const struct quadrille_binding* binding,
+                              struct quadrille_arguments* a) {
   const struct quadrille_program* program = &binding->loaded->program;
   const int64_t ranks = program->groups == 2 ? binding->place.remote_ranks : binding->place.ranks;
-  if (!quadrille_is_rooted(program) || (root >= 0 && root < ranks)) return NULL;
-  if (program->groups == 2 && root == MPI_ROOT) return NULL;
-  return program->groups == 2
-             ? "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group"
-             : "the root is no rank of the communicator";
+  if (!quadrille_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
+  if (program->groups == 1) return "the root is no rank of the communicator";
+  a->is_idle = a->root == MPI_PROC_NULL;
+  if (a->is_idle || a->root == MPI_ROOT) return NULL;
+  return "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group";
 }
 
-/* A side of blocks for which the caller gives counts alone. */
+/* A side of blocks for which the caller gives counts alone; this rank receives its own. */
 static const char* check_results(struct quadrille_side* side, int ranks, int own,
                                  int* error_class) {
   struct quadrille_side one = *side;
@@ -90,205 +89,72 @@ static const char* check_results(struct quadrille_side* side, int ranks, int own
   return wrong;
 }
 
+/* A collective with one buffer has that on both sides. */
+static void find_buffers(struct quadrille_arguments* a, int collective) {
+  a->is_regular = a->send.uniform && a->receive.uniform;
+  a->in_place = collective != QUADRILLE_BROADCAST && a->send.base == MPI_IN_PLACE;
+  if (collective != QUADRILLE_SCATTER) return;
+  a->in_place = a->receive.base == MPI_IN_PLACE;
+  if (a->in_place) a->receive = a->send;
+}
+
 /* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
  * it becomes what the other side is. */
 static const char* check_arguments(const struct quadrille_binding* binding,
                                    struct quadrille_arguments* a, int* error_class) {
-  const int collective = binding->loaded->program.collective;
+  const struct quadrille_program* program = &binding->loaded->program;
   int32_t blocks[2];
   *error_class = MPI_ERR_ROOT;
-  const char* wrong = check_root(binding, a->root);
-  if (wrong) return wrong;
+  const char* wrong = check_root(binding, a);
+  if (wrong || a->is_idle) return wrong;
+  find_buffers(a, program->collective);
   find_roles(binding, a->root, blocks);
   const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
   if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
   if (a->in_place && binding->place.remote_ranks > 0) return not_between;
-  if (a->in_place && quadrille_is_rooted(&binding->loaded->program) && a->root != binding->own)
+  if (a->in_place && quadrille_is_rooted(program) && a->root != binding->own)
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
-  if (looks && collective == QUADRILLE_REDUCE_SCATTER)
+  if (looks && program->collective == QUADRILLE_REDUCE_SCATTER) {
     wrong = check_results(&a->receive, (int)binding->place.ranks, binding->own - binding->first,
                           error_class);
-  else if (looks)
+    a->send.count = a->receive.count;
+  } else if (looks) {
     wrong = check_side(&a->receive, receives > 0 ? receives : 1, error_class);
+  }
   if (!wrong && sends > 0 && !a->in_place) wrong = check_side(&a->send, sends, error_class);
   if (wrong) return wrong;
   if (a->in_place || sends == 0) a->send = a->receive;
   if (receives == 0) a->receive = a->send;
-  return NULL;
+  *error_class = MPI_ERR_BUFFER;
+  wrong = quadrille_refused_buffer(binding, a->send.base);
+  if (!wrong) wrong = quadrille_refused_buffer(binding, a->receive.base);
+  if (wrong || quadrille_root_fits(binding, a->root)) return wrong;
+  *error_class = MPI_ERR_TOPOLOGY;
+  return "the schedule is for other nodes in the root's group; generate one for these or for any";
 }
 
 int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
                   MPI_Comm comm) {
   struct quadrille_binding* binding;
-  int error_class = MPI_SUCCESS;
   const int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
-  const struct quadrille_program* program = &binding->loaded->program;
-  if (program->groups == 2 && quadrille_is_rooted(program) && a->root == MPI_PROC_NULL)
-    return binding->compares && quadrille_is_counted(program)
-               ? quadrille_compare_calls(binding, comm, a, MPI_SUCCESS, NULL)
-               : MPI_SUCCESS;
-  const char* wrong = check_arguments(binding, a, &error_class);
-  if (!wrong && !quadrille_root_fits(binding, a->root)) {
-    wrong =
-        "the schedule is for other nodes in the root's group; generate one for these or for any";
-    error_class = MPI_ERR_TOPOLOGY;
-  }
-  if (quadrille_is_counted(program)) {
-    /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
-    a->error = wrong;
-    a->error_class = error_class;
+  a->error = check_arguments(binding, a, &a->error_class);
+  /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
+  if (quadrille_is_counted(&binding->loaded->program))
     return quadrille_counted_run(binding, a, comm);
-  }
-  if (wrong) return quadrille_error(comm, error_class, "%s", wrong);
+  if (a->is_idle) return MPI_SUCCESS;
+  if (a->error) return quadrille_error(comm, a->error_class, "%s", a->error);
   return quadrille_uncounted_run(binding, a, comm);
 }
 
-/* An all-to-all or an allgather. */
-static int call(quadrille_schedule schedule, int collective, struct quadrille_side send,
-                struct quadrille_side receive, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = send, .receive = receive};
-  a.is_regular = send.uniform && receive.uniform;
-  a.in_place = send.base == MPI_IN_PLACE;
-  return quadrille_run(schedule, collective, &a, comm);
-}
-
-int quadrille_alltoall_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                         MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                         MPI_Datatype recvtype, MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLTOALL, equal(sendbuf, sendcount, sendtype),
-              equal(recvbuf, recvcount, recvtype), comm);
-}
-
-int quadrille_alltoall(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                       MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                       MPI_Comm comm) {
-  return quadrille_alltoall_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                              comm);
-}
-
-int quadrille_alltoallv(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
-                        const int sdispls[], MPI_Datatype sendtype, void* recvbuf,
-                        const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                        MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLTOALL, counted(sendbuf, sendcounts, sdispls, sendtype),
-              counted(recvbuf, recvcounts, rdispls, recvtype), comm);
-}
-
-/* Displacements are bytes. */
-static struct quadrille_side typed(struct quadrille_side side, const MPI_Datatype types[]) {
-  side.type = types ? MPI_BYTE : MPI_DATATYPE_NULL;
-  side.types = types;
-  return side;
-}
-
-int quadrille_alltoallw(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
-                        const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
-                        const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
-                        MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLTOALL,
-              typed(counted(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes),
-              typed(counted(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes), comm);
-}
-
-int quadrille_alltoallw_c(quadrille_schedule schedule, const void* sendbuf,
-                          const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          const MPI_Datatype sendtypes[], void* recvbuf,
-                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
-                          const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLTOALL,
-              typed(counted_large(sendbuf, sendcounts, sdispls, MPI_BYTE), sendtypes),
-              typed(counted_large(recvbuf, recvcounts, rdispls, MPI_BYTE), recvtypes), comm);
-}
-
-int quadrille_alltoallv_c(quadrille_schedule schedule, const void* sendbuf,
-                          const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                          MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                          const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLTOALL, counted_large(sendbuf, sendcounts, sdispls, sendtype),
-              counted_large(recvbuf, recvcounts, rdispls, recvtype), comm);
-}
-
-/* All ranks come to an agreement, so nothing is refused before it. */
-static int make_persistent(quadrille_schedule schedule, struct quadrille_side* send,
-                           struct quadrille_side* receive, MPI_Comm comm,
-                           quadrille_request* request) {
-  int ranks = 0, inter = 0, error_class = MPI_SUCCESS;
-  if (!quadrille_mpi_is_usable() || comm == MPI_COMM_NULL)
-    return quadrille_bind(schedule, comm, NULL);
-  MPI_Comm_test_inter(comm, &inter);
-  if (inter)
-    MPI_Comm_remote_size(comm, &ranks);
-  else
-    MPI_Comm_size(comm, &ranks);
-  const int in_place = send->base == MPI_IN_PLACE;
-  const char* wrong = check_side(receive, ranks, &error_class);
-  if (!wrong && !in_place) wrong = check_side(send, ranks, &error_class);
-  if (receive->base == MPI_IN_PLACE) {
-    error_class = MPI_ERR_BUFFER;
-    wrong = misplaced;
-  } else if (in_place && inter) {
-    error_class = MPI_ERR_BUFFER;
-    wrong = not_between;
-  }
-  if (!request) {
-    error_class = MPI_ERR_ARG;
-    wrong = "the place for the request is NULL";
-  } else {
-    *request = QUADRILLE_REQUEST_NULL;
-  }
-  return quadrille_persistent_make(schedule, send, receive, in_place, comm, error_class, wrong,
-                                   request);
-}
-
-int quadrille_alltoallv_init(quadrille_schedule schedule, const void* sendbuf,
-                             const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                             void* recvbuf, const int recvcounts[], const int rdispls[],
-                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
-                             quadrille_request* request) {
-  (void)info;
-  struct quadrille_side send = counted(sendbuf, sendcounts, sdispls, sendtype);
-  struct quadrille_side receive = counted(recvbuf, recvcounts, rdispls, recvtype);
-  return make_persistent(schedule, &send, &receive, comm, request);
-}
-
-int quadrille_alltoallv_init_c(quadrille_schedule schedule, const void* sendbuf,
-                               const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                               MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                               const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                               MPI_Info info, quadrille_request* request) {
-  (void)info;
-  struct quadrille_side send = counted_large(sendbuf, sendcounts, sdispls, sendtype);
-  struct quadrille_side receive = counted_large(recvbuf, recvcounts, rdispls, recvtype);
-  return make_persistent(schedule, &send, &receive, comm, request);
-}
-
-int quadrille_allgather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                          MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                          MPI_Datatype recvtype, MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
-              equal(recvbuf, recvcount, recvtype), comm);
-}
-
-int quadrille_allgather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                        MPI_Comm comm) {
-  return quadrille_allgather_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                               comm);
-}
-
-int quadrille_allgatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                         MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                         const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
-              counted(recvbuf, recvcounts, displs, recvtype), comm);
-}
-
-int quadrille_allgatherv_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                           MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                           const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return call(schedule, QUADRILLE_ALLGATHER, equal(sendbuf, sendcount, sendtype),
-              counted_large(recvbuf, recvcounts, displs, recvtype), comm);
+int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
+                   MPI_Comm comm, quadrille_request* request) {
+  struct quadrille_binding* binding;
+  if (request) *request = QUADRILLE_REQUEST_NULL;
+  const int code = quadrille_find_binding(schedule, comm, collective, &binding);
+  if (code != MPI_SUCCESS) return code;
+  a->error = check_arguments(binding, a, &a->error_class);
+  return quadrille_persistent_make(binding, a, comm, request);
 }

@@ -1,185 +1,99 @@
-/* The entry points of the collectives that have a root, or combine; between groups and within one. */
-#include "runtime/api/arguments.h"
+/* The collective entry points: MPI's arguments as two sides of a call. */
+#include "runtime/internal.h"
 
-int quadrille_bcast_c(quadrille_schedule schedule, void* buffer, MPI_Count count,
-                      MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const struct quadrille_side side = equal(buffer, count, datatype);
-  struct quadrille_arguments a = {.send = side, .receive = side, .root = root};
-  return quadrille_run(schedule, QUADRILLE_BROADCAST, &a, comm);
-}
+/* Sides, as initializers. */
+#define EQUAL(address, number, datatype) \
+  { .base = (char*)(address), .type = (datatype), .uniform = 1, .count = (number) }
+#define BLOCKS(address, numbers, places)                            \
+  .base = (char*)(address), .counts = OF_TYPE(const int*, numbers), \
+  .large_counts = OF_TYPE(const MPI_Count*, numbers),               \
+  .displacements = OF_TYPE(const int*, places),                     \
+  .large_displacements = OF_TYPE(const MPI_Aint*, places)
+#define OF_TYPE(of, array) _Generic((array), of : (array), default : NULL)
+#define COUNTED(address, numbers, places, datatype) \
+  { BLOCKS(address, numbers, places), .type = (datatype) }
+/* Displacements are bytes. */
+#define TYPED(address, numbers, places, datatypes)                                       \
+  {                                                                                      \
+    BLOCKS(address, numbers, places), .types = (datatypes),                              \
+                                      .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
+  }
 
-int quadrille_bcast(quadrille_schedule schedule, void* buffer, int count, MPI_Datatype datatype,
-                    int root, MPI_Comm comm) {
-  return quadrille_bcast_c(schedule, buffer, count, datatype, root, comm);
-}
+/* The four functions of a collective; what follows are its fields of struct quadrille_arguments. */
+#define DEFINE(name, parameters, collective, ...)                                                  \
+  int name(quadrille_schedule schedule, parameters(int, int), MPI_Comm comm) {                     \
+    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    return quadrille_run(schedule, collective, &a, comm);                                          \
+  }                                                                                                \
+  int name##_c(quadrille_schedule schedule, parameters(MPI_Count, MPI_Aint), MPI_Comm comm) {      \
+    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    return quadrille_run(schedule, collective, &a, comm);                                          \
+  }                                                                                                \
+  int name##_init(quadrille_schedule schedule, parameters(int, int), MPI_Comm comm, MPI_Info info, \
+                  quadrille_request* request) {                                                    \
+    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    (void)info;                                                                                    \
+    return quadrille_make(schedule, collective, &a, comm, request);                                \
+  }                                                                                                \
+  int name##_init_c(quadrille_schedule schedule, parameters(MPI_Count, MPI_Aint), MPI_Comm comm,   \
+                    MPI_Info info, quadrille_request* request) {                                   \
+    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    (void)info;                                                                                    \
+    return quadrille_make(schedule, collective, &a, comm, request);                                \
+  }
 
-static int gather(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                  MPI_Datatype sendtype, struct quadrille_side receive, int root, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = equal(sendbuf, sendcount, sendtype),
-                                  .receive = receive,
-                                  .is_regular = receive.uniform,
-                                  .in_place = sendbuf == MPI_IN_PLACE,
-                                  .root = root};
-  return quadrille_run(schedule, QUADRILLE_GATHER, &a, comm);
-}
+DEFINE(quadrille_alltoall, QUADRILLE_EQUAL_BLOCKS, QUADRILLE_ALLTOALL,
+       .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype))
+DEFINE(quadrille_alltoallv, QUADRILLE_COUNTED_BLOCKS, QUADRILLE_ALLTOALL,
+       .send = COUNTED(sendbuf, sendcounts, sdispls, sendtype),
+       .receive = COUNTED(recvbuf, recvcounts, rdispls, recvtype))
+DEFINE(quadrille_alltoallw, QUADRILLE_TYPED_BLOCKS, QUADRILLE_ALLTOALL,
+       .send = TYPED(sendbuf, sendcounts, sdispls, sendtypes),
+       .receive = TYPED(recvbuf, recvcounts, rdispls, recvtypes))
+DEFINE(quadrille_gather, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QUADRILLE_GATHER,
+       .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype),
+       .root = root)
+DEFINE(quadrille_gatherv, QUADRILLE_GATHERED_BLOCKS_OF_ROOT, QUADRILLE_GATHER,
+       .send = EQUAL(sendbuf, sendcount, sendtype),
+       .receive = COUNTED(recvbuf, recvcounts, displs, recvtype), .root = root)
+DEFINE(quadrille_scatter, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QUADRILLE_SCATTER,
+       .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype),
+       .root = root)
+DEFINE(quadrille_scatterv, QUADRILLE_SCATTERED_BLOCKS_OF_ROOT, QUADRILLE_SCATTER,
+       .send = COUNTED(sendbuf, sendcounts, displs, sendtype),
+       .receive = EQUAL(recvbuf, recvcount, recvtype), .root = root)
+DEFINE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS, QUADRILLE_ALLGATHER,
+       .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype))
+DEFINE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS, QUADRILLE_ALLGATHER,
+       .send = EQUAL(sendbuf, sendcount, sendtype),
+       .receive = COUNTED(recvbuf, recvcounts, displs, recvtype))
+DEFINE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT, QUADRILLE_BROADCAST,
+       .send = EQUAL(buffer, count, datatype), .receive = EQUAL(buffer, count, datatype),
+       .root = root)
 
-int quadrille_gather_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                       MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return gather(schedule, sendbuf, sendcount, sendtype, equal(recvbuf, recvcount, recvtype), root,
-                comm);
-}
-
-int quadrille_gather(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                     MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                     int root, MPI_Comm comm) {
-  return quadrille_gather_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                            root, comm);
-}
-
-int quadrille_gatherv_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                        MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                        const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return gather(schedule, sendbuf, sendcount, sendtype,
-                counted_large(recvbuf, recvcounts, displs, recvtype), root, comm);
-}
-
-int quadrille_gatherv(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                      MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                      const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return gather(schedule, sendbuf, sendcount, sendtype,
-                counted(recvbuf, recvcounts, displs, recvtype), root, comm);
-}
-
-static int scatter(quadrille_schedule schedule, struct quadrille_side send, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = send,
-                                  .receive = equal(recvbuf, recvcount, recvtype),
-                                  .is_regular = send.uniform,
-                                  .in_place = recvbuf == MPI_IN_PLACE,
-                                  .root = root};
-  /* A root that keeps its block where it is has one buffer. */
-  if (a.in_place) a.receive = send;
-  return quadrille_run(schedule, QUADRILLE_SCATTER, &a, comm);
-}
-
-int quadrille_scatter_c(quadrille_schedule schedule, const void* sendbuf, MPI_Count sendcount,
-                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return scatter(schedule, equal(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root,
-                 comm);
-}
-
-int quadrille_scatter(quadrille_schedule schedule, const void* sendbuf, int sendcount,
-                      MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                      int root, MPI_Comm comm) {
-  return quadrille_scatter_c(schedule, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                             root, comm);
-}
-
-int quadrille_scatterv_c(quadrille_schedule schedule, const void* sendbuf,
-                         const MPI_Count sendcounts[], const MPI_Aint displs[],
-                         MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return scatter(schedule, counted_large(sendbuf, sendcounts, displs, sendtype), recvbuf, recvcount,
-                 recvtype, root, comm);
-}
-
-int quadrille_scatterv(quadrille_schedule schedule, const void* sendbuf, const int sendcounts[],
-                       const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                       MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return scatter(schedule, counted(sendbuf, sendcounts, displs, sendtype), recvbuf, recvcount,
-                 recvtype, root, comm);
-}
-
-/* Of as many elements at all ranks. */
-static int combine(quadrille_schedule schedule, int collective, const void* sendbuf, void* recvbuf,
-                   MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = equal(sendbuf, count, datatype),
-                                  .receive = equal(recvbuf, count, datatype),
-                                  .in_place = sendbuf == MPI_IN_PLACE,
-                                  .root = root,
-                                  .operation = op};
-  return quadrille_run(schedule, collective, &a, comm);
-}
-
-int quadrille_reduce_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                       MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_REDUCE, sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-
-int quadrille_reduce(quadrille_schedule schedule, const void* sendbuf, void* recvbuf, int count,
-                     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_REDUCE, sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-
-int quadrille_allreduce_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                          MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-int quadrille_allreduce(quadrille_schedule schedule, const void* sendbuf, void* recvbuf, int count,
-                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-int quadrille_scan_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                     MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_SCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-int quadrille_scan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf, int count,
-                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_SCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-int quadrille_exscan_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                       MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_EXSCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-int quadrille_exscan(quadrille_schedule schedule, const void* sendbuf, void* recvbuf, int count,
-                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return combine(schedule, QUADRILLE_EXSCAN, sendbuf, recvbuf, count, datatype, op, 0, comm);
-}
-
-/* `receive` has the counts of all ranks of the group. */
-static int reduce_scatter(quadrille_schedule schedule, const void* sendbuf,
-                          struct quadrille_side receive, MPI_Datatype datatype, MPI_Op op,
-                          MPI_Comm comm) {
-  struct quadrille_arguments a = {
-      .receive = receive, .in_place = sendbuf == MPI_IN_PLACE, .operation = op};
-  a.send = equal(sendbuf, receive.count, datatype);
-  return quadrille_run(schedule, QUADRILLE_REDUCE_SCATTER, &a, comm);
-}
-
-int quadrille_reduce_scatter_c(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                               const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                               MPI_Comm comm) {
-  return reduce_scatter(schedule, sendbuf, counted_large(recvbuf, recvcounts, NULL, datatype),
-                        datatype, op, comm);
-}
-
-int quadrille_reduce_scatter(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                             const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm) {
-  return reduce_scatter(schedule, sendbuf, counted(recvbuf, recvcounts, NULL, datatype), datatype,
-                        op, comm);
-}
-
-int quadrille_reduce_scatter_block_c(quadrille_schedule schedule, const void* sendbuf,
-                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                     MPI_Op op, MPI_Comm comm) {
-  return reduce_scatter(schedule, sendbuf, equal(recvbuf, recvcount, datatype), datatype, op, comm);
-}
-
-int quadrille_reduce_scatter_block(quadrille_schedule schedule, const void* sendbuf, void* recvbuf,
-                                   int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return reduce_scatter(schedule, sendbuf, equal(recvbuf, recvcount, datatype), datatype, op, comm);
-}
+/* Of as many elements at all ranks; of a reduce-scatter, each rank's result. */
+#define COMBINED                                                                       \
+  .send = EQUAL(sendbuf, count, datatype), .receive = EQUAL(recvbuf, count, datatype), \
+  .operation = op
+DEFINE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT, QUADRILLE_REDUCE, COMBINED, .root = root)
+DEFINE(quadrille_allreduce, QUADRILLE_ELEMENTS, QUADRILLE_ALLREDUCE, COMBINED)
+DEFINE(quadrille_scan, QUADRILLE_ELEMENTS, QUADRILLE_SCAN, COMBINED)
+DEFINE(quadrille_exscan, QUADRILLE_ELEMENTS, QUADRILLE_EXSCAN, COMBINED)
+DEFINE(quadrille_reduce_scatter_block, QUADRILLE_ELEMENTS, QUADRILLE_REDUCE_SCATTER, COMBINED)
+DEFINE(quadrille_reduce_scatter, QUADRILLE_COUNTED_ELEMENTS, QUADRILLE_REDUCE_SCATTER,
+       .send = EQUAL(sendbuf, 0, datatype), .receive = COUNTED(recvbuf, recvcounts, NULL, datatype),
+       .operation = op)
 
 int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = equal(NULL, 0, MPI_BYTE),
-                                  .receive = equal(NULL, 0, MPI_BYTE)};
+  struct quadrille_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE),
+                                  .receive = EQUAL(NULL, 0, MPI_BYTE)};
   return quadrille_run(schedule, QUADRILLE_BARRIER, &a, comm);
+}
+
+int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm comm, MPI_Info info,
+                           quadrille_request* request) {
+  struct quadrille_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE),
+                                  .receive = EQUAL(NULL, 0, MPI_BYTE)};
+  (void)info;
+  return quadrille_make(schedule, QUADRILLE_BARRIER, &a, comm, request);
 }

@@ -22,19 +22,32 @@ void quadrille_binding_destroy(struct quadrille_binding* binding) {
   destroy_call(binding->in_place_call);
   quadrille_tables_destroy(&binding->tables);
   quadrille_release(binding->loaded);
+  quadrille_channel_release(binding->channel);
   quadrille_counted_close(binding);
   free(binding->real);
-  free(binding->remote_real);
-  free(binding->user);
   free(binding->topologies[0].runs);
   free(binding->topologies[1].runs);
   free(binding);
 }
 
-void quadrille_keep_binding(struct quadrille_binding* binding) {
+/* From now on it has its schedule and its channel. */
+static void hold(struct quadrille_binding* binding) {
   pthread_mutex_lock(&quadrille_global.lock);
-  binding->persistent++;
+  binding->loaded->references++;
+  binding->channel->references++;
   pthread_mutex_unlock(&quadrille_global.lock);
+}
+
+struct quadrille_binding* quadrille_binding_copy(const struct quadrille_binding* binding) {
+  enum { SHARED = offsetof(struct quadrille_binding, tables) };
+  struct quadrille_binding* copy = calloc(1, sizeof *copy);
+  if (!copy) return NULL;
+  memcpy(copy, binding, SHARED);
+  copy->compares = 1;
+  hold(copy);
+  if (quadrille_copy_layout(copy)) return copy;
+  quadrille_binding_destroy(copy);
+  return NULL;
 }
 
 /* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
@@ -52,7 +65,7 @@ static void refuse_tables(struct quadrille_offer* offer, const char* error) {
   quadrille_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
 }
 
-static void refuse_broken(struct quadrille_offer* offer, const char* error) {
+void quadrille_refuse_broken(struct quadrille_offer* offer, const char* error) {
   char text[QUADRILLE_TEXT];
   if (error == quadrille_not_served)
     return quadrille_refuse(offer, MPI_ERR_UNSUPPORTED_OPERATION, error);
@@ -61,12 +74,13 @@ static void refuse_broken(struct quadrille_offer* offer, const char* error) {
 }
 
 /* A call that is made again and again. NULL where it cannot be; then `offer` says why. */
-static struct quadrille_call* make_call(struct quadrille_binding* binding,
+static struct quadrille_call* make_call(struct quadrille_binding* binding, int in_place, int whole,
                                         struct quadrille_offer* offer) {
   struct quadrille_call* call = malloc(sizeof *call);
-  const char* error = call ? quadrille_call_open(call, binding, 0, 0) : quadrille_no_memory;
+  const char* error =
+      call ? quadrille_call_open(call, binding, in_place, whole) : quadrille_no_memory;
   if (!error) return call;
-  refuse_broken(offer, error);
+  quadrille_refuse_broken(offer, error);
   destroy_call(call);
   return NULL;
 }
@@ -95,18 +109,17 @@ static void try_roots(struct quadrille_binding* binding, struct quadrille_offer*
   for (int64_t h = 1; h < ranks; h *= 2) try_root(binding, (int)((own + ranks - h) % ranks), offer);
 }
 
-/* Tables, and a plan of them; where it follows the counts of a call, a try without any, which is a call
- * that every schedule must serve. */
-static void make_plan(struct quadrille_binding* binding, struct quadrille_offer* offer) {
+/* Where a plan follows the counts of a call, this one has none, which is a call that every schedule must
+ * serve. */
+void quadrille_binding_plan(struct quadrille_binding* binding, int in_place, int whole,
+                            struct quadrille_offer* offer) {
   const struct quadrille_program* program = &binding->loaded->program;
   const char* error = quadrille_is_counted(program)
                           ? quadrille_counted_open(binding)
                           : quadrille_tables_fill(&binding->tables, program, &binding->place);
   if (error) return refuse_tables(offer, error);
-  binding->call = make_call(binding, offer);
-  if (!binding->call) return;
-  binding->are_tables_good = 1;
-  try_roots(binding, offer);
+  binding->call = make_call(binding, in_place, whole, offer);
+  binding->are_tables_good = binding->call != NULL;
 }
 
 static void set_options(struct quadrille_binding* binding, const quadrille_bind_options* options) {
@@ -133,10 +146,8 @@ static int find_groups(struct quadrille_binding* binding, MPI_Comm comm, int fir
   binding->place.remote_ranks = all - ranks;
   binding->first = binding->own - rank;
   binding->first_remote = binding->first == 0 ? ranks : 0;
-  binding->real = malloc((size_t)ranks * sizeof *binding->real);
-  binding->remote_real = malloc((size_t)(all - ranks + 1) * sizeof *binding->remote_real);
-  binding->user = malloc((size_t)all * sizeof *binding->user);
-  return binding->real && binding->remote_real && binding->user;
+  binding->real = malloc(2 * (size_t)all * sizeof *binding->real);
+  return binding->real != NULL;
 }
 
 /* Fills a new binding: all ranks succeed, or all fail. */
@@ -151,7 +162,8 @@ static void fill(struct quadrille_binding* binding, MPI_Comm comm, int first_ran
   if (error)
     refuse_tables(offer, error);
   else
-    make_plan(binding, offer);
+    quadrille_binding_plan(binding, 0, 0, offer);
+  if (binding->call) try_roots(binding, offer);
   quadrille_all_well(binding->comm, offer);
 }
 
@@ -164,7 +176,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
   if (error)
     refuse_tables(offer, error);
   else
-    binding->call = make_call(binding, offer);
+    binding->call = make_call(binding, 0, 0, offer);
   if (binding->call && binding->call != before.call) try_roots(binding, offer);
   if (!quadrille_all_well(binding->comm, offer)) {
     if (binding->call != before.call) destroy_call(binding->call);
@@ -193,9 +205,7 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, int firs
     binding->comm = channel->comm;
     binding->loaded = loaded;
     binding->driver = quadrille_find_driver();
-    pthread_mutex_lock(&quadrille_global.lock);
-    loaded->references++;
-    pthread_mutex_unlock(&quadrille_global.lock);
+    hold(binding);
     fill(binding, comm, first_ranks, options, offer);
   } else if (channel) {
     quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);

@@ -11,46 +11,30 @@ static void unlink_channel(struct quadrille_channel* channel) {
   if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
 }
 
-/* Of the channel that it leaves, the communicator stays until MPI_Finalize: to free it is collective, and
- * this is not. */
-void quadrille_leave_binding(struct quadrille_binding* binding) {
-  struct quadrille_channel *channel = binding->channel, *left = NULL;
+/* A communicator that persistent calls kept stays until MPI_Finalize: to free it is collective, and this is
+ * not. */
+void quadrille_channel_release(struct quadrille_channel* channel) {
   pthread_mutex_lock(&quadrille_global.lock);
-  const int is_last = --binding->persistent == 0 && channel->is_gone;
-  if (is_last && --channel->kept == 0 && channel->comm == MPI_COMM_NULL) {
-    unlink_channel(channel);
-    left = channel;
-  }
+  const int is_last = --channel->references == 0 && channel->comm == MPI_COMM_NULL;
+  if (is_last) unlink_channel(channel);
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (is_last) quadrille_binding_destroy(binding);
-  free(left);
+  if (is_last) free(channel);
 }
 
-/* The communicator goes, and with it its bindings but for those that persistent calls keep. */
+/* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;
-  struct quadrille_binding *binding = channel->bindings, *gone = NULL, *next;
   (void)comm, (void)keyval, (void)extra;
-  pthread_mutex_lock(&quadrille_global.lock);
-  channel->is_gone = 1;
-  for (; binding; binding = next) {
+  for (struct quadrille_binding *binding = channel->bindings, *next; binding; binding = next) {
     next = binding->next;
     quadrille_forget(binding);
-    channel->kept += binding->persistent > 0;
-    if (binding->persistent > 0) continue;
-    binding->next = gone;
-    gone = binding;
+    quadrille_binding_destroy(binding);
   }
-  const int is_kept = channel->kept > 0;
-  if (!is_kept) unlink_channel(channel);
+  pthread_mutex_lock(&quadrille_global.lock);
+  const int is_kept = channel->references > 1;
   pthread_mutex_unlock(&quadrille_global.lock);
-  for (; gone; gone = next) {
-    next = gone->next;
-    quadrille_binding_destroy(gone);
-  }
-  if (is_kept) return MPI_SUCCESS;
-  if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
-  free(channel);
+  if (!is_kept && channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+  quadrille_channel_release(channel);
   return MPI_SUCCESS;
 }
 
@@ -58,16 +42,13 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
  * communicators that are left, as nobody freed the user's or as persistent calls kept them, go now. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   (void)comm, (void)keyval, (void)attribute, (void)extra;
-  pthread_mutex_lock(&quadrille_global.lock);
   quadrille_forget(NULL);
-  pthread_mutex_unlock(&quadrille_global.lock);
   for (struct quadrille_channel *channel = quadrille_global.channels, *next; channel;
        channel = next) {
     next = channel->next;
     if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
-    if (!channel->is_gone || channel->kept > 0) continue;
-    unlink_channel(channel);
-    free(channel);
+    channel->references++;
+    quadrille_channel_release(channel);
   }
   return MPI_SUCCESS;
 }
@@ -130,6 +111,7 @@ int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
     return MPI_SUCCESS;
   }
   channel->comm = private;
+  channel->references = 1;
   pthread_mutex_lock(&quadrille_global.lock);
   channel->next = quadrille_global.channels;
   if (channel->next) channel->next->previous = channel;

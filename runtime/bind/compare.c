@@ -1,6 +1,6 @@
 /* What the ranks of a call compare where QUADRILLE_DEBUG asks for it: whether all could begin, and
- * whether all have the same counts, of an all-to-all whether each pair has the same length. Otherwise
- * such a call hangs, or returns the wrong bytes, as it may with MPI's own. */
+ * whether all have the same counts. Otherwise such a call hangs, or returns the wrong bytes, as it may with
+ * MPI's own. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,21 +110,20 @@ static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
       quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
 }
 
-/* Whether all ranks have come this far without an error; an MPI error code of the same class
- * everywhere, after the handler was called. */
-static int agree(struct quadrille_binding* binding, MPI_Comm comm, int error_class,
-                 const char* error) {
+int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm comm,
+                             int error_class, const char* error) {
   int mine = error ? error_class : MPI_SUCCESS, worst = MPI_SUCCESS;
   const int code = MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
-  if (error) return quadrille_error(comm, error_class, "%s", error);
   if (worst == MPI_SUCCESS) return MPI_SUCCESS;
-  return quadrille_error(comm, worst,
-                         "another rank's arguments are wrong; its own message says "
-                         "which");
+  return quadrille_error(comm, worst, "%s",
+                         error
+                             ? error
+                             : "another rank's arguments are wrong, or its memory ran out; its own "
+                               "message says which");
 }
 
-int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
+int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm comm,
                             const struct quadrille_arguments* arguments, int error_class,
                             const char* error) {
   const struct quadrille_place* place = &binding->place;
@@ -138,54 +137,8 @@ int quadrille_compare_calls(struct quadrille_binding* binding, MPI_Comm comm,
     error = text;
     error_class = MPI_ERR_BUFFER;
   }
-  int code = agree(binding, comm, error_class, error);
+  int code = quadrille_compare_errors(binding, comm, error_class, error);
   if (code == MPI_SUCCESS && room) code = compare(binding, comm, arguments, room);
   free(room);
-  return code;
-}
-
-/* In bytes; -1 where 64 bits do not hold them. */
-static int64_t length_of(const struct quadrille_side* side, int rank) {
-  int64_t bytes;
-  const struct quadrille_side own = quadrille_side_of(side, rank);
-  return __builtin_mul_overflow(quadrille_count_of(side, rank), own.type_size, &bytes) ? -1 : bytes;
-}
-
-const char* quadrille_compare_pairs(const struct quadrille_binding* binding,
-                                    const struct quadrille_side* send,
-                                    const struct quadrille_side* receive, int64_t* lengths,
-                                    char text[QUADRILLE_TEXT], int* code) {
-  const struct quadrille_place* place = &binding->place;
-  const int all = (int)(place->ranks + place->remote_ranks);
-  const int is_remote = place->remote_ranks > 0;
-  const int first = is_remote ? binding->first_remote : 0;
-  const int ranks = (int)(is_remote ? place->remote_ranks : place->ranks);
-  int64_t* comes = lengths + all;
-  memset(lengths, 0, (size_t)all * sizeof *lengths);
-  for (int rank = 0; rank < ranks; rank++) lengths[first + rank] = length_of(send, rank);
-  *code = MPI_Alltoall(lengths, 1, MPI_INT64_T, comes, 1, MPI_INT64_T, binding->comm);
-  for (int rank = 0; *code == MPI_SUCCESS && rank < ranks; rank++) {
-    const int64_t room = length_of(receive, rank);
-    if (comes[first + rank] == room) continue;
-    quadrille_name_lengths(text, rank, comes[first + rank], binding->own - binding->first, room);
-    return text;
-  }
-  return NULL;
-}
-
-int quadrille_compare_lengths(struct quadrille_binding* binding, MPI_Comm comm,
-                              const struct quadrille_side* send,
-                              const struct quadrille_side* receive) {
-  const struct quadrille_place* place = &binding->place;
-  int64_t* lengths = malloc(2 * (size_t)(place->ranks + place->remote_ranks) * sizeof *lengths);
-  char text[QUADRILLE_TEXT];
-  const char* error = NULL;
-  int code = agree(binding, comm, MPI_ERR_NO_MEM, lengths ? NULL : quadrille_no_memory);
-  if (code == MPI_SUCCESS && lengths) {
-    error = quadrille_compare_pairs(binding, send, receive, lengths, text, &code);
-    if (code != MPI_SUCCESS) code = quadrille_mpi_error(comm, code);
-  }
-  if (code == MPI_SUCCESS) code = agree(binding, comm, MPI_ERR_TRUNCATE, error);
-  free(lengths);
   return code;
 }

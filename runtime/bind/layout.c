@@ -213,8 +213,6 @@ static const char* fill_in(struct quadrille_binding* binding) {
     describe(&binding->topologies[i], text, sizeof text);
     quadrille_log("%s takes nodes %s", program->algorithm, text);
   }
-  place->topologies = binding->ordered;
-  place->parameters = binding->parameters;
   return quadrille_formulas_evaluate(program, place, binding->parameters);
 }
 
@@ -223,6 +221,15 @@ static void take_group(struct quadrille_binding* binding, int group) {
   binding->place.group = group;
   binding->ordered[group] = binding->topologies[0];
   if (binding->place.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
+}
+
+/* What is part of the binding, or of its array `real`. */
+static void take_parts(struct quadrille_binding* binding) {
+  struct quadrille_place* place = &binding->place;
+  binding->remote_real = binding->real + place->ranks;
+  binding->user = binding->remote_real + place->remote_ranks;
+  place->parameters = binding->parameters;
+  if (binding->loaded->program.serves_any_nodes) place->topologies = binding->ordered;
 }
 
 /* An operator that does not commute meets contributions in the order of ranks, so that has to be the
@@ -246,6 +253,7 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   struct quadrille_place* place = &binding->place;
   const char* error = refuse_ranks(binding, layout, failure);
   if (error) return error;
+  take_parts(binding);
   for (int r = 0; r < place->ranks; r++) binding->real[r] = binding->first + r;
   for (int r = 0; r < place->remote_ranks; r++) binding->remote_real[r] = binding->first_remote + r;
   memcpy(binding->parameters, program->parameters, sizeof binding->parameters);
@@ -265,6 +273,26 @@ const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
   if (program->serves_any_nodes) error = fill_in(binding);
   take_group(binding, (int)place->group);
   return error ? error : refuse_order(binding);
+}
+
+static void* duplicate(const void* from, int64_t count, size_t size) {
+  void* copy = calloc((size_t)count + 1, size); /* which is no null pointer */
+  if (copy && count > 0) memcpy(copy, from, (size_t)count * size);
+  return copy;
+}
+
+int quadrille_copy_layout(struct quadrille_binding* binding) {
+  const struct quadrille_place* place = &binding->place;
+  const int64_t all = place->ranks + place->remote_ranks;
+  struct quadrille_topology* topologies = binding->topologies;
+  binding->real = duplicate(binding->real, 2 * all, sizeof *binding->real);
+  for (int i = 0; i < 2; i++)
+    topologies[i].runs =
+        duplicate(topologies[i].runs, topologies[i].run_count, sizeof *topologies[i].runs);
+  if (!binding->real || !topologies[0].runs || !topologies[1].runs) return 0;
+  take_parts(binding);
+  take_group(binding, (int)place->group);
+  return 1;
 }
 
 int quadrille_take_root(struct quadrille_binding* binding, int root) {

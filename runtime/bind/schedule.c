@@ -173,10 +173,12 @@ void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
 }
 
 void quadrille_forget(const struct quadrille_binding* binding) {
+  pthread_mutex_lock(&quadrille_global.lock);
   for (uint32_t i = 0; i < quadrille_global.slot_count; i++) {
     struct quadrille_slot* slot = &quadrille_global.slots[i];
     if (!binding || slot->recent == binding) slot->recent = NULL;
   }
+  pthread_mutex_unlock(&quadrille_global.lock);
 }
 
 void quadrille_release(struct quadrille_loaded* loaded) {

@@ -104,10 +104,16 @@ void quadrille_forget_parts(struct quadrille_call* c, const struct quadrille_mes
       c->blocks[parts[i].place].count = 0;
 }
 
-/* All of a block, whatever its type, in bytes. */
 static int64_t packed_size(const struct quadrille_call* c, const struct quadrille_side* side,
                            struct quadrille_block block) {
   return c->plan.is_typed ? block.count * side->type_size : block.count;
+}
+
+int64_t quadrille_packed_size(const struct quadrille_call* c, int place) {
+  const int first = c->plan.send_blocks;
+  const struct quadrille_side side = place < first ? quadrille_side_of(&c->send, place)
+                                                   : quadrille_side_of(&c->receive, place - first);
+  return packed_size(c, &side, c->blocks[place]);
 }
 
 void quadrille_copy_own(struct quadrille_call* c) {
@@ -126,14 +132,9 @@ void quadrille_copy_own(struct quadrille_call* c) {
   quadrille_call_check(c, code);
 }
 
-int64_t quadrille_saved_size(const struct quadrille_call* c, int place) {
-  const struct quadrille_side side = quadrille_side_of(&c->send, place);
-  return packed_size(c, &side, c->blocks[place]);
-}
-
 void quadrille_save(struct quadrille_call* c, int place, int buffer) {
   const struct quadrille_block block = c->blocks[place];
-  const int64_t bytes = quadrille_saved_size(c, place);
+  const int64_t bytes = quadrille_packed_size(c, place);
   char* to;
   if (bytes == 0 || c->lengths == QUADRILLE_LENGTHS_ALONE ||
       !quadrille_make_room(c, buffer, bytes, &to))

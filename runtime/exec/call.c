@@ -35,14 +35,18 @@ static int open_lengths(struct quadrille_call* c) {
   return 1;
 }
 
-/* The whole of the schedule's walk, of which a plan is kept that is one. */
-static const char* make_plan(struct quadrille_call* c) {
+const char* quadrille_call_plan(struct quadrille_call* c) {
   int more = 1;
   quadrille_builder_start(&c->builder, &c->binding->tables);
-  while (more > 0) more = quadrille_builder_next(&c->builder);
-  if (more < 0) return c->builder.error;
-  c->is_planned = c->plan.is_whole && !c->builder.is_counted;
-  return fit_buffers(c) ? NULL : quadrille_no_memory;
+  while (more > 0) {
+    more = quadrille_builder_next(&c->builder);
+    if (more < 0) return c->builder.error;
+    if (c->plan.lacks_memory || !fit_buffers(c) || !quadrille_make_temporaries(c) ||
+        (c->builder.is_counted && !quadrille_call_reserve(c)))
+      return quadrille_no_memory;
+  }
+  c->is_planned = c->plan.is_whole;
+  return NULL;
 }
 
 /* Blocks for the plan's places, with nothing in them. */
@@ -60,7 +64,7 @@ static int fit_blocks(struct quadrille_call* c) {
 }
 
 static const char* plan_and_fit(struct quadrille_call* c) {
-  const char* error = make_plan(c);
+  const char* error = quadrille_call_plan(c);
   if (error || c->plan.is_typed || c->builder.is_counted) return error;
   return open_lengths(c) ? NULL : quadrille_no_memory;
 }
@@ -191,14 +195,14 @@ int quadrille_call_reserve(struct quadrille_call* c) {
     const struct quadrille_messages* messages = i == 0 ? &plan->receives : &plan->sends;
     for (int32_t k = 0; k < messages->count; k++) {
       const struct quadrille_message* m = &messages->all[k];
-      if (m->buffer != QUADRILLE_NO_BUFFER && m->bytes > 0)
+      if (m->buffer != QUADRILLE_NO_BUFFER && m->bytes > 0 && !quadrille_is_described(c, m))
         is_enough &= quadrille_make_room(c, m->buffer, m->bytes, &address);
     }
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
     if (o->kind == QUADRILLE_PLAN_SAVE)
-      is_enough &= quadrille_make_room(c, o->buffer, quadrille_saved_size(c, o->what), &address);
+      is_enough &= quadrille_make_room(c, o->buffer, quadrille_packed_size(c, o->what), &address);
     if (o->kind != QUADRILLE_PLAN_COPY) continue;
     const struct quadrille_copy* copy = &plan->copies[o->what];
     if (copy->buffer != QUADRILLE_NO_BUFFER)

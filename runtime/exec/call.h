@@ -108,6 +108,9 @@ void quadrille_call_close(struct quadrille_call* call);
 const char* quadrille_call_load(struct quadrille_call* call, const struct quadrille_side* send,
                                 const struct quadrille_side* receive,
                                 enum quadrille_lengths lengths, int* error_class);
+/* Plans all of the schedule's walk, of which a plan is kept that is one, and takes the memory that it needs. The
+ * same as of opening. */
+const char* quadrille_call_plan(struct quadrille_call* call);
 /* Buffers for all that the plan needs, of which all lengths are known; 0 where memory ran out. */
 int quadrille_call_reserve(struct quadrille_call* call);
 /* Gives back what buffers have. */
@@ -152,9 +155,19 @@ int quadrille_make_temporaries(struct quadrille_call* call);
 /* A block to a temporary block, which may just stay where it is, or one to the receive buffer; or a range
  * to another, or combined with it. */
 void quadrille_copy(struct quadrille_call* call, const struct quadrille_copy* copy);
-/* The block at a place of the send buffer, from where it may be overwritten, and how many bytes it takes. */
-int64_t quadrille_saved_size(const struct quadrille_call* call, int place);
+/* All of the block at a place of the user's buffers, whatever its type, in bytes. */
+int64_t quadrille_packed_size(const struct quadrille_call* call, int place);
+/* The block at a place of the send buffer, from where it may be overwritten. */
 void quadrille_save(struct quadrille_call* call, int place, int buffer);
+
+/* Whether a message goes from, or to, where its several parts lie in the user's buffer, by a datatype; shorter ones
+ * are copied together. */
+static inline int quadrille_is_described(const struct quadrille_call* call,
+                                         const struct quadrille_message* message) {
+  enum { COPIED_TOGETHER = 1 << 18 };
+  return call->builder.is_counted && message->count > 1 && message->bytes > COPIED_TOGETHER &&
+         !message->is_in_the_way;
+}
 
 static inline void quadrille_call_check(struct quadrille_call* call, int code) {
   if (code != MPI_SUCCESS && call->error == MPI_SUCCESS) call->error = code;

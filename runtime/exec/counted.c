@@ -172,7 +172,6 @@ const char* quadrille_counted_open(struct quadrille_binding* b) {
   if (!opened) return quadrille_no_memory;
   b->place.counts = b->counts;
   b->place.remote_counts = b->remote_counts;
-  b->place.parameters = b->parameters;
   return quadrille_counted_restart(b);
 }
 
@@ -240,12 +239,19 @@ const char* quadrille_counted_take_root(struct quadrille_binding* b, int root) {
 static const char* prepare(struct quadrille_counted* g, int* error_class) {
   struct quadrille_binding* b = g->binding;
   const struct quadrille_arguments* a = g->arguments;
-  const char* error = quadrille_refused_buffer(b, a->in_place ? NULL : a->send.base);
-  if (!error) error = quadrille_refused_buffer(b, a->receive.base);
-  *error_class = MPI_ERR_BUFFER;
+  const char *error = a->error, *failed = NULL;
+  *error_class = a->error_class;
   if (!error) error = describe(g, error_class);
+  if (!error || b->compares) failed = quadrille_tell_counts(g, error != NULL);
+  if (!error && failed) {
+    *error_class = MPI_ERR_OTHER;
+    error = failed;
+  }
   if (!error && quadrille_take_root(b, a->root)) take_blocks(b);
-  if (!error) error = quadrille_read_counts(g, error_class);
+  if (!error) {
+    *error_class = MPI_ERR_COUNT;
+    error = quadrille_read_counts(g);
+  }
   if (error) {
     b->are_tables_good = b->call->is_planned = 0; /* counts are half old, half new */
     return error;
@@ -260,16 +266,21 @@ static const char* prepare(struct quadrille_counted* g, int* error_class) {
   return NULL;
 }
 
-/* Follows the schedule with everything in place. */
-static void follow(const struct quadrille_counted* g) {
-  struct quadrille_binding* b = g->binding;
-  struct quadrille_call* c = b->call;
+void quadrille_counted_begin(const struct quadrille_counted* g) {
+  struct quadrille_call* c = g->binding->call;
   c->send_lies = c->receive_lies = 1;
   const int code = c->lacks_memory ? MPI_SUCCESS : load_all(g);
   quadrille_call_begin(c, c->lacks_memory);
   if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
+}
+
+void quadrille_counted_finish(const struct quadrille_counted* g) {
+  struct quadrille_call* c = g->binding->call;
   quadrille_call_finish(c);
   if (!g->is_direct[QUADRILLE_PIECE_RECEIVE] && !c->is_lost) quadrille_call_check(c, unpack_all(g));
+}
+
+static void forget_large_copies(struct quadrille_binding* b) {
   for (int i = 0; i < 2; i++) {
     if (b->known[i].copy_size <= KEPT_COPY) continue;
     free(b->known[i].copy);
@@ -278,38 +289,43 @@ static void follow(const struct quadrille_counted* g) {
   }
 }
 
-/* NULL, or a text where this rank does not contribute what it is to have. */
-static const char* mismatch(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
+/* Whether this rank does not contribute what it is to have; says so. */
+static int contributes_another(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
   const struct quadrille_binding* b = g->binding;
-  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return NULL;
+  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return 0;
   const long long own = quadrille_contributed(g), expected = b->counts[b->place.rank];
-  if (own == expected) return NULL;
+  if (own == expected) return 0;
   snprintf(text, QUADRILLE_TEXT,
            "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
            "bytes; they must be equal",
            own, expected);
-  return text;
+  return 1;
+}
+
+int quadrille_counted_prepare(struct quadrille_counted* g, MPI_Comm comm,
+                              char differs[QUADRILLE_TEXT]) {
+  const struct quadrille_arguments* a = g->arguments;
+  int error_class = MPI_SUCCESS;
+  const char* error = a->is_idle ? NULL : prepare(g, &error_class);
+  const int is_other = !a->is_idle && !error && contributes_another(g, differs);
+  if (!is_other) differs[0] = 0;
+  if (!g->binding->compares)
+    return error ? quadrille_error(comm, error_class, "%s", error) : MPI_SUCCESS;
+  return quadrille_compare_calls(g->binding, comm, a, is_other ? MPI_ERR_COUNT : error_class,
+                                 is_other ? differs : error);
 }
 
 int quadrille_counted_run(struct quadrille_binding* binding,
                           const struct quadrille_arguments* arguments, MPI_Comm comm) {
   struct quadrille_counted g = {binding, arguments,
                                 .reduces = quadrille_reduces(&binding->loaded->program)};
-  const char* error = arguments->error;
-  int error_class = arguments->error_class;
-  char text[QUADRILLE_TEXT];
-  if (!error) error = prepare(&g, &error_class);
-  const char* differs = error ? NULL : mismatch(&g, text);
-  if (binding->compares) {
-    if (differs) error_class = MPI_ERR_COUNT;
-    const int code =
-        quadrille_compare_calls(binding, comm, arguments, error_class, differs ? differs : error);
-    if (code != MPI_SUCCESS) return code;
-  } else if (error) {
-    return quadrille_error(comm, error_class, "%s", error);
-  }
-  follow(&g);
-  const int code = quadrille_call_report(binding->call, comm);
-  if (code != MPI_SUCCESS || !differs) return code;
-  return quadrille_error(comm, MPI_ERR_COUNT, "%s", text);
+  char differs[QUADRILLE_TEXT];
+  int code = quadrille_counted_prepare(&g, comm, differs);
+  if (code != MPI_SUCCESS || arguments->is_idle) return code;
+  quadrille_counted_begin(&g);
+  quadrille_counted_finish(&g);
+  forget_large_copies(binding);
+  code = quadrille_call_report(binding->call, comm);
+  if (code != MPI_SUCCESS || !differs[0]) return code;
+  return quadrille_error(comm, MPI_ERR_COUNT, "%s", differs);
 }

@@ -143,46 +143,62 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
   return code;
 }
 
-/* Counts that the other group knows, into those of the program, in the schedule's order: `real` are the
- * ranks that they are of. This rank tells `tells` counts of its own in return. NULL, or what is wrong. */
-static const char* hear_counts(const struct quadrille_counted* g, int tells, int64_t* counts,
-                               int hears, const int* real, int first, struct changes* changes,
-                               int* error_class) {
+/* Whether MPI gives one group alone counts that both need. */
+static int tells_counts(const struct quadrille_counted* g) {
+  const struct quadrille_program* program = &g->binding->loaded->program;
+  return program->groups == 2 && !g->arguments->receive.uniform &&
+         (scatters(g) || (gathers(g) && program->uses_counts));
+}
+
+/* How many this rank tells: of its own group's results, or of the other one's contributions. */
+static int64_t told_counts(const struct quadrille_counted* g) {
+  return scatters(g) ? g->binding->place.ranks : g->binding->place.remote_ranks;
+}
+
+const char* quadrille_tell_counts(const struct quadrille_counted* g, int is_wrong) {
   const struct quadrille_side* side = &g->arguments->receive;
-  const int64_t size = g->reduces ? 1 : side->type_size;
-  int64_t* const room = g->binding->told;
-  for (int i = 0; i < tells; i++) room[i] = quadrille_count_of(side, i) * size;
-  const int code = exchange_counts(g, room, tells, room + tells, hears);
-  for (int i = 0; i < hears && code == MPI_SUCCESS; i++)
-    set_count(counts, i, room[tells + real[i] - first], changes);
-  *error_class = MPI_ERR_OTHER;
-  return code == MPI_SUCCESS ? NULL : "MPI failed while the groups told each other their counts";
+  const struct quadrille_place* place = &g->binding->place;
+  const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
+  int64_t* const told = g->binding->told;
+  if (!tells_counts(g)) return NULL;
+  const int tells = (int)told_counts(g);
+  const int hears = (int)(place->ranks + place->remote_ranks) - tells;
+  for (int i = 0; i < tells; i++)
+    told[i] = is_wrong ? 0 : (int64_t)((uint64_t)quadrille_count_of(side, i) * size);
+  return exchange_counts(g, told, tells, told + tells, hears) == MPI_SUCCESS
+             ? NULL
+             : "MPI failed while the groups told each other their counts";
+}
+
+/* What was told, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
+static void hear_counts(const struct quadrille_counted* g, int64_t* counts, const int* real,
+                        int first, int64_t ranks, struct changes* changes) {
+  const int64_t* heard = g->binding->told + told_counts(g);
+  for (int64_t i = 0; i < ranks; i++) set_count(counts, i, heard[real[i] - first], changes);
 }
 
 /* What this rank's group contributes to an allgather between groups. */
-static const char* read_contributions(const struct quadrille_counted* g, struct changes* changes,
-                                      int* error_class) {
+static int read_contributions(const struct quadrille_counted* g, struct changes* changes) {
   struct quadrille_binding* b = g->binding;
-  const int ranks = (int)b->place.ranks;
-  const int64_t own = quadrille_contributed(g);
-  if (!read_one(g, QUADRILLE_PIECE_SEND, own, changes)) return too_much;
-  if (!g->arguments->receive.uniform && b->loaded->program.uses_counts)
-    return hear_counts(g, (int)b->place.remote_ranks, b->counts, ranks, b->real, b->first, changes,
-                       error_class);
-  for (int i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
-  return NULL;
+  const int64_t own = quadrille_contributed(g), ranks = b->place.ranks;
+  if (!read_one(g, QUADRILLE_PIECE_SEND, own, changes)) return 0;
+  if (tells_counts(g))
+    hear_counts(g, b->counts, b->real, b->first, ranks, changes);
+  else
+    for (int64_t i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
+  return 1;
 }
 
 /* The counts of both groups in a reduce-scatter between them. */
-static const char* read_remote_results(const struct quadrille_counted* g, struct changes* changes,
-                                       int* error_class) {
+static const char* read_remote_results(const struct quadrille_counted* g, struct changes* changes) {
   struct quadrille_binding* b = g->binding;
   const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
   const struct quadrille_side* side = &g->arguments->receive;
   int64_t total;
-  if (!side->uniform)
-    return hear_counts(g, ranks, b->remote_counts, remote, b->remote_real, b->first_remote, changes,
-                       error_class);
+  if (tells_counts(g)) {
+    hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
+    return NULL;
+  }
   if (__builtin_mul_overflow(side->count, (int64_t)ranks, &total)) return too_much;
   if (total % remote != 0)
     return "the results of both groups are not of one length: this group's ranks times its count "
@@ -191,14 +207,13 @@ static const char* read_remote_results(const struct quadrille_counted* g, struct
   return NULL;
 }
 
-static const char* read_results(const struct quadrille_counted* g, struct changes* changes,
-                                int* error_class) {
+static const char* read_results(const struct quadrille_counted* g, struct changes* changes) {
   struct quadrille_binding* b = g->binding;
   const int is_remote = b->loaded->program.groups == 2;
   for (int i = 0; i < b->place.ranks; i++)
     set_count(b->counts, i, quadrille_count_of(&g->arguments->receive, b->real[i] - b->first),
               changes);
-  const char* error = is_remote ? read_remote_results(g, changes, error_class) : NULL;
+  const char* error = is_remote ? read_remote_results(g, changes) : NULL;
   if (error) return error;
   return read_scattered(g, is_remote ? b->remote_counts : b->counts, changes) &&
                  read_one(g, QUADRILLE_PIECE_RECEIVE, b->counts[b->place.rank], changes)
@@ -220,19 +235,17 @@ static const char* read_same(const struct quadrille_counted* g, struct changes* 
   return NULL;
 }
 
-const char* quadrille_read_counts(const struct quadrille_counted* g, int* error_class) {
+const char* quadrille_read_counts(const struct quadrille_counted* g) {
   struct quadrille_binding* b = g->binding;
   struct changes changes = {0, 0};
   const char* error = NULL;
-  *error_class = MPI_ERR_COUNT;
-  if (scatters(g)) {
-    error = read_results(g, &changes, error_class);
-  } else if (!gathers(g)) {
+  if (scatters(g))
+    error = read_results(g, &changes);
+  else if (!gathers(g))
     error = read_same(g, &changes);
-  } else {
-    if (!read_gathered(g, &changes) || quadrille_contributed(g) < 0) return too_much;
-    if (b->loaded->program.groups == 2) error = read_contributions(g, &changes, error_class);
-  }
+  else if (!read_gathered(g, &changes) || quadrille_contributed(g) < 0 ||
+           (b->loaded->program.groups == 2 && !read_contributions(g, &changes)))
+    return too_much;
   if (changes.lengths != 0 || changes.places != 0) b->call->is_planned = 0;
   if (changes.lengths != 0 && b->loaded->program.depends_on_call) b->are_tables_good = 0;
   return error;

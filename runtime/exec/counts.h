@@ -14,9 +14,12 @@ struct quadrille_counted {
   int is_direct[2]; /* by QUADRILLE_PIECE_: the user's buffer is what travels */
 };
 
+/* Counts that groups tell each other: collective. A rank whose arguments are wrong tells that there is nothing,
+ * so that nobody waits for it. NULL, or what is wrong. */
+const char* quadrille_tell_counts(const struct quadrille_counted* call, int is_wrong);
 /* Lengths and places of all blocks, and the program's counts, where they are not those of the last call.
- * NULL, or what is wrong, with its class. */
-const char* quadrille_read_counts(const struct quadrille_counted* call, int* error_class);
+ * NULL, or what is wrong. */
+const char* quadrille_read_counts(const struct quadrille_counted* call);
 /* A block of the send or the receive buffer as the user has it, by block of the schedule. */
 struct quadrille_block quadrille_users_block(const struct quadrille_counted* call, int buffer,
                                              int32_t block);
@@ -24,5 +27,13 @@ struct quadrille_block quadrille_users_block(const struct quadrille_counted* cal
  * that. */
 struct quadrille_block quadrille_contribution(const struct quadrille_counted* call);
 int64_t quadrille_contributed(const struct quadrille_counted* call);
+
+/* counted.c: all of a call before its first message. What does not fit to the counts, and fails a call that is
+ * followed all the same, is in `differs`; else that is empty. An MPI error code, after the handler was called. */
+int quadrille_counted_prepare(struct quadrille_counted* call, MPI_Comm comm,
+                              char differs[QUADRILLE_TEXT]);
+/* Begins what was prepared, and goes through the rest. */
+void quadrille_counted_begin(const struct quadrille_counted* call);
+void quadrille_counted_finish(const struct quadrille_counted* call);
 
 #endif /* QUADRILLE_RUNTIME_EXEC_COUNTS_H_ */

@@ -5,10 +5,6 @@
 
 #include "runtime/exec/call.h"
 
-/* A longer message of several parts of the user's buffer is described by a datatype; others are copied
- * together. */
-enum { COPIED_TOGETHER = 1 << 18 };
-
 /* Posts a message, empty or not. */
 static void post(struct quadrille_call* c, int receives, struct quadrille_block block,
                  MPI_Datatype type, int peer, int tag, MPI_Request* request) {
@@ -78,11 +74,6 @@ static void post_parts(struct quadrille_call* c, int receives, struct quadrille_
     return receives ? quadrille_keep_nothing(c, m) : post_empty(c, 0, m);
   }
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &m->request);
-}
-
-/* Whether it goes from, or to, where its parts lie, by a datatype. */
-static int is_described(const struct quadrille_call* c, const struct quadrille_message* m) {
-  return c->builder.is_counted && m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
 }
 
 /* A block as what the user's type says. A block that was saved has been packed, where its type is not dense. */
@@ -295,7 +286,7 @@ void quadrille_message_receive(struct quadrille_call* c, struct quadrille_messag
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, m);
   if (c->plan.is_typed) return post_typed(c, 1, m);
   if (m->bytes == 0 || m >= c->not_kept) return;
-  if (is_described(c, m)) return post_parts(c, 1, m);
+  if (quadrille_is_described(c, m)) return post_parts(c, 1, m);
   if (m->is_straight && c->receive_lies)
     address = quadrille_block_at(c, &m->part).address;
   else if (!quadrille_make_room(c, m->buffer, m->bytes, &address))
@@ -310,7 +301,7 @@ void quadrille_message_send(struct quadrille_call* c, struct quadrille_message* 
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return send_with_lengths(c, m);
   if (c->plan.is_typed) return post_typed(c, 0, m);
   if (m->bytes == 0) return;
-  if (is_described(c, m)) return post_parts(c, 0, m);
+  if (quadrille_is_described(c, m)) return post_parts(c, 0, m);
   if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
   else if (quadrille_make_room(c, m->buffer, m->bytes, &address))
@@ -327,7 +318,7 @@ void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* 
   char* from = is_known ? NULL : read_message(c, m);
   if (c->is_lost) return quadrille_forget_parts(c, m);
   if (is_known && m->bytes > 0) {
-    if (is_described(c, m) || (m->is_straight && c->receive_lies)) return;
+    if (quadrille_is_described(c, m) || (m->is_straight && c->receive_lies)) return;
     from = c->buffers[m->buffer].address;
   }
   quadrille_put_apart(c, m, from);

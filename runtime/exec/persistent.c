@@ -1,0 +1,270 @@
+/* Persistent calls. Each has a binding of its own: a copy of the one that it is made by, with its own tables, counts,
+ * plan, buffers and tag. So calls of one binding may be in flight together, and what a start and its wait go through
+ * is what any call does once it is prepared. Lengths are exchanged, and errors agreed on, when the call is made. */
+#include <stdlib.h>
+
+#include "runtime/exec/counts.h"
+
+struct quadrille_persistent {
+  struct quadrille_persistent* next;
+  quadrille_request handle;
+  int tag, is_started;
+  struct quadrille_binding* binding; /* its own; without a call where this rank is idle */
+  struct quadrille_arguments arguments;
+  int blocks; /* of the longer side; types and arrays are the call's own */
+  struct quadrille_counted counted;
+};
+
+/* The call of a handle, or NULL. */
+static struct quadrille_persistent* find(quadrille_request request) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  struct quadrille_persistent* p = quadrille_global.persistent;
+  while (p && p->handle != request) p = p->next;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  return p;
+}
+
+static quadrille_request keep(struct quadrille_persistent* p) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  p->handle = ++quadrille_global.last_request;
+  p->next = quadrille_global.persistent;
+  quadrille_global.persistent = p;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  return p->handle;
+}
+
+static void forget(struct quadrille_persistent* p) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  struct quadrille_persistent** link = &quadrille_global.persistent;
+  while (*link != p) link = &(*link)->next;
+  *link = p->next;
+  pthread_mutex_unlock(&quadrille_global.lock);
+}
+
+/* MPI's own, or none: nobody frees it, and MPI's operators take no duplicate. */
+static int is_lasting(MPI_Datatype type) {
+  int a, b, c, combiner = MPI_COMBINER_NAMED;
+  if (type != MPI_DATATYPE_NULL) MPI_Type_get_envelope(type, &a, &b, &c, &combiner);
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+static int keep_type(MPI_Datatype* type) {
+  if (is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
+  *type = MPI_DATATYPE_NULL;
+  return 0;
+}
+
+static void drop_type(MPI_Datatype* type) {
+  if (quadrille_mpi_is_usable() && !is_lasting(*type)) MPI_Type_free(type);
+}
+
+/* Types and arrays of the user's become the call's own; 0 where that cannot be. */
+static int keep_side(struct quadrille_side* side, int blocks) {
+  const struct quadrille_side given = *side;
+  const int has_places = given.displacements || given.large_displacements;
+  MPI_Datatype* types = given.types ? malloc((size_t)blocks * sizeof *types) : NULL;
+  MPI_Aint* places = NULL; /* and the counts behind them */
+  if (has_places) places = malloc((size_t)blocks * (sizeof *places + sizeof(MPI_Count)));
+  MPI_Count* const counts = places ? (MPI_Count*)(places + blocks) : NULL;
+  int is_kept = keep_type(&side->type) && !given.types == !types && !has_places == !places;
+  side->types = types;
+  if (has_places) {
+    side->counts = side->displacements = NULL;
+    side->large_counts = counts;
+    side->large_displacements = places;
+  }
+  for (int i = 0; i < blocks && types; i++) {
+    const int has_type = is_kept && quadrille_count_of(&given, i) > 0;
+    types[i] = has_type ? given.types[i] : MPI_DATATYPE_NULL;
+    is_kept &= keep_type(&types[i]);
+  }
+  for (int i = 0; i < blocks && places; i++) {
+    counts[i] = quadrille_count_of(&given, i);
+    places[i] = given.counts ? given.displacements[i] : given.large_displacements[i];
+  }
+  return is_kept;
+}
+
+static void drop_side(struct quadrille_side* side, int blocks) {
+  drop_type(&side->type);
+  for (int i = 0; i < blocks && side->types; i++) drop_type((MPI_Datatype*)&side->types[i]);
+  free((void*)side->types);
+  free((void*)side->large_displacements);
+}
+
+static void destroy(struct quadrille_persistent* p) {
+  if (p->blocks > 0) {
+    drop_side(&p->arguments.send, p->blocks);
+    drop_side(&p->arguments.receive, p->blocks);
+  }
+  if (p->binding) quadrille_binding_destroy(p->binding);
+  free(p);
+}
+
+/* What needs no other rank. */
+static void prepare(struct quadrille_persistent* p, struct quadrille_offer* offer) {
+  struct quadrille_binding* b = p->binding;
+  struct quadrille_arguments* a = &p->arguments;
+  const struct quadrille_program* program = &b->loaded->program;
+  const int is_counted = quadrille_is_counted(program);
+  int32_t blocks[2];
+  int error_class;
+  quadrille_take_root(b, a->root);
+  quadrille_block_counts(program, &b->place, blocks);
+  p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
+  if (!(keep_side(&a->send, p->blocks) & keep_side(&a->receive, p->blocks)))
+    return quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
+  /* Lengths that are exchanged once are written into the plan: so that is one, however long. */
+  quadrille_binding_plan(b, !is_counted && a->in_place, !is_counted, offer);
+  if (is_counted || !b->call) return;
+  const char* error =
+      quadrille_call_load(b->call, &a->send, &a->receive, QUADRILLE_LENGTHS_ALONE, &error_class);
+  if (error) quadrille_refuse(offer, error_class, error);
+}
+
+/* NULL where there is no memory for it; `offer` says what is wrong. */
+static struct quadrille_persistent* make(const struct quadrille_binding* binding,
+                                         const struct quadrille_arguments* a,
+                                         struct quadrille_offer* offer) {
+  struct quadrille_persistent* p = calloc(1, sizeof *p);
+  if (p) p->binding = quadrille_binding_copy(binding);
+  if (!p || !p->binding) {
+    quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+    return p;
+  }
+  p->arguments = *a;
+  p->counted = (struct quadrille_counted){p->binding, &p->arguments,
+                                          .reduces = quadrille_reduces(&binding->loaded->program)};
+  if (a->error)
+    quadrille_refuse(offer, a->error_class, a->error);
+  else if (!a->is_idle)
+    prepare(p, offer);
+  return p;
+}
+
+/* Collective: whether all ranks mean the same. */
+static int compare(struct quadrille_persistent* p, MPI_Comm comm) {
+  char differs[QUADRILLE_TEXT];
+  return quadrille_is_counted(&p->binding->loaded->program)
+             ? quadrille_counted_prepare(&p->counted, comm, differs)
+             : quadrille_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
+}
+
+/* Collective. Above all tags that are in use at any rank; 0 where there are no more. */
+static int take_tag(const struct quadrille_binding* binding) {
+  int found = 0, *most = NULL, mine = QUADRILLE_TAGS, tag = 0;
+  pthread_mutex_lock(&quadrille_global.lock);
+  for (struct quadrille_persistent* p = quadrille_global.persistent; p; p = p->next)
+    if (p->binding->channel == binding->channel && p->tag >= mine) mine = p->tag + 1;
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  return tag > (found ? *most : INT16_MAX) ? 0 : tag;
+}
+
+/* Lengths of the parts of all messages: each travels the way of its block. */
+static void exchange_lengths(struct quadrille_call* c, struct quadrille_offer* offer) {
+  int error_class = MPI_ERR_OTHER;
+  if (!c->plan.is_typed) {
+    quadrille_call_begin(c, 0);
+    quadrille_call_finish(c);
+    c->lengths = QUADRILLE_LENGTHS_KNOWN;
+    if (c->error != MPI_SUCCESS) {
+      MPI_Error_class(c->error, &error_class);
+      return quadrille_refuse(offer, error_class, "MPI failed");
+    }
+    if (c->mismatch.source >= 0 || c->is_lost)
+      return quadrille_refuse(offer, MPI_ERR_INTERN,
+                              "the schedule is broken: it brings blocks to where others belong; "
+                              "verify it");
+    quadrille_call_release(c);
+  }
+  if (!quadrille_call_reserve(c)) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+}
+
+/* Collective: a tag, and all that starts need. */
+static void reserve(struct quadrille_persistent* p, struct quadrille_offer* offer) {
+  struct quadrille_call* c = p->binding->call;
+  p->tag = take_tag(p->binding);
+  if (p->tag == 0)
+    return quadrille_refuse(
+        offer, MPI_ERR_OTHER,
+        "there are as many persistent calls on this communicator as there are tags; free some, or "
+        "bind the schedule to a duplicate of it");
+  if (!c) return;
+  c->tag = p->tag;
+  if (!c->builder.is_counted) return exchange_lengths(c, offer);
+  const char* error = c->lacks_memory ? quadrille_no_memory : quadrille_call_plan(c);
+  if (error) quadrille_refuse_broken(offer, error);
+}
+
+/* Collective. */
+static int agree(const struct quadrille_binding* binding, MPI_Comm comm,
+                 const struct quadrille_offer* offer) {
+  return quadrille_compare_errors(binding, comm, offer->error_class,
+                                  offer->error_class != MPI_SUCCESS ? offer->text : NULL);
+}
+
+int quadrille_persistent_make(const struct quadrille_binding* binding,
+                              const struct quadrille_arguments* arguments, MPI_Comm comm,
+                              quadrille_request* request) {
+  struct quadrille_offer offer = {MPI_SUCCESS, ""};
+  struct quadrille_persistent* p = make(binding, arguments, &offer);
+  if (!request) quadrille_refuse(&offer, MPI_ERR_ARG, "the place for the request is NULL");
+  int code = agree(binding, comm, &offer);
+  if (code == MPI_SUCCESS) code = compare(p, comm);
+  if (code == MPI_SUCCESS) {
+    reserve(p, &offer);
+    code = agree(binding, comm, &offer);
+  }
+  if (code == MPI_SUCCESS)
+    *request = keep(p);
+  else if (p)
+    destroy(p);
+  return code;
+}
+
+static int refuse(const char* text) {
+  return quadrille_error(MPI_COMM_NULL, MPI_ERR_REQUEST, "%s", text);
+}
+
+static const char* const stale = "the request is null or was freed";
+
+int quadrille_start(quadrille_request request) {
+  struct quadrille_persistent* p = find(request);
+  if (!p) return refuse(stale);
+  if (p->is_started) return refuse("the call was started before; wait for it first");
+  struct quadrille_call* c = p->binding->call;
+  p->is_started = 1;
+  if (c && c->builder.is_counted)
+    quadrille_counted_begin(&p->counted);
+  else if (c)
+    quadrille_call_begin(c, 0);
+  return MPI_SUCCESS;
+}
+
+int quadrille_wait(quadrille_request request) {
+  struct quadrille_persistent* p = find(request);
+  if (!p) return refuse(stale);
+  if (!p->is_started) return refuse("the call was not started; start it first");
+  struct quadrille_call* c = p->binding->call;
+  p->is_started = 0;
+  if (!c) return MPI_SUCCESS;
+  if (c->builder.is_counted)
+    quadrille_counted_finish(&p->counted);
+  else
+    quadrille_call_finish(c);
+  return quadrille_call_report(c, p->binding->comm);
+}
+
+int quadrille_free_request(quadrille_request* request) {
+  if (!request) return refuse("the request to free is NULL");
+  struct quadrille_persistent* p = find(*request);
+  if (!p) return refuse(stale);
+  if (p->is_started) return refuse("the call is in flight; wait for it first");
+  forget(p);
+  destroy(p);
+  *request = QUADRILLE_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
