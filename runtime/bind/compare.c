@@ -72,12 +72,12 @@ static int all_alike(const struct quadrille_binding* binding,
   numbers[all] = name_root(binding, arguments->root);
   for (int i = 0; numbers[all] == UNKNOWN && i < all; i++) numbers[i] = UNKNOWN;
   if (numbers[all] == UNKNOWN) return all + 1;
-  /* Between groups a rank may know only what comes from the other one. */
+  /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
   const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
                        binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
                        arguments->receive.uniform;
   for (int64_t i = 0; i < place->ranks; i++)
-    numbers[binding->real[i]] = is_known ? binding->counts[i] : UNKNOWN;
+    numbers[binding->real[i]] = is_known || i == place->rank ? binding->counts[i] : UNKNOWN;
   for (int64_t i = 0; i < place->remote_ranks; i++)
     numbers[binding->remote_real[i]] = binding->remote_counts[i];
   return all + 1;

@@ -158,8 +158,20 @@ CollectivePart::CollectivePart(const CollectiveCall& call, int place)
       own_(place - call.groups.first(group_)),
       is_root_(rooted(call.collective) && place == call.root),
       in_place_(call.in_place && (!rooted(call.collective) || is_root_)) {
+  is_leaf_ = !rooted(call.collective) || call.groups.remote == 0 ||
+             group_ != call.groups.group_of(call.root);
   if (call.collective == Collective::kBarrier) return;
   reduces(call.collective) ? make_combining() : make_moving();
+  fill(call.seed);
+}
+
+void CollectivePart::fill(unsigned seed) {
+  call_.seed = seed;
+  if (to_.buffer) to_.buffer->fill([](int, int64_t) { return uint8_t{0x33}; });
+  if (element_)
+    fill_combining();
+  else
+    fill_moving();
   for (Blocks* blocks : {&from_, &to_})
     if (blocks->buffer) blocks->before.emplace(*blocks->buffer);
 }
@@ -181,7 +193,6 @@ void CollectivePart::make_moving() {
   const Groups& g = call_.groups;
   const Collective collective = call_.collective;
   const int peers = g.peers_of(group_), first = g.first(peers);
-  const bool is_leaf = g.remote == 0 || group_ != g.group_of(call_.root);
   const bool in_order = call_.form == 0;
   const mpi::Shape &out = shape_of(call_, place_, 0), &in = shape_of(call_, place_, 1);
   std::vector<int64_t> all_out, all_in;
@@ -194,16 +205,16 @@ void CollectivePart::make_moving() {
     case Collective::kBroadcast:
       if (is_root_)
         make(from_, one_out, out, true, 0);
-      else if (is_leaf)
+      else if (is_leaf_)
         make(to_, one_out, in, true, 1);
       break;
     case Collective::kGather:
-      if (is_leaf && !in_place_) make(from_, one_out, out, true, 0);
+      if (is_leaf_ && !in_place_) make(from_, one_out, out, true, 0);
       if (is_root_) make(to_, all_in, in, in_order, 1);
       break;
     case Collective::kScatter:
       if (is_root_) make(from_, all_out, out, in_order, 0);
-      if (is_leaf && !in_place_) make(to_, one_out, in, true, 1);
+      if (is_leaf_ && !in_place_) make(to_, one_out, in, true, 1);
       break;
     case Collective::kAllgather:
       if (!in_place_) make(from_, one_out, out, true, 0);
@@ -211,6 +222,9 @@ void CollectivePart::make_moving() {
       break;
     default: make(from_, all_out, out, in_order, 0); make(to_, all_in, in, in_order, 1);
   }
+}
+
+void CollectivePart::fill_moving() {
   if (from_.buffer) from_.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
   // The root's own block, or everybody's.
   if (in_place_ && to_.buffer)
@@ -223,7 +237,6 @@ void CollectivePart::make_combining() {
   element_ = &elements()[call_.types];
   const bool scatters = call_.collective == Collective::kReduceScatter;
   const bool is_reduce = call_.collective == Collective::kReduce;
-  const bool is_leaf = !is_reduce || g.remote == 0 || group_ != g.group_of(call_.root);
   const int peers = g.peers_of(group_);
   int64_t all = units_of(call_, 0);
   const int64_t own = scatters ? units_of_result(call_, place_) : all;
@@ -233,13 +246,16 @@ void CollectivePart::make_combining() {
       all += units_of_result(call_, i);
     for (int i = g.first(group_); i < place_; ++i) first_ += units_of_result(call_, i);
   }
-  if (is_leaf && !in_place_) make(from_, {all}, element_->shape, true, 0);
+  if (is_leaf_ && !in_place_) make(from_, {all}, element_->shape, true, 0);
   if (!is_reduce || is_root_)
     make(to_, {scatters && in_place_ ? all : own}, element_->shape, true, 1);
-  Blocks& input = in_place_ ? to_ : from_;
-  if (is_leaf) input.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
   if (to_.buffer) combined_.resize(static_cast<size_t>(own * element_->bytes()));
   if (call_.collective == Collective::kExscan && own_ == 0) combined_.clear();
+}
+
+void CollectivePart::fill_combining() {
+  Blocks& input = in_place_ ? to_ : from_;
+  if (is_leaf_) input.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
   combine_all();
 }
 

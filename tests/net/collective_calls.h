@@ -55,12 +55,21 @@ struct Allowed {
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);
 
+// What one rank's arguments may be wrong in; `kLonger`: it says one element more than all others expect.
+enum class Mistake { kNone, kRequest, kType, kOperation, kRoot, kNegative, kLonger };
+
 // A rank's part of a call, with its buffers.
 class CollectivePart {
  public:
   CollectivePart(const CollectiveCall& call, int place);
+  // From now on it calls so.
+  void mistake(Mistake mistake) { mistake_ = mistake; }
   // The call's code. `entered`: how many ranks have begun this call, which a barrier waits for.
   int run(quadrille_schedule schedule, MPI_Comm comm, int& entered);
+  // Makes a persistent call. What may be freed then is: datatypes are, and counts are overwritten.
+  int make(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request);
+  // Other data, for its next start.
+  void fill(unsigned seed);
   // Whether every byte that was to come is there.
   bool is_right();
   // Expects all bytes that belong to no block that comes to be as they were.
@@ -73,30 +82,42 @@ class CollectivePart {
     mpi::Side side;
     std::optional<mpi::Buffer> buffer, before;
     void* address() { return buffer ? buffer->address() : nullptr; }
-    MPI_Datatype type() const { return shape ? shape->type : MPI_DATATYPE_NULL; }
-    int64_t count() const { return side.counts.empty() ? 0 : side.counts[0]; }
   };
 
   void make(Blocks& blocks, const std::vector<int64_t>& units, const mpi::Shape& shape,
             bool in_order, unsigned salt);
   void make_moving();
   void make_combining();
+  void fill_moving();
+  void fill_combining();
   uint8_t sent_byte(int block, int64_t k) const;
   void combine_all();
   uint8_t expected_byte(int block, int64_t k) const;
   int64_t asked(int block) const;        // so many bytes of it are to come
   std::vector<int64_t> results() const;  // of a reduce-scatter: elements, by rank of the own group
+
+  // Of the entry points.
   int root_argument() const;
-  int run_gather(quadrille_schedule schedule, MPI_Comm comm);
-  int run_scatter(quadrille_schedule schedule, MPI_Comm comm);
-  int run_allgather(quadrille_schedule schedule, MPI_Comm comm);
-  int run_alltoall(quadrille_schedule schedule, MPI_Comm comm);
-  int run_reduce_scatter(quadrille_schedule schedule, MPI_Comm comm);
-  int run_combining(quadrille_schedule schedule, MPI_Comm comm);
+  int64_t count_of(const Blocks& blocks) const;
+  template <typename... Arguments>
+  int call(auto now, auto init, const Arguments&... arguments);
+  int run_bcast();
+  int run_gather();
+  int run_scatter();
+  int run_allgather();
+  int run_alltoall();
+  int run_reduce_scatter();
+  int run_combining();
+  int run_any();
 
   CollectiveCall call_;
+  Mistake mistake_ = Mistake::kNone;
+  quadrille_schedule schedule_ = QUADRILLE_SCHEDULE_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  bool is_made_ = false;  // then `request_` is the place for it
+  quadrille_request* request_ = nullptr;
   int place_, group_, own_;
-  bool is_root_ = false, in_place_ = false;  // in_place_: at this rank
+  bool is_root_ = false, in_place_ = false, is_leaf_ = false;  // at this rank
   Blocks from_, to_;
   const Element* element_ = nullptr;
   int64_t first_ =

@@ -1,156 +1,224 @@
 // The entry points, with what means nothing at a rank left out.
+#include <cstring>
+
 #include "tests/net/collective_calls.h"
+
+#define FORMS(name) name, name##_init
+#define LARGE_FORMS(name) name##_c, name##_init_c
+// Either, by the call's form.
+#define ANY_FORMS(is_large, name, ...) \
+  ((is_large) ? call(LARGE_FORMS(name), __VA_ARGS__) : call(FORMS(name), __VA_ARGS__))
 
 namespace quadrille::net {
 namespace {
 
-std::vector<int> ints(const std::vector<int64_t>& values) { return mpi::as<int>(values); }
-std::vector<MPI_Count> counts(const std::vector<int64_t>& v) { return mpi::as<MPI_Count>(v); }
-std::vector<MPI_Aint> places(const std::vector<int64_t>& v) { return mpi::as<MPI_Aint>(v); }
+// An array of any numbers, which is overwritten when the call is over.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<int64_t>& values) : values_(values) {}
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+  ~Numbers() {
+    for (volatile char& byte : bytes_) byte = 0x4d;
+  }
+  template <typename T>
+  operator const T*() const {
+    bytes_.resize(values_.size() * sizeof(T));
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const T value = static_cast<T>(values_[i]);
+      std::memcpy(&bytes_[i * sizeof value], &value, sizeof value);
+    }
+    return reinterpret_cast<const T*>(bytes_.data());
+  }
+
+ private:
+  std::vector<int64_t> values_;
+  mutable std::vector<char> bytes_;
+};
+
+// A datatype that is freed when the call is over, where it is none of MPI's own.
+class LentType {
+ public:
+  LentType(const mpi::Shape* shape, bool is_wrong)
+      : type_(shape && !is_wrong ? shape->type : MPI_DATATYPE_NULL) {
+    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+    if (type_ != MPI_DATATYPE_NULL)
+      MPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
+    is_ours_ = combiner != MPI_COMBINER_NAMED;
+    if (is_ours_) MPI_Type_dup(type_, &type_);
+  }
+  LentType(const LentType&) = delete;
+  LentType& operator=(const LentType&) = delete;
+  ~LentType() {
+    if (is_ours_) MPI_Type_free(&type_);
+  }
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+  bool is_ours_;
+};
+
+// One for each block; none for blocks of nothing.
+class LentTypes {
+ public:
+  LentTypes(const LentType& type, const std::vector<int64_t>& counts) {
+    for (const int64_t count : counts) types_.push_back(count > 0 ? type : MPI_DATATYPE_NULL);
+  }
+  operator const MPI_Datatype*() const { return types_.data(); }
+
+ private:
+  std::vector<MPI_Datatype> types_;
+};
 
 }  // namespace
 
 // As MPI names it.
 int CollectivePart::root_argument() const {
   const Groups& g = call_.groups;
+  if (mistake_ == Mistake::kRoot) return 1000;
   if (g.remote == 0) return call_.root;
   if (g.group_of(call_.root) == group_) return is_root_ ? MPI_ROOT : MPI_PROC_NULL;
   return call_.root - g.first(1 - group_);
 }
 
-int CollectivePart::run_gather(quadrille_schedule schedule, MPI_Comm comm) {
-  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
-  const int root = root_argument(), sent = static_cast<int>(from_.count());
-  if (call_.form == 0 && call_.seed % 2)
-    return quadrille_gather_c(schedule, from, from_.count(), from_.type(), to_.address(),
-                              to_.count(), to_.type(), root, comm);
-  if (call_.form == 0)
-    return quadrille_gather(schedule, from, sent, from_.type(), to_.address(),
-                            static_cast<int>(to_.count()), to_.type(), root, comm);
-  if (call_.form == 1)
-    return quadrille_gatherv(schedule, from, sent, from_.type(), to_.address(),
-                             ints(to_.side.counts).data(), ints(to_.side.displacements).data(),
-                             to_.type(), root, comm);
-  return quadrille_gatherv_c(schedule, from, from_.count(), from_.type(), to_.address(),
-                             counts(to_.side.counts).data(), places(to_.side.displacements).data(),
-                             to_.type(), root, comm);
+int64_t CollectivePart::count_of(const Blocks& blocks) const {
+  if (mistake_ == Mistake::kNegative) return -1;
+  return (blocks.side.counts.empty() ? 0 : blocks.side.counts[0]) + (mistake_ == Mistake::kLonger);
 }
 
-int CollectivePart::run_scatter(quadrille_schedule schedule, MPI_Comm comm) {
+// What stands between the schedule and the communicator.
+template <typename... Arguments>
+int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
+  return is_made_ ? init(schedule_, arguments..., comm_, MPI_INFO_NULL, request_)
+                  : now(schedule_, arguments..., comm_);
+}
+
+int CollectivePart::run_bcast() {
+  Blocks& one = from_.buffer ? from_ : to_;
+  const LentType type(one.shape, mistake_ == Mistake::kType);
+  return ANY_FORMS(call_.seed % 2, quadrille_bcast, one.address(), count_of(one), type,
+                   root_argument());
+}
+
+int CollectivePart::run_gather() {
+  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
+  const LentType sent(from_.shape, mistake_ == Mistake::kType);
+  const LentType received(to_.shape, mistake_ == Mistake::kType);
+  const Numbers counts(to_.side.counts), places(to_.side.displacements);
+  if (call_.form == 0)
+    return ANY_FORMS(call_.seed % 2, quadrille_gather, from, count_of(from_), sent, to_.address(),
+                     count_of(to_), received, root_argument());
+  return ANY_FORMS(call_.form == 2, quadrille_gatherv, from, count_of(from_), sent, to_.address(),
+                   counts, places, received, root_argument());
+}
+
+int CollectivePart::run_scatter() {
   void* const to = in_place_ ? MPI_IN_PLACE : to_.address();
-  const int root = root_argument(), received = static_cast<int>(to_.count());
-  if (call_.form == 0 && call_.seed % 2)
-    return quadrille_scatter_c(schedule, from_.address(), from_.count(), from_.type(), to,
-                               to_.count(), to_.type(), root, comm);
+  const LentType sent(from_.shape, mistake_ == Mistake::kType);
+  const LentType received(to_.shape, mistake_ == Mistake::kType);
+  const Numbers counts(from_.side.counts), places(from_.side.displacements);
   if (call_.form == 0)
-    return quadrille_scatter(schedule, from_.address(), static_cast<int>(from_.count()),
-                             from_.type(), to, received, to_.type(), root, comm);
-  if (call_.form == 1)
-    return quadrille_scatterv(schedule, from_.address(), ints(from_.side.counts).data(),
-                              ints(from_.side.displacements).data(), from_.type(), to, received,
-                              to_.type(), root, comm);
-  return quadrille_scatterv_c(schedule, from_.address(), counts(from_.side.counts).data(),
-                              places(from_.side.displacements).data(), from_.type(), to,
-                              to_.count(), to_.type(), root, comm);
+    return ANY_FORMS(call_.seed % 2, quadrille_scatter, from_.address(), count_of(from_), sent, to,
+                     count_of(to_), received, root_argument());
+  return ANY_FORMS(call_.form == 2, quadrille_scatterv, from_.address(), counts, places, sent, to,
+                   count_of(to_), received, root_argument());
 }
 
-int CollectivePart::run_allgather(quadrille_schedule schedule, MPI_Comm comm) {
+int CollectivePart::run_allgather() {
   const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
-  const int sent = static_cast<int>(from_.count());
-  if (call_.form == 0 && call_.seed % 2)
-    return quadrille_allgather_c(schedule, from, from_.count(), from_.type(), to_.address(),
-                                 to_.count(), to_.type(), comm);
+  const LentType sent(from_.shape, mistake_ == Mistake::kType);
+  const LentType received(to_.shape, mistake_ == Mistake::kType);
+  const Numbers counts(to_.side.counts), places(to_.side.displacements);
   if (call_.form == 0)
-    return quadrille_allgather(schedule, from, sent, from_.type(), to_.address(),
-                               static_cast<int>(to_.count()), to_.type(), comm);
-  if (call_.form == 1)
-    return quadrille_allgatherv(schedule, from, sent, from_.type(), to_.address(),
-                                ints(to_.side.counts).data(), ints(to_.side.displacements).data(),
-                                to_.type(), comm);
-  return quadrille_allgatherv_c(schedule, from, from_.count(), from_.type(), to_.address(),
-                                counts(to_.side.counts).data(),
-                                places(to_.side.displacements).data(), to_.type(), comm);
+    return ANY_FORMS(call_.seed % 2, quadrille_allgather, from, count_of(from_), sent,
+                     to_.address(), count_of(to_), received);
+  return ANY_FORMS(call_.form == 2, quadrille_allgatherv, from, count_of(from_), sent,
+                   to_.address(), counts, places, received);
 }
 
-int CollectivePart::run_alltoall(quadrille_schedule schedule, MPI_Comm comm) {
+int CollectivePart::run_alltoall() {
+  const LentType sent(from_.shape, mistake_ == Mistake::kType), received(to_.shape, false);
+  std::vector<int64_t> sent_counts = from_.side.counts, bytes_out, bytes_in;
   if (call_.form == 0)
-    return quadrille_alltoall(schedule, from_.address(), static_cast<int>(from_.count()),
-                              from_.type(), to_.address(), static_cast<int>(to_.count()),
-                              to_.type(), comm);
-  if (call_.form == 1)
-    return quadrille_alltoallv(schedule, from_.address(), ints(from_.side.counts).data(),
-                               ints(from_.side.displacements).data(), from_.type(), to_.address(),
-                               ints(to_.side.counts).data(), ints(to_.side.displacements).data(),
-                               to_.type(), comm);
-  return quadrille_alltoallv_c(schedule, from_.address(), counts(from_.side.counts).data(),
-                               places(from_.side.displacements).data(), from_.type(), to_.address(),
-                               counts(to_.side.counts).data(),
-                               places(to_.side.displacements).data(), to_.type(), comm);
+    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from_.address(), count_of(from_), sent,
+                     to_.address(), count_of(to_), received);
+  sent_counts[0] = count_of(from_);
+  const Numbers counts(sent_counts), room(to_.side.counts);
+  if (call_.seed % 3 > 0)
+    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from_.address(), counts,
+                     Numbers(from_.side.displacements), sent, to_.address(), room,
+                     Numbers(to_.side.displacements), received);
+  for (const int64_t place : from_.side.displacements)
+    bytes_out.push_back(place * from_.shape->extent);
+  for (const int64_t place : to_.side.displacements) bytes_in.push_back(place * to_.shape->extent);
+  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from_.address(), counts,
+                   Numbers(bytes_out), LentTypes(sent, sent_counts), to_.address(), room,
+                   Numbers(bytes_in), LentTypes(received, to_.side.counts));
 }
 
-int CollectivePart::run_reduce_scatter(quadrille_schedule schedule, MPI_Comm comm) {
+int CollectivePart::run_reduce_scatter() {
   const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
-  const std::vector<int64_t> lengths = results();
-  const MPI_Datatype type = element_->shape.type;
-  if (call_.form == 0 && call_.seed % 2)
-    return quadrille_reduce_scatter_block_c(schedule, from, to_.address(), lengths[0], type,
-                                            element_->operation, comm);
+  std::vector<int64_t> lengths = results();
+  lengths[0] = mistake_ == Mistake::kNegative ? -1 : lengths[0] + (mistake_ == Mistake::kLonger);
+  const LentType type(&element_->shape, mistake_ == Mistake::kType);
+  const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   if (call_.form == 0)
-    return quadrille_reduce_scatter_block(schedule, from, to_.address(),
-                                          static_cast<int>(lengths[0]), type, element_->operation,
-                                          comm);
-  if (call_.form == 1)
-    return quadrille_reduce_scatter(schedule, from, to_.address(), ints(lengths).data(), type,
-                                    element_->operation, comm);
-  return quadrille_reduce_scatter_c(schedule, from, to_.address(), counts(lengths).data(), type,
-                                    element_->operation, comm);
+    return ANY_FORMS(call_.seed % 2, quadrille_reduce_scatter_block, from, to_.address(),
+                     lengths[0], type, op);
+  return ANY_FORMS(call_.form == 2, quadrille_reduce_scatter, from, to_.address(), Numbers(lengths),
+                   type, op);
 }
 
 // The count is one at all ranks.
-int CollectivePart::run_combining(quadrille_schedule schedule, MPI_Comm comm) {
+int CollectivePart::run_combining() {
   const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
   void* const to = to_.address();
-  const int64_t count = std::max(from_.count(), to_.count());
-  const int small = static_cast<int>(count);
-  const MPI_Datatype type = element_->shape.type;
-  const MPI_Op op = element_->operation;
+  const int64_t count = std::max(count_of(from_), count_of(to_));
+  const LentType type(&element_->shape, mistake_ == Mistake::kType);
+  const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   const bool is_large = call_.form == 2;
   switch (call_.collective) {
     case Collective::kReduce:
-      return is_large
-                 ? quadrille_reduce_c(schedule, from, to, count, type, op, root_argument(), comm)
-                 : quadrille_reduce(schedule, from, to, small, type, op, root_argument(), comm);
+      return ANY_FORMS(is_large, quadrille_reduce, from, to, count, type, op, root_argument());
     case Collective::kAllreduce:
-      return is_large ? quadrille_allreduce_c(schedule, from, to, count, type, op, comm)
-                      : quadrille_allreduce(schedule, from, to, small, type, op, comm);
-    case Collective::kScan:
-      return is_large ? quadrille_scan_c(schedule, from, to, count, type, op, comm)
-                      : quadrille_scan(schedule, from, to, small, type, op, comm);
-    default:
-      return is_large ? quadrille_exscan_c(schedule, from, to, count, type, op, comm)
-                      : quadrille_exscan(schedule, from, to, small, type, op, comm);
+      return ANY_FORMS(is_large, quadrille_allreduce, from, to, count, type, op);
+    case Collective::kScan: return ANY_FORMS(is_large, quadrille_scan, from, to, count, type, op);
+    default: return ANY_FORMS(is_large, quadrille_exscan, from, to, count, type, op);
+  }
+}
+
+int CollectivePart::run_any() {
+  switch (call_.collective) {
+    case Collective::kBroadcast: return run_bcast();
+    case Collective::kGather: return run_gather();
+    case Collective::kScatter: return run_scatter();
+    case Collective::kAllgather: return run_allgather();
+    case Collective::kAlltoall: return run_alltoall();
+    case Collective::kReduceScatter: return run_reduce_scatter();
+    case Collective::kBarrier: return call(FORMS(quadrille_barrier));
+    default: return run_combining();
   }
 }
 
 int CollectivePart::run(quadrille_schedule schedule, MPI_Comm comm, int& entered) {
   ++entered;
-  Blocks& one = from_.buffer ? from_ : to_;
-  int code = MPI_SUCCESS;
-  switch (call_.collective) {
-    case Collective::kBroadcast:
-      return quadrille_bcast(schedule, one.address(), static_cast<int>(one.count()), one.type(),
-                             root_argument(), comm);
-    case Collective::kGather: return run_gather(schedule, comm);
-    case Collective::kScatter: return run_scatter(schedule, comm);
-    case Collective::kAllgather: return run_allgather(schedule, comm);
-    case Collective::kAlltoall: return run_alltoall(schedule, comm);
-    case Collective::kReduceScatter: return run_reduce_scatter(schedule, comm);
-    case Collective::kBarrier:
-      code = quadrille_barrier(schedule, comm);
-      EXPECT_EQ(entered, call_.groups.all()) << "a barrier lets a rank go too early";
-      return code;
-    default: return run_combining(schedule, comm);
+  schedule_ = schedule;
+  comm_ = comm;
+  is_made_ = false;
+  const int code = run_any();
+  if (call_.collective == Collective::kBarrier) {
+    EXPECT_EQ(entered, call_.groups.all()) << "a barrier lets a rank go too early";
   }
+  return code;
+}
+
+int CollectivePart::make(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+  schedule_ = schedule;
+  comm_ = comm;
+  is_made_ = true;
+  request_ = mistake_ == Mistake::kRequest ? nullptr : request;
+  return run_any();
 }
 
 }  // namespace quadrille::net

@@ -20,8 +20,10 @@ struct ShortCalls {
   CollectiveWays ways;
   std::vector<CollectiveCall> calls;
   size_t at = 0;
+  bool is_persistent = false;  // that call
   std::string text() const {
-    std::string text = program.name + ", " + ways.text() + "\n";
+    std::string text =
+        program.name + ", " + ways.text() + (is_persistent ? ", persistent\n" : "\n");
     for (size_t i = 0; i < calls.size(); ++i)
       text += calls[i].text() + (i == at ? ": short of memory\n" : "\n");
     return text;
@@ -34,7 +36,20 @@ struct Failing {
   bool happened = false;
   std::vector<int> classes = {};  // by place
   std::vector<int> entered = {};
+  bool is_refused = false;  // a persistent call could not be made
 };
+
+int run_persistent(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm,
+                   Failing& failing) {
+  quadrille_request request;
+  int code = part.make(schedule, comm, &request);
+  if (code != MPI_SUCCESS) failing.is_refused = true;
+  if (code != MPI_SUCCESS) return code;
+  EXPECT_EQ(quadrille_start(request), MPI_SUCCESS);
+  code = quadrille_wait(request);
+  EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+  return code;
+}
 
 void at_rank(const ShortCalls& s, MPI_Comm comm, Failing& failing) {
   const int place = this_rank();
@@ -48,7 +63,9 @@ void at_rank(const ShortCalls& s, MPI_Comm comm, Failing& failing) {
     CollectivePart part(s.calls[i], place);
     const bool is_short = i == s.at, is_victim = is_short && place == failing.victim;
     if (is_victim) arm(failing.allocation);
-    const int code = quadrille_error_class(part.run(schedule, comm, failing.entered[i]));
+    const int code = quadrille_error_class(is_short && s.is_persistent
+                                               ? run_persistent(part, schedule, comm, failing)
+                                               : part.run(schedule, comm, failing.entered[i]));
     if (is_victim) failing.happened = disarm();
     if (is_short)
       failing.classes[static_cast<size_t>(place)] = code;
@@ -67,7 +84,8 @@ void expect_classes(const Failing& failing) {
   EXPECT_TRUE(own == MPI_SUCCESS || own == MPI_ERR_NO_MEM) << "class " << own;
   for (size_t place = 0; place < failing.classes.size(); ++place) {
     const int other = failing.classes[place];
-    EXPECT_TRUE(other == MPI_SUCCESS || other == own || other == MPI_ERR_OTHER)
+    EXPECT_TRUE(other == own ||
+                (!failing.is_refused && (other == MPI_SUCCESS || other == MPI_ERR_OTHER)))
         << "place " << place << ": class " << other;
     EXPECT_TRUE(own != MPI_SUCCESS || other == MPI_SUCCESS)
         << "place " << place << " fails, and not the one that lacks memory";
@@ -161,6 +179,59 @@ TEST_P(CollectiveMemory, ThatRunsOutWhereTheRootChangesHangsNobody) {
   const CollectiveProgram& program = collective_programs()[GetParam()];
   if (rooted(program.program.collective))
     expect_survival_of(program, groups_of(program), Change::kRoot, 1);
+}
+
+TEST_P(CollectiveMemory, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhere) {
+  const CollectiveProgram& program = collective_programs()[GetParam()];
+  const Groups groups = groups_of(program);
+  if (!program.serves(groups)) return;
+  for (const Change change : {Change::kLonger, Change::kRoot}) {
+    ShortCalls s = shortage(program, groups, change, {2});
+    for (CollectiveCall& call : s.calls) call.form *= !program.takes_equal_counts;
+    s.is_persistent = true;
+    if (way_number++ % (one_in(11) * kThinning) == 0) {
+      EXPECT_GT(expect_survival(s), 10);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// Nor do starts of a call that is planned in parts.
+TEST_P(CollectiveMemory, IsTakenWhenAPersistentCallIsMadeAndNoneLater) {
+  const CollectiveProgram& program = collective_programs()[GetParam()];
+  const Groups groups = groups_of(program);
+  if (!program.serves(groups)) return;
+  for (const int64_t block_size : {0, 2}) {
+    CollectiveCall call = call_of(program, groups, LengthKind::kLong);
+    // Elements with gaps, whose operator commutes: another one's contributions are kept aside while it combines.
+    call.types = 2;
+    call.length_seed = 1;
+    call.form *= !program.takes_equal_counts;
+    const CollectiveWays ways{.window = 2, .block_size = block_size};
+    testing::ScopedTrace trace(__FILE__, __LINE__, program.name + ", " + ways.text());
+    const CountedAllocations counted(groups.all());
+    const Outcome outcome = simulate(machine_of(program, groups, ways), [&](MPI_Comm comm) {
+      quadrille_schedule schedule;
+      quadrille_request request;
+      quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
+      const quadrille_bind_options options = options_of(program, ways);
+      EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+      CollectivePart part(call, this_rank());
+      EXPECT_EQ(part.make(schedule, comm, &request), MPI_SUCCESS);
+      for (unsigned seed = 1; seed < 3; ++seed) {
+        part.fill(seed);
+        arm(1);
+        EXPECT_EQ(quadrille_start(request), MPI_SUCCESS);
+        EXPECT_EQ(quadrille_wait(request), MPI_SUCCESS);
+        EXPECT_FALSE(disarm());
+        EXPECT_TRUE(part.is_right());
+      }
+      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+      EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
+    });
+    EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
+    if (!program.takes_block_size || HasFailure()) return;
+  }
 }
 
 // One of each kind in all ways: with temporary blocks, with lengths that travel, with counts that the other group tells.

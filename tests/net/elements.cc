@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace quadrille::net {
 namespace {
@@ -32,11 +33,21 @@ void multiply(const uint8_t* a, uint8_t* right) {
           static_cast<uint8_t>(a[2 * row] * b[column] + a[2 * row + 1] * b[2 + column]);
 }
 
+// Where the bytes of an element lie, in the order of its packed form: also of a duplicate.
+std::vector<ptrdiff_t> offsets_of(MPI_Datatype type) {
+  uint8_t memory[16], packed[sizeof memory];
+  int size = 0;
+  std::iota(std::begin(memory), std::end(memory), uint8_t{0});
+  MPI_Pack(memory, 1, type, packed, sizeof packed, &size, MPI_COMM_SELF);
+  return {packed, packed + size};
+}
+
 template <auto kCombine>
 void on_memory(void* in, void* inout, int* count, MPI_Datatype* type) {
   const auto& all = elements();
+  const std::vector<ptrdiff_t> offsets = offsets_of(*type);
   const auto found = std::find_if(all.begin(), all.end(), [&](const Element& element) {
-    return element.shape.type == *type && element.combine == kCombine;
+    return element.shape.offsets == offsets && element.combine == kCombine;
   });
   if (found == all.end()) {
     ADD_FAILURE() << "an operator is called for a datatype that it is not for";
