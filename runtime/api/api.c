@@ -32,7 +32,8 @@ static int is_nowhere(const struct quadrille_side* side, int rank) {
   MPI_Aint lower = 0, extent = 0;
   if (quadrille_count_of(side, rank) == 0 || own.type_size == 0) return 0;
   MPI_Type_get_true_extent(own.type, &lower, &extent);
-  return (uintptr_t)quadrille_block_of(side, rank).address + (uintptr_t)lower < NO_MEMORY;
+  return (intptr_t)((uintptr_t)quadrille_block_of(side, rank).address + (uintptr_t)lower) <
+         NO_MEMORY;
 }
 
 /* What can be said of one side's arguments without communication; a side of no ranks is one block. */

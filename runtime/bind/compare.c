@@ -116,11 +116,11 @@ int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm c
   const int code = MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
   if (worst == MPI_SUCCESS) return MPI_SUCCESS;
-  return quadrille_error(comm, worst, "%s",
-                         error
-                             ? error
-                             : "another rank's arguments are wrong, or its memory ran out; its own "
-                               "message says which");
+  return quadrille_error(
+      comm, worst, "%s",
+      error ? error
+            : "another rank's arguments are wrong; its own message says which, or that "
+              "its memory ran out");
 }
 
 int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm comm,

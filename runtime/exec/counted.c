@@ -235,23 +235,11 @@ const char* quadrille_counted_take_root(struct quadrille_binding* b, int root) {
   return quadrille_take_root(b, root) ? quadrille_counted_restart(b) : NULL;
 }
 
-/* What is wrong before anything is sent; the call's arguments may be wrong already. */
-static const char* prepare(struct quadrille_counted* g, int* error_class) {
+/* What is wrong before anything is sent. */
+static const char* prepare(const struct quadrille_counted* g, int* error_class) {
   struct quadrille_binding* b = g->binding;
-  const struct quadrille_arguments* a = g->arguments;
-  const char *error = a->error, *failed = NULL;
-  *error_class = a->error_class;
-  if (!error) error = describe(g, error_class);
-  if (!error || b->compares) failed = quadrille_tell_counts(g, error != NULL);
-  if (!error && failed) {
-    *error_class = MPI_ERR_OTHER;
-    error = failed;
-  }
-  if (!error && quadrille_take_root(b, a->root)) take_blocks(b);
-  if (!error) {
-    *error_class = MPI_ERR_COUNT;
-    error = quadrille_read_counts(g);
-  }
+  if (quadrille_take_root(b, g->arguments->root)) take_blocks(b);
+  const char* error = quadrille_read_counts(g, error_class);
   if (error) {
     b->are_tables_good = b->call->is_planned = 0; /* counts are half old, half new */
     return error;
@@ -289,30 +277,39 @@ static void forget_large_copies(struct quadrille_binding* b) {
   }
 }
 
-/* Whether this rank does not contribute what it is to have; says so. */
-static int contributes_another(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
+/* Says where this rank does not contribute what it is to have. */
+static void find_mismatch(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
   const struct quadrille_binding* b = g->binding;
-  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return 0;
+  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return;
   const long long own = quadrille_contributed(g), expected = b->counts[b->place.rank];
-  if (own == expected) return 0;
-  snprintf(text, QUADRILLE_TEXT,
-           "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
-           "bytes; they must be equal",
-           own, expected);
-  return 1;
+  if (own != expected)
+    snprintf(text, QUADRILLE_TEXT,
+             "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
+             "bytes; they must be equal",
+             own, expected);
 }
 
 int quadrille_counted_prepare(struct quadrille_counted* g, MPI_Comm comm,
                               char differs[QUADRILLE_TEXT]) {
+  const struct quadrille_binding* b = g->binding;
   const struct quadrille_arguments* a = g->arguments;
-  int error_class = MPI_SUCCESS;
-  const char* error = a->is_idle ? NULL : prepare(g, &error_class);
-  const int is_other = !a->is_idle && !error && contributes_another(g, differs);
-  if (!is_other) differs[0] = 0;
-  if (!g->binding->compares)
-    return error ? quadrille_error(comm, error_class, "%s", error) : MPI_SUCCESS;
-  return quadrille_compare_calls(g->binding, comm, a, is_other ? MPI_ERR_COUNT : error_class,
-                                 is_other ? differs : error);
+  const char* error = a->error;
+  int error_class = a->error_class;
+  differs[0] = 0;
+  if (a->is_idle)
+    return b->compares ? quadrille_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
+  if (!error) error = describe(g, &error_class);
+  /* Nobody waits for counts of a rank that has an error instead. */
+  if (b->compares && quadrille_tells_counts(g)) {
+    const int code = quadrille_compare_errors(b, comm, error_class, error);
+    if (code != MPI_SUCCESS) return code;
+  }
+  if (!error) error = prepare(g, &error_class);
+  if (!error) find_mismatch(g, differs);
+  if (b->compares)
+    return quadrille_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
+                                   differs[0] ? differs : error);
+  return error ? quadrille_error(comm, error_class, "%s", error) : MPI_SUCCESS;
 }
 
 int quadrille_counted_run(struct quadrille_binding* binding,

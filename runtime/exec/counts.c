@@ -143,8 +143,7 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
   return code;
 }
 
-/* Whether MPI gives one group alone counts that both need. */
-static int tells_counts(const struct quadrille_counted* g) {
+int quadrille_tells_counts(const struct quadrille_counted* g) {
   const struct quadrille_program* program = &g->binding->loaded->program;
   return program->groups == 2 && !g->arguments->receive.uniform &&
          (scatters(g) || (gathers(g) && program->uses_counts));
@@ -155,19 +154,16 @@ static int64_t told_counts(const struct quadrille_counted* g) {
   return scatters(g) ? g->binding->place.ranks : g->binding->place.remote_ranks;
 }
 
-const char* quadrille_tell_counts(const struct quadrille_counted* g, int is_wrong) {
+/* Those that are too much are an error here, but only once they have been told, so that nobody waits for them. */
+static int tell_counts(const struct quadrille_counted* g) {
   const struct quadrille_side* side = &g->arguments->receive;
   const struct quadrille_place* place = &g->binding->place;
   const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
-  int64_t* const told = g->binding->told;
-  if (!tells_counts(g)) return NULL;
   const int tells = (int)told_counts(g);
   const int hears = (int)(place->ranks + place->remote_ranks) - tells;
-  for (int i = 0; i < tells; i++)
-    told[i] = is_wrong ? 0 : (int64_t)((uint64_t)quadrille_count_of(side, i) * size);
-  return exchange_counts(g, told, tells, told + tells, hears) == MPI_SUCCESS
-             ? NULL
-             : "MPI failed while the groups told each other their counts";
+  int64_t* const told = g->binding->told;
+  for (int i = 0; i < tells; i++) told[i] = (int64_t)((uint64_t)quadrille_count_of(side, i) * size);
+  return exchange_counts(g, told, tells, told + tells, hears);
 }
 
 /* What was told, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
@@ -182,7 +178,7 @@ static int read_contributions(const struct quadrille_counted* g, struct changes*
   struct quadrille_binding* b = g->binding;
   const int64_t own = quadrille_contributed(g), ranks = b->place.ranks;
   if (!read_one(g, QUADRILLE_PIECE_SEND, own, changes)) return 0;
-  if (tells_counts(g))
+  if (quadrille_tells_counts(g))
     hear_counts(g, b->counts, b->real, b->first, ranks, changes);
   else
     for (int64_t i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
@@ -195,7 +191,7 @@ static const char* read_remote_results(const struct quadrille_counted* g, struct
   const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
   const struct quadrille_side* side = &g->arguments->receive;
   int64_t total;
-  if (tells_counts(g)) {
+  if (quadrille_tells_counts(g)) {
     hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
     return NULL;
   }
@@ -235,10 +231,14 @@ static const char* read_same(const struct quadrille_counted* g, struct changes* 
   return NULL;
 }
 
-const char* quadrille_read_counts(const struct quadrille_counted* g) {
+const char* quadrille_read_counts(const struct quadrille_counted* g, int* error_class) {
   struct quadrille_binding* b = g->binding;
   struct changes changes = {0, 0};
   const char* error = NULL;
+  *error_class = MPI_ERR_OTHER;
+  if (quadrille_tells_counts(g) && tell_counts(g) != MPI_SUCCESS)
+    return "MPI failed while the groups told each other their counts";
+  *error_class = MPI_ERR_COUNT;
   if (scatters(g))
     error = read_results(g, &changes);
   else if (!gathers(g))

@@ -14,12 +14,11 @@ struct quadrille_counted {
   int is_direct[2]; /* by QUADRILLE_PIECE_: the user's buffer is what travels */
 };
 
-/* Counts that groups tell each other: collective. A rank whose arguments are wrong tells that there is nothing,
- * so that nobody waits for it. NULL, or what is wrong. */
-const char* quadrille_tell_counts(const struct quadrille_counted* call, int is_wrong);
+/* Whether MPI gives one group alone counts that both need: so that reading them is collective. */
+int quadrille_tells_counts(const struct quadrille_counted* call);
 /* Lengths and places of all blocks, and the program's counts, where they are not those of the last call.
- * NULL, or what is wrong. */
-const char* quadrille_read_counts(const struct quadrille_counted* call);
+ * NULL, or what is wrong, with its class. */
+const char* quadrille_read_counts(const struct quadrille_counted* call, int* error_class);
 /* A block of the send or the receive buffer as the user has it, by block of the schedule. */
 struct quadrille_block quadrille_users_block(const struct quadrille_counted* call, int buffer,
                                              int32_t block);

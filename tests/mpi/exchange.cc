@@ -20,14 +20,8 @@ std::string describe(const Exchange& exchange, const std::string& what) {
          std::to_string(rank_in(exchange.comm));
 }
 
-// The counts and displacements are gone when it starts.
-int call_persistent(const Exchange& e, const void* from, const Side& send, MPI_Datatype send_type,
-                    void* to, const Side& receive, MPI_Datatype receive_type) {
-  quadrille_request request;
-  int code = quadrille_alltoallv_init(
-      e.schedule, from, as<int>(send.counts).data(), as<int>(send.displacements).data(), send_type,
-      to, as<int>(receive.counts).data(), as<int>(receive.displacements).data(), receive_type,
-      e.comm, MPI_INFO_NULL, &request);
+// The counts and displacements are gone when it starts. `code`: of making it.
+int start(int code, quadrille_request request) {
   if (code != MPI_SUCCESS) return code;
   // In place, the second start brings back what the first one sent; the third is as the first.
   for (int i = 0; i < 3 && code == MPI_SUCCESS; ++i) {
@@ -40,8 +34,14 @@ int call_persistent(const Exchange& e, const void* from, const Side& send, MPI_D
 
 int call_alltoallv(const Exchange& e, const void* from, const Side& send, MPI_Datatype send_type,
                    void* to, const Side& receive, MPI_Datatype receive_type) {
-  if (e.entry == Entry::kPersistent)
-    return call_persistent(e, from, send, send_type, to, receive, receive_type);
+  quadrille_request request = QUADRILLE_REQUEST_NULL;
+  if (e.entry == Entry::kPersistent) {
+    const int code = quadrille_alltoallv_init(
+        e.schedule, from, as<int>(send.counts).data(), as<int>(send.displacements).data(),
+        send_type, to, as<int>(receive.counts).data(), as<int>(receive.displacements).data(),
+        receive_type, e.comm, MPI_INFO_NULL, &request);
+    return start(code, request);
+  }
   if (e.entry == Entry::kInt)
     return quadrille_alltoallv(e.schedule, from, as<int>(send.counts).data(),
                                as<int>(send.displacements).data(), send_type, to,
@@ -55,6 +55,13 @@ int call_alltoallv(const Exchange& e, const void* from, const Side& send, MPI_Da
 
 int call_alltoall(const Exchange& e, const void* from, int64_t send_count, MPI_Datatype send_type,
                   void* to, int64_t receive_count, MPI_Datatype receive_type) {
+  quadrille_request request = QUADRILLE_REQUEST_NULL;
+  if (e.entry == Entry::kPersistent) {
+    const int code =
+        quadrille_alltoall_init_c(e.schedule, from, send_count, send_type, to, receive_count,
+                                  receive_type, e.comm, MPI_INFO_NULL, &request);
+    return start(code, request);
+  }
   if (e.entry == Entry::kInt)
     return quadrille_alltoall(e.schedule, from, static_cast<int>(send_count), send_type, to,
                               static_cast<int>(receive_count), receive_type, e.comm);
@@ -132,6 +139,16 @@ int call_alltoallw(const Exchange& e, const void* from, const Separate* send, vo
                    const Separate& receive) {
   const Side none, &out = send ? send->side : none, &in = receive.side;
   const MPI_Datatype* types = send ? send->types.data() : nullptr;
+  quadrille_request request = QUADRILLE_REQUEST_NULL;
+  if (e.entry == Entry::kPersistent) {
+    std::vector<MPI_Datatype> types_in = receive.types;
+    const int code = quadrille_alltoallw_init(
+        e.schedule, from, as<int>(out.counts).data(), as<int>(out.displacements).data(), types, to,
+        as<int>(in.counts).data(), as<int>(in.displacements).data(), types_in.data(), e.comm,
+        MPI_INFO_NULL, &request);
+    types_in.assign(types_in.size(), MPI_DATATYPE_NULL);
+    return start(code, request);
+  }
   if (e.entry == Entry::kInt)
     return quadrille_alltoallw(
         e.schedule, from, as<int>(out.counts).data(), as<int>(out.displacements).data(), types, to,

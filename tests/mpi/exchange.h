@@ -30,7 +30,8 @@ struct Counts {
   std::function<int(int source, int target)> units;
 };
 
-// quadrille_alltoallv, quadrille_alltoallv_c, or quadrille_alltoallv_init, started three times.
+// quadrille_alltoallv, quadrille_alltoallv_c, or quadrille_alltoallv_init, started three times; so of alltoall and
+// alltoallw.
 enum class Entry { kInt, kLarge, kPersistent };
 
 // The calls. Everything may differ from rank to rank where MPI allows it, and all of it depends on

@@ -142,6 +142,17 @@ TEST(Alltoallw, InPlaceExchangesBlocksOfAShapeEach) {
   });
 }
 
+TEST(Persistent, MovesBlocksThatAreEquallyLongOrOfAShapeEach) {
+  with_every_schedule([](Exchange e) {
+    e.entry = Entry::kPersistent;
+    const auto symmetric = [&](int s, int t) { return (s + t + static_cast<int>(e.seed)) % 4; };
+    expect_alltoall(e, turn(integer_shapes(), e.seed), turn(integer_shapes(), e.seed / 3 + 1), 3);
+    expect_alltoall_in_place(e, turn(integer_shapes(), e.seed), 2);
+    expect_alltoallw(e, mixed_shapes(), {"symmetric", symmetric});
+    expect_alltoallw_in_place(e, integer_shapes(), {"symmetric", symmetric});
+  });
+}
+
 TEST(Persistent, MovesEveryKindOfCountsAtAnyDisplacements) {
   with_every_schedule([](Exchange e) {
     e.entry = Entry::kPersistent;

@@ -2,7 +2,9 @@
 #ifndef QUADRILLE_TESTS_MPI_SETTINGS_H_
 #define QUADRILLE_TESTS_MPI_SETTINGS_H_
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 
@@ -112,6 +114,16 @@ inline std::vector<int> all_roots(const Setting& s) {
       roots.push_back(in_low != s.is_low ? r : r == s.rank ? MPI_ROOT : MPI_PROC_NULL);
   }
   return roots;
+}
+
+// All schedules for one group, or for two.
+inline std::vector<std::string> collective_paths(int groups) {
+  std::vector<std::string> found;
+  const std::string folder = groups == 2 ? "collectives_between" : "collectives";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/mpi/" + folder))
+    if (entry.path().extension() == ".qs") found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 struct Displaced {

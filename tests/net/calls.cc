@@ -149,6 +149,28 @@ NetCall persistent(unsigned seed, bool in_place) {
           3};
 }
 
+// Equal blocks, or those of a type each.
+NetCall persistent_of_types(unsigned seed, bool in_place) {
+  const Counts counts = any_counts(seed, in_place);
+  const auto equal_units = [](int, int) { return 3; };
+  const bool is_equal = seed % 2;
+  return {"persistent, of types",
+          8,
+          is_equal ? std::function<int(int, int)>(equal_units) : counts.units,
+          [=](const Exchange& e, int) {
+            const Exchange made = by(e, Entry::kPersistent);
+            const Shape &send = any_shape(seed, 1, false), &receive = any_shape(seed, 2, false);
+            if (is_equal)
+              in_place ? expect_alltoall_in_place(made, receive, 3)
+                       : expect_alltoall(made, send, receive, 3);
+            else
+              in_place ? expect_alltoallw_in_place(made, mpi::integer_shapes(), counts)
+                       : expect_alltoallw(made, mpi::integer_shapes(), counts);
+          },
+          true,
+          0};
+}
+
 NetCall two_persistent(unsigned seed) {
   const Counts a = any_counts(seed, false), b = any_counts(seed + 1, false);
   return {
@@ -275,7 +297,7 @@ NetCall call_at_places(Collective collective, unsigned seed) {
                 [=](const Exchange& e) { expect_at_places(e, counts, gathers); });
 }
 
-const unsigned kAlltoallKinds = 11, kAllgatherKinds = 7;
+const unsigned kAlltoallKinds = 13, kAllgatherKinds = 7;
 
 NetCall alltoall_call(unsigned kind, unsigned seed) {
   switch (kind % kAlltoallKinds) {
@@ -289,6 +311,8 @@ NetCall alltoall_call(unsigned kind, unsigned seed) {
     case 7: return persistent(seed, false);
     case 8: return persistent(seed, true);
     case 9: return two_persistent(seed);
+    case 10: return persistent_of_types(seed, false);
+    case 11: return persistent_of_types(seed, true);
     default: return large(seed);
   }
 }

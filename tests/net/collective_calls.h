@@ -56,7 +56,7 @@ std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& grou
                                        const Allowed& allowed, std::mt19937& random, int count);
 
 // What one rank's arguments may be wrong in; `kLonger`: it says one element more than all others expect.
-enum class Mistake { kNone, kRequest, kType, kOperation, kRoot, kNegative, kLonger };
+enum class Mistake { kNone, kRequest, kBuffer, kType, kOperation, kRoot, kNegative, kLonger };
 
 // A rank's part of a call, with its buffers.
 class CollectivePart {
@@ -81,7 +81,6 @@ class CollectivePart {
     const mpi::Shape* shape = nullptr;
     mpi::Side side;
     std::optional<mpi::Buffer> buffer, before;
-    void* address() { return buffer ? buffer->address() : nullptr; }
   };
 
   void make(Blocks& blocks, const std::vector<int64_t>& units, const mpi::Shape& shape,
@@ -98,6 +97,7 @@ class CollectivePart {
 
   // Of the entry points.
   int root_argument() const;
+  void* address_of(Blocks& blocks);
   int64_t count_of(const Blocks& blocks) const;
   template <typename... Arguments>
   int call(auto now, auto init, const Arguments&... arguments);

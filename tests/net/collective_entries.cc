@@ -82,6 +82,10 @@ int CollectivePart::root_argument() const {
   return call_.root - g.first(1 - group_);
 }
 
+void* CollectivePart::address_of(Blocks& blocks) {
+  return blocks.buffer && mistake_ != Mistake::kBuffer ? blocks.buffer->address() : nullptr;
+}
+
 int64_t CollectivePart::count_of(const Blocks& blocks) const {
   if (mistake_ == Mistake::kNegative) return -1;
   return (blocks.side.counts.empty() ? 0 : blocks.side.counts[0]) + (mistake_ == Mistake::kLonger);
@@ -97,83 +101,83 @@ int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
 int CollectivePart::run_bcast() {
   Blocks& one = from_.buffer ? from_ : to_;
   const LentType type(one.shape, mistake_ == Mistake::kType);
-  return ANY_FORMS(call_.seed % 2, quadrille_bcast, one.address(), count_of(one), type,
+  return ANY_FORMS(call_.seed % 2, quadrille_bcast, address_of(one), count_of(one), type,
                    root_argument());
 }
 
 int CollectivePart::run_gather() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
+  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   const LentType sent(from_.shape, mistake_ == Mistake::kType);
   const LentType received(to_.shape, mistake_ == Mistake::kType);
   const Numbers counts(to_.side.counts), places(to_.side.displacements);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_gather, from, count_of(from_), sent, to_.address(),
+    return ANY_FORMS(call_.seed % 2, quadrille_gather, from, count_of(from_), sent, address_of(to_),
                      count_of(to_), received, root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_gatherv, from, count_of(from_), sent, to_.address(),
+  return ANY_FORMS(call_.form == 2, quadrille_gatherv, from, count_of(from_), sent, address_of(to_),
                    counts, places, received, root_argument());
 }
 
 int CollectivePart::run_scatter() {
-  void* const to = in_place_ ? MPI_IN_PLACE : to_.address();
+  void* const to = in_place_ ? MPI_IN_PLACE : address_of(to_);
   const LentType sent(from_.shape, mistake_ == Mistake::kType);
   const LentType received(to_.shape, mistake_ == Mistake::kType);
   const Numbers counts(from_.side.counts), places(from_.side.displacements);
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_scatter, from_.address(), count_of(from_), sent, to,
-                     count_of(to_), received, root_argument());
-  return ANY_FORMS(call_.form == 2, quadrille_scatterv, from_.address(), counts, places, sent, to,
+    return ANY_FORMS(call_.seed % 2, quadrille_scatter, address_of(from_), count_of(from_), sent,
+                     to, count_of(to_), received, root_argument());
+  return ANY_FORMS(call_.form == 2, quadrille_scatterv, address_of(from_), counts, places, sent, to,
                    count_of(to_), received, root_argument());
 }
 
 int CollectivePart::run_allgather() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
+  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   const LentType sent(from_.shape, mistake_ == Mistake::kType);
   const LentType received(to_.shape, mistake_ == Mistake::kType);
   const Numbers counts(to_.side.counts), places(to_.side.displacements);
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_allgather, from, count_of(from_), sent,
-                     to_.address(), count_of(to_), received);
+                     address_of(to_), count_of(to_), received);
   return ANY_FORMS(call_.form == 2, quadrille_allgatherv, from, count_of(from_), sent,
-                   to_.address(), counts, places, received);
+                   address_of(to_), counts, places, received);
 }
 
 int CollectivePart::run_alltoall() {
   const LentType sent(from_.shape, mistake_ == Mistake::kType), received(to_.shape, false);
   std::vector<int64_t> sent_counts = from_.side.counts, bytes_out, bytes_in;
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from_.address(), count_of(from_), sent,
-                     to_.address(), count_of(to_), received);
+    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, address_of(from_), count_of(from_), sent,
+                     address_of(to_), count_of(to_), received);
   sent_counts[0] = count_of(from_);
   const Numbers counts(sent_counts), room(to_.side.counts);
   if (call_.seed % 3 > 0)
-    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from_.address(), counts,
-                     Numbers(from_.side.displacements), sent, to_.address(), room,
+    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, address_of(from_), counts,
+                     Numbers(from_.side.displacements), sent, address_of(to_), room,
                      Numbers(to_.side.displacements), received);
   for (const int64_t place : from_.side.displacements)
     bytes_out.push_back(place * from_.shape->extent);
   for (const int64_t place : to_.side.displacements) bytes_in.push_back(place * to_.shape->extent);
-  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from_.address(), counts,
-                   Numbers(bytes_out), LentTypes(sent, sent_counts), to_.address(), room,
+  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, address_of(from_), counts,
+                   Numbers(bytes_out), LentTypes(sent, sent_counts), address_of(to_), room,
                    Numbers(bytes_in), LentTypes(received, to_.side.counts));
 }
 
 int CollectivePart::run_reduce_scatter() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
+  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   std::vector<int64_t> lengths = results();
   lengths[0] = mistake_ == Mistake::kNegative ? -1 : lengths[0] + (mistake_ == Mistake::kLonger);
   const LentType type(&element_->shape, mistake_ == Mistake::kType);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_reduce_scatter_block, from, to_.address(),
+    return ANY_FORMS(call_.seed % 2, quadrille_reduce_scatter_block, from, address_of(to_),
                      lengths[0], type, op);
-  return ANY_FORMS(call_.form == 2, quadrille_reduce_scatter, from, to_.address(), Numbers(lengths),
-                   type, op);
+  return ANY_FORMS(call_.form == 2, quadrille_reduce_scatter, from, address_of(to_),
+                   Numbers(lengths), type, op);
 }
 
 // The count is one at all ranks.
 int CollectivePart::run_combining() {
-  const void* const from = in_place_ ? MPI_IN_PLACE : from_.address();
-  void* const to = to_.address();
+  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
+  void* const to = address_of(to_);
   const int64_t count = std::max(count_of(from_), count_of(to_));
   const LentType type(&element_->shape, mistake_ == Mistake::kType);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;

@@ -159,6 +159,7 @@ struct Refusal {
   int expected() const {
     switch (mistake) {
       case Mistake::kRequest: return MPI_ERR_ARG;
+      case Mistake::kBuffer: return MPI_ERR_BUFFER;
       case Mistake::kType: return MPI_ERR_TYPE;
       case Mistake::kOperation: return MPI_ERR_OP;
       case Mistake::kRoot: return MPI_ERR_ROOT;
@@ -206,8 +207,9 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
   if (!program_.serves(groups) || (debugs && (leaves_lengths || is_barrier))) return;
   std::mt19937 random(next_seed++);
   const Allowed allowed{program_.program.commutative, program_.takes_equal_counts, true};
-  for (const Mistake mistake : {Mistake::kRequest, Mistake::kType, Mistake::kOperation,
-                                Mistake::kRoot, Mistake::kNegative, Mistake::kLonger})
+  for (const Mistake mistake :
+       {Mistake::kRequest, Mistake::kBuffer, Mistake::kType, Mistake::kOperation, Mistake::kRoot,
+        Mistake::kNegative, Mistake::kLonger})
     for (int form = 0; form < (program_.takes_equal_counts ? 1 : 3); ++form) {
       if (mistake == Mistake::kRoot && !rooted(collective_)) continue;
       if (mistake == Mistake::kOperation && !reduces(collective_)) continue;
