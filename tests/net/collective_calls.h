@@ -55,7 +55,8 @@ struct Allowed {
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);
 
-// What one rank's arguments may be wrong in; `kLonger`: it says one element more than all others expect.
+// What one rank's arguments may be wrong in; `kBuffer`: what it sends has no address, or else where it receives;
+// `kLonger`: it says one element more than all others expect.
 enum class Mistake { kNone, kRequest, kBuffer, kType, kOperation, kRoot, kNegative, kLonger };
 
 // A rank's part of a call, with its buffers.

@@ -83,7 +83,8 @@ int CollectivePart::root_argument() const {
 }
 
 void* CollectivePart::address_of(Blocks& blocks) {
-  return blocks.buffer && mistake_ != Mistake::kBuffer ? blocks.buffer->address() : nullptr;
+  const bool is_lost = mistake_ == Mistake::kBuffer && (&blocks == &from_ || !from_.buffer);
+  return blocks.buffer && !is_lost ? blocks.buffer->address() : nullptr;
 }
 
 int64_t CollectivePart::count_of(const Blocks& blocks) const {
