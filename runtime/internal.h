@@ -77,8 +77,9 @@ struct quadrille_binding {
   struct quadrille_topology ordered[2];    /* the same, by group of the schedule */
   int64_t
       parameters[QUADRILLE_MAX_PARAMETERS]; /* of any schedule; those of the call, of the last */
-  int *real, *remote_real; /* ranks in `comm`, by rank in the schedule, of both groups */
-  int* user; /* and in the user's communicator, of the group whose blocks come and go */
+  /* In one array: ranks in `comm`, by rank in the schedule, of both groups; and in the user's communicator, of
+   * the group whose blocks come and go. */
+  int *real, *remote_real, *user;
   int first, first_remote; /* the ranks of the groups in `comm` */
   int first_ranks;         /* of quadrille_bind_groups, else 0 */
   int compares; /* a persistent call's, or QUADRILLE_DEBUG at all ranks: calls are compared */
