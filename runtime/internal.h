@@ -166,16 +166,19 @@ int quadrille_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct quadrille_channel* quadrille_channel_of(MPI_Comm comm);
 struct quadrille_offer; /* below */
-/* Gives up a reference to it. */
-void quadrille_channel_release(struct quadrille_channel* channel);
 /* Collective: the channel of the communicator, made where there is none. An MPI error code. */
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result);
-/* bind.c: one for a persistent call, on the same channel and of the same layout, to be planned; NULL where memory
+/* binding.c: gives up a reference to a channel. */
+void quadrille_channel_release(struct quadrille_channel* channel);
+/* One that holds these, and nothing else yet; NULL where memory ran out. */
+struct quadrille_binding* quadrille_binding_new(struct quadrille_loaded* loaded,
+                                                struct quadrille_channel* channel);
+/* One for a persistent call, on the same channel and of the same layout, to be planned; NULL where memory
  * ran out. */
 struct quadrille_binding* quadrille_binding_copy(const struct quadrille_binding* binding);
 void quadrille_binding_destroy(struct quadrille_binding* binding);
-/* Tables and a call, with a plan where that follows no counts; see quadrille_call_open. `offer` says what is
+/* bind.c: tables and a call, with a plan where that follows no counts; see quadrille_call_open. `offer` says what is
  * wrong. */
 void quadrille_binding_plan(struct quadrille_binding* binding, int in_place, int whole,
                             struct quadrille_offer* offer);

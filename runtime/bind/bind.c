@@ -12,44 +12,6 @@
 #include "runtime/exec/call.h"
 #include "runtime/internal.h"
 
-static void destroy_call(struct quadrille_call* call) {
-  if (call) quadrille_call_close(call);
-  free(call);
-}
-
-void quadrille_binding_destroy(struct quadrille_binding* binding) {
-  destroy_call(binding->call);
-  destroy_call(binding->in_place_call);
-  quadrille_tables_destroy(&binding->tables);
-  quadrille_release(binding->loaded);
-  quadrille_channel_release(binding->channel);
-  quadrille_counted_close(binding);
-  free(binding->real);
-  free(binding->topologies[0].runs);
-  free(binding->topologies[1].runs);
-  free(binding);
-}
-
-/* From now on it has its schedule and its channel. */
-static void hold(struct quadrille_binding* binding) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  binding->loaded->references++;
-  binding->channel->references++;
-  pthread_mutex_unlock(&quadrille_global.lock);
-}
-
-struct quadrille_binding* quadrille_binding_copy(const struct quadrille_binding* binding) {
-  enum { SHARED = offsetof(struct quadrille_binding, tables) };
-  struct quadrille_binding* copy = calloc(1, sizeof *copy);
-  if (!copy) return NULL;
-  memcpy(copy, binding, SHARED);
-  copy->compares = 1;
-  hold(copy);
-  if (quadrille_copy_layout(copy)) return copy;
-  quadrille_binding_destroy(copy);
-  return NULL;
-}
-
 /* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
  * ranks find the same. */
 static struct quadrille_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
@@ -81,7 +43,7 @@ static struct quadrille_call* make_call(struct quadrille_binding* binding, int i
       call ? quadrille_call_open(call, binding, in_place, whole) : quadrille_no_memory;
   if (!error) return call;
   quadrille_refuse_broken(offer, error);
-  destroy_call(call);
+  quadrille_call_destroy(call);
   return NULL;
 }
 
@@ -179,7 +141,7 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
     binding->call = make_call(binding, 0, 0, offer);
   if (binding->call && binding->call != before.call) try_roots(binding, offer);
   if (!quadrille_all_well(binding->comm, offer)) {
-    if (binding->call != before.call) destroy_call(binding->call);
+    if (binding->call != before.call) quadrille_call_destroy(binding->call);
     set_options(binding, &(quadrille_bind_options){.window = before.window,
                                                    .synchronous = before.synchronous,
                                                    .block_size = before.block_size});
@@ -187,8 +149,8 @@ static int adjust(struct quadrille_binding* binding, const quadrille_bind_option
     binding->are_tables_good = 0;
     return 0;
   }
-  destroy_call(before.call);
-  destroy_call(binding->in_place_call);
+  quadrille_call_destroy(before.call);
+  quadrille_call_destroy(binding->in_place_call);
   binding->in_place_call = NULL;
   return 1;
 }
@@ -199,13 +161,8 @@ static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, int firs
   struct quadrille_channel* channel = NULL;
   const int code = quadrille_open_channel(comm, offer, &channel);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
-  struct quadrille_binding* binding = channel ? calloc(1, sizeof *binding) : NULL;
+  struct quadrille_binding* binding = channel ? quadrille_binding_new(loaded, channel) : NULL;
   if (binding) {
-    binding->channel = channel;
-    binding->comm = channel->comm;
-    binding->loaded = loaded;
-    binding->driver = quadrille_find_driver();
-    hold(binding);
     fill(binding, comm, first_ranks, options, offer);
   } else if (channel) {
     quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);

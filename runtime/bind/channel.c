@@ -4,23 +4,6 @@
 
 #include "runtime/internal.h"
 
-/* The lock is held. */
-static void unlink_channel(struct quadrille_channel* channel) {
-  if (channel->previous) channel->previous->next = channel->next;
-  if (channel->next) channel->next->previous = channel->previous;
-  if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
-}
-
-/* A communicator that persistent calls kept stays until MPI_Finalize: to free it is collective, and this is
- * not. */
-void quadrille_channel_release(struct quadrille_channel* channel) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  const int is_last = --channel->references == 0 && channel->comm == MPI_COMM_NULL;
-  if (is_last) unlink_channel(channel);
-  pthread_mutex_unlock(&quadrille_global.lock);
-  if (is_last) free(channel);
-}
-
 /* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;

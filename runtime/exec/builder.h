@@ -1,6 +1,6 @@
 /* The builder: the only reader of the walk. It makes plans of it.
  *
- * builder.c reads and checks events, order.c decides when messages are posted and waited for. */
+ * build.c reads and checks events, order.c decides when messages are posted and waited for. */
 #ifndef QUADRILLE_RUNTIME_EXEC_BUILDER_H_
 #define QUADRILLE_RUNTIME_EXEC_BUILDER_H_
 

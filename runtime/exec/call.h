@@ -1,6 +1,6 @@
 /* A call: a plan with the memory and the blocks that it is followed with.
  *
- * executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
+ * run.c makes and ends calls; executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
  * address; blocks.c copies blocks.
  *
  * Blocks of which the two ends of a message alone know how long they are travel as what the user's types
@@ -102,7 +102,8 @@ const char* quadrille_call_open(struct quadrille_call* call, struct quadrille_bi
 /* The same of a call that was opened before, after the root or the tables changed. Takes only the memory that is
  * lacking; where there is none, the call is to be reopened before it is made. */
 const char* quadrille_call_reopen(struct quadrille_call* call);
-void quadrille_call_close(struct quadrille_call* call);
+/* Gives back what it has, and itself; NULL is none. */
+void quadrille_call_destroy(struct quadrille_call* call);
 /* Where blocks lie of which the two ends alone know how long they are, and how long. Returns NULL, or what is wrong, with its
  * class. */
 const char* quadrille_call_load(struct quadrille_call* call, const struct quadrille_side* send,

@@ -1,4 +1,4 @@
-/* Where pieces lie whose length this rank knows: checked, and noted as read or written. For builder.c alone, which
+/* Where pieces lie whose length this rank knows: checked, and noted as read or written. For build.c alone, which
  * asks it of every piece. */
 #ifndef QUADRILLE_RUNTIME_EXEC_PIECES_H_
 #define QUADRILLE_RUNTIME_EXEC_PIECES_H_

@@ -15,8 +15,7 @@ static struct quadrille_call* in_place_call(struct quadrille_binding* binding, c
     quadrille_log("in place: up to %d blocks are kept aside at a time", c->plan.buffer_count);
     return binding->in_place_call = c;
   }
-  if (c) quadrille_call_close(c);
-  free(c);
+  quadrille_call_destroy(c);
   return NULL;
 }
 

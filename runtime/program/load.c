@@ -7,44 +7,12 @@
 #include "runtime/program/digest.h"
 #include "runtime/program/program.h"
 
-unsigned quadrille_read_byte(struct quadrille_reader* reader) {
-  if (reader->error) return 0;
-  if (reader->next == reader->length) {
-    reader->error = "the schedule is malformed; make it again";
-    return 0;
-  }
-  return reader->bytes[reader->next++];
-}
-
-void quadrille_read_fail(struct quadrille_reader* reader, const char* error) {
-  if (!reader->error) reader->error = error;
-}
-
-uint64_t quadrille_read_varint(struct quadrille_reader* reader) {
-  uint64_t value = 0;
-  for (int shift = 0;; shift += 7) {
-    const unsigned next = quadrille_read_byte(reader);
-    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a number. */
-    if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
-      quadrille_read_fail(reader, "the schedule is malformed; make it again");
-    if (reader->error) return 0;
-    value |= (uint64_t)(next & 0x7f) << shift;
-    if (next < 0x80) return value;
-  }
-}
-
-int64_t quadrille_read_signed_varint(struct quadrille_reader* reader) {
-  const uint64_t value = quadrille_read_varint(reader);
-  return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
-}
-
 static uint64_t little_endian(const unsigned char* bytes, int width) {
   uint64_t value = 0;
   for (int i = 0; i < width; i++) value |= (uint64_t)bytes[i] << (8 * i);
   return value;
 }
 
-const char quadrille_no_memory[] = "out of memory";
 const char quadrille_not_served[] =
     "this library does not serve all-to-alls whose blocks go on from where they were received, or "
     "come "

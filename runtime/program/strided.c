@@ -17,6 +17,27 @@ static const int64_t most_value = (int64_t)1 << 61, most_stride = (int64_t)1 << 
 
 static const struct quadrille_value none = {0, 0};
 
+/* Entries <= x, minus one, of an ascending table. */
+static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
+  int64_t low = 0, high = length; /* entries below low are <= x, those from high on are greater */
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (entries[middle] <= x)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low - 1;
+}
+
+/* The same, beginning with the interval of the last time and its neighbours: pipelines go through
+ * blocks one by one. */
+int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
+  for (int64_t i = near; i >= near - 1; i--)
+    if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
+  return locate_far(entries, length, x);
+}
+
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: not a run */

@@ -5,27 +5,6 @@
 
 static const char* const endless = "its loops do not end in reasonable time";
 
-/* Entries <= x, minus one, of an ascending table. */
-static int64_t locate(const int64_t* entries, int64_t length, int64_t x) {
-  int64_t low = 0, high = length; /* entries below low are <= x, those from high on are greater */
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (entries[middle] <= x)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low - 1;
-}
-
-/* The same, beginning with the interval of the last time and its neighbours: pipelines go through
- * blocks one by one. */
-int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
-  for (int64_t i = near; i >= near - 1; i--)
-    if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
-  return locate(entries, length, x);
-}
-
 static inline void fill_piece(const struct quadrille_walker* walker, int32_t index,
                               struct quadrille_piece* piece) {
   const struct quadrille_piece_registers* p = &walker->program->pieces[index];

@@ -180,8 +180,8 @@ struct Deaf {
 // Loops may follow the counts of a call, to more iterations than anybody waits for. So many at a rank are looked at.
 constexpr int64_t kIterationsTried = 1 << 16;
 
-bool takes_too_long(const Program& program, const Job& job, const Call& call) {
-  const Result<Code> code = Code::compile(program);
+bool takes_too_long(const Program& program, const Result<Code>& code, const Job& job,
+                    const Call& call) {
   for (int group = 0; group < program.groups; ++group) {
     const Result<Binding> binding = bind(program, job, call, group);
     if (!code.ok() || !binding.ok()) return false;
@@ -226,13 +226,14 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks,
                                            bool with_large_counts) {
+  const Result<Code> code = Code::compile(program);
   std::optional<FailingJob> found;
   const auto fails = [&](const Job& job, const Call& call) {
     found = failure(program, job, call);
     return found.has_value();
   };
   const auto soon_fails = [&](const Job& job, const Call& call) {
-    return !takes_too_long(program, job, call) && fails(job, call);
+    return !takes_too_long(program, code, job, call) && fails(job, call);
   };
   each_topology(program, most_ranks, [&](const Groups& groups) {
     return each_case(program, groups, kSmall, fails) ||

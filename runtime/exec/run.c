@@ -103,7 +103,8 @@ void quadrille_call_release(struct quadrille_call* c) {
   }
 }
 
-void quadrille_call_close(struct quadrille_call* c) {
+void quadrille_call_destroy(struct quadrille_call* c) {
+  if (!c) return;
   quadrille_call_release(c);
   for (int32_t i = 0; i < c->temporary_room; i++) free(c->temporaries[i].address);
   free(c->temporaries);
@@ -113,7 +114,7 @@ void quadrille_call_close(struct quadrille_call* c) {
   free(c->outgoing);
   quadrille_builder_close(&c->builder);
   quadrille_plan_destroy(&c->plan);
-  memset(c, 0, sizeof *c);
+  free(c);
 }
 
 /* Whether both say the same of equal blocks. */
