@@ -107,7 +107,7 @@ void quadrille_builder_start(struct quadrille_builder* builder,
  * all, -1 where `error` says what is wrong. */
 int quadrille_builder_next(struct quadrille_builder* builder);
 
-/* plan.c: nothing has been read or written where all lengths are known. */
+/* Nothing has been read or written where all lengths are known. */
 void quadrille_builder_forget_known(struct quadrille_builder* builder);
 
 /* order.c: what the plan is, between its steps. */

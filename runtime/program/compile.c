@@ -1,6 +1,6 @@
 /* Declarations and statements. Whatever schedule/validate.cc asks of a program is asked here too,
  * on its own. */
-#include "runtime/program/compile.h"
+#include "runtime/program/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * `and` and `? :` become jumps, which makes them lazy. */
 #include <stdlib.h>
 
-#include "runtime/program/compile.h"
+#include "runtime/program/compiler.h"
 
 void quadrille_malformed(struct quadrille_compiler* c) {
   quadrille_read_fail(&c->in, "the code is malformed; make it again");

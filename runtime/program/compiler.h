@@ -1,6 +1,6 @@
 /* The compiler of code sections, in two files: expressions, and declarations and statements. */
-#ifndef QUADRILLE_RUNTIME_COMPILE_H_
-#define QUADRILLE_RUNTIME_COMPILE_H_
+#ifndef QUADRILLE_RUNTIME_COMPILER_H_
+#define QUADRILLE_RUNTIME_COMPILER_H_
 
 #include "runtime/program/program.h"
 
@@ -39,4 +39,4 @@ void quadrille_compile_into(struct quadrille_compiler* c, int target, enum quadr
 quadrille_jumps quadrille_compile_condition(struct quadrille_compiler* c);
 void quadrille_malformed(struct quadrille_compiler* c);
 
-#endif /* QUADRILLE_RUNTIME_COMPILE_H_ */
+#endif /* QUADRILLE_RUNTIME_COMPILER_H_ */

@@ -1,0 +1,142 @@
+/* The memory of what makes plans, and room for those that are made in a call. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/builder.h"
+#include "runtime/internal.h"
+
+enum {
+  /* Of what is planned in the call, a plan of more would begin late; of what is planned when it is bound,
+   * it would take more than a few megabytes. */
+  MOST_IN_A_CALL = 1 << 12,
+  MOST_MESSAGES = 1 << 16,
+  MOST_WAITING = 64 /* steps whose sends wait, whatever the window */
+};
+
+static int64_t bytes_at_once(const struct quadrille_binding* binding) {
+  const struct quadrille_program* program = &binding->loaded->program;
+  if (!quadrille_is_counted(program)) return INT64_MAX;
+  /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
+  for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
+    if (program->beta_ps[i] > 0) return 0;
+  return QUADRILLE_SENT_AT_ONCE;
+}
+
+/* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
+ * a message from and to each rank. An operation waits for a message, or posts one. */
+static int make_room(struct quadrille_plan* plan, const struct quadrille_place* place) {
+  const int64_t messages = MOST_IN_A_CALL + place->ranks + place->remote_ranks;
+  const int64_t operations = 4 * messages;
+  struct quadrille_messages *receives = &plan->receives, *sends = &plan->sends;
+  if (operations > INT_MAX) return 0;
+  receives->all = malloc((size_t)messages * sizeof *receives->all);
+  sends->all = malloc((size_t)messages * sizeof *sends->all);
+  plan->operations = malloc((size_t)operations * sizeof *plan->operations);
+  receives->room = sends->room = (int32_t)messages;
+  plan->operation_room = (int32_t)operations;
+  return receives->all && sends->all && plan->operations;
+}
+
+static int fit_known(struct quadrille_builder* b) {
+  struct quadrille_plan* plan = b->plan;
+  const int64_t temporaries = plan->temporaries;
+  plan->receive_blocks = b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
+  if (!quadrille_lengthen((void**)&b->touched, &b->touched_room,
+                          plan->receive_blocks + temporaries + 1, sizeof *b->touched) ||
+      !quadrille_lengthen((void**)&b->temporaries, &b->temporary_room, temporaries + 1,
+                          sizeof *b->temporaries))
+    return 0;
+  memset(b->temporaries, 0, (size_t)temporaries * sizeof *b->temporaries);
+  return 1;
+}
+
+/* Where lengths are known to all ranks. */
+static int open_known(struct quadrille_builder* b, int in_place) {
+  const struct quadrille_binding* binding = b->binding;
+  const struct quadrille_program* program = &binding->loaded->program;
+  b->is_counted = 1;
+  b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
+  b->in_place = in_place || b->gathers;
+  b->own_block = b->gathers ? binding->place.rank : 0;
+  b->unit = 1;
+  return fit_known(b) && make_room(b->plan, &binding->place);
+}
+
+static int fit_blocks(struct quadrille_builder* b) {
+  const struct quadrille_binding* binding = b->binding;
+  const struct quadrille_program* program = &binding->loaded->program;
+  struct quadrille_plan* plan = b->plan;
+  int32_t blocks[2];
+  quadrille_block_counts(program, &binding->place, blocks);
+  plan->send_blocks = blocks[QUADRILLE_PIECE_SEND];
+  plan->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
+  plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
+  if (plan->temporaries > 0) b->most_messages = INT_MAX;
+  plan->own_send = plan->own_receive = -1;
+  if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
+    plan->own_send = plan->send_blocks > 1 ? binding->own : 0;
+    plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? binding->own : 0);
+  }
+  return quadrille_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
+                            sizeof *b->holders);
+}
+
+/* Where they are known to both ends alone. */
+static int open_blocks(struct quadrille_builder* b, int in_place) {
+  const struct quadrille_program* program = &b->binding->loaded->program;
+  struct quadrille_plan* plan = b->plan;
+  b->goes_by_rank = program->collective == QUADRILLE_ALLTOALL;
+  plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
+  if (plan->is_typed) b->waiting = 0;
+  if (!fit_blocks(b)) return 0;
+  if (!in_place || !b->goes_by_rank) return 1;
+  b->sent_as = malloc((size_t)plan->send_blocks * sizeof *b->sent_as);
+  b->saved_in = malloc((size_t)plan->send_blocks * sizeof *b->saved_in);
+  return b->sent_as && b->saved_in;
+}
+
+int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
+                           struct quadrille_plan* plan, const struct quadrille_tables* tables,
+                           int in_place, int whole) {
+  const int is_counted = quadrille_is_counted(&binding->loaded->program);
+  memset(b, 0, sizeof *b);
+  memset(plan, 0, sizeof *plan);
+  b->plan = plan;
+  b->binding = binding;
+  b->window = binding->window;
+  b->at_once = bytes_at_once(binding);
+  b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
+  plan->temporaries = (int32_t)tables->temporary_blocks;
+  if (whole) b->most_messages = INT_MAX;
+  b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
+  const uint32_t ring = quadrille_power_of_two(b->window);
+  b->mask = ring - 1;
+  b->ring = malloc(ring * sizeof *b->ring);
+  const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
+  return opened && b->ring;
+}
+
+int quadrille_builder_fit(struct quadrille_builder* b, const struct quadrille_tables* tables) {
+  b->plan->temporaries = (int32_t)tables->temporary_blocks;
+  return b->is_counted ? fit_known(b) : fit_blocks(b);
+}
+
+void quadrille_builder_forget_known(struct quadrille_builder* b) {
+  const size_t temporaries = (size_t)b->plan->temporaries;
+  const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
+  memset(b->touched, 0, blocks * sizeof *b->touched);
+  for (size_t i = 0; i < temporaries; i++) b->temporaries[i].length = -1;
+}
+
+void quadrille_builder_close(struct quadrille_builder* b) {
+  free(b->ring);
+  free(b->touched);
+  free(b->temporaries);
+  free(b->holders);
+  free(b->sent_as);
+  free(b->saved_in);
+  free(b->buffers);
+  b->ring = NULL;
+}
