@@ -195,7 +195,7 @@ TEST_P(CollectiveMemory, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhe
       if (reduces(call.collective)) call.types = 2;
     }
     s.is_persistent = true;
-    if (way_number++ % (one_in(11) * kThinning) == 0) {
+    if (way_number++ % (one_in(23) * kThinning) == 0) {
       EXPECT_GT(expect_survival(s), 10);
     }
     if (HasFailure()) return;

@@ -135,11 +135,16 @@ bool overlap(const std::vector<Interval>& one, const std::vector<Interval>& othe
 std::vector<Interval> Data::intervals() const {
   std::vector<Interval> all;
   each([&](uintptr_t address, int64_t length) {
-    if (length > 0) all.push_back({address, address + static_cast<uintptr_t>(length)});
+    const uintptr_t end = address + static_cast<uintptr_t>(length);
+    if (!all.empty() && all.back().end == address)
+      all.back().end = end;
+    else if (length > 0)
+      all.push_back({address, end});
   });
   if (all.size() < 2) return all;
-  std::sort(all.begin(), all.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  const auto is_before = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  if (!std::is_sorted(all.begin(), all.end(), is_before))
+    std::sort(all.begin(), all.end(), is_before);
   std::vector<Interval> merged = {all[0]};
   for (const Interval& next : all)
     if (next.start <= merged.back().end)
