@@ -33,10 +33,11 @@ static void pack(struct quadrille_call* c, int place, struct quadrille_block blo
 char* quadrille_put_together(struct quadrille_call* c, const struct quadrille_message* m,
                              char* to) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  const int first_that_lies = c->send_lies ? 0 : c->plan.send_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = quadrille_block_at(c, part);
     if (block.count == 0) continue;
-    if (c->send_lies || part->place >= c->plan.send_blocks || part->form == QUADRILLE_SAVED)
+    if (part->place >= first_that_lies || part->form == QUADRILLE_SAVED)
       memcpy(to, block.address, (size_t)block.count);
     else
       pack(c, part->place, block, to);
@@ -82,17 +83,18 @@ static void combine(struct quadrille_call* c, int side, char* from, char* to, in
 
 void quadrille_put_apart(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
+  struct quadrille_block* const blocks = c->blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct quadrille_block block = {from, part->high - part->low};
-    char* const range = c->blocks[part->place].address + part->low;
-    if (part->form == QUADRILLE_RANGE && m->combines)
-      combine(c, m->combines, from, range, block.count);
-    else if (part->form == QUADRILLE_RANGE)
-      memcpy(range, from, (size_t)block.count);
-    else if (quadrille_is_temporary(&c->plan, part->place))
-      c->blocks[part->place] = block;
-    else
+    if (part->form != QUADRILLE_RANGE && part->place >= first_temporary)
+      blocks[part->place] = block;
+    else if (part->form != QUADRILLE_RANGE)
       put(c, part->place, block);
+    else if (m->combines)
+      combine(c, m->combines, from, blocks[part->place].address + part->low, block.count);
+    else
+      memcpy(blocks[part->place].address + part->low, from, (size_t)block.count);
     from += block.count;
   }
 }
