@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 WINDOW = 16
 MOST = 1 << 20
-SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", ("segment-map-paper", "two-stage")
+SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", ("segment-map-paper", "two-stage", "segment-map-ordered")
 
 
 @dataclass
