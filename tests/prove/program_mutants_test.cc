@@ -15,7 +15,7 @@
 namespace quadrille {
 namespace {
 
-constexpr size_t kStride = 151, kMost = 4;
+constexpr size_t kStride = 151, kMost = 2;
 constexpr size_t kLimitStride = 16;  // of those with a constant at a limit, beside the others
 
 struct Counts {
