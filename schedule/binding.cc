@@ -132,10 +132,17 @@ class Binder {
   }
 
   std::vector<int64_t> counts(int64_t group) {
-    if (group >= static_cast<int64_t>(call_.counts.size()) ||
-        static_cast<int64_t>(call_.counts[group].size()) != job_.groups[group].ranks()) {
-      fail(fmt::format("the program needs {} counts for group {}; give them with --counts",
-                       job_.groups[group].ranks(), group));
+    const int64_t ranks = job_.groups[group].ranks();
+    const bool is_given = group < static_cast<int64_t>(call_.counts.size());
+    const size_t given = is_given ? call_.counts[group].size() : 0;
+    if (static_cast<int64_t>(given) != ranks) {
+      fail(given == 0
+               ? fmt::format("the program needs {} counts for group {}; give them with --counts",
+                             ranks, group)
+               : fmt::format("{} given for group {}, whose ranks are {}; give one a rank with "
+                             "--counts, as in {}x1024",
+                             given == 1 ? "1 count is" : fmt::format("{} counts are", given), group,
+                             ranks, ranks));
       return {};
     }
     for (const int64_t count : call_.counts[group])

@@ -85,7 +85,7 @@ void add_call(CLI::App& command, CallArguments& arguments) {
   command
       .add_option("--counts", arguments.counts,
                   "counts of the call, one a rank: 3,0,5 or 4x7, four times 7; of two groups: "
-                  "3,0,5/4,4")
+                  "3,0,5/4,4; of a collective that has one for all ranks, that")
       ->type_name("LIST");
   command
       .add_option("--parameter", arguments.parameters,
@@ -186,6 +186,11 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
     return Error{fmt::format(
         "--counts: '{}' is for {} groups, and the schedule for {}; give one list a group",
         arguments.counts, all_counts.size(), program.groups)};
+  if (has_one_count(program.collective) && all_counts.size() == 1 && all_counts[0].size() == 1) {
+    const int64_t count = all_counts[0][0];
+    all_counts.clear();
+    for (const Topology& group : schedule.job.groups) all_counts.emplace_back(group.ranks(), count);
+  }
   const std::vector<Parameter>& parameters = program.parameters;
   std::set<std::string> given;
   for (const std::string& text : arguments.parameters) {

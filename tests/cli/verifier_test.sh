@@ -64,8 +64,10 @@ expect 0 "$verifier" check forgetful.qs --counts 4x1 --parameter size=1000
 expect 1 "$verifier" check forgetful.qs --parameter size=1000
 says 'forgetful.qs: REFUTED'
 says ' --counts 3000,0,5000,2000 --parameter size=1000'
-refuses 'the program needs 4 counts for group 0' "$verifier" check ring.qs --counts 1,2,3
-refuses 'the program needs 4 counts for group 0' "$verifier" check ring.qs --counts 5x1
+refuses '3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \
+  "$verifier" check ring.qs --counts 1,2,3
+refuses '5 counts are given for group 0, whose ranks are 4' "$verifier" check ring.qs --counts 5x1
+refuses '1 count is given for group 0, whose ranks are 4' "$verifier" check ring.qs --counts 7
 refuses 'a count of -7; counts are 0 or more' "$verifier" check ring.qs --counts 3x1,-7
 for counts in 1,,2,3 4x, x4 1x1x4 0x4 -4x1 99999999x1 99999999999999999999,1,1,1 1.5,1,1,1; do
   refuses "--counts: '$counts' is not a list of numbers like 3,0,5 or 4x7, four times 7" \
@@ -237,7 +239,7 @@ refuses '--ports: a node has at least 1 port' check a.qs --ports -3
 refuses '--ports' check a.qs --ports many
 refuses "--parameter: 'r=3' is not NAME=VALUE" check a.qs --parameter r=3
 refuses "--counts: '1,x' is not a list of numbers like 3,0,5" check a.qs --counts 1,x
-refuses 'the program needs 6 counts for group 0; give them with --counts' check a.qs --counts 1,2
+refuses '2 counts are given for group 0, whose ranks are 6' check a.qs --counts 1,2
 refuses 'a count of -1; counts are 0 or more' check a.qs --counts 1,2,3,4,5,-1
 printf 'algorithm a for broadcast\nparameter r at call\n' >call.txt
 "$write_schedule" call.txt 3 call.qs
@@ -254,6 +256,11 @@ printf 'algorithm a for barrier\n' >barrier.txt
 refuses '--root: a barrier has no root; leave it out' check barrier.qs --root 0
 refuses '--root: an all-to-all has no root; leave it out' check a.qs --root 1
 refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --counts 3x1
+# Of a collective that has one count for all ranks, that may stand alone.
+"$generator" generate allreduce --algorithm ring --nodes 3 --out sum.qs >/dev/null
+expect 0 check sum.qs --counts 1000
+says '  call      counts 3x1000'
+refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'files is required' check
 refuses 'subcommand is required' "$verifier"

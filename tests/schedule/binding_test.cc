@@ -128,7 +128,10 @@ TEST(Binding, WantsACountForEveryRank) {
   const std::string counts = "table m = counts";
   const std::string missing = "the program needs 6 counts for group 0; give them with --counts";
   EXPECT_EQ(refusal(counts), missing);
-  EXPECT_EQ(refusal(counts, {{{1, 2, 3}}, {}, 0}), missing);
+  EXPECT_EQ(
+      refusal(counts, {{{1, 2, 3}}, {}, 0}),
+      "3 counts are given for group 0, whose ranks are 6; give one a rank with --counts, as in "
+      "6x1024");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, -6}}, {}, 0}), "a count of -6; counts are 0 or more");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, 6}}, {}, 0}), "bound");
   EXPECT_EQ(refusal(counts, {{{1, 2, 3, 4, 5, kMaxCount}}, {}, 0}), "bound");
