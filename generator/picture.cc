@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include "schedule/traverse.h"
 #include "schedule/walk.h"
@@ -33,13 +35,19 @@ HeadingLoops find_loops(const Program& program) {
   return loops;
 }
 
-// The sink of one rank's walk.
+// A row, and what its receivers alone know.
+struct GatheredRow : FigureRow {
+  std::set<std::pair<int64_t, int64_t>> combining;  // source and target
+};
+using Rows = std::map<int64_t, GatheredRow>;
+
+// The sink of one rank's walk. Ranks of its group are numbered from `first` on, those of the other from `other` on.
 class Gatherer {
  public:
-  explicit Gatherer(std::map<int64_t, FigureRow>& rows) : rows_(rows) {}
+  Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}
 
   void enter(int64_t rank, std::optional<int64_t> key) {
-    rank_ = rank;
+    rank_ = first_ + rank;
     row_ = key ? &rows_[*key] : nullptr;
   }
   FigureRow* row() { return row_; }
@@ -58,24 +66,34 @@ class Gatherer {
 
  private:
   void add(const MessageHead& head, bool token) {
-    if (row_ && head.direction == Direction::kSend)
-      row_->arcs.push_back({rank_, head.peer, false, token});
+    if (!row_) return;
+    const int64_t peer = (head.remote ? other_ : first_) + head.peer;
+    if (head.direction == Direction::kSend)
+      row_->arcs.push_back({rank_, peer, false, token ? ArcKind::kToken : ArcKind::kMoves});
+    else if (head.combine)
+      row_->combining.insert({peer, rank_});
   }
 
-  std::map<int64_t, FigureRow>& rows_;
-  FigureRow* row_ = nullptr;
+  Rows& rows_;
+  const int64_t first_, other_;
+  GatheredRow* row_ = nullptr;
   int64_t rank_ = 0;
   MessageHead head_{};
   bool empty_ = false;
 };
 
-// Two blocks, or two tokens, in opposite directions become one arc; arcs are sorted from the left.
+void mark_combining(GatheredRow& row) {
+  for (Arc& arc : row.arcs)
+    if (row.combining.contains({arc.source, arc.target})) arc.kind = ArcKind::kCombines;
+}
+
+// Two messages of one kind in opposite directions become one arc; arcs are sorted from the left.
 void join_directions(std::vector<Arc>& arcs) {
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
     const auto back = std::find_if(joined.begin(), joined.end(), [&](const Arc& other) {
       return other.source == arc.target && other.target == arc.source &&
-             other.source != other.target && !other.both_ways && other.token == arc.token;
+             other.source != other.target && !other.both_ways && other.kind == arc.kind;
     });
     if (back == joined.end())
       joined.push_back(arc);
@@ -88,10 +106,11 @@ void join_directions(std::vector<Arc>& arcs) {
   arcs = std::move(joined);
 }
 
-std::string arc_text(const Arc& arc) {
-  if (arc.source == arc.target) return fmt::format("{}", arc.source);
-  return fmt::format("{}{}{}>{}", arc.source, arc.both_ways ? "<" : "", arc.token ? "~" : "-",
-                     arc.target);
+std::string arc_text(const Figure& figure, const Arc& arc) {
+  if (arc.source == arc.target) return figure.rank_name(arc.source);
+  const char line = std::string_view("-=~")[static_cast<size_t>(arc.kind)];
+  return fmt::format("{}{}{}>{}", figure.rank_name(arc.source), arc.both_ways ? "<" : "", line,
+                     figure.rank_name(arc.target));
 }
 
 std::vector<int64_t> node_of_rank(const std::vector<int64_t>& sizes) {
@@ -105,11 +124,13 @@ class Walk {
   Walk(const Program& program, const Binding& binding)
       : binding_(binding), code_(*Code::compile(program)), loops_(find_loops(program)) {}
 
-  Result<std::map<int64_t, FigureRow>> run(std::optional<int64_t> low,
-                                           std::optional<int64_t> high) {
-    std::map<int64_t, FigureRow> rows;
-    for (int64_t rank = 0; rank < binding_.place.ranks; ++rank) {
-      Gatherer gatherer(rows);
+  // Of all ranks of the group.
+  Result<bool> run(std::optional<int64_t> low, std::optional<int64_t> high, Rows& rows) {
+    const Place& place = binding_.place;
+    const int64_t first = place.group == 0 ? 0 : place.remote_ranks;
+    const int64_t other = place.group == 0 ? place.ranks : 0;
+    for (int64_t rank = 0; rank < place.ranks; ++rank) {
+      Gatherer gatherer(rows, first, other);
       std::vector<int64_t> registers(code_.registers());
       Walker walker;
       code_.start(binding_, rank, walker, registers.data());
@@ -130,9 +151,10 @@ class Walk {
               fmt::format("more than {} steps; choose some with --steps LOW..HIGH", kMostRows)};
       }
       if (pause == Pause::kUndefined)
-        return Error{fmt::format("rank {} meets {}", rank, describe(walker.why))};
+        return Error{fmt::format("rank {}{} meets {}", rank, place.group == 0 ? "" : " of group 1",
+                                 describe(walker.why))};
     }
-    return rows;
+    return true;
   }
 
  private:
@@ -150,24 +172,45 @@ class Walk {
 
 }  // namespace
 
+int64_t Figure::first_ranks() const {
+  return std::accumulate(node_sizes.begin(), node_sizes.begin() + first_nodes, int64_t{0});
+}
+
+std::string Figure::rank_name(int64_t rank) const {
+  const int64_t first = first_ranks();
+  return rank < first ? fmt::format("{}", rank) : fmt::format("{}'", rank - first);
+}
+
+std::string Figure::node_name(size_t node) const {
+  return node < first_nodes ? fmt::format("node {}", node)
+                            : fmt::format("node {}'", node - first_nodes);
+}
+
 Result<Figure> draw(const Program& program, const Job& job, const Call& call,
                     std::optional<int64_t> low, std::optional<int64_t> high) {
-  if (program.groups != 1)
-    return Error{
-        "schedules between two groups are not drawn; `verifier replay` prints what ranks do"};
-  if (job.groups[0].ranks() > kMostRanks)
-    return Error{fmt::format("{} ranks are too many to draw; at most {} are", job.groups[0].ranks(),
-                             kMostRanks)};
-  const Result<Binding> binding = bind(program, job, call, 0);
-  if (!binding.ok()) return binding.error();
-  Result<std::map<int64_t, FigureRow>> rows = Walk(program, *binding).run(low, high);
-  if (!rows.ok()) return rows.error();
   Figure figure;
-  figure.title = fmt::format("{} on nodes {}", program.algorithm.text, job.groups[0].text());
-  figure.node_sizes = job.groups[0].sizes();
+  figure.title = program.algorithm.text + " on nodes ";
+  figure.first_nodes = job.groups[0].sizes().size();
+  int64_t ranks = 0;
+  for (const Topology& topology : job.groups) {
+    const std::vector<int64_t> sizes = topology.sizes();
+    figure.title += ranks == 0 ? topology.text() : fmt::format(" and {}, primed", topology.text());
+    figure.node_sizes.insert(figure.node_sizes.end(), sizes.begin(), sizes.end());
+    ranks += topology.ranks();
+  }
+  if (ranks > kMostRanks)
+    return Error{fmt::format("{} ranks are too many to draw; at most {} are", ranks, kMostRanks)};
+  Rows rows;
+  for (int group = 0; group < program.groups; ++group) {
+    const Result<Binding> binding = bind(program, job, call, group);
+    if (!binding.ok()) return binding.error();
+    const Result<bool> walked = Walk(program, *binding).run(low, high, rows);
+    if (!walked.ok()) return walked.error();
+  }
   std::string heading;
-  for (auto& [key, row] : *rows) {
+  for (auto& [key, row] : rows) {
     if (row.arcs.empty()) continue;
+    mark_combining(row);
     join_directions(row.arcs);
     if (row.heading == heading)
       row.heading.clear();
@@ -186,15 +229,15 @@ std::string as_text(const Figure& figure) {
   int64_t first = 0;
   for (size_t node = 0; node < nodes; ++node) {
     const int64_t last = first + figure.node_sizes[node] - 1;
-    lines[0].push_back(first == last ? fmt::format("node {}: {}", node, first)
-                                     : fmt::format("node {}: {}-{}", node, first, last));
+    lines[0].push_back(figure.node_name(node) + ": " + figure.rank_name(first) +
+                       (first == last ? "" : "-" + figure.rank_name(last)));
     first = last + 1;
   }
   for (const FigureRow& row : figure.rows) {
     std::vector<std::string> cells(nodes);
     for (const Arc& arc : row.arcs) {
       const auto add = [&](int64_t node) {
-        cells[node] += (cells[node].empty() ? "" : " ") + arc_text(arc);
+        cells[node] += (cells[node].empty() ? "" : " ") + arc_text(figure, arc);
       };
       add(node_of[arc.source]);
       if (node_of[arc.target] != node_of[arc.source]) add(node_of[arc.target]);
@@ -210,7 +253,8 @@ std::string as_text(const Figure& figure) {
   const auto print_line = [&](const std::string& label, const std::vector<std::string>& cells) {
     std::string line = fmt::format("{:>6}", label);
     for (size_t node = 0; node < nodes; ++node)
-      line += fmt::format(" | {:{}}", cells[node], widths[node]);
+      line += fmt::format(" {} {:{}}", node == figure.first_nodes ? "||" : "|", cells[node],
+                          widths[node]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   };

@@ -1,5 +1,6 @@
 // Pictures of a schedule, drawn from a walk of all its ranks: a table of steps against nodes like
-// Sanders and Traeff's figure 3, as text or as SVG.
+// Sanders and Traeff's figure 3, as text or as SVG. Of two groups the nodes of one stand beside those of the other,
+// whose ranks and nodes are primed: 0'.
 #ifndef QUADRILLE_GENERATOR_PICTURE_H_
 #define QUADRILLE_GENERATOR_PICTURE_H_
 
@@ -12,11 +13,14 @@
 
 namespace quadrille {
 
-// What happens between two ranks in a step.
+// Of a message: its pieces are put down, combined with what is there, or it has none.
+enum class ArcKind : uint8_t { kMoves, kCombines, kToken };
+
+// What happens between two ranks in a step. Ranks are numbered through both groups.
 struct Arc {
   int64_t source, target;  // a copy where equal
   bool both_ways = false;
-  bool token = false;
+  ArcKind kind = ArcKind::kMoves;
 };
 
 struct FigureRow {
@@ -27,8 +31,13 @@ struct FigureRow {
 
 struct Figure {
   std::string title;
-  std::vector<int64_t> node_sizes;
-  std::vector<FigureRow> rows;  // ascending keys
+  std::vector<int64_t> node_sizes;  // of all groups
+  size_t first_nodes = 0;           // so many of them are of the first group
+  std::vector<FigureRow> rows;      // ascending keys
+
+  int64_t first_ranks() const;  // of the first group
+  std::string rank_name(int64_t rank) const;
+  std::string node_name(size_t node) const;
 };
 
 // Steps low .. high of the schedule in that call. Errors: too large to draw, a call that does not

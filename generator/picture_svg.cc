@@ -10,14 +10,16 @@ namespace quadrille {
 namespace {
 
 constexpr int kColumn = 34, kLane = 15, kLeft = 150, kTop = 74, kGap = 26, kPadding = 5,
-              kRowGap = 7;
+              kRowGap = 7, kGroupGap = 40;
 
-// Where the columns of ranks stand; nodes are set apart.
-std::vector<int> columns(const std::vector<int64_t>& sizes) {
+// Where the columns of ranks stand; nodes are set apart, and groups more.
+std::vector<int> columns(const Figure& figure) {
   std::vector<int> x;
   int next = kLeft;
-  for (const int64_t size : sizes) {
-    for (int64_t i = 0; i < size; ++i, next += kColumn) x.push_back(next + kColumn / 2);
+  for (size_t node = 0; node < figure.node_sizes.size(); ++node) {
+    if (node == figure.first_nodes) next += kGroupGap;
+    for (int64_t i = 0; i < figure.node_sizes[node]; ++i, next += kColumn)
+      x.push_back(next + kColumn / 2);
     next += kGap;
   }
   return x;
@@ -44,7 +46,10 @@ std::vector<int> lanes(const std::vector<Arc>& arcs) {
 std::string arrow(const Arc& arc, const std::vector<int>& x, int y) {
   if (arc.source == arc.target)
     return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"4\" class=\"copy\"/>\n", x[arc.source], y);
-  const char* style = arc.token ? "token" : arc.both_ways ? "both" : "one";
+  const char* style = arc.kind == ArcKind::kToken      ? "token"
+                      : arc.kind == ArcKind::kCombines ? "combine"
+                      : arc.both_ways                  ? "both"
+                                                       : "one";
   const int direction = x[arc.target] > x[arc.source] ? 1 : -1;
   return fmt::format(
       "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" class=\"{}\"{} marker-end=\"url(#to)\"/>\n",
@@ -62,13 +67,13 @@ std::string bands(const Figure& figure, const std::vector<int>& x, int height) {
     text += fmt::format(
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" class=\"node\"/>\n",
         left - kPadding, kTop - 42, width, height - kTop + 36);
-    text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">node {}</text>\n",
-                        left + size * kColumn / 2, kTop - 26, node);
+    text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"name\">{}</text>\n",
+                        left + size * kColumn / 2, kTop - 26, figure.node_name(node));
     for (int64_t i = 0; i < size; ++i, ++rank)
       text += fmt::format(
           "<text x=\"{0}\" y=\"{1}\" class=\"rank\">{2}</text>\n"
           "<line x1=\"{0}\" y1=\"{3}\" x2=\"{0}\" y2=\"{4}\" class=\"column\"/>\n",
-          x[rank], kTop - 8, rank, kTop, height - 10);
+          x[rank], kTop - 8, figure.rank_name(rank), kTop, height - 10);
   }
   return text;
 }
@@ -78,7 +83,7 @@ text { font: 12px sans-serif; fill: #222 } .title { font-weight: bold; font-size
 .name, .rank { text-anchor: middle } .name { font-size: 11px } .step { text-anchor: end; fill: #666 } .heading { fill: #06c; font-size: 11px }
 .node { fill: #eef3f8; stroke: #c5d3e0 } .column { stroke: #d5dee7 }
 .both { stroke: #c02020; stroke-width: 2 } .one { stroke: #2060c0; stroke-width: 2 }
-.token { stroke: #999; stroke-dasharray: 3 2 } .copy { fill: #2c9040 }
+.token { stroke: #999; stroke-dasharray: 3 2 } .copy { fill: #2c9040 } .combine { stroke: #d07800; stroke-width: 2 }
 </style>
 <defs>
 <marker id="to" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="8" refX="7" refY="4" orient="auto"><path d="M0,0 L9,4 L0,8 z" fill="#333"/></marker>
@@ -89,7 +94,7 @@ text { font: 12px sans-serif; fill: #222 } .title { font-weight: bold; font-size
 }  // namespace
 
 std::string as_svg(const Figure& figure) {
-  const std::vector<int> x = columns(figure.node_sizes);
+  const std::vector<int> x = columns(figure);
   std::string rows;
   int y = kTop + kRowGap;
   for (const FigureRow& row : figure.rows) {

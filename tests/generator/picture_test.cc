@@ -22,34 +22,59 @@ namespace {
 
 using testing::HasSubstr;
 
-// A message or a copy: key, source, target, whether it is a token.
-using Happening = std::tuple<int64_t, int64_t, int64_t, bool>;
+// A message or a copy: key, source, target, what becomes of it. Ranks of the second group are numbered behind those of
+// the first.
+using Happening = std::tuple<int64_t, int64_t, int64_t, ArcKind>;
 using Happenings = std::multiset<Happening>;
 
-Happenings of_walk(const Program& program, const Job& job, const Call& call) {
-  Happenings result;
-  const Binding binding = bind(program, job, call, 0).value();
-  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
+// Of one group; what is combined is told by its receivers.
+void add_walk(const Program& program, const Binding& binding, Happenings& result,
+              std::set<std::tuple<int64_t, int64_t, int64_t>>& combined) {
+  const Place& place = binding.place;
+  const auto numbered = [&](int64_t group, int64_t rank) {
+    return rank + (group == 0 ? 0 : place.group == 0 ? place.ranks : place.remote_ranks);
+  };
+  for (int64_t each = 0; each < place.ranks; ++each) {
+    const int64_t rank = numbered(place.group, each);
     std::optional<int64_t> key;
     std::optional<Happening> open;
-    for (const std::string& event : oracle_events(program, binding, rank)) {
+    for (const std::string& event : oracle_events(program, binding, each)) {
+      const bool remote = event.find(" remote") != std::string::npos;
+      const auto peer = [&] {
+        return numbered(remote ? 1 - place.group : place.group,
+                        std::stoll(event.substr(event.rfind(' '))));
+      };
       if (event == "step end")
         key.reset();
       else if (event.starts_with("step "))
         key = std::stoll(event.substr(5));
       else if (event.starts_with("send "))
-        open = {key.value(), rank, std::stoll(event.substr(event.rfind(' '))), true};
+        open = {key.value(), rank, peer(), ArcKind::kToken};
+      else if (event.starts_with("receive ") && (event.find(" left") != std::string::npos ||
+                                                 event.find(" right") != std::string::npos))
+        combined.insert({key.value(), peer(), rank});
       else if ((event.starts_with("send[") || event.starts_with("recv[") ||
                 event.starts_with("temp[")) &&
                open)
-        std::get<3>(*open) = false;
+        std::get<3>(*open) = ArcKind::kMoves;
       else if (event.starts_with("copy ") && key)
-        result.insert({*key, rank, rank, false});
+        result.insert({*key, rank, rank, ArcKind::kMoves});
       if (event == "message end" && open) {
         result.insert(*open);
         open.reset();
       }
     }
+  }
+}
+
+Happenings of_walk(const Program& program, const Job& job, const Call& call) {
+  Happenings walked, result;
+  std::set<std::tuple<int64_t, int64_t, int64_t>> combined;
+  for (int group = 0; group < program.groups; ++group)
+    add_walk(program, bind(program, job, call, group).value(), walked, combined);
+  for (auto [key, source, target, kind] : walked) {
+    if (combined.contains({key, source, target})) kind = ArcKind::kCombines;
+    result.insert({key, source, target, kind});
   }
   return result;
 }
@@ -58,28 +83,33 @@ Happenings of_figure(const Figure& figure) {
   Happenings result;
   for (const FigureRow& row : figure.rows)
     for (const Arc& arc : row.arcs) {
-      result.insert({row.key, arc.source, arc.target, arc.token});
-      if (arc.both_ways) result.insert({row.key, arc.target, arc.source, arc.token});
+      result.insert({row.key, arc.source, arc.target, arc.kind});
+      if (arc.both_ways) result.insert({row.key, arc.target, arc.source, arc.kind});
     }
   return result;
 }
 
-// From the table: "0<->1 3~>4" in the cells of a row; an arc between two nodes stands in both.
-Happenings of_text(const std::string& text) {
+// From the table: "0<->1 3~>4'" in the cells of a row; an arc between two nodes stands in both.
+Happenings of_text(const std::string& text, int64_t first_ranks) {
   std::set<Happening> result;  // at most one of each in a step of these schedules
   std::istringstream lines(text);
-  const std::regex row(R"(^ *(-?\d+) \|(.*))"), arc(R"((\d+)(?:(<?)([-~])>(\d+))?)");
+  const std::regex row(R"(^ *(-?\d+) \|(.*))"), arc(R"((\d+'?)(?:(<?)([-=~])>(\d+'?))?)");
+  const auto numbered = [&](const std::string& rank) {
+    return std::stoll(rank) + (rank.ends_with("'") ? first_ranks : 0);
+  };
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
     const int64_t key = std::stoll(match[1]);
     const std::string cells = match[2];
     for (std::sregex_iterator at(cells.begin(), cells.end(), arc), end; at != end; ++at) {
-      const int64_t source = std::stoll((*at)[1]);
-      const int64_t target = (*at)[4].matched ? std::stoll((*at)[4]) : source;
-      const bool token = (*at)[3] == "~";
-      result.insert({key, source, target, token});
-      if ((*at)[2] == "<") result.insert({key, target, source, token});
+      const int64_t source = numbered((*at)[1]);
+      const int64_t target = (*at)[4].matched ? numbered((*at)[4]) : source;
+      const ArcKind kind = (*at)[3] == "~"   ? ArcKind::kToken
+                           : (*at)[3] == "=" ? ArcKind::kCombines
+                                             : ArcKind::kMoves;
+      result.insert({key, source, target, kind});
+      if ((*at)[2] == "<") result.insert({key, target, source, kind});
     }
   }
   return {result.begin(), result.end()};
@@ -92,15 +122,16 @@ struct Drawn {
 };
 
 // Lines and dots of the SVG, by the ranks whose columns they touch.
-std::multiset<Drawn> of_svg(const std::string& svg) {
+std::multiset<Drawn> of_svg(const std::string& svg, int64_t first_ranks) {
   std::map<int64_t, int64_t> rank_at;
-  const std::regex rank(R"re(<text x="(\d+)" y="\d+" class="rank">(\d+)</text>)re");
+  const std::regex rank(R"re(<text x="(\d+)" y="\d+" class="rank">(\d+)('?)</text>)re");
   for (std::sregex_iterator at(svg.begin(), svg.end(), rank), end; at != end; ++at)
     for (int64_t slack = -4; slack <= 4; ++slack)
-      rank_at[std::stoll((*at)[1]) + slack] = std::stoll((*at)[2]);
+      rank_at[std::stoll((*at)[1]) + slack] =
+          std::stoll((*at)[2]) + ((*at)[3].length() > 0 ? first_ranks : 0);
   std::multiset<Drawn> result;
   const std::regex line(
-      R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="(one|both|token)"( marker-start="url\(#from\)")?)re");
+      R"re(<line x1="(\d+)" y1="\d+" x2="(\d+)" y2="\d+" class="(one|both|combine|token)"( marker-start="url\(#from\)")?)re");
   for (std::sregex_iterator at(svg.begin(), svg.end(), line), end; at != end; ++at)
     result.insert({rank_at.at(std::stoll((*at)[1])), rank_at.at(std::stoll((*at)[2])),
                    (*at)[3].str() + ((*at)[4].matched ? "<" : "")});
@@ -115,11 +146,13 @@ std::multiset<Drawn> as_drawn(const Figure& figure) {
   for (const FigureRow& row : figure.rows)
     for (const Arc& arc : row.arcs)
       result.insert({arc.source, arc.target,
-                     arc.source == arc.target ? "copy"
-                                              : std::string(arc.token       ? "token"
-                                                            : arc.both_ways ? "both"
-                                                                            : "one") +
-                                                    (arc.both_ways ? "<" : "")});
+                     arc.source == arc.target
+                         ? "copy"
+                         : std::string(arc.kind == ArcKind::kToken      ? "token"
+                                       : arc.kind == ArcKind::kCombines ? "combine"
+                                       : arc.both_ways                  ? "both"
+                                                                        : "one") +
+                               (arc.both_ways ? "<" : "")});
   return result;
 }
 
@@ -160,17 +193,13 @@ TEST(Picture, ShowsEveryMessageOfTheWalkInEveryForm) {
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {2, 2, 2, 2}, {4}})
       for (const Case& c : cases_on(variant, sizes)) {
-        if (variant.program.groups == 2) {
-          EXPECT_THAT(draw(variant.program, c.job, c.call, {}, {}).error().message,
-                      HasSubstr("between two groups are not drawn"));
-          continue;
-        }
         const Figure figure = draw(variant.program, c.job, c.call, {}, {}).value();
         const Happenings walk = of_walk(variant.program, c.job, c.call);
         ASSERT_FALSE(walk.empty()) << figure.title;
         EXPECT_EQ(of_figure(figure), walk) << figure.title;
-        EXPECT_EQ(of_text(as_text(figure)), walk) << figure.title << "\n" << as_text(figure);
-        EXPECT_EQ(of_svg(as_svg(figure)), as_drawn(figure)) << figure.title;
+        const int64_t first = c.job.groups[0].ranks();
+        EXPECT_EQ(of_text(as_text(figure), first), walk) << figure.title << "\n" << as_text(figure);
+        EXPECT_EQ(of_svg(as_svg(figure), first), as_drawn(figure)) << figure.title;
         EXPECT_TRUE(is_well_formed(as_svg(figure))) << figure.title;
       }
 }
@@ -186,9 +215,21 @@ TEST(Picture, TellsTokensFromBlocksInBothDirections) {
           .value();
   const Figure figure = draw(program, job_of({1, 1}), {}, {}, {}).value();
   EXPECT_EQ(of_figure(figure), of_walk(program, job_of({1, 1}), {}));
-  EXPECT_EQ(of_text(as_text(figure)), of_walk(program, job_of({1, 1}), {}));
+  EXPECT_EQ(of_text(as_text(figure), 2), of_walk(program, job_of({1, 1}), {}));
   EXPECT_THAT(as_text(figure), HasSubstr("0<~>1"));
-  EXPECT_EQ(of_svg(as_svg(figure)), as_drawn(figure));
+  EXPECT_EQ(of_svg(as_svg(figure), 2), as_drawn(figure));
+}
+
+TEST(Picture, ShowsTwoGroupsBesideEachOtherAndWhatIsCombined) {
+  const Program program = make_program(*find_algorithm(Collective::kReduce, "leader", 2), {});
+  const Job job{{topology_of({2}), topology_of({1, 2})}, {}};
+  const Figure figure = draw(program, job, {}, {}, {}).value();
+  EXPECT_EQ(as_text(figure),
+            "leader on nodes 2 and 1,2, primed\n\n"
+            "  step | node 0: 0-1 || node 0': 0' | node 1': 1'-2'\n"
+            "     0 |             || 1'=>0'      | 1'=>0'\n"
+            "     1 |             || 2'=>0'      | 2'=>0'\n"
+            "     3 | 0'->0       || 0'->0       |\n");
 }
 
 TEST(Picture, ShowsChosenStepsOnly) {
@@ -212,6 +253,16 @@ TEST(Picture, RefusesWhatNobodyCouldRead) {
   const Program broken =
       parse_program("algorithm a for alltoall\nlet x = 1 div rank\n", "broken").value();
   EXPECT_EQ(refusal(broken, {2}), "rank 0 meets a divisor that is not positive");
+  const Program between =
+      parse_program("algorithm a for alltoall between groups\nlet x = 1 div (1 - group)\n",
+                    "broken")
+          .value();
+  const Result<Figure> figure =
+      draw(between, {{topology_of({1}), topology_of({2})}, {}}, {}, {}, {});
+  EXPECT_EQ(figure.error().message, "rank 0 of group 1 meets a divisor that is not positive");
+  EXPECT_EQ(
+      draw(between, {{topology_of({1000}), topology_of({25})}, {}}, {}, {}, {}).error().message,
+      "1025 ranks are too many to draw; at most 1024 are");
 }
 
 TEST(WellFormed, RefusesUnbalancedTags) {
