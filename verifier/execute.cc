@@ -19,6 +19,7 @@
 #include "verifier/ledger.h"
 #include "verifier/memory.h"
 #include "verifier/rendezvous.h"
+#include "verifier/volume_count.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -42,6 +43,7 @@ class Executor {
         knows_counts_(uses_counts(program)),
         memory_(program, call, bindings, processes_, findings_),
         ledger_(program, job, options),
+        volumes_(job),
         contexts_(processes_.size()),
         last_sent_(processes_.size(), 0),
         last_received_(processes_.size(), 0) {}
@@ -262,6 +264,7 @@ class Executor {
     for (int i = 0; i < sent.count && !findings_.any(); ++i) {
       const Part& part = sender.parts[sent.first + i];
       Part& target = receiver.parts[received.first + i];
+      volumes_.message(sender.process, receiver.process, part.length);
       if (!received.head.sized) memory_.note_length(receiver.use, part);
       if (receiver.combines)
         target = {target.piece, part.length, part.fragments};
@@ -338,6 +341,7 @@ class Executor {
     if (sequential_) report_.safe_window = 1;
     report_.in_place = memory_.in_place();
     report_.any_counts = memory_.any_counts();
+    report_.volumes = {{volumes_.rank(), volumes_.node()}};
   }
 
   void book(const Booking& booking) {
@@ -363,6 +367,7 @@ class Executor {
   const bool knows_counts_;
   Memory memory_;
   Ledger ledger_;
+  VolumeCount volumes_;
 
   std::vector<Context> contexts_;  // by process
   std::deque<int> ready_;

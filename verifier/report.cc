@@ -99,6 +99,38 @@ Report joined(const std::vector<CheckedCall>& checked) {
   return all;
 }
 
+// Beside what must travel whatever the schedule is.
+std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
+  const Program& program = schedule.program;
+  const LeastVolume least(program.collective, schedule.job, checked.call);
+  const char* const unit = checked.call.counts.empty()   ? "blocks"
+                           : reduces(program.collective) ? "elements"
+                                                         : "bytes";
+  const auto& [rank, node] = *checked.report.volumes;
+  const Volume of_rank = least.of_a_rank(), of_node = least.of_a_node();
+  std::string text = fmt::format(
+      "at most {} {} enter a rank and {} leave one, with no schedule less than {} and {}", rank.in,
+      unit, rank.out, of_rank.in, of_rank.out);
+  if (schedule.job.groups.size() == 2 || schedule.job.groups[0].nodes() > 1)
+    text += fmt::format("; {} and {} a node, with none less than {} and {}", node.in, node.out,
+                        of_node.in, of_node.out);
+  return text;
+}
+
+// The call in which most must travel, of those of which it was counted what does.
+const CheckedCall* largest(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
+  const CheckedCall* found = nullptr;
+  int64_t most = 0;
+  for (const CheckedCall& each : checked) {
+    const LeastVolume least(schedule.program.collective, schedule.job, each.call);
+    const Volume rank = least.of_a_rank();
+    if (!each.report.volumes || rank.in + rank.out <= most) continue;
+    most = rank.in + rank.out;
+    found = &each;
+  }
+  return found;
+}
+
 std::string verified_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const Program& program = schedule.program;
   const Report report = joined(checked);
@@ -134,6 +166,10 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   if (report.timed)
     line("time",
          fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
+  if (const CheckedCall* call = largest(schedule, checked); call && !report.timed) {
+    if (checked.size() > 1) line("volume", "of " + call_text(program, call->call, kLongest));
+    line(checked.size() > 1 ? "" : "volume", volume_text(schedule, *call));
+  }
   line("window", window_text(report.safe_window));
   if (report.temporary_blocks > 0)
     line("temporary",

@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "schedule/volume.h"
 
 namespace quadrille::verifier {
 
@@ -68,7 +71,9 @@ struct Report {
                            // node deals with one other at most
   int64_t time =
       0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)
-  int64_t lower_bound = 0;       // of any schedule on these nodes
+  int64_t lower_bound = 0;  // of any schedule on these nodes
+  // Of the busiest rank and the busiest node, in units of counts; where the executor counted them.
+  std::optional<std::pair<Volume, Volume>> volumes;
   int64_t temporary_blocks = 0;  // that a rank's temporary buffer has, at most
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
   bool in_place = true;          // each block is sent no later than it is overwritten

@@ -1,9 +1,11 @@
-// The lower bound against all odd sets of nodes, and against the times that are known.
+// The lower bound of times against all odd sets of nodes, and against the times that are known; that of volumes against
+// all algorithms.
 #include "verifier/bounds.h"
 
 #include <gtest/gtest.h>
 
 #include "generator/registry.h"
+#include "tests/support/variants.h"
 #include "tests/verifier/walks.h"
 #include "verifier/check.h"
 
@@ -64,6 +66,51 @@ TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
   for (const std::vector<int64_t>& sizes : ascending_node_vectors(12))
     EXPECT_EQ(alltoall_lower_bound(topology_of(sizes)), bound_by_all_sets(sizes))
         << topology_of(sizes).text();
+}
+
+// What the busiest rank and the busiest node send and receive.
+std::pair<Volume, Volume> volumes_of(const Program& program, const Job& job, const Call& call) {
+  std::vector<Binding> bindings;
+  for (int group = 0; group < program.groups; ++group)
+    bindings.push_back(bind(program, job, call, group).value());
+  const Report report = execute(program, job, call, bindings, {});
+  EXPECT_FALSE(report.violation) << program.algorithm.text;
+  return report.volumes.value();
+}
+
+TEST(Volumes, AreOfNoAlgorithmLessThanMustTravel) {
+  const auto is_less = [](const Volume& a, const Volume& b) {
+    return a.in < b.in || a.out < b.out;
+  };
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2, 3}, {4}})
+      for (const Case& c : cases_on(variant, sizes)) {
+        const LeastVolume least(variant.program.collective, c.job, c.call);
+        const auto [rank, node] = volumes_of(variant.program, c.job, c.call);
+        EXPECT_FALSE(is_less(rank, least.of_a_rank())) << c.text;
+        EXPECT_FALSE(is_less(node, least.of_a_node())) << c.text;
+      }
+}
+
+TEST(Volumes, AreThoseOfTheProgramAndReachTheLeastWhereItDoes) {
+  const auto volumes = [](Collective collective, const char* name,
+                          const std::vector<int64_t>& sizes, const std::vector<int64_t>& counts) {
+    const Program program = make_program(*find_algorithm(collective, name), {});
+    const Call call{{counts}, {}, 0};
+    return std::pair(volumes_of(program, job_of(sizes), call),
+                     LeastVolume(collective, job_of(sizes), call));
+  };
+  const std::vector<int64_t> alike(4, 100);
+  const auto [ring, of_sum] = volumes(Collective::kAllreduce, "ring", {1, 3}, alike);
+  EXPECT_EQ(ring, std::pair(Volume{150, 150}, Volume{150, 150}));
+  EXPECT_EQ(ring.first, of_sum.of_a_rank());
+  const auto [doubling, same] = volumes(Collective::kAllreduce, "doubling", {1, 3}, alike);
+  EXPECT_EQ(doubling.first, (Volume{200, 200}));
+  // The tree: rank 0 gets 2 of rank 1 and 7 of ranks 2 and 3, of which rank 2 got 4 of rank 3.
+  const auto [tree, of_gather] = volumes(Collective::kGather, "binomial", {2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(tree, std::pair(Volume{9, 7}, Volume{7, 7}));
+  EXPECT_EQ(of_gather.of_a_rank(), (Volume{9, 4}));
+  EXPECT_EQ(of_gather.of_a_node(), (Volume{7, 7}));
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// How much must travel in a call of a collective, whatever the schedule is.
+#ifndef QUADRILLE_SCHEDULE_VOLUME_H_
+#define QUADRILLE_SCHEDULE_VOLUME_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/binding.h"
+#include "schedule/collective.h"
+
+namespace quadrille {
+
+// What enters and leaves, in the units of counts.
+struct Volume {
+  int64_t in = 0, out = 0;
+  void take_greater(const Volume& other) {
+    if (in < other.in) in = other.in;
+    if (out < other.out) out = other.out;
+  }
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+// What must enter and leave some ranks, at least, in a call: what they are to have that others contribute, each
+// contribution once, and each sum that others have a part in once; and the reverse. A barrier moves nothing.
+class LeastVolume {
+ public:
+  // Every block has a length of 1 where the call has no counts.
+  LeastVolume(Collective collective, const Job& job, const Call& call);
+
+  // Of `count` ranks from `first` on, of that group.
+  Volume of(int64_t group, int64_t first, int64_t count) const;
+  // Of the busiest rank, and of the busiest node. In an allreduce of one group this is more than of each by itself: to
+  // let p parties know what all of them have takes 2(p - 1) messages, so that one of these has its share of them.
+  Volume of_a_rank() const;
+  Volume of_a_node() const;
+
+ private:
+  Volume busiest(const std::vector<std::vector<int64_t>>& sizes) const;
+  int64_t sum(int64_t group, int64_t first, int64_t count) const {
+    return sums_[group][first + count] - sums_[group][first];
+  }
+  int64_t total(int64_t group) const { return sums_[group].back(); }
+
+  const Collective collective_;
+  const std::vector<std::vector<int64_t>> node_sizes_;  // of each group
+  const int64_t root_;
+  std::vector<std::vector<int64_t>> sums_;  // of the counts of a group's first ranks
+};
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_SCHEDULE_VOLUME_H_
