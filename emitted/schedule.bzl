@@ -19,7 +19,8 @@ def quadrille_schedule(
     Args:
       name: of the library and of the array; a C identifier.
       collective: such as "alltoall" or "allgather".
-      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all.
+      algorithm: such as "hierarchical-factor"; `bazel run //generator -- list` names all; or "auto", with
+        {"bytes": "512"} and what else it chooses by as options.
       nodes: "any", for a schedule that serves every job; or ranks on each node, as --nodes takes
         them: "1,2,3" or "4x8".
       remote_nodes: between two groups, the same of the other one; "any" where `nodes` is.

@@ -1,4 +1,5 @@
-// Each candidate is bound and a few of its ranks are walked. Tested by tests/generator/candidates_test.cc.
+// Each candidate is bound, and a few of its ranks are walked or all of them. Tested by
+// tests/generator/candidates_test.cc.
 #include "generator/candidates.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "schedule/evaluate.h"
+#include "schedule/volume.h"
 
 namespace quadrille {
 namespace {
@@ -29,15 +31,57 @@ std::set<int64_t> radices(const Topology& topology) {
   return result;
 }
 
+// The longest time that is no more than this one to what the model is exact to.
+int64_t alike(int64_t time) { return time > INT64_MAX / 2 ? INT64_MAX : time + time / kAlike; }
+
+// Ranks do alike: a few stand for all.
+bool is_alike(const Workload& workload) {
+  return workload.collective == Collective::kAlltoall && workload.groups.size() == 1;
+}
+
+bool has_counts(Collective collective) {
+  return collective != Collective::kAlltoall && collective != Collective::kBarrier;
+}
+
+verifier::Counts counts_of(const Workload& workload) {
+  if (!has_counts(workload.collective)) return {};
+  if (!workload.counts.empty()) return workload.counts;
+  verifier::Counts counts;
+  for (const Topology& topology : workload.groups)
+    counts.emplace_back(topology.ranks(), workload.bytes);
+  return counts;
+}
+
+// Block sizes are chosen as the runtime does.
+Result<Call> call_of(const Program& program, const Job& job, const verifier::Counts& counts) {
+  verifier::Schedule schedule;
+  schedule.program = program;
+  schedule.job = job;
+  return verifier::call_with(counts, {}, schedule);
+}
+
+// Not those of one length alone.
+bool serves_uneven_counts(const Program& program, const Job& job) {
+  if (!uses_counts(program) || has_one_count(program.collective)) return true;
+  verifier::Counts counts;
+  for (const Topology& topology : job.groups) {
+    counts.emplace_back();
+    for (int64_t rank = 0; rank < topology.ranks(); ++rank) counts.back().push_back(rank);
+  }
+  const Result<Call> call = call_of(program, job, counts);
+  return call.ok() && takes(program, job, *call);
+}
+
 class Search {
  public:
-  Search(const Topology& topology, int64_t bytes, const Machine& machine, const Fixed& fixed)
-      : topology_(topology), bytes_(bytes), machine_(machine), fixed_(fixed) {}
+  Search(const Workload& workload, const Fixed& fixed, bool all)
+      : workload_(workload), topology_(workload.groups[0]), fixed_(fixed), all_(all) {}
 
   // Nothing where the algorithm does not serve the topology, or not with the fixed numbers.
   std::optional<Candidate> best(const Algorithm& algorithm) {
     program_ = make_program(algorithm, all_choices(algorithm)[0]);
     std::optional<Candidate> best;
+    if (workload_.ordered && program_.commutative) return best;
     for (const auto& [name, value] : fixed_)
       if (std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
                        [&wanted = name](const Number& number) { return number.name == wanted; }))
@@ -47,6 +91,7 @@ class Search {
     for (const std::vector<int64_t>& each : numbers) {
       const std::optional<Candidate> candidate = measured(algorithm, each);
       if (candidate && (!best || candidate->time < best->time)) best = candidate;
+      if (candidate && !all_) longest_ = std::min(longest_, alike(candidate->time));
     }
     for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
       if (algorithm.numbers[i].kind == NumberKind::kBatch &&
@@ -80,15 +125,17 @@ class Search {
 
   std::optional<Candidate> measured(const Algorithm& algorithm,
                                     const std::vector<int64_t>& numbers) const {
-    Job job{{topology_}, {}, {}};
-    for (const Parameter& parameter : program_.parameters)
+    Job job{workload_.groups, {}, {}};
+    for (const Parameter& parameter : program_.parameters) {
+      job.parameters.push_back(kRuleAuto);
+      job.models.push_back(parameter.at_call ? block_model(workload_) : LinearModel{});
       for (size_t i = 0; i < numbers.size(); ++i)
-        if (algorithm.numbers[i].name == parameter.name.text) job.parameters.push_back(numbers[i]);
-    const Result<Binding> binding = bind(program_, job, {}, 0);
-    if (!binding.ok()) return std::nullopt;
-    Candidate candidate{&algorithm, numbers, traffic(program_, job, *binding), 0};
-    candidate.time = call_time(machine_, candidate.traffic, bytes_);
-    return candidate;
+        if (algorithm.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
+    }
+    if (!serves_uneven_counts(program_, job)) return std::nullopt;
+    Result<Estimate> found = estimate(program_, job, workload_, longest_);
+    if (!found.ok()) return std::nullopt;
+    return Candidate{*std::move(found), &algorithm, numbers, program_.commutative};
   }
 
   template <typename What>
@@ -107,7 +154,7 @@ class Search {
   void choose_last(Candidate& best, size_t number) const {
     best.numbers[number] = best.algorithm->numbers[number].least();
     best = *measured(*best.algorithm, best.numbers);
-    const int64_t enough = std::max(kInFlightBytes / bytes_, most(best, in_flight));
+    const int64_t enough = std::max(kInFlightBytes / workload_.bytes, most(best, in_flight));
     for (;;) {
       std::vector<int64_t> numbers = best.numbers;
       numbers[number] *= 2;
@@ -119,17 +166,19 @@ class Search {
     }
   }
 
-  const Topology& topology_;
-  const int64_t bytes_;
-  const Machine& machine_;
+  const Workload& workload_;
+  const Topology& topology_;  // the first group's
   const Fixed& fixed_;
+  const bool all_;
   Program program_;
+  int64_t longest_ = INT64_MAX;  // that the first of all may take
 };
 
-// By which those of a time are compared: the blocks that a rank sends and copies, then whether nothing of
+// By which those of a time are compared: the blocks or bytes that a rank sends and copies, then whether nothing of
 // it is proven.
 std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
-  int64_t most = 0;
+  const Work& work = candidate.work;
+  int64_t most = work.bytes_between + work.bytes_inside + work.bytes_copied;
   for (const Traffic& each : candidate.traffic) {
     const Load total = each.total();
     most = std::max(most, total.blocks_between + total.blocks_inside + total.copied);
@@ -139,28 +188,81 @@ std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
 
 }  // namespace
 
+Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
+                          int64_t longest) {
+  Estimate found;
+  const Result<Call> call = call_of(program, job, counts_of(workload));
+  if (!call.ok()) return call.error();
+  std::vector<Binding> bindings;
+  for (int group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, *call, group);
+    if (!binding.ok()) return binding.error();
+    bindings.push_back(std::move(binding).value());
+  }
+  if (is_alike(workload)) {
+    found.traffic = traffic(program, job, bindings[0]);
+    found.time = call_time(workload.machine, found.traffic, workload.bytes);
+    return found;
+  }
+  const Result<Timing> timing =
+      call_timing(program, job, *call, bindings, workload.bytes, workload.machine, longest);
+  if (!timing.ok()) return timing.error();
+  found.time = timing->time;
+  found.work = timing->most;
+  return found;
+}
+
+LinearModel block_model(const Workload& workload) {
+  const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
+  return one_node ? workload.machine.inside : workload.machine.between;
+}
+
+// Of several nodes that share ports what passes the busiest one's counts; else what the busiest rank sends or receives.
+int64_t least_time(const Workload& workload) {
+  const Machine& machine = workload.machine;
+  const Call call{counts_of(workload), {}, 0};
+  const LeastVolume least(workload.collective, {workload.groups, {}}, call);
+  int64_t ranks = 0, nodes = 0;
+  for (const Topology& topology : workload.groups) {
+    ranks += topology.ranks();
+    nodes += topology.nodes();
+  }
+  if (ranks == 1) return 0;
+  const bool by_nodes = nodes > 1 && machine.port == PortScope::kNode;
+  const Volume volume = by_nodes ? least.of_a_node() : least.of_a_rank();
+  LinearModel model = by_nodes ? machine.between : machine.inside;
+  if (!by_nodes && nodes > 1)
+    model = {std::min(model.alpha_ns, machine.between.alpha_ns),
+             std::min(model.beta_ps, machine.between.beta_ps)};
+  const int64_t bytes =
+      std::max(volume.in, volume.out) * (has_counts(workload.collective) ? 1 : workload.bytes);
+  const __int128 time = model.alpha_ns + static_cast<__int128>(bytes) * model.beta_ps / 1000;
+  return static_cast<int64_t>(std::min<__int128>(time, INT64_MAX));
+}
+
 std::string candidate_text(const Candidate& candidate) {
   std::string text = candidate.algorithm->name;
   for (size_t i = 0; i < candidate.numbers.size(); ++i)
     text +=
         ", " + candidate.algorithm->numbers[i].name + " = " + std::to_string(candidate.numbers[i]);
-  return text;
+  return candidate.commutative ? text + " (for operators that commute)" : text;
 }
 
-std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
-                                       const Machine& machine, const std::string& name,
-                                       const Fixed& fixed) {
-  Search search(topology, bytes, machine, fixed);
+std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
+                                       const Fixed& fixed, bool all) {
+  Search search(workload, fixed, all);
   std::vector<Candidate> result;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != Collective::kAlltoall || algorithm.groups != 1) continue;
+    if (algorithm.collective != workload.collective ||
+        algorithm.groups != static_cast<int>(workload.groups.size()))
+      continue;
     if (!name.empty() && algorithm.name != name) continue;
     if (const std::optional<Candidate> best = search.best(algorithm)) result.push_back(*best);
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
   const auto slower = std::find_if(result.begin(), result.end(), [&](const Candidate& each) {
-    return each.time - result[0].time > result[0].time / kAlike;
+    return each.time > alike(result[0].time);
   });
   const auto first = std::min_element(
       result.begin(), slower,

@@ -1,4 +1,5 @@
-// The algorithms for an all-to-all, each with the numbers that take least by the model of generator/cost.h.
+// The algorithms for a collective, each with the numbers that take least by the models of generator/cost.h, where it is
+// an all-to-all of one group, and of generator/timing.h.
 #ifndef QUADRILLE_GENERATOR_CANDIDATES_H_
 #define QUADRILLE_GENERATOR_CANDIDATES_H_
 
@@ -9,15 +10,45 @@
 
 #include "generator/cost.h"
 #include "generator/registry.h"
+#include "generator/timing.h"
+#include "verifier/call.h"
 
 namespace quadrille {
 
+// What is to be done, and where.
+struct Workload {
+  Collective collective = Collective::kAlltoall;
+  std::vector<Topology> groups;  // one or two
+  int64_t bytes = 0;             // of a block, on the average
+  verifier::Counts counts =
+      {};  // in bytes; empty: each is `bytes`. An all-to-all and a barrier have none
+  Machine machine = {};
+  bool ordered = false;  // nothing that wants operators to commute
+};
+
+// What the model says of a program.
+struct Estimate {
+  std::vector<Traffic> traffic = {};  // of an all-to-all of one group
+  Work work = {};                     // of all others
+  int64_t time = 0;                   // nanoseconds; INT64_MAX where it is more
+};
+
+// Errors: the program does not serve the nodes or the counts; or a call takes more than `longest`, which is asked of all
+// but all-to-alls of one group.
+Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
+                          int64_t longest = INT64_MAX);
+
+// Nanoseconds that no schedule takes less than: for what must enter or leave the busiest node or rank.
+int64_t least_time(const Workload& workload);
+
+// By what a block size is chosen at the call: what a message and a byte take between nodes, if there are several.
+LinearModel block_model(const Workload& workload);
+
 // An algorithm with its default options and the numbers of its file.
-struct Candidate {
+struct Candidate : Estimate {
   const Algorithm* algorithm = nullptr;
-  std::vector<int64_t> numbers;  // in the order of algorithm->numbers
-  std::vector<Traffic> traffic;
-  int64_t time = 0;
+  std::vector<int64_t> numbers = {};  // in the order of algorithm->numbers
+  bool commutative = false;           // for operators that commute
 };
 
 // "tuna, radix = 4".
@@ -26,15 +57,15 @@ std::string candidate_text(const Candidate& candidate);
 // Numbers that are not to be chosen, by name.
 using Fixed = std::map<std::string, int64_t>;
 
-// The best of each algorithm for alltoall that serves this topology and has those numbers, in the order of
-// their times; of equals the one that the registry has first, with the least numbers. But before all goes,
+// The best of each algorithm for the collective that serves these nodes, all counts, and has those numbers, in the order
+// of their times; of equals the one that the registry has first, with the least numbers. But before all goes,
 // of those within a sixty-fourth of the least time, as the model is no more exact, the one whose ranks
-// send and copy the fewest blocks, best a proven one. Only `name` where that is not empty. block_count is
+// send and copy the fewest blocks or bytes, best a proven one. Only `name` where that is not empty; what is certainly not
+// the first is left out unless `all` are wanted. block_count is
 // chosen last: a power of two, the least with which there are no fewer rounds, but not so great that a rank
 // has more than kInFlightBytes under way where it would have less with another.
-std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
-                                       const Machine& machine, const std::string& name,
-                                       const Fixed& fixed);
+std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
+                                       const Fixed& fixed, bool all = false);
 inline constexpr int64_t kInFlightBytes = 1 << 16;
 
 }  // namespace quadrille

@@ -12,7 +12,6 @@ namespace quadrille {
 namespace {
 
 Result<int64_t> read_bytes(const std::string& text) {
-  if (text.empty()) return Error{"give the bytes of a block, on the average, with --bytes"};
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error == std::errc() && end == text.data() + text.size() && 1 <= bytes && bytes <= INT32_MAX)
@@ -20,28 +19,103 @@ Result<int64_t> read_bytes(const std::string& text) {
   return Error{fmt::format("--bytes: '{}' is not a number of bytes from 1 to {}", text, INT32_MAX)};
 }
 
+// One a rank, as many as MPI has: alike where it has one.
+Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
+  Result<verifier::Counts> counts = verifier::read_counts(text);
+  if (!counts.ok()) return counts;
+  const auto wrong = [&](const std::string& what) {
+    return Error{fmt::format("--counts: '{}' {}", text, what)};
+  };
+  if (counts->size() != workload.groups.size())
+    return wrong(fmt::format("is for {} groups, and there are {}; give one list a group",
+                             counts->size(), workload.groups.size()));
+  for (size_t group = 0; group < counts->size(); ++group) {
+    const std::vector<int64_t>& all = (*counts)[group];
+    const int64_t ranks = workload.groups[group].ranks();
+    if (static_cast<int64_t>(all.size()) != ranks)
+      return wrong(fmt::format("has {} counts for {} ranks; give each one", all.size(), ranks));
+    for (const int64_t count : all)
+      if (count < 0 || count > INT32_MAX)
+        return wrong(fmt::format("has {}; counts are bytes from 0 to {}", count, INT32_MAX));
+      else if (has_one_count(workload.collective) && count != (*counts)[0][0])
+        return wrong(fmt::format("has {} and {}; of {} all ranks have one count", (*counts)[0][0],
+                                 count, in_words(workload.collective)));
+  }
+  return counts;
+}
+
+// --bytes are among what calibrate prints: they may be given where they say nothing.
+Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
+  const std::string name = in_words(workload.collective);
+  if (!bytes.empty()) {
+    const Result<int64_t> read = read_bytes(bytes);
+    if (!read.ok()) return read.error();
+    workload.bytes = *read;
+  }
+  if (workload.collective == Collective::kBarrier) {
+    if (counts.empty()) return true;
+    return Error{fmt::format("--counts: {} moves nothing; leave them out", name)};
+  }
+  if (workload.collective == Collective::kAlltoall && !counts.empty())
+    return Error{fmt::format(
+        "--counts: of {} the model has blocks of one length; give --bytes, their average", name)};
+  if (!counts.empty()) {
+    Result<verifier::Counts> all = read_counts(counts, workload);
+    if (!all.ok()) return all.error();
+    workload.counts = std::move(all).value();
+    return true;
+  }
+  if (!bytes.empty()) return true;
+  return Error{
+      fmt::format("give the bytes of a block, on the average, with --bytes{}",
+                  workload.collective == Collective::kAlltoall ? "" : ", or of all with --counts")};
+}
+
+std::string microseconds(int64_t nanoseconds) {
+  return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / 1000);
+}
+
 // With the traffic of the ranks that take longest.
-std::string row(const std::string& name, const std::vector<Traffic>& traffic,
-                const Workload& workload) {
+std::string row(const std::string& name, const Estimate& found, const Workload& workload) {
+  if (found.traffic.empty()) {
+    const Work& work = found.work;
+    return fmt::format("{}  {:>8} {:>8}  {:>11} {:>11}  {:>11}  {}\n", microseconds(found.time),
+                       work.between, work.inside, work.bytes_between, work.bytes_inside,
+                       work.bytes_copied, name);
+  }
   const auto time = [&](const Traffic& each) {
     return call_time(workload.machine, {each}, workload.bytes);
   };
   const Traffic& slowest =
-      *std::max_element(traffic.begin(), traffic.end(),
+      *std::max_element(found.traffic.begin(), found.traffic.end(),
                         [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
   const Load total = slowest.total();
-  return fmt::format("{:12.1f}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
-                     static_cast<double>(time(slowest)) / 1000, slowest.rounds_between(),
-                     slowest.rounds_inside(), total.between, total.inside, total.blocks_between,
-                     total.blocks_inside, total.copied, name);
+  return fmt::format("{}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
+                     microseconds(time(slowest)), slowest.rounds_between(), slowest.rounds_inside(),
+                     total.between, total.inside, total.blocks_between, total.blocks_inside,
+                     total.copied, name);
+}
+
+std::string heading(const Estimate& found) {
+  if (found.traffic.empty())
+    return fmt::format(
+        "{:>12}  {:>17}  {:>23}  {:>11}\n{:>12}  {:>8} {:>8}  {:>11} {:>11}  {:>11}\n", "time",
+        "messages a rank", "bytes a rank", "bytes", "us", "between", "inside", "between", "inside",
+        "copied");
+  return fmt::format(
+      "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  "
+      "{:>8}\n",
+      "time", "rounds", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside",
+      "between", "inside", "between", "inside", "copied");
 }
 
 }  // namespace
 
-Result<Workload> read_workload(const MachineArguments& arguments) {
-  const Result<int64_t> bytes = read_bytes(arguments.bytes);
-  if (!bytes.ok()) return bytes.error();
-  Workload workload{*bytes, {}};
+Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
+                               Collective collective, std::vector<Topology> groups) {
+  Workload workload{collective, std::move(groups)};
+  const Result<bool> lengths = read_lengths(arguments.bytes, counts, workload);
+  if (!lengths.ok()) return lengths.error();
   Machine& machine = workload.machine;
   std::string error = read_alpha("--alpha", arguments.alpha, machine.between.alpha_ns);
   if (error.empty()) error = read_beta("--beta", arguments.beta, machine.between.beta_ps);
@@ -77,34 +151,33 @@ Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std
   return true;
 }
 
+std::string workload_text(const Workload& workload) {
+  if (workload.collective == Collective::kBarrier) return "without blocks";
+  return workload.counts.empty() ? fmt::format("with blocks of {} bytes", workload.bytes)
+                                 : "with these counts";
+}
+
 Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload) {
-  if (schedule.program.collective != Collective::kAlltoall || schedule.program.groups != 1)
-    return Error{"--explain: the model is of all-to-alls on one communicator"};
-  const Result<Binding> binding = bind(schedule.program, schedule.job, {}, 0);
-  if (!binding.ok()) return binding.error();
-  const std::vector<Traffic> own = traffic(schedule.program, schedule.job, *binding);
+  const Result<Estimate> own = estimate(schedule.program, schedule.job, workload);
+  if (!own.ok()) return own.error();
   const Machine& machine = workload.machine;
   std::string text = fmt::format(
-      "blocks of {} bytes; a message takes {} ns and a byte {} ps between nodes, the next one {} "
+      "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} "
       "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
-      "{}\n\n"
-      "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n"
-      "{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}\n",
-      workload.bytes, machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
+      "{}\n\n{}",
+      workload_text(workload), machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
       machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
       machine.copy.beta_ps,
       machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
-      "time", "rounds", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside",
-      "between", "inside", "between", "inside", "copied");
+      heading(*own));
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
     name += ", " + parameter_text(schedule.program, schedule.job, i);
-  text += row(name + " (this file)", own, workload);
-  for (const Candidate& candidate :
-       best_candidates(schedule.job.groups[0], workload.bytes, machine, "", {}))
-    text += row(candidate_text(candidate), candidate.traffic, workload);
-  return text;
+  text += row(name + " (this file)", *own, workload);
+  for (const Candidate& candidate : best_candidates(workload, "", {}, true))
+    text += row(candidate_text(candidate), candidate, workload);
+  return text + fmt::format("{}  no schedule takes less\n", microseconds(least_time(workload)));
 }
 
 }  // namespace quadrille

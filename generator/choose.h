@@ -1,5 +1,5 @@
-// "auto" on the command line: the algorithm and the numbers that the model of generator/cost.h finds
-// best, and what it says of a schedule beside the others.
+// "auto" on the command line: the algorithm and the numbers that the model finds best, and what it says of a
+// schedule beside the others.
 #ifndef QUADRILLE_GENERATOR_CHOOSE_H_
 #define QUADRILLE_GENERATOR_CHOOSE_H_
 
@@ -22,13 +22,11 @@ struct MachineArguments {
 // --alpha and --beta, which have another use as well, and the others.
 void add_machine(CLI::App& command, MachineArguments& arguments);
 
-struct Workload {
-  int64_t bytes = 0;  // of a block, on the average
-  Machine machine;
-};
-
-// Errors name the flag.
-Result<Workload> read_workload(const MachineArguments& arguments);
+// What calls of that collective are to be, with --bytes or `counts` (of the flag --counts). Errors name the flag.
+Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
+                               Collective collective, std::vector<Topology> groups);
+// "with blocks of 512 bytes", of a call.
+std::string workload_text(const Workload& workload);
 // An error that names the first flag that was given though nothing asks for the model, and says why;
 // --alpha and --beta only where `all`, as block sizes use them too.
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);

@@ -219,15 +219,16 @@ bool chooses(const GenerateArguments& arguments) {
 }
 
 // The numbers that are not to be chosen: those given, and those of a given algorithm that are not auto.
-Result<Fixed> fixed_numbers(const GenerateArguments& arguments, int64_t ranks) {
+Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& workload) {
   Fixed fixed;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != Collective::kAlltoall || algorithm.groups != 1) continue;
+    if (algorithm.collective != workload.collective || algorithm.groups != groups_of(arguments))
+      continue;
     if (arguments.algorithm != kAuto && arguments.algorithm != algorithm.name) continue;
     for (const Number& number : algorithm.numbers) {
       const std::string& text = arguments.numbers.at(number.name);
       if (text == kAuto || (text.empty() && arguments.algorithm == kAuto)) continue;
-      const Result<int64_t> value = read_number(number, text, ranks);
+      const Result<int64_t> value = read_number(number, text, workload.groups[0].ranks());
       if (!value.ok()) return value.error();
       fixed[number.name] = *value;
     }
@@ -235,34 +236,50 @@ Result<Fixed> fixed_numbers(const GenerateArguments& arguments, int64_t ranks) {
   return fixed;
 }
 
-// The same with an algorithm and numbers in place of auto.
-Result<GenerateArguments> choose(GenerateArguments arguments) {
-  if (served_collective(arguments.collective) != Collective::kAlltoall)
-    return Error{"auto is for alltoall; name an algorithm and its numbers"};
-  if (groups_of(arguments) != 1)
-    return Error{"auto is for alltoall on one group; name an algorithm and its numbers"};
-  if (arguments.algorithm != kAuto) {
+// What the algorithm brings along is not given beside auto.
+Result<bool> refuse_choices(const GenerateArguments& arguments) {
+  if (arguments.algorithm != kAuto) return true;
+  const auto refused = [](const std::string& flag) {
+    return Error{fmt::format(
+        "--{}: give it with an algorithm's name; auto leaves options as they are", flag)};
+  };
+  for (const auto& [option, value] : arguments.choices)
+    if (!value.empty()) return refused(option);
+  if (!arguments.block_size.empty()) return refused("block-size");
+  return true;
+}
+
+// What calls auto chooses for.
+Result<Workload> read_purpose(const GenerateArguments& arguments) {
+  const auto collective = served_collective(arguments.collective);
+  if (arguments.algorithm != kAuto || !collective ||
+      algorithm_names(*collective, groups_of(arguments)).empty()) {
     const Result<const Algorithm*> algorithm = find(arguments);
     if (!algorithm.ok()) return algorithm.error();
   }
-  for (const auto& [option, value] : arguments.choices)
-    if (arguments.algorithm == kAuto && !value.empty())
-      return Error{
-          fmt::format("--{}: give it with an algorithm's name; auto leaves options as they "
-                      "are",
-                      option)};
-  const Result<std::vector<Topology>> groups = read_groups(arguments);
+  const Result<bool> choices = refuse_choices(arguments);
+  if (!choices.ok()) return choices.error();
+  if (arguments.ordered && !reduces(*collective))
+    return Error{
+        fmt::format("--ordered: {} combines nothing; leave it out", in_words(*collective))};
+  Result<std::vector<Topology>> groups = read_groups(arguments);
   if (!groups.ok()) return groups.error();
   if (groups->empty())
     return Error{"--nodes any: auto chooses for given nodes; name an algorithm and its numbers"};
-  const Topology& topology = (*groups)[0];
-  const Result<Workload> workload = read_workload(arguments.machine);
+  Result<Workload> workload =
+      read_workload(arguments.machine, arguments.counts, *collective, std::move(groups).value());
+  if (workload.ok()) workload->ordered = arguments.ordered;
+  return workload;
+}
+
+// The same with an algorithm and numbers in place of auto, and the model by which it chooses block sizes.
+Result<GenerateArguments> choose(GenerateArguments arguments) {
+  const Result<Workload> workload = read_purpose(arguments);
   if (!workload.ok()) return workload.error();
-  const Result<Fixed> fixed = fixed_numbers(arguments, topology.ranks());
+  const Result<Fixed> fixed = fixed_numbers(arguments, *workload);
   if (!fixed.ok()) return fixed.error();
   const std::vector<Candidate> candidates =
-      best_candidates(topology, workload->bytes, workload->machine,
-                      arguments.algorithm == kAuto ? "" : arguments.algorithm, *fixed);
+      best_candidates(*workload, arguments.algorithm == kAuto ? "" : arguments.algorithm, *fixed);
   if (candidates.empty())
     return Error{
         "--algorithm: none serves these nodes with the numbers given; `list` says what each "
@@ -272,9 +289,14 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
   for (size_t i = 0; i < best.numbers.size(); ++i)
     arguments.numbers[best.algorithm->numbers[i].name] = std::to_string(best.numbers[i]);
   arguments.machine = {};
+  if (chooses_block_size(make_program(*best.algorithm, all_choices(*best.algorithm)[0]))) {
+    const LinearModel model = block_model(*workload);
+    arguments.machine.alpha = fmt::format("{}ns", model.alpha_ns);
+    arguments.machine.beta = fmt::format("{}ps", model.beta_ps);
+  }
   arguments.chosen =
-      fmt::format("chosen: {}; by the model a call with blocks of {} bytes takes {:.1f} us\n",
-                  candidate_text(best), workload->bytes, static_cast<double>(best.time) / 1000);
+      fmt::format("chosen: {}; by the model a call {} takes {:.1f} us\n", candidate_text(best),
+                  workload_text(*workload), static_cast<double>(best.time) / 1000);
   return arguments;
 }
 
@@ -345,8 +367,11 @@ int generate(const GenerateArguments& arguments) {
     const Result<GenerateArguments> chosen = choose(arguments);
     return chosen.ok() ? generate_as_told(*chosen) : bad_input("generate", chosen.error().message);
   }
-  const Result<bool> nothing = refuse_model(
-      arguments.machine, false, "nothing is chosen by it; give --algorithm auto or --radix auto");
+  constexpr const char* kNothing = "nothing is chosen by it; give --algorithm auto or --radix auto";
+  if (!arguments.counts.empty() || arguments.ordered)
+    return bad_input("generate",
+                     fmt::format("--{}: {}", arguments.ordered ? "ordered" : "counts", kNothing));
+  const Result<bool> nothing = refuse_model(arguments.machine, false, kNothing);
   if (!nothing.ok()) return bad_input("generate", nothing.error().message);
   return arguments.program.empty() ? generate_as_told(arguments) : generate_from_text(arguments);
 }

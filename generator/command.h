@@ -29,7 +29,9 @@ struct GenerateArguments {
   std::vector<std::string> parameters;         // "NAME=VALUE", of a program in a text
   std::string block_size;
   MachineArguments machine;
-  std::string chosen;  // what was found for auto, and why
+  std::string counts;    // of the call that auto chooses for
+  bool ordered = false;  // for auto: keeps the order of ranks
+  std::string chosen;    // what was found for auto, and why
 };
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);

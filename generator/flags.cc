@@ -14,7 +14,10 @@ void add_machine(CLI::App& command, MachineArguments& arguments) {
     command.add_option(flag, into, help)->type_name(type);
   };
   const Machine common;
-  add("--bytes", arguments.bytes, "BYTES", "of a block, on the average: what auto chooses for");
+  add("--bytes", arguments.bytes, "BYTES",
+      "of a block, on the average: what auto chooses for. What a rank contributes, or gets by "
+      "itself: in an "
+      "all-to-all to or from each other rank, in a reduction the whole vector");
   add("--alpha", arguments.alpha, "TIME",
       fmt::format("what a message takes, between nodes, in the models of auto and of block sizes: "
                   "30us; nanoseconds where there is no unit (default {}ns; --block-size model "
@@ -69,6 +72,13 @@ void add_options(CLI::App& command, GenerateArguments& arguments) {
                   fmt::format("of blocked algorithms: {}", kBlockSizeHelp))
       ->type_name("min|BYTES|model|auto");
   add_machine(command, arguments.machine);
+  command
+      .add_option("--counts", arguments.counts,
+                  "for auto, in place of --bytes: the bytes of each rank, 3000,0,5000 or 4x512; of "
+                  "two groups 3000,0/4x512")
+      ->type_name("LIST");
+  command.add_flag("--ordered", arguments.ordered,
+                   "for auto: leave out what wants a reduction's operator to commute");
 }
 
 void add_node_options(CLI::App& command, GenerateArguments& arguments) {
@@ -105,8 +115,7 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments) {
       if (const std::string some = algorithm_names(collective, groups); !some.empty())
         names += fmt::format("{}for {}: {}", names.empty() ? "" : "; ",
                              purpose_of(collective, groups), some);
-  command->add_option("--algorithm", arguments.algorithm, names + "; or auto, for alltoall")
-      ->type_name("NAME");
+  command->add_option("--algorithm", arguments.algorithm, names + "; or auto")->type_name("NAME");
   command
       ->add_option("--program", arguments.program,
                    "instead of an algorithm, a program of yours: a text as `show` prints it")

@@ -117,7 +117,9 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   if (serves_any_nodes(schedule->job) && !is_text)
     return verifier::wants_nodes(arguments.file, *schedule);
   if (arguments.explain) {
-    const Result<Workload> workload = read_workload(arguments.machine);
+    const Result<Workload> workload =
+        read_workload(arguments.machine, arguments.call.counts, schedule->program.collective,
+                      schedule->job.groups);
     if (!workload.ok()) return workload.error();
     return explain(*schedule, *workload);
   }

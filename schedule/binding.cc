@@ -296,6 +296,15 @@ bool uses_counts(const Program& program) {
   return has_table(program, TableKind::kCounts, TableKind::kRemoteCounts);
 }
 
+bool has_overlapping_steps(const Program& program) {
+  bool overlapping = false;
+  for_each_statement(program.body, [&](const Statement& statement) {
+    const auto* step = std::get_if<Step>(&statement.kind);
+    overlapping |= step && step->after;
+  });
+  return overlapping;
+}
+
 Call plain_call(const Program& program, const Job& job) {
   Call call;
   if (uses_counts(program))

@@ -71,6 +71,9 @@ bool uses_nodes(const Program& program);
 // True where it depends on the counts of the call.
 bool uses_counts(const Program& program);
 
+// Whether some step may start before the one before it is complete.
+bool has_overlapping_steps(const Program& program);
+
 // The least call that a program can be bound with: counts of 1 where it needs them, 1 for every
 // parameter that is given at the call. For what does not depend on them.
 Call plain_call(const Program& program, const Job& job);

@@ -31,7 +31,7 @@ bool read_counts_item(const std::string& item, std::vector<int64_t>& counts) {
   return true;
 }
 
-Result<std::vector<int64_t>> read_counts(const std::string& text) {
+Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   std::vector<int64_t> counts;
   for (size_t start = 0; start <= text.size();) {
     const size_t end = std::min(text.find(',', start), text.size());
@@ -139,11 +139,19 @@ Error wants_nodes(const std::string& file, const Schedule& schedule) {
                            schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
 }
 
-namespace {
+Result<Counts> read_counts(const std::string& text) {
+  Counts counts;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find('/', start), text.size());
+    Result<std::vector<int64_t>> of_group = read_counts_of_a_group(text.substr(start, end - start));
+    if (!of_group.ok()) return of_group.error();
+    counts.push_back(std::move(of_group).value());
+    start = end + 1;
+  }
+  return counts;
+}
 
-// A call with these counts; its parameters are those that are given, or chosen.
-Result<Call> call_with(std::vector<std::vector<int64_t>> counts, const CallArguments& arguments,
-                       const Schedule& schedule) {
+Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule) {
   Call call{std::move(counts), {}, arguments.root.value_or(0)};
   const std::vector<Parameter>& parameters = schedule.program.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -154,6 +162,8 @@ Result<Call> call_with(std::vector<std::vector<int64_t>> counts, const CallArgum
   }
   return call;
 }
+
+namespace {
 
 // The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times as long as the
 // least: a pipeline has few blocks then, also where each is as long as that.
@@ -174,13 +184,11 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
     return Error{fmt::format("--root: {} has no root; leave it out", collective)};
   if (!arguments.counts.empty() && program.collective == Collective::kBarrier)
     return Error{fmt::format("--counts: {} moves nothing; leave them out", collective)};
-  std::vector<std::vector<int64_t>> all_counts;
-  for (size_t start = 0; !arguments.counts.empty() && start <= arguments.counts.size();) {
-    const size_t end = std::min(arguments.counts.find('/', start), arguments.counts.size());
-    Result<std::vector<int64_t>> counts = read_counts(arguments.counts.substr(start, end - start));
+  Counts all_counts;
+  if (!arguments.counts.empty()) {
+    Result<Counts> counts = read_counts(arguments.counts);
     if (!counts.ok()) return counts.error();
-    all_counts.push_back(std::move(counts).value());
-    start = end + 1;
+    all_counts = std::move(counts).value();
   }
   if (static_cast<int>(all_counts.size()) > program.groups)
     return Error{fmt::format(
@@ -221,8 +229,6 @@ bool names_parts_of_blocks(const Program& program) {
   });
   return found;
 }
-
-using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 
 std::vector<Counts> standard_counts(const Schedule& schedule) {
   const bool one = has_one_count(schedule.program.collective);

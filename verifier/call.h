@@ -26,6 +26,13 @@ struct CallArguments {
 
 void add_call(CLI::App& command, CallArguments& arguments);
 
+using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
+
+// "3,0,5", of two groups "3,0/4"; errors begin with --counts.
+Result<Counts> read_counts(const std::string& text);
+// A call with these counts; its parameters are those that are given, or chosen.
+Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule);
+
 // The schedule on the nodes that were given; as it is where none were.
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "schedule/traverse.h"
 #include "verifier/violations.h"
 
 namespace quadrille::verifier {
@@ -29,15 +28,6 @@ std::string Processes::name(int process) const {
   const Place& place = places_[process];
   return place.intercommunicator() ? fmt::format("rank {} of group {}", place.rank, place.group)
                                    : fmt::format("rank {}", place.rank);
-}
-
-bool has_overlapping_steps(const Program& program) {
-  bool overlapping = false;
-  for_each_statement(program.body, [&](const Statement& statement) {
-    const auto* step = std::get_if<Step>(&statement.kind);
-    overlapping |= step && step->after;
-  });
-  return overlapping;
 }
 
 void Findings::add(Property property, std::optional<int64_t> key, const std::vector<int>& processes,

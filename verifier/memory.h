@@ -34,9 +34,6 @@ class Processes {
   int64_t first_of_second_;
 };
 
-// Whether some step may start before the one before it is complete.
-bool has_overlapping_steps(const Program& program);
-
 // The first violation, and nothing after it.
 class Findings {
  public:

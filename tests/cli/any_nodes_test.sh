@@ -104,8 +104,6 @@ refuses '--algorithm: xor for alltoall is for one group; leave out --remote-node
   generate xor --nodes 3 --remote-nodes 2 --out x.qs
 refuses "--algorithm: 'factory' is not known for alltoall between groups; choose one of direct, factor" \
   generate factory --nodes 3 --remote-nodes 2 --out x.qs
-refuses 'auto is for alltoall on one group; name an algorithm and its numbers' \
-  generate auto --nodes 3 --remote-nodes 2 --bytes 8 --out x.qs
 
 # What is required.
 expect 0 generate xor --nodes any --out xor.qs

@@ -115,7 +115,7 @@ explains() { # PROGRAM COMMAND WORDS...
 }
 explains "$generator" '' generate list show emit proofs 'Exit codes: 0 done, 2 bad input'
 explains "$generator" generate COLLECTIVE --algorithm hierarchical-circle --nodes --slurm --hostfile \
-  --out --self-loops --intra --pacing 'default free' 'Example: '
+  --out --self-loops --intra --pacing 'default free' --bytes --counts --ordered 'Example: '
 explains "$generator" show --format --steps --out 'text,steps,svg' 'Example: '
 explains "$generator" emit --out 'Example: '
 explains "$generator" proofs --out

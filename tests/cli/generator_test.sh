@@ -335,13 +335,8 @@ refuses '--radix: factor has no such option' \
   generate factor --nodes 4 --bytes 4 --radix auto --out x.qs
 refuses "--radix: '5' is not a number from 2 to 4, for 4 ranks" \
   generate auto --nodes 4 --bytes 4 --radix 5 --out x.qs
-refuses 'auto is for alltoall; name an algorithm and its numbers' \
-  allgather auto --nodes 4 --bytes 4 --out x.qs
 refuses 'none serves these nodes with the numbers given' \
   generate xor --nodes 3 --bytes 4 --block_count auto --out x.qs
-expect 0 allgather bruck --nodes 4 --out gather.qs
-refuses '--explain: the model is of all-to-alls on one communicator' \
-  "$generator" show gather.qs --explain --bytes 4
 refuses '--block_count: tuna has no such option' generate tuna --nodes 9 --block_count 2 --out x.qs
 refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
 refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \

@@ -31,6 +31,11 @@ expect <said
 "$here/$verifier" prove hierarchical-factor | timeless >said
 [ "$(wc -l <said)" -ge 2 ]
 expect <said
+"$here/$generator" generate allreduce --algorithm auto --nodes 4x4 --bytes 1000000 --out sum.qs >said
+expect <said
+"$here/$generator" show sum.qs --explain --bytes 1000000 | grep . >said
+[ "$(wc -l <said)" -ge 7 ]
+expect <said
 "$here/$generator" generate allgather --algorithm blocked-ring-nodes --nodes 1,2,3 --block-size 1000 \
   --out gather.qs >said
 expect <said

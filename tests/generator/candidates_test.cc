@@ -22,6 +22,14 @@ std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64
   return traffic(program, job, bind(program, job, {}, 0).value());
 }
 
+// All-to-alls of one group.
+std::vector<Candidate> best_candidates(const Topology& topology, int64_t bytes,
+                                       const Machine& machine, const std::string& name,
+                                       const Fixed& fixed) {
+  return quadrille::best_candidates({Collective::kAlltoall, {topology}, bytes, {}, machine}, name,
+                                    fixed);
+}
+
 constexpr int64_t kAllAtOnce = 1 << 20;  // as a block_count
 
 // What an algorithm does with each radix.
@@ -95,7 +103,8 @@ TEST(Choice, IsOfAGreaterRadixForLargerBlocks) {
 
 TEST(Choice, SendsSmallBlocksInFewMessagesAndLargeOnesStraight) {
   const Topology topology = topology_of({8, 8, 4, 12});
-  for (const Traffic& each : best_candidates(topology, 16, {}, "", {})[0].traffic)
+  const std::vector<Candidate> short_ones = best_candidates(topology, 16, {}, "", {});
+  for (const Traffic& each : short_ones[0].traffic)
     EXPECT_LT(each.total().between + each.total().inside, 31);
   EXPECT_EQ(best_candidates(topology, 1 << 20, {}, "", {})[0].algorithm->name, "factor");
 }
@@ -135,6 +144,98 @@ TEST(Choice, KeepsToWhatIsFixedAndToWhatServesTheNodes) {
   for (const Candidate& candidate : best_candidates(topology_of({3}), 64, {}, "", {}))
     EXPECT_TRUE(candidate.algorithm->name != "xor" && candidate.algorithm->name != "factor-even");
   EXPECT_TRUE(best_candidates(topology_of({3}), 64, {}, "xor", {}).empty());
+}
+
+// Nodes of the first group, and of the second if there is one.
+Workload workload_of(Collective collective, const std::vector<int64_t>& first,
+                     const std::vector<int64_t>& second, int64_t bytes) {
+  Workload workload{collective, {topology_of(first)}, bytes};
+  if (!second.empty()) workload.groups.push_back(topology_of(second));
+  return workload;
+}
+
+std::string chosen(const Workload& workload) {
+  const std::vector<Candidate> best = best_candidates(workload, "", {});
+  return best.empty() ? "nothing" : best[0].algorithm->name;
+}
+
+TEST(Choice, IsMadeForEveryCollective) {
+  for (int i = 0; i < kCollectiveCount; ++i) {
+    const auto collective = static_cast<Collective>(i);
+    for (const std::vector<int64_t>& second : {std::vector<int64_t>{}, {2, 1}}) {
+      if (!second.empty() && !exists_between_groups(collective)) continue;
+      for (const int64_t bytes : {1, 1000, 1000000}) {
+        const Workload workload = workload_of(collective, {3, 2}, second, bytes);
+        const std::vector<Candidate> all = best_candidates(workload, "", {}, true);
+        ASSERT_FALSE(all.empty()) << name_of(collective);
+        for (const Candidate& candidate : all)
+          EXPECT_GE(candidate.time, least_time(workload)) << candidate_text(candidate);
+        // What is given up early is not the best.
+        EXPECT_EQ(chosen(workload), all[0].algorithm->name) << name_of(collective);
+      }
+    }
+  }
+}
+
+TEST(Choice, IsOfFewMessagesForShortOnesAndOfFewBytesForLongOnes) {
+  const auto on_16_nodes = [](Collective collective, int64_t bytes) {
+    return chosen(workload_of(collective, std::vector<int64_t>(16, 1), {}, bytes));
+  };
+  EXPECT_EQ(on_16_nodes(Collective::kAllreduce, 8), "doubling");
+  EXPECT_EQ(on_16_nodes(Collective::kAllreduce, 1 << 24), "ring");
+  EXPECT_EQ(on_16_nodes(Collective::kBroadcast, 8), "binomial");
+  EXPECT_EQ(on_16_nodes(Collective::kBroadcast, 1 << 24), "pipeline");
+  const auto between = [](Collective collective, int64_t bytes) {
+    const std::vector<int64_t> ones(16, 1);
+    return chosen(workload_of(collective, ones, ones, bytes));
+  };
+  EXPECT_EQ(between(Collective::kAllgather, 8), "subgroup-bruck");
+  EXPECT_EQ(between(Collective::kAllgather, 1 << 24), "segment-map-v");
+  EXPECT_EQ(between(Collective::kReduce, 8), "leader");
+  EXPECT_EQ(between(Collective::kReduce, 1 << 24), "segments");
+}
+
+TEST(Choice, IsOfWhatServesAllCountsAndKeepsTheOrderWhereThatIsWanted) {
+  const std::vector<int64_t> ones(4, 1);
+  for (const Candidate& candidate :
+       best_candidates(workload_of(Collective::kAllgather, ones, ones, 1000), "", {}, true))
+    EXPECT_NE(candidate.algorithm->name, "segment-map");
+  Workload uneven = workload_of(Collective::kReduceScatter, ones, {}, 0);
+  uneven.counts = {{1 << 24, 0, 0, 0}};
+  EXPECT_EQ(chosen(uneven), "blocked-ring");
+  uneven.ordered = true;
+  EXPECT_NE(chosen(uneven), "blocked-ring");
+  for (const Candidate& candidate : best_candidates(uneven, "", {}, true))
+    EXPECT_FALSE(candidate.commutative);
+}
+
+// Where ranks do alike and no two send to one at a time, the two models say the same.
+TEST(Estimates, OfAnAllToAllAreTheSameFromAFewRanksAndFromAll) {
+  Machine machine;
+  machine.copy = {0, 0};
+  for (const std::string name : {"xor", "pairwise", "spread-out"})
+    for (const PortScope port : {PortScope::kNode, PortScope::kRank}) {
+      machine.port = port;
+      const Program program = make_program(algorithm(name), all_choices(algorithm(name))[0]);
+      const Job job = job_of(std::vector<int64_t>(8, 1));
+      const std::vector<Binding> bindings = {bind(program, job, {}, 0).value()};
+      EXPECT_EQ(call_timing(program, job, {}, bindings, 1000, machine)->time,
+                call_time(machine, traffic(program, job, bindings[0]), 1000))
+          << name;
+    }
+}
+
+TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
+  const Machine machine{{2000, 100}, {500, 50}, {50, 50}, 0, 0, PortScope::kNode};
+  Workload workload = workload_of(Collective::kGather, {2, 4}, {}, 1000);
+  workload.machine = machine;
+  EXPECT_EQ(least_time(workload), 2000 + 4 * 100);  // to the node of rank 0
+  workload.machine.port = PortScope::kRank;
+  EXPECT_EQ(least_time(workload), 500 + 5 * 50);
+  workload.groups = {topology_of({6})};
+  EXPECT_EQ(least_time(workload), 500 + 5 * 50);
+  workload.groups = {topology_of({1})};
+  EXPECT_EQ(least_time(workload), 0);
 }
 
 }  // namespace

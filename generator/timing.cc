@@ -1,0 +1,276 @@
+// All ranks go on together, key by key: the steps of a key are begun at all of its ranks before any of them is done, so
+// that a message is sent before it is awaited. Tested by tests/generator/timing_test.cc.
+#include "generator/timing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "schedule/walk.h"
+
+namespace quadrille {
+namespace {
+
+using Time = __int128;  // picoseconds
+constexpr Time kNanosecond = 1000;
+// Steps of a rank whose ends are remembered at least, where any waits for others than the one before. What waits for
+// one that is forgotten is taken not to have to.
+constexpr size_t kRemembered = 256;
+
+struct Done {
+  int64_t key;
+  Time at;  // of all steps up to that one
+};
+
+struct Port {
+  Time out = 0, in = 0;  // when it is free again
+};
+
+struct Process {
+  int64_t group = 0, rank = 0;
+  size_t node = 0;  // of all groups
+  Walker walker = {};
+  int64_t* registers = nullptr;
+  Pause pause = Pause::kEnd;
+  Time begun = 0;              // the last step
+  Time left = 0, arrived = 0;  // its messages
+  Time taking = 0;             // what it does with what has arrived
+  Time done = 0;               // all steps so far
+  std::vector<Done> steps = {};
+  Port port = {};
+  Work sent = {}, received = {};
+};
+
+void take_greater(Work& into, const Work& from) {
+  for (const auto each : {&Work::between, &Work::inside, &Work::bytes_between, &Work::bytes_inside,
+                          &Work::bytes_copied})
+    into.*each = std::max(into.*each, from.*each);
+}
+
+// The sink of all walks, of one process after another.
+class Execution {
+ public:
+  Execution(const Program& program, const Job& job, const Call& call,
+            const std::vector<Binding>& bindings, int64_t bytes, const Machine& machine)
+      : program_(program),
+        call_(call),
+        bindings_(bindings),
+        machine_(machine),
+        code_(Code::compile(program).value()),
+        overlapping_(has_overlapping_steps(program)),
+        average_(bytes) {
+    int64_t sum = 0, ranks = 0;
+    for (const std::vector<int64_t>& counts : call.counts) {
+      ranks += static_cast<int64_t>(counts.size());
+      for (const int64_t count : counts) sum += count;
+    }
+    if (ranks > 0) average_ = sum / ranks;
+    for (size_t group = 0; group < job.groups.size(); ++group) {
+      first_of_group_.push_back(processes_.size());
+      int64_t rank = 0;
+      for (const int64_t size : job.groups[group].sizes()) {
+        for (int64_t i = 0; i < size; ++i)
+          processes_.push_back({static_cast<int64_t>(group), rank++, ports_.size()});
+        ports_.emplace_back();
+        memories_.push_back(0);
+      }
+    }
+    registers_.resize(processes_.size() * code_.registers());
+  }
+
+  Result<Timing> run(int64_t longest) {
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      Process& process = processes_[i];
+      process.registers = registers_.data() + i * code_.registers();
+      code_.start(bindings_[process.group], process.rank, process.walker, process.registers);
+      go_on(process);
+      until_step(process);
+    }
+    while (!waiting_.empty()) {
+      const auto node = waiting_.extract(waiting_.begin());
+      for (Process* process : node.mapped()) process->left = process->arrived = process->taking = 0;
+      for (Process* process : node.mapped()) begin(*process);
+      for (Process* process : node.mapped()) finish(*process);
+      if (!wrong_.empty()) return Error{wrong_};
+      if (longest < INT64_MAX && end_ / kNanosecond > longest)
+        return Error{fmt::format("a call takes more than {} ns", longest)};
+    }
+    if (!wrong_.empty()) return Error{wrong_};
+    Timing timing{static_cast<int64_t>(std::min<Time>(end_ / kNanosecond, INT64_MAX)), {}};
+    for (const Process& process : processes_) {
+      take_greater(timing.most, process.sent);
+      take_greater(timing.most, process.received);
+    }
+    return timing;
+  }
+
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    message(head);
+    piece({buffer, block, false, 0, 0});
+    message_end();
+  }
+  void message(const MessageHead& head) {
+    head_ = head;
+    pieces_ = bytes_ = 0;
+  }
+  void piece(const PieceValue& piece) {
+    ++pieces_;
+    bytes_ += length(piece);
+  }
+  void message_end() {
+    if (pieces_ > 0 && bytes_ == 0) return;  // empty pieces vanish
+    const bool receives = head_.direction == Direction::kReceive;
+    const Time work = pieces_ > 1 || head_.combine ? copies(pieces_, bytes_) : 0;
+    if (receives)
+      now_->taking += work;
+    else
+      send(work);
+  }
+  void copy(const PieceValue& from, const PieceValue& to) {
+    const bool is_one = program_.collective == Collective::kBroadcast &&  // MPI has one buffer
+                        from.buffer == Buffer::kSend && to.buffer == Buffer::kReceive;
+    if (!is_one) now_->begun += copies(1, length(from));
+  }
+  void reduce(Side, const PieceValue& from, const PieceValue&) {
+    now_->begun += copies(1, length(from));
+  }
+
+ private:
+  void go_on(Process& process) {
+    now_ = &process;
+    process.pause = code_.run<PauseAtOutside>(bindings_[process.group], process.walker,
+                                              process.registers, *this);
+    if (process.pause == Pause::kUndefined)
+      wrong_ = fmt::format("rank {} meets {}", process.rank, describe(process.walker.why));
+  }
+
+  // Past what stands outside steps, which waits for all before it.
+  void until_step(Process& process) {
+    while (process.pause == Pause::kOutside) {
+      process.begun = std::max(process.begun, process.done);
+      go_on(process);
+    }
+    process.done = std::max(process.done, process.begun);
+    end_ = std::max(end_, process.done);
+    if (process.pause == Pause::kStep) waiting_[process.walker.key].push_back(&process);
+  }
+
+  void begin(Process& process) {
+    const Walker& walker = process.walker;
+    key_ = walker.key;
+    process.begun = std::max(process.begun,
+                             walker.has_after ? done_up_to(process, walker.after) : process.done);
+    process.left = process.begun;
+    go_on(process);
+  }
+
+  static Time done_up_to(const Process& process, int64_t key) {
+    const auto behind =
+        std::upper_bound(process.steps.begin(), process.steps.end(), key,
+                         [](int64_t wanted, const Done& step) { return wanted < step.key; });
+    return behind == process.steps.begin() ? 0 : std::prev(behind)->at;
+  }
+
+  void finish(Process& process) {
+    const Time there = process.arrived + process.taking;
+    process.done = std::max({process.done, process.begun, process.left, there});
+    if (overlapping_) remember(process);
+    until_step(process);
+  }
+
+  void remember(Process& process) const {
+    std::vector<Done>& steps = process.steps;
+    steps.push_back({key_, process.done});
+    if (steps.size() == 2 * kRemembered) steps.erase(steps.begin(), steps.begin() + kRemembered);
+  }
+
+  void send(Time work) {
+    Process& from = *now_;
+    const Place& place = bindings_[from.group].place;
+    if (head_.peer < 0 || head_.peer >= (head_.remote ? place.remote_ranks : place.ranks)) {
+      wrong_ = fmt::format("rank {} sends to rank {}, which there is not", from.rank, head_.peer);
+      return;
+    }
+    const size_t group = head_.remote ? 1 - from.group : from.group;
+    Process& to = processes_[first_of_group_[group] + head_.peer];
+    const bool inside = from.node == to.node;
+    const LinearModel& model = inside ? machine_.inside : machine_.between;
+    const Time busy = kNanosecond * (inside ? machine_.gap_inside_ns : machine_.gap_ns) +
+                      Time{bytes_} * model.beta_ps;
+    const bool shared = machine_.port == PortScope::kNode;
+    from.begun += work;
+    Time arrived = 0;
+    if (inside && shared) {
+      Time& memory = memories_[from.node];
+      memory = std::max(memory, from.begun) + busy;
+      from.left = std::max(from.left, memory);
+      arrived = memory + kNanosecond * model.alpha_ns;
+    } else {
+      Time& out = (shared ? ports_[from.node] : from.port).out;
+      Time& in = (shared ? ports_[to.node] : to.port).in;
+      const Time starts = std::max(out, from.begun);
+      out = starts + busy;
+      from.left = std::max(from.left, out);
+      in = std::max(in, starts + kNanosecond * model.alpha_ns) + busy;
+      arrived = in;
+    }
+    to.arrived = std::max(to.arrived, arrived);
+    for (Work* each : {&from.sent, &to.received}) {
+      each->*(inside ? &Work::inside : &Work::between) += 1;
+      each->*(inside ? &Work::bytes_inside : &Work::bytes_between) += bytes_;
+    }
+  }
+
+  // Of so many pieces.
+  Time copies(int64_t pieces, int64_t bytes) {
+    now_->sent.bytes_copied += bytes;
+    return pieces * kNanosecond * machine_.copy.alpha_ns + Time{bytes} * machine_.copy.beta_ps;
+  }
+
+  int64_t length(const PieceValue& piece) {
+    if (piece.ranged) return piece.high - piece.low;
+    if (piece.buffer == Buffer::kTemporary || call_.counts.empty()) return average_;
+    Place place = bindings_[now_->group].place;
+    place.rank = now_->rank;
+    const LengthSource source =
+        length_source(program_.collective, piece.buffer, place, Block{piece.block});
+    const std::vector<int64_t>& counts =
+        call_.counts[source.remote ? 1 - now_->group : now_->group];
+    if (source.index >= 0 && source.index < static_cast<int64_t>(counts.size()))
+      return counts[source.index];
+    wrong_ = fmt::format("rank {} names block {}, which there is not", now_->rank, piece.block);
+    return 0;
+  }
+
+  const Program& program_;
+  const Call& call_;
+  const std::vector<Binding>& bindings_;
+  const Machine& machine_;
+  const Code code_;
+  const bool overlapping_;
+  int64_t average_;  // bytes of a contribution
+  std::vector<Process> processes_;
+  std::vector<int64_t> registers_;
+  std::vector<size_t> first_of_group_;
+  std::vector<Port> ports_;                           // of nodes
+  std::vector<Time> memories_;                        // likewise: when they are free again
+  std::map<int64_t, std::vector<Process*>> waiting_;  // by the key of their next step
+  Time end_ = 0;
+  std::string wrong_;  // with the program
+
+  Process* now_ = nullptr;
+  int64_t key_ = 0;
+  MessageHead head_{};
+  int64_t pieces_ = 0, bytes_ = 0;
+};
+
+}  // namespace
+
+Result<Timing> call_timing(const Program& program, const Job& job, const Call& call,
+                           const std::vector<Binding>& bindings, int64_t bytes,
+                           const Machine& machine, int64_t longest) {
+  return Execution(program, job, call, bindings, bytes, machine).run(longest);
+}
+
+}  // namespace quadrille

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# What auto chooses for each collective, what else is said of one, and what no schedule takes less than.
+source "$(dirname "$0")/common.sh"
+
+auto() { "$generator" generate "$1" --algorithm auto "${@:2}"; }
+
+# ---- Every collective, in one group and between two
+
+for collective in alltoall allgather allgatherv broadcast gather gatherv scatter reduce allreduce reduce-scatter scan exscan; do
+  expect 0 auto $collective --nodes 4x2 --bytes 1000 --out chosen.qs
+  says '; by the model a call with blocks of 1000 bytes takes '
+  expect 0 "$verifier" check chosen.qs
+  says 'chosen.qs: verified'
+  expect 0 "$generator" show chosen.qs --explain --bytes 1000
+  says ' (this file)'
+  says '  no schedule takes less'
+done
+for collective in alltoall allgather broadcast gather scatter reduce allreduce reduce-scatter; do
+  expect 0 auto $collective --nodes 3,1 --remote-nodes 2,2,2 --bytes 1000 --out chosen.qs
+  says ' between groups on nodes 1,3 (4 ranks) and nodes 3x2 (6 ranks), '
+  expect 0 "$verifier" check chosen.qs
+  says 'chosen.qs: verified'
+  expect 0 "$generator" show chosen.qs --explain --bytes 1000
+  says '  no schedule takes less'
+done
+for remote in '' '--remote-nodes 2'; do
+  expect 0 auto barrier --nodes 4 $remote --out chosen.qs
+  says 'chosen: dissemination; by the model a call without blocks takes '
+  expect 0 "$generator" show chosen.qs --explain --bytes 8
+  says 'without blocks; a message takes '
+done
+
+# Short messages are sent seldom, long ones little of; what each algorithm takes is said, the best first.
+expect 0 auto allreduce --nodes 16x1 --bytes 8 --out chosen.qs
+says 'chosen: doubling; '
+expect 0 "$generator" show chosen.qs --explain --bytes 8 --alpha 1us --beta 1ns --gap 0 --copy 40ns --beta-copy 0
+# Four rounds of 1 us, 8 ns for the bytes and 40 ns to combine them; the first copy.
+says '         4.2         4        0           32           0           40  doubling (this file)'
+expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out chosen.qs
+! grep -q doubling .out || fail 'long messages as short ones'
+
+# Blocks of a pipeline are chosen at the call by the model that it was chosen by.
+expect 0 auto broadcast --nodes 8x1 --bytes 10000000 --alpha 30us --beta 400ps --out chosen.qs
+says 'chosen: pipeline; '
+expect 0 "$verifier" check chosen.qs --counts 8x10000000
+says 'B is chosen at the call: auto, alpha 30000 ns, beta 400 ps'
+expect 0 "$generator" emit chosen.qs --out made
+grep -qF 'generate broadcast --algorithm pipeline --alpha 30000ns --beta 400ps --nodes 8x1' made/chosen.h || fail 'another command'
+expect 0 auto broadcast --nodes 8 --bytes 10000000 --alpha-inside 3us --beta-inside 70ps --port rank --out chosen.qs
+expect 0 "$generator" show chosen.qs
+says 'alpha 3000 ns, beta 70 ps' # on one node nothing goes between nodes
+
+# Lengths that differ; operators that do not commute.
+expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
+says 'chosen: blocked-ring (for operators that commute); by the model a call with these counts takes '
+expect 0 "$generator" show chosen.qs --explain --counts 10000000,3x0
+says 'with these counts; a message takes '
+expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --ordered --out chosen.qs
+! grep -q commute .out || fail 'one that wants operators to commute'
+expect 0 auto allgather --nodes 2 --remote-nodes 3 --bytes 9 --counts 0,70/3x10 --out chosen.qs
+says 'with these counts'
+expect 0 "$generator" generate allgather --algorithm bruck --radix auto --nodes 16 --bytes 10 --out chosen.qs
+says 'chosen: bruck, radix = '
+
+# ---- What no schedule can do without
+
+expect 0 "$generator" generate allreduce --algorithm ring --nodes 4x1 --out ring.qs
+expect 0 "$verifier" check ring.qs --counts 4x1000
+says '  volume    at most 1500 elements enter a rank and 1500 leave one, with no schedule less than 1500 and 1500; 1500 and 1500 a node, with none less than 1500 and 1500'
+expect 0 "$generator" generate gather --algorithm binomial --nodes 3,5 --out tree.qs
+expect 0 "$verifier" check tree.qs --root 0
+says '  volume    at most 7 blocks enter a rank and 4 leave one, with no schedule less than 7 and 1; 5 and 5 a node, with none less than 5 and 5'
+expect 0 "$verifier" check ring.qs # the largest of four calls
+says '  volume    of counts 4x1048576'
+
+# ---- Pictures of two groups
+
+expect 0 "$generator" generate reduce --algorithm leader --nodes 2 --remote-nodes 1,2 --out sum.qs
+expect 0 "$generator" show sum.qs --format steps
+says "leader on nodes 2 and 1,2, primed, root 0"
+says "     1 |             || 2'=>0'      | 2'=>0'"
+expect 0 "$generator" show sum.qs --format svg --out sum.svg
+grep -q 'class="combine"' sum.svg || fail 'nothing is combined'
+
+# ---- What is refused
+
+refuses 'give the bytes of a block, on the average, with --bytes, or of all with --counts' \
+  auto allgather --nodes 4 --out x.qs
+refuses "--bytes: '0' is not a number of bytes from 1 to 2147483647" auto scan --nodes 4 --bytes 0 --out x.qs
+refuses '--counts: a barrier moves nothing; leave them out' auto barrier --nodes 4 --counts 4x1 --out x.qs
+refuses '--counts: of an all-to-all the model has blocks of one length; give --bytes, their average' \
+  auto alltoall --nodes 4 --counts 4x1 --out x.qs
+refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto gather --nodes 4 --counts 3x1 --out x.qs
+refuses "--counts: '4x1' is for 1 groups, and there are 2; give one list a group" \
+  auto gather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
+refuses "--counts: '4x1/3x1' has 3 counts for 4 ranks" \
+  auto gather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
+refuses "--counts: '3x1,-7' has -7; counts are bytes from 0 to 2147483647" \
+  auto gather --nodes 4 --counts 3x1,-7 --out x.qs
+refuses "--counts: '1,2' has 1 and 2; of a broadcast all ranks have one count" \
+  auto broadcast --nodes 2 --counts 1,2 --out x.qs
+refuses "--counts: '1,,2' is not a list of numbers like 3,0,5" auto gather --nodes 4 --counts 1,,2 --out x.qs
+refuses '--counts: nothing is chosen by it; give --algorithm auto or --radix auto' \
+  "$generator" generate gather --algorithm linear --nodes 4 --counts 4x1 --out x.qs
+refuses '--ordered: nothing is chosen by it; give --algorithm auto or --radix auto' \
+  "$generator" generate scan --algorithm doubling --nodes 4 --ordered --out x.qs
+refuses '--ordered: a gather combines nothing; leave it out' auto gather --nodes 4 --bytes 4 --ordered --out x.qs
+refuses "--block-size: give it with an algorithm's name; auto leaves options as they are" \
+  auto broadcast --nodes 4 --bytes 4 --block-size 10 --out x.qs
+refuses 'none is known for scan between groups' auto scan --nodes 4 --remote-nodes 3 --bytes 4 --out x.qs
+refuses "'gossip' is no collective that schedules are generated for" auto gossip --nodes 4 --bytes 4 --out x.qs
+refuses '--nodes any: auto chooses for given nodes' auto scan --nodes any --bytes 4 --out x.qs
+expect 0 "$generator" generate allgather --algorithm segment-map --nodes 2 --remote-nodes 2 --out equal.qs
+refuses 'segment-map requires ' "$generator" show equal.qs --explain --counts 1,2/3,4
+refuses 'give the bytes of a block' "$generator" show equal.qs --explain
+
+finish
