@@ -122,10 +122,10 @@ class Measuring:
         sampling.add_ratio(self.report, f"{name} | native / best of ours ({label})", winner, at_least)
         return label, winner
 
-    def chosen(self, name, library, nodes, collective, counts, auto, best, at_least):
+    def chosen(self, name, library, nodes, collective, counts, auto, best, at_least, *options):
         """What auto chose, with native calls of its own, in turn with the best of the sweep."""
         pairs = self.options.repetitions or PAIRS
-        ours, swept = self.sample(library, nodes, collective, counts, [auto, best], pairs)
+        ours, swept = self.sample(library, nodes, collective, counts, [auto, best], pairs, *options)
         sampling.add_ratio(self.report, f"{name} | native / auto ({ours.algorithm})", ours, at_least)
         ratio = paired.median(ours.ours) / paired.median(swept.ours)
         self.report.figure(f"{name} | auto / best of the sweep", ratio, n=pairs, at_most=MOST_OF_BEST)

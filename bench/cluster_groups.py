@@ -63,6 +63,34 @@ COLLECTIVES = (
 )
 
 
+def groups_of(hosts, first):
+    """Ranks on each node of each group, as the generator takes them; one group where `first` is none."""
+    groups, ranks = [[], []], 0
+    for host in hosts.split(","):
+        size = int(host.split(":")[1])
+        of_first = size if first is None else max(0, min(size, first - ranks))
+        for group, share in zip(groups, (of_first, size - of_first)):
+            if share:
+                group.append(share)
+        ranks += size
+    return [",".join(map(str, group)) for group in groups if group]
+
+
+def with_auto(m, name, library, hosts, collective, counts, files, at_least, trials, first=None):
+    """The best of ours, and what auto chooses: of this as much is asked. `counts`: one of all ranks, or one of each."""
+    options = ["--first-group", first] if first else []
+    each, lengths = [counts], []
+    if isinstance(counts, list):
+        each, counts = counts, as_text(counts)
+        lengths = ["--counts", counts]
+    label, _ = m.best(name, library, hosts, collective, counts, files, None, trials, *options)
+    costs = m.costs(library, hosts, max(1, sum(each) // len(each)))
+    nodes, *others = groups_of(hosts, first)
+    remote = ["--remote-nodes", *others] if others else []
+    auto = m.generator.file(collective.removesuffix("v"), "auto", nodes, *remote, *lengths, *costs), WINDOW
+    m.chosen(name, library, hosts, collective, counts, auto, files[label], at_least, *options)
+
+
 def long(m, candidates, library, name_of):
     """The collectives of Silva & Silva 1999, 1 KiB and 1 MiB."""
     for collective in ("allgather", "allreduce", "broadcast", "gather", "reduce", "scatter", "reduce-scatter"):
@@ -71,23 +99,24 @@ def long(m, candidates, library, name_of):
                 name = f"{collective} between groups, {first} + {second} ranks, {size >> 10} KiB, {name_of}"
                 if m.wanted(name):
                     files = candidates.files(collective, first)
-                    m.best(name, library, hosts, collective, size, files, 0.95, 2, "--first-group", first)
+                    with_auto(m, name, library, hosts, collective, size, files, 0.95, 2, first)
 
 
 def reductions(m, candidates, library, name_of):
     """Within one group."""
+    hosts = ",".join(f"n{i}:{size}" for i, size in enumerate(NODES))
     for collective in ("allreduce", "reduce-scatter"):
         for size in (1 << 10, 64 << 10, 4 << 20):
             name = f"{collective}, 16 ranks, {size >> 10} KiB, {name_of}"
             if m.wanted(name):
                 each = size if collective == "allreduce" else size // RANKS
-                m.best(name, library, NODES, collective, each, candidates.files(collective), 0.97, TRIALS)
+                with_auto(m, name, library, hosts, collective, each, candidates.files(collective), 0.97, TRIALS)
     for distribution in ("spike", "half", "linear"):
         name = f"reduce-scatter {distribution}, 16 ranks, 4096 KiB, {name_of}"
         if m.wanted(name):
             counts = [count // 8 * 8 for count in DISTRIBUTIONS[distribution](4 << 20, RANKS)]
             files = candidates.files("reduce-scatter")
-            m.best(name, library, NODES, "reduce-scatterv", as_text(counts), files, 1.2, TRIALS)
+            with_auto(m, name, library, hosts, "reduce-scatterv", counts, files, 1.2, TRIALS)
 
 
 def measure(m, program, libraries):

@@ -3,7 +3,7 @@ import os
 import tempfile
 import unittest
 
-from bench import callgrind, expected, google, machine, networks, sampling, smpi
+from bench import callgrind, cluster_groups, expected, google, machine, networks, sampling, smpi
 
 PRINTED = """schedule 0 blocked-ring 1234abcd 16
 schedule 1 bruck 5678abcd 4
@@ -120,6 +120,13 @@ class Networks(unittest.TestCase):
 class Blocks(unittest.TestCase):
     def test_an_empty_contribution_has_one(self):
         self.assertEqual(smpi.blocks([10, 0, 8], 4), 3 + 1 + 2)
+
+
+class Groups(unittest.TestCase):
+    def test_a_node_may_have_ranks_of_both(self):
+        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4", None), ["4,4"])
+        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4", 4), ["4", "4"])
+        self.assertEqual(cluster_groups.groups_of("n0:4,n1:4,n2:4", 9), ["4,4,1", "3"])
 
 
 if __name__ == "__main__":
