@@ -63,6 +63,10 @@ COLLECTIVES = (
 )
 
 
+def ranks_of(hosts):
+    return sum(int(host.split(":")[1]) for host in hosts.split(","))
+
+
 def groups_of(hosts, first):
     """Ranks on each node of each group, as the generator takes them; one group where `first` is none."""
     groups, ranks = [[], []], 0
@@ -84,7 +88,10 @@ def with_auto(m, name, library, hosts, collective, counts, files, at_least, tria
         each, counts = counts, as_text(counts)
         lengths = ["--counts", counts]
     label, _ = m.best(name, library, hosts, collective, counts, files, None, trials, *options)
-    costs = m.costs(library, hosts, max(1, sum(each) // len(each)))
+    size = sum(each) // len(each)
+    if first and collective == "reduce-scatter":  # both groups have the vector of all blocks of all ranks of the other
+        size = 2 * size * first * (ranks_of(hosts) - first) // ranks_of(hosts)
+    costs = m.costs(library, hosts, max(1, size))
     nodes, *others = groups_of(hosts, first)
     remote = ["--remote-nodes", *others] if others else []
     auto = m.generator.file(collective.removesuffix("v"), "auto", nodes, *remote, *lengths, *costs), WINDOW

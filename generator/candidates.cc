@@ -46,9 +46,16 @@ bool has_counts(Collective collective) {
 verifier::Counts counts_of(const Workload& workload) {
   if (!has_counts(workload.collective)) return {};
   if (!workload.counts.empty()) return workload.counts;
+  // Of a reduce-scatter between groups MPI has vectors of one length in both.
+  const bool divided =
+      workload.collective == Collective::kReduceScatter && workload.groups.size() == 2;
+  int64_t ranks = 0;
+  for (const Topology& topology : workload.groups) ranks += topology.ranks();
   verifier::Counts counts;
   for (const Topology& topology : workload.groups)
-    counts.emplace_back(topology.ranks(), workload.bytes);
+    counts.emplace_back(topology.ranks(), divided ? std::max<int64_t>(1, workload.bytes * ranks /
+                                                                             2 / topology.ranks())
+                                                  : workload.bytes);
   return counts;
 }
 
@@ -70,6 +77,64 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
   }
   const Result<Call> call = call_of(program, job, counts);
   return call.ok() && takes(program, job, *call);
+}
+
+// Between groups the root may be in either.
+bool has_two_directions(const Workload& workload) {
+  return workload.groups.size() == 2 && rooted(workload.collective);
+}
+Workload turned(Workload workload) {
+  std::swap(workload.groups[0], workload.groups[1]);
+  if (!workload.counts.empty()) std::swap(workload.counts[0], workload.counts[1]);
+  return workload;
+}
+
+Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
+                                   int64_t longest) {
+  Estimate found;
+  const Result<Call> call = call_of(program, job, counts_of(workload));
+  if (!call.ok()) return call.error();
+  std::vector<Binding> bindings;
+  for (int group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, *call, group);
+    if (!binding.ok()) return binding.error();
+    bindings.push_back(std::move(binding).value());
+  }
+  if (is_alike(workload)) {
+    found.traffic = traffic(program, job, bindings[0]);
+    found.time = call_time(workload.machine, found.traffic, workload.bytes);
+    return found;
+  }
+  const Result<Timing> timing =
+      call_timing(program, job, *call, bindings, workload.bytes, workload.machine, longest);
+  if (!timing.ok()) return timing.error();
+  found.time = timing->time;
+  found.work = timing->most;
+  return found;
+}
+
+// Of several nodes that share ports what passes the busiest one's counts; else what the busiest rank sends or receives.
+int64_t least_time_as_it_is(const Workload& workload) {
+  const Machine& machine = workload.machine;
+  const Call call{counts_of(workload), {}, 0};
+  const LeastVolume least(workload.collective, {workload.groups, {}}, call);
+  int64_t ranks = 0, nodes = 0;
+  for (const Topology& topology : workload.groups) {
+    ranks += topology.ranks();
+    nodes += topology.nodes();
+  }
+  const bool by_nodes = nodes > 1 && machine.port == PortScope::kNode;
+  const Volume volume = by_nodes ? least.of_a_node() : least.of_a_rank();
+  LinearModel model = by_nodes ? machine.between : machine.inside;
+  if (!by_nodes && nodes > 1)
+    model = {std::min(model.alpha_ns, machine.between.alpha_ns),
+             std::min(model.beta_ps, machine.between.beta_ps)};
+  if (ranks == 1) return 0;
+  const int64_t bytes =
+      std::max(volume.in, volume.out) * (has_counts(workload.collective) ? 1 : workload.bytes);
+  if (bytes == 0 && workload.collective != Collective::kBarrier) return 0;
+  const __int128 time = model.alpha_ns + static_cast<__int128>(bytes) * model.beta_ps / 1000;
+  return static_cast<int64_t>(std::min<__int128>(time, INT64_MAX));
 }
 
 class Search {
@@ -190,54 +255,23 @@ std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
 
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           int64_t longest) {
-  Estimate found;
-  const Result<Call> call = call_of(program, job, counts_of(workload));
-  if (!call.ok()) return call.error();
-  std::vector<Binding> bindings;
-  for (int group = 0; group < program.groups; ++group) {
-    Result<Binding> binding = bind(program, job, *call, group);
-    if (!binding.ok()) return binding.error();
-    bindings.push_back(std::move(binding).value());
-  }
-  if (is_alike(workload)) {
-    found.traffic = traffic(program, job, bindings[0]);
-    found.time = call_time(workload.machine, found.traffic, workload.bytes);
-    return found;
-  }
-  const Result<Timing> timing =
-      call_timing(program, job, *call, bindings, workload.bytes, workload.machine, longest);
-  if (!timing.ok()) return timing.error();
-  found.time = timing->time;
-  found.work = timing->most;
-  return found;
+  Result<Estimate> found = estimate_as_it_is(program, job, workload, longest);
+  if (!found.ok() || !has_two_directions(workload)) return found;
+  Job turned_job = job;
+  turned_job.groups = {job.groups[1], job.groups[0]};
+  Result<Estimate> turned_one = estimate_as_it_is(program, turned_job, turned(workload), longest);
+  return !turned_one.ok() || found->time < turned_one->time ? turned_one : found;
+}
+
+int64_t least_time(const Workload& workload) {
+  const int64_t time = least_time_as_it_is(workload);
+  return has_two_directions(workload) ? std::max(time, least_time_as_it_is(turned(workload)))
+                                      : time;
 }
 
 LinearModel block_model(const Workload& workload) {
   const bool one_node = workload.groups.size() == 1 && workload.groups[0].nodes() == 1;
   return one_node ? workload.machine.inside : workload.machine.between;
-}
-
-// Of several nodes that share ports what passes the busiest one's counts; else what the busiest rank sends or receives.
-int64_t least_time(const Workload& workload) {
-  const Machine& machine = workload.machine;
-  const Call call{counts_of(workload), {}, 0};
-  const LeastVolume least(workload.collective, {workload.groups, {}}, call);
-  int64_t ranks = 0, nodes = 0;
-  for (const Topology& topology : workload.groups) {
-    ranks += topology.ranks();
-    nodes += topology.nodes();
-  }
-  if (ranks == 1) return 0;
-  const bool by_nodes = nodes > 1 && machine.port == PortScope::kNode;
-  const Volume volume = by_nodes ? least.of_a_node() : least.of_a_rank();
-  LinearModel model = by_nodes ? machine.between : machine.inside;
-  if (!by_nodes && nodes > 1)
-    model = {std::min(model.alpha_ns, machine.between.alpha_ns),
-             std::min(model.beta_ps, machine.between.beta_ps)};
-  const int64_t bytes =
-      std::max(volume.in, volume.out) * (has_counts(workload.collective) ? 1 : workload.bytes);
-  const __int128 time = model.alpha_ns + static_cast<__int128>(bytes) * model.beta_ps / 1000;
-  return static_cast<int64_t>(std::min<__int128>(time, INT64_MAX));
 }
 
 std::string candidate_text(const Candidate& candidate) {

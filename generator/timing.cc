@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "schedule/walk.h"
 
@@ -59,14 +60,13 @@ class Execution {
         machine_(machine),
         code_(Code::compile(program).value()),
         overlapping_(has_overlapping_steps(program)),
-        average_(bytes) {
-    int64_t sum = 0, ranks = 0;
-    for (const std::vector<int64_t>& counts : call.counts) {
-      ranks += static_cast<int64_t>(counts.size());
-      for (const int64_t count : counts) sum += count;
-    }
-    if (ranks > 0) average_ = sum / ranks;
+        averages_(job.groups.size(), bytes) {
     for (size_t group = 0; group < job.groups.size(); ++group) {
+      if (!call.counts.empty()) {
+        const std::vector<int64_t>& counts = call.counts[group];
+        averages_[group] = std::accumulate(counts.begin(), counts.end(), int64_t{0}) /
+                           static_cast<int64_t>(counts.size());
+      }
       first_of_group_.push_back(processes_.size());
       int64_t rank = 0;
       for (const int64_t size : job.groups[group].sizes()) {
@@ -230,8 +230,12 @@ class Execution {
 
   int64_t length(const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;
-    if (piece.buffer == Buffer::kTemporary || call_.counts.empty()) return average_;
     Place place = bindings_[now_->group].place;
+    if (piece.buffer == Buffer::kTemporary || call_.counts.empty()) {
+      const bool of_others =
+          place.intercommunicator() && program_.collective == Collective::kReduceScatter;
+      return averages_[of_others ? 1 - now_->group : now_->group];
+    }
     place.rank = now_->rank;
     const LengthSource source =
         length_source(program_.collective, piece.buffer, place, Block{piece.block});
@@ -249,7 +253,7 @@ class Execution {
   const Machine& machine_;
   const Code code_;
   const bool overlapping_;
-  int64_t average_;  // bytes of a contribution
+  std::vector<int64_t> averages_;  // of the lengths of each group
   std::vector<Process> processes_;
   std::vector<int64_t> registers_;
   std::vector<size_t> first_of_group_;

@@ -9,8 +9,8 @@
 // combined, takes what copies take. A step is done when all that it sends has left and all that it receives is there.
 // Steps are taken in the order of their keys, which both ends of a message share; so queues are served in that order.
 //
-// Integers only: one machine and one call give one time. The groups of two are on nodes of their own, and the root is in
-// the first. An element of a reduction is a byte. A whole temporary block is as long as contributions are on the average.
+// Integers only: one machine and one call give one time. Two groups are on nodes of their own, and the root is in
+// the first. An element of a reduction is a byte. A whole temporary block is as long as others of its kind are on the average.
 #ifndef QUADRILLE_GENERATOR_TIMING_H_
 #define QUADRILLE_GENERATOR_TIMING_H_
 

@@ -209,6 +209,26 @@ TEST(Choice, IsOfWhatServesAllCountsAndKeepsTheOrderWhereThatIsWanted) {
     EXPECT_FALSE(candidate.commutative);
 }
 
+TEST(Estimates, OfAReduceScatterBetweenGroupsAreOfVectorsOfOneLength) {
+  // Of 900 bytes; ranks of the first group have 225 of them, which two others send, those of the second 450.
+  const std::vector<Candidate> all = best_candidates(
+      workload_of(Collective::kReduceScatter, {1, 1, 1, 1}, {1, 1}, 300), "direct", {});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].work.bytes_between, 4 * 450);
+}
+
+TEST(Estimates, AreOfTheRootInThatGroupWithWhichACallTakesLonger) {
+  for (const bool turned : {false, true}) {
+    const std::vector<int64_t> one = {1}, eight(8, 1);
+    const Workload workload =
+        workload_of(Collective::kGather, turned ? eight : one, turned ? one : eight, 1000);
+    const std::vector<Candidate> all = best_candidates(workload, "linear", {});
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].time, 2000 + 8 * (50 + 100));
+    EXPECT_EQ(least_time(workload), 2000 + 8 * 100);
+  }
+}
+
 // Where ranks do alike and no two send to one at a time, the two models say the same.
 TEST(Estimates, OfAnAllToAllAreTheSameFromAFewRanksAndFromAll) {
   Machine machine;

@@ -165,6 +165,22 @@ TEST(CallTiming, IsOfBothGroups) {
             2000 + 400 + 9000);
 }
 
+TEST(CallTiming, TakesWholeTemporaryBlocksToBeOfAverageLength) {
+  const std::string block =
+      "temporary 1 blocks\nstep 0\n  if rank = 0\n    send sized to ranks - 1\n      temp[0]\n";
+  EXPECT_EQ(timed("gather\n" + block, {{1, 1, 1}}, {{{100, 200, 600}}, {}, 0})->time,
+            2000 + 400 + 30);
+  const std::string across =
+      "temporary 1 blocks\nstep 0\n  if group = 0\n    send temp[0] to remote 0\n";
+  EXPECT_EQ(
+      timed("reduce-scatter between groups\n" + across, {{1}, {1, 1}}, {{{200}, {50, 150}}, {}, 0})
+          ->time,
+      2000 + 400 + 10);
+  EXPECT_EQ(
+      timed("gather between groups\n" + across, {{1}, {1, 1}}, {{{200}, {50, 150}}, {}, 0})->time,
+      2000 + 400 + 20);
+}
+
 TEST(CallTiming, OfEmptyBlocksSendsNothingAndOfTokensAMessage) {
   EXPECT_EQ(timed(kChain, {{1, 1, 1}}, {{{0, 0, 0}}, {}, 0})->time, 0);
   const std::string barrier = "barrier\nstep 0\n  send to 1 - rank\n  receive from 1 - rank\n";
