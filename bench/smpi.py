@@ -7,7 +7,7 @@ information, and baselines are schedules.
 import re
 import tempfile
 
-from bench import expected, machine, simulation, smpi_groups, smpi_tuna
+from bench import expected, machine, simulation, smpi_auto, smpi_groups, smpi_tuna
 from bench.distributions import DISTRIBUTIONS, as_text
 from bench.sampling import Generator
 
@@ -240,6 +240,6 @@ def measure(report, options, programs):
     with tempfile.TemporaryDirectory() as folder:
         m = Measuring(report, options, programs, folder)
         parts = [regressions, messages, alltoall, chosen, allgatherv, against_the_model, automatic]
-        parts += [smpi_tuna.coalesced, smpi_tuna.radix, smpi_groups.allgather]
+        parts += [smpi_tuna.coalesced, smpi_tuna.radix, smpi_groups.allgather, smpi_auto.chosen]
         for part in parts:
             part(m)

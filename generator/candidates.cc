@@ -83,6 +83,7 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
 bool has_two_directions(const Workload& workload) {
   return workload.groups.size() == 2 && rooted(workload.collective);
 }
+int64_t mean(int64_t one, int64_t other) { return one / 2 + other / 2; }
 Workload turned(Workload workload) {
   std::swap(workload.groups[0], workload.groups[1]);
   if (!workload.counts.empty()) std::swap(workload.counts[0], workload.counts[1]);
@@ -255,18 +256,23 @@ std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
 
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
                           int64_t longest) {
-  Result<Estimate> found = estimate_as_it_is(program, job, workload, longest);
-  if (!found.ok() || !has_two_directions(workload)) return found;
+  if (!has_two_directions(workload)) return estimate_as_it_is(program, job, workload, longest);
+  const int64_t twice =
+      longest > INT64_MAX / 2 ? INT64_MAX : 2 * longest;  // the other may be short
+  Result<Estimate> found = estimate_as_it_is(program, job, workload, twice);
+  if (!found.ok()) return found;
   Job turned_job = job;
-  turned_job.groups = {job.groups[1], job.groups[0]};
-  Result<Estimate> turned_one = estimate_as_it_is(program, turned_job, turned(workload), longest);
-  return !turned_one.ok() || found->time < turned_one->time ? turned_one : found;
+  std::swap(turned_job.groups[0], turned_job.groups[1]);
+  const Result<Estimate> other = estimate_as_it_is(program, turned_job, turned(workload), twice);
+  if (!other.ok()) return other;
+  if (found->time < other->time) found->work = other->work;
+  found->time = mean(found->time, other->time);
+  return found;
 }
 
 int64_t least_time(const Workload& workload) {
   const int64_t time = least_time_as_it_is(workload);
-  return has_two_directions(workload) ? std::max(time, least_time_as_it_is(turned(workload)))
-                                      : time;
+  return has_two_directions(workload) ? mean(time, least_time_as_it_is(turned(workload))) : time;
 }
 
 LinearModel block_model(const Workload& workload) {

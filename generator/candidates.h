@@ -33,7 +33,7 @@ struct Estimate {
   int64_t time = 0;                   // nanoseconds; INT64_MAX where it is more
 };
 
-// Of a collective with a root this is rank 0, and between groups that of the group with which a call takes longer.
+// Of a collective with a root this is rank 0; between groups that of either, and the time is their mean.
 // Errors: the program does not serve the nodes or the counts; or a call takes more than `longest`, which is asked of all
 // but all-to-alls of one group.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,

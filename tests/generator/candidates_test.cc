@@ -217,15 +217,17 @@ TEST(Estimates, OfAReduceScatterBetweenGroupsAreOfVectorsOfOneLength) {
   EXPECT_EQ(all[0].work.bytes_between, 4 * 450);
 }
 
-TEST(Estimates, AreOfTheRootInThatGroupWithWhichACallTakesLonger) {
+TEST(Estimates, AreTheMeanOfARootInEitherGroup) {
   for (const bool turned : {false, true}) {
     const std::vector<int64_t> one = {1}, eight(8, 1);
     const Workload workload =
         workload_of(Collective::kGather, turned ? eight : one, turned ? one : eight, 1000);
     const std::vector<Candidate> all = best_candidates(workload, "linear", {});
     ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0].time, 2000 + 8 * (50 + 100));
-    EXPECT_EQ(least_time(workload), 2000 + 8 * 100);
+    // Eight to one, or one to one of eight.
+    EXPECT_EQ(all[0].time, 2000 + (8 + 1) * (50 + 100) / 2);
+    EXPECT_EQ(all[0].work.between, 8);
+    EXPECT_EQ(least_time(workload), 2000 + (8 + 1) * 100 / 2);
   }
 }
 

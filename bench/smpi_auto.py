@@ -1,0 +1,47 @@
+"""What `--algorithm auto` chooses with what calibrate measures, over the best of all algorithms, for the collectives other
+than all-to-alls, on the simulated network "linear": every rank calls at once, and messages at a time share a wire."""
+from bench.cluster_groups import Candidates
+
+MANY = 1 << 16  # a window that limits nothing
+SIZES = (64, 4096, 65536)
+# Nodes, of which the first so many ranks are a group; the nodes of both.
+PLACES = {"16x1": (None, "16x1"), "4x4": (None, "4x4"), "12x1": (8, "8x1", "--remote-nodes", "4x1")}
+COLLECTIVES = ("allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter", "scan")
+ALIKE = 1.1  # of what takes so much longer the report says how many there are
+
+
+def average(collective, size, ranks, first):
+    """Bytes of a block: in a reduce-scatter between groups all ranks have as many for each rank of the other."""
+    if first and collective == "reduce-scatter":
+        return 2 * size * first * (ranks - first) // ranks
+    return size
+
+
+def chosen(m):
+    candidates, found = Candidates(m, m.generator_program), []
+    for place, (first, *nodes) in PLACES.items():
+        network = m.network("linear", place)
+        for collective in COLLECTIVES:
+            for size in SIZES:
+                case = f"{collective} auto, linear {place}{' between groups' if first else ''}, {size} B"
+                if m.wanted(case) and not (first and collective == "scan"):
+                    costs = network.calibrated(m.calibrate, average(collective, size, network.ranks, first))
+                    auto = m.generator.file(collective, "auto", *nodes, *costs), MANY
+                    swept = {name: (file, MANY) for name, (file, _) in candidates.files(collective, first).items()}
+                    found.append(ratio(m, network, case, collective, size, auto, swept, first))
+    if found and m.wanted("auto, linear"):
+        m.report.figure("auto, linear | auto / best of the algorithms, the worst", max(found), n=len(found))
+        above = sum(each > ALIKE for each in found)
+        m.report.figure(f"auto, linear | of {len(found)}, how many above {ALIKE}", above, n=len(found))
+
+
+def ratio(m, network, case, collective, size, auto, swept, first):
+    schedules = [auto, *swept.values()]
+    sampled = network.sample(
+        m.collective, collective, size, schedules, native=False, checked=not first, first_group=first
+    )
+    ours, *others = [one.ours[0] for one in sampled]
+    best = min(range(len(others)), key=others.__getitem__)
+    label = f"{case} | auto ({sampled[0].algorithm}) / best of the algorithms ({list(swept)[best]})"
+    m.report.figure(label, ours / others[best])
+    return ours / others[best]
