@@ -371,7 +371,7 @@ done
 refuses 'not in {text,steps,svg}' "$generator" show a.qs --format pdf
 refuses "--steps: '3' is not LOW..HIGH" "$generator" show a.qs --format steps --steps 3
 refuses "--steps: 'a..b' is not LOW..HIGH" "$generator" show a.qs --format steps --steps a..b
-refuses 'ring.qs: the program needs 4 counts for group 0; give them with --counts' \
+refuses 'ring.qs: 3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \
   "$generator" show ring.qs --format steps --counts 1,2,3
 refuses 'a count of -3; counts are 0 or more' "$generator" show ring.qs --format svg --counts 1,2,-3,4
 refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" \
