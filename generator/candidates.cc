@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/progress.h"
 #include "schedule/evaluate.h"
 #include "schedule/volume.h"
 
@@ -291,12 +292,14 @@ std::string candidate_text(const Candidate& candidate) {
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed, bool all) {
   Search search(workload, fixed, all);
+  cli::Progress progress;  // many ranks are walked for minutes
   std::vector<Candidate> result;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != workload.collective ||
         algorithm.groups != static_cast<int>(workload.groups.size()))
       continue;
     if (!name.empty() && algorithm.name != name) continue;
+    progress.say("trying " + algorithm.name);
     if (const std::optional<Candidate> best = search.best(algorithm)) result.push_back(*best);
   }
   std::stable_sort(result.begin(), result.end(),

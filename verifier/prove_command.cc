@@ -8,10 +8,12 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
 #include "cli/files.h"
+#include "cli/progress.h"
 #include "runtime/program/table_format.h"
 #include "schedule/text.h"
 #include "verifier/decode.h"
@@ -113,11 +115,17 @@ std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
                                    const ProverOptions& options, size_t threads) {
   std::vector<ProofResult> results(proofs.size());
   std::vector<std::atomic_flag> taken(proofs.size());
+  cli::Progress progress;
+  std::mutex telling;
+  size_t over = 0;
   const auto work = [&](size_t first) {
     Prover prover(options);
     for (size_t k = 0; k < proofs.size(); ++k) {
       const size_t i = (first + k) % proofs.size();
-      if (!taken[i].test_and_set()) results[i] = prover.prove(proofs[i].proof, plans[i]);
+      if (taken[i].test_and_set()) continue;
+      results[i] = prover.prove(proofs[i].proof, plans[i]);
+      const std::lock_guard<std::mutex> lock(telling);
+      progress.say(fmt::format("{} of {} programs", ++over, proofs.size()));
     }
   };
   std::vector<std::jthread> others;

@@ -114,4 +114,12 @@ expect 0 "$generator" generate allgather --algorithm segment-map --nodes 2 --rem
 refuses 'segment-map requires ' "$generator" show equal.qs --explain --counts 1,2/3,4
 refuses 'give the bytes of a block' "$generator" show equal.qs --explain
 
+# ---- What it tries, on a terminal alone
+
+script -qec "$generator generate allgather --algorithm auto --nodes 4 --bytes 9 --out seen.qs" seen.txt \
+  >/dev/null </dev/null
+grep -q 'trying bruck' seen.txt || fail 'a terminal does not show what is tried'
+expect 0 auto allgather --nodes 4 --bytes 9 --out seen.qs
+[ ! -s .err ] || fail "tells what is tried where there is no terminal: $(cat .err)"
+
 finish
