@@ -50,6 +50,7 @@ struct quadrille_channel {
   struct quadrille_channel *next, *previous; /* of all */
   struct quadrille_binding* bindings;        /* but for those of persistent calls */
   MPI_Comm comm;  /* private: no message of ours meets one of the user's */
+  MPI_Comm alone; /* of this rank; made when it is needed, else MPI_COMM_NULL */
   int references; /* of the user's communicator, and of all bindings */
 };
 
@@ -166,6 +167,9 @@ int quadrille_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct quadrille_channel* quadrille_channel_of(MPI_Comm comm);
 struct quadrille_offer; /* below */
+/* Whether MPI has that operator for elements of that type. Elsewhere MPI would tell the handler of MPI_COMM_WORLD
+ * that it has not, which ends the program. */
+int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation, MPI_Datatype type);
 /* Collective: the channel of the communicator, made where there is none. An MPI error code. */
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result);
@@ -351,7 +355,9 @@ const char* quadrille_counted_take_root(struct quadrille_binding* binding, int r
  * everywhere, after the handler was called. */
 int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm comm,
                              int error_class, const char* error);
-/* Also whether all come with the same counts, and no blocks of the receive buffer overlap. */
+/* Whether all ranks mean the same root, which is their argument; the same. */
+int quadrille_compare_roots(const struct quadrille_binding* binding, MPI_Comm comm, int root);
+/* Both, and whether all come with the same counts, and no blocks of the receive buffer overlap. */
 int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm comm,
                             const struct quadrille_arguments* arguments, int error_class,
                             const char* error);

@@ -161,7 +161,7 @@ typedef uint64_t quadrille_request;
  *
  * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; where blocks are
  * forwarded by the v and w forms, nothing outside them changes. quadrille_alltoall relies on what MPI asks:
- * all blocks of all ranks are equally long. A schedule that sends blocks straight leaves lengths to MPI:
+ * all blocks of all ranks are equally long, of two groups those of each. A schedule that sends blocks straight leaves lengths to MPI:
  * it may wait for ever where one rank alone says that a block is empty, Open MPI 4.1 may write beyond
  * a block that is too short, and MPICH 4.0 then calls the error handler of MPI_COMM_WORLD. With
  * QUADRILLE_DEBUG=1 at all ranks each all-to-all compares lengths first, and the error is one everywhere;

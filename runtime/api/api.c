@@ -6,13 +6,14 @@ static const char* const misplaced =
 
 static const char* const not_between = "MPI_IN_PLACE means nothing between groups";
 
-static int has_negative(const struct quadrille_side* side, int ranks) {
-  int64_t all = 0;
+/* Less than 0 where one is, 0 where all are. */
+static int64_t sign_of_counts(const struct quadrille_side* side, int ranks) {
+  int64_t all = side->uniform ? side->count : 0;
   if (side->counts)
     for (int rank = 0; rank < ranks; rank++) all |= side->counts[rank];
-  else
+  else if (!side->uniform)
     for (int rank = 0; rank < ranks; rank++) all |= side->large_counts[rank];
-  return all < 0;
+  return all;
 }
 
 static const char* check_counts(const struct quadrille_side* side, int ranks, int* error_class) {
@@ -22,7 +23,7 @@ static const char* check_counts(const struct quadrille_side* side, int ranks, in
   if (!side->counts && !side->large_counts) return "the counts are NULL";
   if (!side->displacements && !side->large_displacements) return "the displacements are NULL";
   *error_class = MPI_ERR_COUNT;
-  return has_negative(side, ranks) ? "a count is negative" : NULL;
+  return sign_of_counts(side, ranks) < 0 ? "a count is negative" : NULL;
 }
 
 /* Whether a block lies where no memory is. MPI_BOTTOM may be a null pointer: its types bring addresses. */
@@ -74,25 +75,31 @@ static const char* check_root(const struct quadrille_binding* binding,
   return "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group";
 }
 
-/* A side of blocks for which the caller gives counts alone; this rank receives its own. */
-static const char* check_results(struct quadrille_side* side, int ranks, int own,
+/* Of a reduce-scatter, whose receive side has counts alone: this rank receives its own, and all of them are in the
+ * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
+static const char* check_results(struct quadrille_arguments* a, int ranks, int own,
                                  int* error_class) {
-  struct quadrille_side one = *side;
+  struct quadrille_side one = a->receive;
   *error_class = MPI_ERR_ARG;
-  if (!side->uniform && !side->counts && !side->large_counts) return "the counts are NULL";
+  if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
   *error_class = MPI_ERR_COUNT;
-  if (!side->uniform && has_negative(side, ranks)) return "a count is negative";
-  one.count = quadrille_count_of(side, own);
+  a->send.count = sign_of_counts(&one, ranks);
+  if (a->send.count < 0) return "a count is negative";
+  one.count = a->in_place ? a->send.count : quadrille_count_of(&one, own);
   one.uniform = 1;
   const char* wrong = check_side(&one, 1, error_class);
-  one.uniform = side->uniform;
-  *side = one;
+  one.count = quadrille_count_of(&a->receive, own);
+  one.uniform = a->receive.uniform;
+  a->receive = one;
   return wrong;
 }
 
 /* A collective with one buffer has that on both sides. */
-static void find_buffers(struct quadrille_arguments* a, int collective) {
-  a->is_regular = a->send.uniform && a->receive.uniform;
+static void find_buffers(struct quadrille_arguments* a, const struct quadrille_program* program) {
+  const int collective = program->collective;
+  /* Between groups, the one may send longer blocks than the other. */
+  a->is_regular = a->send.uniform && a->receive.uniform &&
+                  (collective != QUADRILLE_ALLTOALL || program->groups == 1);
   a->in_place = collective != QUADRILLE_BROADCAST && a->send.base == MPI_IN_PLACE;
   if (collective != QUADRILLE_SCATTER) return;
   a->in_place = a->receive.base == MPI_IN_PLACE;
@@ -108,7 +115,7 @@ static const char* check_arguments(const struct quadrille_binding* binding,
   *error_class = MPI_ERR_ROOT;
   const char* wrong = check_root(binding, a);
   if (wrong || a->is_idle) return wrong;
-  find_buffers(a, program->collective);
+  find_buffers(a, program);
   find_roles(binding, a->root, blocks);
   const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
@@ -118,9 +125,7 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
   if (looks && program->collective == QUADRILLE_REDUCE_SCATTER) {
-    wrong = check_results(&a->receive, (int)binding->place.ranks, binding->own - binding->first,
-                          error_class);
-    a->send.count = a->receive.count;
+    wrong = check_results(a, (int)binding->place.ranks, binding->own - binding->first, error_class);
   } else if (looks) {
     wrong = check_side(&a->receive, receives > 0 ? receives : 1, error_class);
   }

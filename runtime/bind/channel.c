@@ -4,6 +4,11 @@
 
 #include "runtime/internal.h"
 
+static void free_communicators(struct quadrille_channel* channel) {
+  if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+  if (channel->alone != MPI_COMM_NULL) MPI_Comm_free(&channel->alone);
+}
+
 /* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;
@@ -16,7 +21,7 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
   pthread_mutex_lock(&quadrille_global.lock);
   const int is_kept = channel->references > 1;
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (!is_kept && channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+  if (!is_kept) free_communicators(channel);
   quadrille_channel_release(channel);
   return MPI_SUCCESS;
 }
@@ -29,7 +34,7 @@ static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   for (struct quadrille_channel *channel = quadrille_global.channels, *next; channel;
        channel = next) {
     next = channel->next;
-    if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
+    free_communicators(channel);
     channel->references++;
     quadrille_channel_release(channel);
   }
@@ -79,6 +84,15 @@ static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
   return code;
 }
 
+int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation,
+                            MPI_Datatype type) {
+  char nothing[2];
+  int code = MPI_SUCCESS;
+  if (channel->alone == MPI_COMM_NULL) code = private_communicator(MPI_COMM_SELF, &channel->alone);
+  return code != MPI_SUCCESS ||
+         MPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, channel->alone) == MPI_SUCCESS;
+}
+
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result) {
   *result = quadrille_channel_of(comm);
@@ -94,6 +108,7 @@ int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
     return MPI_SUCCESS;
   }
   channel->comm = private;
+  channel->alone = MPI_COMM_NULL;
   channel->references = 1;
   pthread_mutex_lock(&quadrille_global.lock);
   channel->next = quadrille_global.channels;

@@ -53,54 +53,49 @@ static int find_owners(const struct quadrille_binding* binding, int64_t own, int
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
 
-#define UNKNOWN INT64_MIN /* less than what anybody knows */
+#define UNKNOWN (-INT64_MAX) /* less than what anybody knows */
 
-/* As all ranks that know it name it: between groups by its rank in the private communicator. */
-static int64_t name_root(const struct quadrille_binding* binding, int root) {
-  if (binding->place.remote_ranks == 0 || !quadrille_is_rooted(&binding->loaded->program))
-    return root;
-  if (root == MPI_PROC_NULL) return UNKNOWN;
-  return root == MPI_ROOT ? binding->own : binding->first_remote + root;
-}
-
-/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the
- * root, in whose group no other rank knows anything. Returns how many numbers that is. */
+/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, of which ranks
+ * in the root's group know nothing. Returns how many numbers that is. */
 static int all_alike(const struct quadrille_binding* binding,
                      const struct quadrille_arguments* arguments, int64_t* numbers) {
   const struct quadrille_place* place = &binding->place;
   const int all = (int)(place->ranks + place->remote_ranks);
-  numbers[all] = name_root(binding, arguments->root);
-  for (int i = 0; numbers[all] == UNKNOWN && i < all; i++) numbers[i] = UNKNOWN;
-  if (numbers[all] == UNKNOWN) return all + 1;
+  for (int i = 0; i < all; i++) numbers[i] = UNKNOWN;
+  if (arguments->is_idle) return all;
   /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
   const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
                        binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
                        arguments->receive.uniform;
   for (int64_t i = 0; i < place->ranks; i++)
-    numbers[binding->real[i]] = is_known || i == place->rank ? binding->counts[i] : UNKNOWN;
+    if (is_known || i == place->rank) numbers[binding->real[i]] = binding->counts[i];
   for (int64_t i = 0; i < place->remote_ranks; i++)
     numbers[binding->remote_real[i]] = binding->remote_counts[i];
-  return all + 1;
+  return all;
 }
 
-/* Maxima of x and of -x over all ranks, for each number; `room` has two maxima and two of ours for each. */
+/* Maxima of x and of -x over all ranks, where these are known, for each number: in `all`, behind ours. The first
+ * that is not the same at all ranks, or `count`; an MPI error code. */
+static int find_difference(const struct quadrille_binding* binding, int64_t* mine, int count,
+                           int* first) {
+  int64_t* const all = mine + 2 * count;
+  for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
+  const int code = MPI_Allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->comm);
+  for (*first = 0; code == MPI_SUCCESS && *first < count; ++*first)
+    if (all[*first] != UNKNOWN && all[*first] != -all[count + *first]) break;
+  return code;
+}
+
+/* `room` has two maxima and two of ours for each number. */
 static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
                    const struct quadrille_arguments* arguments, int64_t* room) {
   const int count = all_alike(binding, arguments, room);
-  int64_t *mine = room, *all = room + 2 * count;
-  for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
-  int code = MPI_Allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->comm);
-  int i = 0, owners[2];
-  while (code == MPI_SUCCESS && i < count && all[i] == -all[count + i]) i++;
+  int i, owners[2];
+  int code = find_difference(binding, room, count, &i);
   if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
-  const int64_t most = all[i], least = -all[count + i];
-  if (code == MPI_SUCCESS) code = find_owners(binding, mine[i], least, most, owners);
+  const int64_t most = room[2 * count + i], least = -room[3 * count + i];
+  if (code == MPI_SUCCESS) code = find_owners(binding, room[i], least, most, owners);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
-  if (i == count - 1)
-    return quadrille_error(
-        comm, MPI_ERR_ROOT,
-        "the ranks disagree on the root: rank %d says %lld and rank %d says %lld", owners[0],
-        (long long)least, owners[1], (long long)most);
   return quadrille_error(
       comm, MPI_ERR_COUNT,
       "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
@@ -108,6 +103,34 @@ static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
       i, (long long)least, quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes",
       owners[0], (long long)most,
       quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
+}
+
+int quadrille_compare_roots(const struct quadrille_binding* binding, MPI_Comm comm, int root) {
+  enum { ROOT, GROUP, SAID_BY, COUNT };
+  const int is_between = binding->place.remote_ranks > 0, own = binding->own;
+  if (!quadrille_is_rooted(&binding->loaded->program)) return MPI_SUCCESS;
+  int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
+  if (is_between) { /* in the private communicator; whose group it is in; who says MPI_ROOT */
+    numbers[ROOT] = root >= 0 ? binding->first_remote + root : root == MPI_ROOT ? own : UNKNOWN;
+    numbers[GROUP] = root >= 0 ? binding->first_remote : binding->first;
+    numbers[SAID_BY] = root == MPI_ROOT ? own : UNKNOWN;
+  }
+  const int64_t named = numbers[ROOT];
+  int first, owners[2];
+  int code = find_difference(binding, numbers, COUNT, &first);
+  const int64_t *const most = numbers + 2 * COUNT, least = -most[COUNT + ROOT];
+  if (code == MPI_SUCCESS && first < COUNT && !is_between)
+    code = find_owners(binding, named, least, most[ROOT], owners);
+  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (first == COUNT && (!is_between || most[SAID_BY] != UNKNOWN)) return MPI_SUCCESS;
+  if (is_between)
+    return quadrille_error(
+        comm, MPI_ERR_ROOT,
+        "the ranks disagree on the root: it says MPI_ROOT, all others of its group "
+        "MPI_PROC_NULL, and those of the other group its rank");
+  return quadrille_error(comm, MPI_ERR_ROOT,
+                         "the ranks disagree on the root: rank %d says %lld and rank %d says %lld",
+                         owners[0], (long long)least, owners[1], (long long)most[ROOT]);
 }
 
 int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm comm,
@@ -127,7 +150,7 @@ int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm co
                             const struct quadrille_arguments* arguments, int error_class,
                             const char* error) {
   const struct quadrille_place* place = &binding->place;
-  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks + 1) * sizeof(int64_t);
+  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks) * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QUADRILLE_TEXT];
   if (!error && !room) {
@@ -138,6 +161,7 @@ int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm co
     error_class = MPI_ERR_BUFFER;
   }
   int code = quadrille_compare_errors(binding, comm, error_class, error);
+  if (code == MPI_SUCCESS) code = quadrille_compare_roots(binding, comm, arguments->root);
   if (code == MPI_SUCCESS && room) code = compare(binding, comm, arguments, room);
   free(room);
   return code;

@@ -218,13 +218,16 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
   c->builder.unit = unit;
   c->builder.in_place = in_place;
-  c->type = type;
-  c->operation = a->operation;
   if (!g->reduces) return NULL;
   int commutes = 0;
   *error_class = MPI_ERR_OP;
   if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
+  if ((c->type != type || c->operation != a->operation) &&
+      !quadrille_operator_fits(g->binding->channel, a->operation, type))
+    return "the operator is not for elements of that datatype";
+  c->type = type;
+  c->operation = a->operation;
   c->commutes = commutes;
   return program->commutative && !commutes
              ? "the schedule is for operators that commute; load one that keeps the order of ranks"

@@ -192,8 +192,13 @@ static const char* read_remote_results(const struct quadrille_counted* g, struct
   const struct quadrille_side* side = &g->arguments->receive;
   int64_t total;
   if (quadrille_tells_counts(g)) {
+    uint64_t difference = 0;
     hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
-    return NULL;
+    for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts[i];
+    for (int i = 0; i < remote; i++) difference -= (uint64_t)b->remote_counts[i];
+    return difference == 0 ? NULL
+                           : "the results of both groups are not of one length: the counts of "
+                             "each group must come to as many elements";
   }
   if (__builtin_mul_overflow(side->count, (int64_t)ranks, &total)) return too_much;
   if (total % remote != 0)

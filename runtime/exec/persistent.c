@@ -146,8 +146,11 @@ static struct quadrille_persistent* make(const struct quadrille_binding* binding
 /* Collective: whether all ranks mean the same. */
 static int compare(struct quadrille_persistent* p, MPI_Comm comm) {
   char differs[QUADRILLE_TEXT];
-  return quadrille_is_counted(&p->binding->loaded->program)
-             ? quadrille_counted_prepare(&p->counted, comm, differs)
+  if (quadrille_is_counted(&p->binding->loaded->program))
+    return quadrille_counted_prepare(&p->counted, comm, differs);
+  const int code = quadrille_compare_roots(p->binding, comm, p->arguments.root);
+  return code != MPI_SUCCESS
+             ? code
              : quadrille_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 

@@ -287,7 +287,8 @@ int quadrille_call_report(const struct quadrille_call* c, MPI_Comm comm) {
                            c->builder.error);
   if (c->error != MPI_SUCCESS) return quadrille_call_error(comm, c->error);
   if (m->source >= 0) {
-    quadrille_name_lengths(text, m->source, m->sent, c->binding->own, m->expected);
+    quadrille_name_lengths(text, m->source, m->sent, c->binding->own - c->binding->first,
+                           m->expected);
     return quadrille_error(comm, MPI_ERR_TRUNCATE, "%s", text);
   }
   if (!c->is_lost) return MPI_SUCCESS;

@@ -72,8 +72,8 @@ std::vector<CollectiveProgram> all_programs() {
     if (name == "reduce_tree") continue;
     if (is_wanted(program) && takes_only_block_sizes(program)) all.push_back(of_program(program));
   }
-  for (const char* const name :
-       {"allgather_between_nodes", "allgather_ring_aside", "allreduce_ring_from_send"})
+  for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
+                                 "allreduce_ring_from_send", "alltoall_between_aside"})
     all.push_back(of_program(read(fmt::format("tests/net/programs/{}.txt", name))));
   for (size_t i = 0, as_they_are = all.size(); i < as_they_are; ++i) {
     Program program = all[i].program;

@@ -86,6 +86,7 @@ int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_O
                   MPI_Comm handle) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
+  if (!is_operator_for(op, type_of(type))) return raise(handle, MPI_ERR_OP);
   Sides sides{in, out};
   meet(*comm, fmt::format("allreduce of {} bytes", bytes_of(count, type)), &sides,
        [&](std::vector<void*>& all) {

@@ -84,6 +84,10 @@ void combine_built_in(const void* in, void* inout, int count, MPI_Datatype type,
 
 }  // namespace
 
+bool is_operator_for(MPI_Op op, const TypeRef& type) {
+  return find_operator(op) || (is_built_in(op) && type->named != MPI_DATATYPE_NULL);
+}
+
 void combine(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
   if (count == 0) return;
   if (const Operator* const made = find_operator(op))
@@ -122,11 +126,10 @@ int MPI_Op_commutative(MPI_Op op, int* commutes) {
 
 int MPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype handle, MPI_Op op) {
   const TypeRef type = type_of(handle);
-  const bool is_made = find_operator(op) != nullptr;
-  if (!is_made && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);
+  if (!find_operator(op) && !is_built_in(op)) return raise(MPI_COMM_WORLD, MPI_ERR_OP);
   if (!type) return raise(MPI_COMM_WORLD, MPI_ERR_TYPE);
   if (count < 0) return raise(MPI_COMM_WORLD, MPI_ERR_COUNT);
-  if (!is_made && type->named == MPI_DATATYPE_NULL) {
+  if (!is_operator_for(op, type)) {
     problem("an operator that MPI has by itself is used with a datatype that it is not for");
     return MPI_ERR_OP;
   }

@@ -125,7 +125,9 @@ void close_communicators();
 // Raises an error through the communicator's handler and returns it.
 int raise(MPI_Comm comm, int code);
 
-// operators.cc: combines `in` with `inout`, on the left; both are elements of that type.
+// operators.cc: whether MPI has that operator for elements of that type.
+bool is_operator_for(MPI_Op op, const TypeRef& type);
+// Combines `in` with `inout`, on the left; both are elements of that type.
 void combine(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op);
 
 // collectives.cc: waits until all ranks of the communicator have come; the last one acts for all.

@@ -1,0 +1,183 @@
+// Calls in which ranks do not mean the same, or ask what MPI has not: an error, the same at all ranks, instead of a
+// call that waits for ever, reads what is not there, or ends the program.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/net/collective_programs.h"
+
+namespace quadrille::net {
+namespace {
+
+constexpr int kMost = 8;
+using Integers = std::array<int, kMost>;
+
+// What one rank does: makes a persistent call, or runs another, and returns its code.
+using AtRank = std::function<int(quadrille_schedule, MPI_Comm, quadrille_request*)>;
+
+// The first `groups.ranks` ranks of one communicator are the first group.
+void expect_refused(const std::string& name, const Groups& groups, int error_class,
+                    const std::string& part, const AtRank& body) {
+  const CollectiveProgram& program = collective_program(name);
+  testing::ScopedTrace trace(__FILE__, __LINE__, name);
+  const Outcome outcome =
+      simulate(machine_of(program, groups, {.are_ranges = true}), [&](MPI_Comm comm) {
+        quadrille_schedule schedule;
+        quadrille_request request = 77;
+        char text[256];
+        quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
+        if (groups.remote > 0) {
+          EXPECT_EQ(quadrille_bind_groups(schedule, comm, groups.ranks, nullptr), MPI_SUCCESS);
+        }
+        const int code = body(schedule, comm, &request);
+        quadrille_last_error(text, sizeof text);
+        EXPECT_EQ(quadrille_error_class(code), error_class) << "rank " << this_rank();
+        EXPECT_NE(std::string(text).find(part), std::string::npos) << text;
+        EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
+      });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// ---- roots
+
+// Whatever the counts, also where none has anything to bring.
+TEST(MistakenRoot, IsRefusedWhereRanksOfOneGroupDisagree) {
+  for (const char* const name : {"gather binomial", "scatter binomial", "broadcast binomial"})
+    for (const int count : {0, 2})
+      expect_refused(
+          name, {3, 0}, MPI_ERR_ROOT, "rank 0 says 0 and rank 1 says 1",
+          [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+            Integers from{}, to{};
+            const int root = this_rank() == 1;
+            const std::string collective = name;
+            if (collective == "gather binomial")
+              return quadrille_gather_init(schedule, from.data(), count, MPI_INT, to.data(), count,
+                                           MPI_INT, root, comm, MPI_INFO_NULL, request);
+            if (collective == "scatter binomial")
+              return quadrille_scatter_init(schedule, from.data(), count, MPI_INT, to.data(), count,
+                                            MPI_INT, root, comm, MPI_INFO_NULL, request);
+            return quadrille_bcast_init(schedule, to.data(), count, MPI_INT, root, comm,
+                                        MPI_INFO_NULL, request);
+          });
+}
+
+// Of two groups of two and three ranks, what each says: no root, two of them, another than the other group means, one
+// in each group, a rank of the leaves that leaves it to others, nobody.
+TEST(MistakenRoot, IsRefusedWhereTwoGroupsDisagree) {
+  const int root = MPI_ROOT, none = MPI_PROC_NULL;
+  const std::array<std::array<int, 5>, 6> all = {{{none, none, 0, 0, 0},
+                                                  {root, root, 0, 0, 0},
+                                                  {none, root, 0, 0, 0},
+                                                  {root, none, root, none, none},
+                                                  {root, none, 0, none, 0},
+                                                  {none, none, none, none, none}}};
+  for (const char* const name : {"gather between groups tree", "broadcast between groups leader"})
+    for (const auto& said : all)
+      for (const int count : {0, 2})
+        expect_refused(name, {2, 3}, MPI_ERR_ROOT, "the ranks disagree on the root",
+                       [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+                         std::array<int, 2 * kMost> from{}, to{};
+                         const int own = said[static_cast<size_t>(this_rank())];
+                         return name[0] == 'g'
+                                    ? quadrille_gather_init(schedule, from.data(), count, MPI_INT,
+                                                            to.data(), count, MPI_INT, own, comm,
+                                                            MPI_INFO_NULL, request)
+                                    : quadrille_bcast_init(schedule, to.data(), count, MPI_INT, own,
+                                                           comm, MPI_INFO_NULL, request);
+                       });
+}
+
+// ---- operators
+
+TEST(MistakenOperator, IsRefusedWhereMpiHasItNotForThatDatatype) {
+  for (const bool is_persistent : {false, true})
+    expect_refused("allreduce doubling", {3, 0}, MPI_ERR_OP, "not for elements of that datatype",
+                   [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+                     Integers from{}, to{};
+                     MPI_Datatype pair;
+                     MPI_Type_contiguous(2, MPI_INT, &pair);
+                     MPI_Type_commit(&pair);
+                     const auto call = [&](MPI_Datatype type) {
+                       return is_persistent ? quadrille_allreduce_init(schedule, from.data(),
+                                                                       to.data(), 2, type, MPI_SUM,
+                                                                       comm, MPI_INFO_NULL, request)
+                                            : quadrille_allreduce(schedule, from.data(), to.data(),
+                                                                  2, type, MPI_SUM, comm);
+                     };
+                     EXPECT_EQ(call(MPI_INT), MPI_SUCCESS);
+                     if (is_persistent) {
+                       EXPECT_EQ(quadrille_free_request(request), MPI_SUCCESS);
+                     }
+                     const int first = call(pair), again = call(pair);
+                     EXPECT_EQ(quadrille_error_class(first), quadrille_error_class(again));
+                     MPI_Type_free(&pair);
+                     return again;
+                   });
+}
+
+// ---- counts and buffers
+
+// Each group's counts are told to the other one, and would make it read beyond its send buffers.
+TEST(MistakenCounts, OfTwoGroupsThatDoNotComeToTheSameAreRefused) {
+  for (const bool is_persistent : {false, true})
+    expect_refused("reduce-scatter between groups direct", {2, 3}, MPI_ERR_COUNT,
+                   "the results of both groups are not of one length",
+                   [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+                     Integers from{}, to{};
+                     Integers counts{1, 1, 1};
+                     return is_persistent
+                                ? quadrille_reduce_scatter_init(schedule, from.data(), to.data(),
+                                                                counts.data(), MPI_INT, MPI_SUM,
+                                                                comm, MPI_INFO_NULL, request)
+                                : quadrille_reduce_scatter(schedule, from.data(), to.data(),
+                                                           counts.data(), MPI_INT, MPI_SUM, comm);
+                   });
+}
+
+// A rank that gets nothing of a reduce-scatter contributes all the same.
+TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
+  for (const bool in_place : {false, true})
+    expect_refused(
+        "reduce-scatter pairwise", {3, 0}, MPI_ERR_BUFFER, "",
+        [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+          Integers from{}, to{};
+          const Integers counts{0, 2, 2};
+          void* const given = this_rank() == 0 ? nullptr : in_place ? to.data() : from.data();
+          return quadrille_reduce_scatter_init(schedule, in_place ? MPI_IN_PLACE : given,
+                                               in_place ? given : to.data(), counts.data(), MPI_INT,
+                                               MPI_SUM, comm, MPI_INFO_NULL, request);
+        });
+}
+
+// In the words of the call, which numbers the ranks of each group from 0.
+TEST(MistakenLengths, BetweenGroupsAreToldByTheRanksOfEach) {
+  const CollectiveProgram& program =
+      collective_program("alltoall between groups alltoall-between-aside");
+  const Groups groups{2, 2};
+  const Outcome outcome =
+      simulate(machine_of(program, groups, {.are_ranges = true}), [&](MPI_Comm comm) {
+        quadrille_schedule schedule;
+        char text[256];
+        Integers from{}, to{};
+        const Integers ones{1, 1}, places{0, 1};
+        Integers sent = ones;
+        sent[1] += this_rank() == 0;
+        quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
+        EXPECT_EQ(quadrille_bind_groups(schedule, comm, groups.ranks, nullptr), MPI_SUCCESS);
+        const int code =
+            quadrille_alltoallv(schedule, from.data(), sent.data(), places.data(), MPI_INT,
+                                to.data(), ones.data(), places.data(), MPI_INT, comm);
+        quadrille_last_error(text, sizeof text);
+        EXPECT_EQ(quadrille_error_class(code), this_rank() == 3 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        if (this_rank() == 3) {
+          EXPECT_NE(std::string(text).find("rank 0 sends 8 bytes to rank 1"), std::string::npos)
+              << text;
+        }
+        EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
+      });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+}  // namespace
+}  // namespace quadrille::net
