@@ -210,8 +210,9 @@ QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm c
  * so all ranks wait in the same order, and none may depend on another between its own start and wait.
  *
  * Errors: of making the call, the same class at all ranks, MPI_ERR_TRUNCATE where lengths do not fit
- * together; MPI_ERR_REQUEST for a request that is null or was freed, for starting a call in flight,
- * waiting for one that was not started, and freeing one in flight, all of which change nothing. */
+ * together, MPI_ERR_ROOT where ranks do not mean the same one; MPI_ERR_REQUEST for a request that is null or
+ * was freed, for starting a call in flight or after MPI_Finalize, waiting for one that was not started, and
+ * freeing one in flight, all of which change nothing. */
 QUADRILLE_API int quadrille_start(quadrille_request request);
 QUADRILLE_API int quadrille_wait(quadrille_request request);
 QUADRILLE_API int quadrille_free_request(quadrille_request* request);

@@ -9,7 +9,8 @@ static void free_communicators(struct quadrille_channel* channel) {
   if (channel->alone != MPI_COMM_NULL) MPI_Comm_free(&channel->alone);
 }
 
-/* The communicator goes, and with it its bindings but for those of persistent calls. */
+/* The communicator goes, and with it its bindings but for those of persistent calls. The private one stays where
+ * any rank has such a call: to free it is collective. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;
   (void)comm, (void)keyval, (void)extra;
@@ -19,8 +20,10 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
     quadrille_binding_destroy(binding);
   }
   pthread_mutex_lock(&quadrille_global.lock);
-  const int is_kept = channel->references > 1;
+  int is_kept = channel->references > 1, is_mine = is_kept;
   pthread_mutex_unlock(&quadrille_global.lock);
+  if (channel->comm != MPI_COMM_NULL)
+    MPI_Allreduce(&is_mine, &is_kept, 1, MPI_INT, MPI_MAX, channel->comm);
   if (!is_kept) free_communicators(channel);
   quadrille_channel_release(channel);
   return MPI_SUCCESS;

@@ -154,16 +154,34 @@ static int compare(struct quadrille_persistent* p, MPI_Comm comm) {
              : quadrille_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 
-/* Collective. Above all tags that are in use at any rank; 0 where there are no more. */
+/* The lowest tag that is no lower and that none of this rank's calls on the channel has; the lock is held. */
+static int free_tag(const struct quadrille_channel* channel, int least) {
+  struct quadrille_persistent* p = quadrille_global.persistent;
+  while (p && (p->binding->channel != channel || p->tag != least)) p = p->next;
+  return p ? free_tag(channel, least + 1) : least;
+}
+
+/* Collective. Above all tags that are in use at any rank or, where there are no more, the lowest that is free at
+ * all of them; 0 where none is. */
 static int take_tag(const struct quadrille_binding* binding) {
-  int found = 0, *most = NULL, mine = QUADRILLE_TAGS, tag = 0;
+  int found = 0, *most = NULL, mine = QUADRILLE_TAGS, tag = 0, asked;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+  const int last = found ? *most : INT16_MAX;
   pthread_mutex_lock(&quadrille_global.lock);
   for (struct quadrille_persistent* p = quadrille_global.persistent; p; p = p->next)
     if (p->binding->channel == binding->channel && p->tag >= mine) mine = p->tag + 1;
   pthread_mutex_unlock(&quadrille_global.lock);
   if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-  return tag > (found ? *most : INT16_MAX) ? 0 : tag;
+  if (tag <= last) return tag;
+  tag = QUADRILLE_TAGS;
+  do {
+    asked = tag;
+    pthread_mutex_lock(&quadrille_global.lock);
+    mine = free_tag(binding->channel, asked);
+    pthread_mutex_unlock(&quadrille_global.lock);
+    if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
+  } while (asked < tag && tag <= last);
+  return tag > last ? 0 : tag;
 }
 
 /* Lengths of the parts of all messages: each travels the way of its block. */
@@ -175,9 +193,13 @@ static void exchange_lengths(struct quadrille_call* c, struct quadrille_offer* o
     c->lengths = QUADRILLE_LENGTHS_KNOWN;
     if (c->error != MPI_SUCCESS) {
       MPI_Error_class(c->error, &error_class);
-      return quadrille_refuse(offer, error_class, "MPI failed");
+      return quadrille_refuse(offer, error_class,
+                              error_class == MPI_ERR_NO_MEM ? quadrille_no_memory : "MPI failed");
     }
-    if (c->mismatch.source >= 0 || c->is_lost)
+    if (c->is_lost)
+      return quadrille_refuse(offer, MPI_ERR_OTHER,
+                              "another rank's memory ran out, or MPI failed there");
+    if (c->mismatch.source >= 0)
       return quadrille_refuse(offer, MPI_ERR_INTERN,
                               "the schedule is broken: it brings blocks to where others belong; "
                               "verify it");
@@ -239,6 +261,7 @@ int quadrille_start(quadrille_request request) {
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call was started before; wait for it first");
   struct quadrille_call* c = p->binding->call;
+  if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
   p->is_started = 1;
   if (c && c->builder.is_counted)
     quadrille_counted_begin(&p->counted);

@@ -66,6 +66,9 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&own);
   MPI_Finalize();
 
+  check(quadrille_error_class(quadrille_start(request)) == MPI_ERR_REQUEST &&
+            last_error_has("MPI_Finalize"),
+        "a persistent call is not started after MPI_Finalize");
   check(quadrille_free_request(&request) == MPI_SUCCESS,
         "a persistent call whose communicator is gone is freed after MPI_Finalize");
 

@@ -43,8 +43,13 @@ int run_persistent(CollectivePart& part, quadrille_schedule schedule, MPI_Comm c
                    Failing& failing) {
   quadrille_request request;
   int code = part.make(schedule, comm, &request);
-  if (code != MPI_SUCCESS) failing.is_refused = true;
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    char text[256];
+    quadrille_last_error(text, sizeof text);
+    EXPECT_NE(std::string(text).find("memory"), std::string::npos) << text;
+    failing.is_refused = true;
+    return code;
+  }
   EXPECT_EQ(quadrille_start(request), MPI_SUCCESS);
   code = quadrille_wait(request);
   EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 
 #include "tests/net/failures.h"
 
@@ -282,6 +283,29 @@ TEST(EdgeResources, FreeingAPersistentCallNeedsNoOtherRank) {
     EXPECT_NE(problem.find("did not free a communicator"), std::string::npos) << problem;
 }
 
+// The private communicator is freed by all ranks or by none.
+TEST(EdgeResources, APersistentCallMayBeFreedBeforeItsCommunicatorAtOneRankAlone) {
+  const Scheduled pair = exchanging("factor", {2});
+  const Outcome outcome = simulate(machine_of(pair, {}), [&](MPI_Comm comm) {
+    MPI_Comm other;
+    quadrille_request request;
+    MPI_Comm_dup(comm, &other);
+    {
+      const Bound bound(pair, {}, other);
+      EXPECT_EQ(make_persistent(bound, other, &request), MPI_SUCCESS);
+    }
+    if (this_rank() == 0) {
+      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    }
+    MPI_Comm_free(&other);
+    if (this_rank() == 1) {
+      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    }
+  });
+  for (const std::string& problem : outcome.problems)
+    EXPECT_NE(problem.find("did not free a communicator"), std::string::npos) << problem;
+}
+
 // Tags of persistent calls that are gone are not used again, so that a long run has none left.
 TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) {
   const Scheduled pair = exchanging("factor", {2});
@@ -296,6 +320,29 @@ TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgain) {
       if (code != MPI_SUCCESS) return;
       EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
     }
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// Also where there is always one, and where ranks free them at different times.
+TEST(EdgeResources, TagsOfPersistentCallsAreUsedAgainBesideOthers) {
+  const Scheduled pair = exchanging("factor", {2});
+  Machine machine = machine_of(pair, {});
+  machine.most_tag = 6;
+  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
+    const Bound bound(pair, {}, comm);
+    const size_t kept = this_rank() == 0 ? 1 : 3;
+    std::deque<quadrille_request> requests;
+    for (int i = 0; i < 20; ++i) {
+      const int code = make_persistent(bound, comm, &requests.emplace_back());
+      EXPECT_EQ(code, MPI_SUCCESS) << "call " << i;
+      if (code != MPI_SUCCESS) return;
+      if (requests.size() <= kept) continue;
+      EXPECT_EQ(quadrille_free_request(&requests.front()), MPI_SUCCESS);
+      requests.pop_front();
+    }
+    for (quadrille_request& request : requests)
+      EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
   });
   EXPECT_EQ(outcome.text(), "");
 }
