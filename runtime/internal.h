@@ -269,7 +269,9 @@ static inline struct quadrille_block quadrille_block_of(const struct quadrille_s
   if (side->counts)
     return (struct quadrille_block){side->base + side->displacements[rank] * side->unit,
                                     side->counts[rank]};
-  return (struct quadrille_block){side->base + side->large_displacements[rank] * side->unit,
+  /* That of an empty block may be anything. */
+  const uintptr_t offset = (uintptr_t)side->large_displacements[rank] * (uintptr_t)side->unit;
+  return (struct quadrille_block){(char*)((uintptr_t)side->base + offset),
                                   side->large_counts[rank]};
 }
 /* Reads extent and size of the type, or looks at all of them; an MPI error code. */

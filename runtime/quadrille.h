@@ -200,7 +200,8 @@ QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm c
                                          quadrille_request* request);
 
 /* What MPI_Start, MPI_Wait and MPI_Request_free do to a persistent call.
- * Making the call is collective, exchanges or compares all lengths and takes all memory; a start and the
+ * Making the call is collective, exchanges or compares all lengths and takes all memory, but for what an
+ * operator that does not commute and a message of several long blocks need for a moment; a start and the
  * wait after it exchange blocks alone. Calls may be in flight together, also with others on the
  * communicator, and outlive it until they are freed; a private communicator that was kept for them goes
  * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made: an operator

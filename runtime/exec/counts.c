@@ -72,8 +72,11 @@ static int read_gathered(const struct quadrille_counted* g, struct changes* chan
   if (side->uniform && side->is_too_much) return 0;
   for (int32_t i = 0; i < known->blocks; i++) {
     const struct quadrille_block block = quadrille_block_of(side, b->user[i]);
-    int64_t bytes;
+    int64_t bytes, place;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QUADRILLE_MAX_COUNT)
+      return 0;
+    if (side->large_displacements && block.count > 0 &&
+        __builtin_mul_overflow(side->large_displacements[b->user[i]], side->unit, &place))
       return 0;
     const int64_t offset =
         is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;

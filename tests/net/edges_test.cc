@@ -182,6 +182,21 @@ TEST(EdgeArguments, CountsThatOverflowAddressesAreRefused) {
       });
 }
 
+// Also of one block alone; that of an empty one may be anything.
+TEST(EdgeArguments, DisplacementsThatOverflowAddressesAreRefused) {
+  for (const bool is_empty : {false, true})
+    expect_everywhere(gathering("linear-ring", {2}), {}, is_empty ? MPI_SUCCESS : MPI_ERR_COUNT,
+                      [&](quadrille_schedule schedule, MPI_Comm comm) {
+                        const int from = 1;
+                        std::array<int, 2> to{};
+                        const std::array<MPI_Count, 2> counts = {1, is_empty ? 0 : 1};
+                        const std::array<MPI_Aint, 2> places = {0, MPI_Aint{1} << 62};
+                        const MPI_Count own = counts[static_cast<size_t>(this_rank())];
+                        return quadrille_allgatherv_c(schedule, &from, own, MPI_INT, to.data(),
+                                                      counts.data(), places.data(), MPI_INT, comm);
+                      });
+}
+
 // More is sent than is received, or less: of one's own, which no other rank can know.
 TEST(EdgeArguments, BlocksOfTwoLengthsAtOneRankAreAnErrorEverywhere) {
   for (const int sent : {1, 100})
