@@ -55,14 +55,15 @@ static int find_owners(const struct quadrille_binding* binding, int64_t own, int
 
 #define UNKNOWN (-INT64_MAX) /* less than what anybody knows */
 
-/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, of which ranks
- * in the root's group know nothing. Returns how many numbers that is. */
+/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the bytes of
+ * an element that is combined; ranks in the root's group know nothing of them. Returns how many numbers that is. */
 static int all_alike(const struct quadrille_binding* binding,
                      const struct quadrille_arguments* arguments, int64_t* numbers) {
   const struct quadrille_place* place = &binding->place;
   const int all = (int)(place->ranks + place->remote_ranks);
-  for (int i = 0; i < all; i++) numbers[i] = UNKNOWN;
-  if (arguments->is_idle) return all;
+  for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
+  if (arguments->is_idle) return all + 1;
+  if (quadrille_reduces(&binding->loaded->program)) numbers[all] = arguments->receive.extent;
   /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
   const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
                        binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
@@ -71,7 +72,7 @@ static int all_alike(const struct quadrille_binding* binding,
     if (is_known || i == place->rank) numbers[binding->real[i]] = binding->counts[i];
   for (int64_t i = 0; i < place->remote_ranks; i++)
     numbers[binding->remote_real[i]] = binding->remote_counts[i];
-  return all;
+  return all + 1;
 }
 
 /* Maxima of x and of -x over all ranks, where these are known, for each number: in `all`, behind ours. The first
@@ -96,6 +97,12 @@ static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
   const int64_t most = room[2 * count + i], least = -room[3 * count + i];
   if (code == MPI_SUCCESS) code = find_owners(binding, room[i], least, most, owners);
   if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (i == count - 1)
+    return quadrille_error(
+        comm, MPI_ERR_TYPE,
+        "the ranks disagree: an element is %lld bytes at rank %d and %lld bytes at "
+        "rank %d; call with the same datatype everywhere",
+        (long long)least, owners[0], (long long)most, owners[1]);
   return quadrille_error(
       comm, MPI_ERR_COUNT,
       "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
@@ -150,7 +157,7 @@ int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm co
                             const struct quadrille_arguments* arguments, int error_class,
                             const char* error) {
   const struct quadrille_place* place = &binding->place;
-  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks) * sizeof(int64_t);
+  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks + 1) * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QUADRILLE_TEXT];
   if (!error && !room) {

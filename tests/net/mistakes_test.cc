@@ -116,6 +116,18 @@ TEST(MistakenOperator, IsRefusedWhereMpiHasItNotForThatDatatype) {
                    });
 }
 
+// As many elements as all others have, but longer ones.
+TEST(MistakenDatatype, OfOneRankAloneIsRefusedWhereElementsAreCombined) {
+  expect_refused("allreduce doubling", {3, 0}, MPI_ERR_TYPE,
+                 "an element is 4 bytes at rank 0 and 8 bytes at rank 1",
+                 [&](quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request) {
+                   Integers from{}, to{};
+                   return quadrille_allreduce_init(schedule, from.data(), to.data(), 2,
+                                                   this_rank() == 1 ? MPI_INT64_T : MPI_INT,
+                                                   MPI_SUM, comm, MPI_INFO_NULL, request);
+                 });
+}
+
 // ---- counts and buffers
 
 // Each group's counts are told to the other one, and would make it read beyond its send buffers.
