@@ -49,9 +49,10 @@ struct quadrille_call; /* exec/call.h */
 struct quadrille_channel {
   struct quadrille_channel *next, *previous; /* of all */
   struct quadrille_binding* bindings;        /* but for those of persistent calls */
-  MPI_Comm comm;  /* private: no message of ours meets one of the user's */
-  MPI_Comm alone; /* of this rank; made when it is needed, else MPI_COMM_NULL */
-  int references; /* of the user's communicator, and of all bindings */
+  MPI_Comm comm;      /* private: no message of ours meets one of the user's */
+  MPI_Comm alone;     /* of this rank; made when it is needed, else MPI_COMM_NULL */
+  int references;     /* of the user's communicator, and of all bindings */
+  int had_persistent; /* calls; the same at all ranks */
 };
 
 /* A buffer where all ranks know how long its blocks are. */

@@ -22,7 +22,7 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
   pthread_mutex_lock(&quadrille_global.lock);
   int is_kept = channel->references > 1, is_mine = is_kept;
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (channel->comm != MPI_COMM_NULL)
+  if (channel->had_persistent && channel->comm != MPI_COMM_NULL)
     MPI_Allreduce(&is_mine, &is_kept, 1, MPI_INT, MPI_MAX, channel->comm);
   if (!is_kept) free_communicators(channel);
   quadrille_channel_release(channel);

@@ -26,6 +26,7 @@ static struct quadrille_persistent* find(quadrille_request request) {
 
 static quadrille_request keep(struct quadrille_persistent* p) {
   pthread_mutex_lock(&quadrille_global.lock);
+  p->binding->channel->had_persistent = 1;
   p->handle = ++quadrille_global.last_request;
   p->next = quadrille_global.persistent;
   quadrille_global.persistent = p;
