@@ -53,5 +53,36 @@ TEST(PersistentCollectives, OutliveTheirCommunicatorScheduleAndTypes) {
   }
 }
 
+// And not by the handler of MPI_COMM_WORLD, which ends the program: also with MPI's own kinds of datatypes.
+TEST(PersistentCollectives, AreRefusedWhereMpiHasNotThatOperator) {
+  const int ranks = ranks_of(MPI_COMM_WORLD), own = rank_in(MPI_COMM_WORLD);
+  int asked = 0;
+  for (const std::string& path : collective_paths(1)) {
+    Schedule schedule(path);
+    quadrille_schedule_info info;
+    info.size = sizeof info;
+    ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
+    if (info.collective != std::string("allreduce")) continue;
+    if (info.ranks > 0 && info.ranks != ranks) continue;
+    SCOPED_TRACE(path);
+    Communicator comm(MPI_COMM_WORLD, 0, own);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    const double from = 1;
+    double to = 0;
+    quadrille_request request;
+    const auto call = [&](MPI_Op operation) {
+      return quadrille_allreduce_init(schedule, &from, &to, 1, MPI_DOUBLE, operation, comm,
+                                      MPI_INFO_NULL, &request);
+    };
+    expect_error(call(MPI_BAND), MPI_ERR_OP, "not for elements of that datatype");
+    expect_error(quadrille_allreduce(schedule, &from, &to, 1, MPI_DOUBLE, MPI_BAND, comm),
+                 MPI_ERR_OP, "not for elements of that datatype");
+    ASSERT_EQ(call(MPI_SUM), MPI_SUCCESS);
+    EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+    ++asked;
+  }
+  EXPECT_GT(asked, 0);
+}
+
 }  // namespace
 }  // namespace quadrille::mpi
