@@ -163,14 +163,18 @@ void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
 /* A binding, or with NULL any, is not to be found so any more. */
 void quadrille_forget(const struct quadrille_binding* binding);
 
+/* communicator.c: one of the same processes, in the same order, without the user's attributes; of two groups, the one
+ * behind the other. Errors on it return. */
+int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result);
+/* Whether MPI has that operator for elements of that type. Elsewhere MPI would tell the handler of MPI_COMM_WORLD
+ * that it has not, which ends the program. */
+int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation, MPI_Datatype type);
+
 /* channel.c: keys of attributes, an MPI error code. */
 int quadrille_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct quadrille_channel* quadrille_channel_of(MPI_Comm comm);
 struct quadrille_offer; /* below */
-/* Whether MPI has that operator for elements of that type. Elsewhere MPI would tell the handler of MPI_COMM_WORLD
- * that it has not, which ends the program. */
-int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation, MPI_Datatype type);
 /* Collective: the channel of the communicator, made where there is none. An MPI error code. */
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result);

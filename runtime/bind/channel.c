@@ -69,39 +69,12 @@ struct quadrille_channel* quadrille_channel_of(MPI_Comm comm) {
   return attribute;
 }
 
-/* A communicator of the same processes, in the same order, without the user's attributes; of two groups,
- * the one behind the other. */
-static int private_communicator(MPI_Comm comm, MPI_Comm* result) {
-  MPI_Group group;
-  int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
-  if (code != MPI_SUCCESS) return code;
-  if (inter) {
-    code = MPI_Intercomm_merge(comm, 0, result);
-  } else {
-    code = MPI_Comm_group(comm, &group);
-    if (code != MPI_SUCCESS) return code;
-    code = MPI_Comm_create(comm, group, result);
-    MPI_Group_free(&group);
-  }
-  if (code == MPI_SUCCESS) MPI_Comm_set_errhandler(*result, MPI_ERRORS_RETURN);
-  return code;
-}
-
-int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation,
-                            MPI_Datatype type) {
-  char nothing[2];
-  int code = MPI_SUCCESS;
-  if (channel->alone == MPI_COMM_NULL) code = private_communicator(MPI_COMM_SELF, &channel->alone);
-  return code != MPI_SUCCESS ||
-         MPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, channel->alone) == MPI_SUCCESS;
-}
-
 int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
                            struct quadrille_channel** result) {
   *result = quadrille_channel_of(comm);
   if (*result) return MPI_SUCCESS;
   MPI_Comm private = MPI_COMM_NULL;
-  const int code = private_communicator(comm, &private);
+  const int code = quadrille_private_communicator(comm, &private);
   if (code != MPI_SUCCESS) return code;
   struct quadrille_channel* channel = calloc(1, sizeof *channel);
   if (!channel) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
