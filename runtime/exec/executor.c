@@ -136,16 +136,20 @@ static inline void wait_or_send_on(struct quadrille_call* c, struct quadrille_me
   if (m->request != MPI_REQUEST_NULL) send_on(c, m, o);
 }
 
-static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o) {
+/* Compiled for each `sends_on`. */
+static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o,
+                          int sends_on) {
   for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
-  if (c->sends_on)
-    for (int n = o->more.gone; n > 0; n--) wait_or_send_on(c, c->send_over++, o);
-  else
-    for (int n = o->more.gone; n > 0; n--) wait_for_send(c, c->send_over++);
+  for (int n = o->more.gone; n > 0; n--) {
+    if (sends_on)
+      wait_or_send_on(c, c->send_over++, o);
+    else
+      wait_for_send(c, c->send_over++);
+  }
   for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
   int sent = o->more.sent;
-  for (; sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
+  for (; sends_on && sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
   for (; sent > 0; sent--) post_send(c, c->next_send++);
 }
 
@@ -160,12 +164,19 @@ static inline int has_to_wait(const struct quadrille_operation* o) {
   return o->kind == QUADRILLE_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
 }
 
-void quadrille_call_go(struct quadrille_call* c, int waits) {
+static inline void go(struct quadrille_call* c, int waits, int sends_on) {
   const struct quadrille_operation* o = c->next;
   for (; o->kind != QUADRILLE_PLAN_OVER && (waits || !has_to_wait(o)); o++)
     if (o->kind == QUADRILLE_PLAN_MESSAGES)
-      follow(c, o);
+      follow(c, o, sends_on);
     else
       follow_other(c, o);
   c->next = o;
+}
+
+void quadrille_call_go(struct quadrille_call* c, int waits) {
+  if (c->sends_on)
+    go(c, waits, 1);
+  else
+    go(c, waits, 0);
 }
