@@ -12,6 +12,7 @@ start_ranks() (
   export ASAN_OPTIONS=detect_leaks=0
   case $mpi in
     openmpi)
+      export OMPI_MCA_mpi_yield_when_idle=1  # else it asks how many ranks of this run share a core, not of all
       timeout -k 5 "$seconds" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none \
         -n "$ranks" "$@"
       ;;
