@@ -2,10 +2,10 @@
 #include "generator/candidates.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille {
@@ -53,26 +53,24 @@ int64_t least_time(const std::vector<std::vector<Traffic>>& all, int64_t bytes,
 }
 
 TEST(Choice, IsNearTheBestOfAllRadices) {
-  EXPECT_TRUE(rc::check("within 1.1", [] {
-    const auto sizes = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(1, 6),
-                                                                 rc::gen::inRange<int64_t>(1, 12));
-    const Machine machine{
-        {*rc::gen::inRange<int64_t>(0, 50000), *rc::gen::inRange<int64_t>(0, 50000)},
-        {*rc::gen::inRange<int64_t>(0, 9000), *rc::gen::inRange<int64_t>(0, 900)},
-        {*rc::gen::inRange<int64_t>(0, 500), *rc::gen::inRange<int64_t>(0, 900)},
-        *rc::gen::inRange<int64_t>(0, 5000),
-        *rc::gen::inRange<int64_t>(0, 5000),
-        *rc::gen::element(PortScope::kNode, PortScope::kRank)};
-    const int64_t bytes = int64_t{1} << *rc::gen::inRange(0, 20);
-    const auto name = *rc::gen::element<std::string>("tuna", "tuna-coalesced", "tuna-staggered");
+  EXPECT_TRUE(holds("within 1.1", [] {
+    const auto sizes = drawn_list(drawn(1, 6), 1, 12);
+    const Machine machine{{drawn(0, 50000), drawn(0, 50000)},
+                          {drawn(0, 9000), drawn(0, 900)},
+                          {drawn(0, 500), drawn(0, 900)},
+                          drawn(0, 5000),
+                          drawn(0, 5000),
+                          drawn_of(PortScope::kNode, PortScope::kRank)};
+    const int64_t bytes = int64_t{1} << drawn(0, 20);
+    const auto name = drawn_of<std::string>("tuna", "tuna-coalesced", "tuna-staggered");
     Fixed fixed;
     if (name != "tuna") fixed["block_count"] = kAllAtOnce;
     const std::vector<Candidate> best =
         best_candidates(topology_of(sizes), bytes, machine, name, fixed);
-    RC_ASSERT(best.size() == 1u);
+    REQUIRE(best.size() == 1u);
     const int64_t least = least_time(all_traffic(name, sizes), bytes, machine);
-    RC_ASSERT(10 * best[0].time <= 11 * least);
-    RC_ASSERT(best[0].time >= least);
+    REQUIRE(10 * best[0].time <= 11 * least);
+    REQUIRE(best[0].time >= least);
   }));
 }
 

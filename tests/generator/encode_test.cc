@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "generator/registry.h"
 #include "tests/support/programs.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "verifier/decode.h"
@@ -144,10 +144,9 @@ TEST(Encode, KeepsAFlatScheduleOf1024RanksUnder128Bytes) {
 }
 
 // 0.7 KiB; 64 runs of a size and its count are all that such a file can hold.
-RC_GTEST_PROP(Encode, Keeps512NodesOfRandomSizesUnder716Bytes, ()) {
-  const auto sizes =
-      *rc::gen::container<std::vector<int64_t>>(512, rc::gen::inRange<int64_t>(1, 65));
-  RC_ASSERT(encode(hierarchical_factor(), job_of(sizes)).size() <= 716u);
+PROPERTY(Encode, Keeps512NodesOfRandomSizesUnder716Bytes) {
+  const auto sizes = drawn_list(512, 1, 65);
+  REQUIRE(encode(hierarchical_factor(), job_of(sizes)).size() <= 716u);
 }
 
 TEST(Encode, GrowsWithTheDigitsOfACountAlone) {
@@ -156,12 +155,11 @@ TEST(Encode, GrowsWithTheDigitsOfACountAlone) {
   EXPECT_EQ(size_on("65536x16"), size_on("2x2") + 2);
 }
 
-RC_GTEST_PROP(Encode, DoesNotDependOnTheOrderOfNodes, ()) {
-  auto sizes = *rc::gen::nonEmpty(
-      rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 65)));
+PROPERTY(Encode, DoesNotDependOnTheOrderOfNodes) {
+  auto sizes = drawn_list(1, 65);
   const Bytes before = encode(hierarchical_factor(), job_of(sizes));
   std::reverse(sizes.begin(), sizes.end());
-  RC_ASSERT(encode(hierarchical_factor(), job_of(sizes)) == before);
+  REQUIRE(encode(hierarchical_factor(), job_of(sizes)) == before);
 }
 
 }  // namespace

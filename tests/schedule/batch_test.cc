@@ -1,13 +1,13 @@
 // Walks that take batches say what plain walks say, message by message.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 
 #include "schedule/text.h"
 #include "schedule/walk.h"
 #include "tests/support/distributions.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
@@ -121,11 +121,10 @@ TEST(Batches, TakeAlmostAllRoundsOfARing) {
 
 // An expression of k, rank and small numbers, as text.
 std::string expression(int depth) {
-  const int64_t number = *rc::gen::inRange<int64_t>(-6, 12);
-  if (depth == 0)
-    return *rc::gen::element<std::string>("k", "k", "rank", fmt::format("({})", number));
+  const int64_t number = drawn(-6, 12);
+  if (depth == 0) return drawn_of<std::string>("k", "k", "rank", fmt::format("({})", number));
   const std::string a = expression(depth - 1), b = expression(depth - 1);
-  switch (*rc::gen::inRange(0, 14)) {
+  switch (drawn(0, 14)) {
     case 0: return fmt::format("({} + {})", a, b);
     case 1: return fmt::format("({} - {})", a, b);
     case 2: return fmt::format("{}*({})", a, number);
@@ -145,7 +144,7 @@ std::string expression(int depth) {
 
 std::string condition() {
   const std::string a = expression(1), b = expression(1);
-  switch (*rc::gen::inRange(0, 4)) {
+  switch (drawn(0, 4)) {
     case 0: return a + " < " + b;
     case 1: return a + " <= " + b;
     case 2: return a + " != " + b;
@@ -156,11 +155,11 @@ std::string condition() {
 std::string random_loop() {
   std::string text =
       "algorithm a for allgather\ntable m = counts\ntable s = prefix(m)\nfor k in " +
-      std::to_string(*rc::gen::inRange<int64_t>(-5, 5)) + " .. 30\n  let x = " + expression(2) +
-      "\n  step " + expression(1) + *rc::gen::element<std::string>("", " after " + expression(1)) +
-      "\n    if " + condition() + "\n      send recv[x]@" + expression(1) + ".." + expression(2) +
-      " to " + expression(1) + "\n    else\n      receive recv[" + expression(2) + "] from x\n";
-  if (*rc::gen::arbitrary<bool>())
+      std::to_string(drawn(-5, 5)) + " .. 30\n  let x = " + expression(2) + "\n  step " +
+      expression(1) + drawn_of<std::string>("", " after " + expression(1)) + "\n    if " +
+      condition() + "\n      send recv[x]@" + expression(1) + ".." + expression(2) + " to " +
+      expression(1) + "\n    else\n      receive recv[" + expression(2) + "] from x\n";
+  if (drawn_bool())
     text += "    send to " + expression(1) + "\n      if " + condition() +
             "\n        recv[x]\n      recv[" + expression(1) + "]\n";
   return text;
@@ -168,16 +167,15 @@ std::string random_loop() {
 
 TEST(Batches, SayWhatThePlainWalkSaysOfRandomLoops) {
   int64_t batches = 0;
-  EXPECT_TRUE(rc::check("a walk with batches is the plain walk", [&] {
+  EXPECT_TRUE(holds("a walk with batches is the plain walk", [&] {
     for (int i = 0; i < 20; ++i) {
       const std::string text = random_loop();
       const Result<Program> program = parse_program(text, "random");
-      RC_ASSERT(program.ok());
-      const auto counts =
-          *rc::gen::container<std::vector<int64_t>>(6, rc::gen::inRange<int64_t>(0, 4));
+      REQUIRE(program.ok());
+      const auto counts = drawn_list(6, 0, 4);
       const Call call{{counts}, {}, 0};
       batches += expect_same(*program, bind(*program, job_of({6}), call, 0).value(), text);
-      RC_ASSERT(!testing::Test::HasFailure());
+      REQUIRE(!testing::Test::HasFailure());
     }
   }));
   EXPECT_GE(batches, 3000);  // or the random loops say nothing

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "generator/registry.h"
 #include "tests/schedule/random_expressions.h"
@@ -46,15 +45,15 @@ TEST(Text, ReadsBackTheExtremeNumbers) {
   expect_round_trip(program);
 }
 
-RC_GTEST_PROP(Text, ReadsBackRandomExpressions, ()) {
+PROPERTY(Text, ReadsBackRandomExpressions) {
   Program program = program_around_expressions();
   program.body = {{Let{{"x"}, constant(1)}},
                   {Let{{"y"}, constant(2)}},
                   {If{random_condition(4), {{Let{{"z"}, random_number(4)}}}, {}}}};
-  RC_ASSERT(validate(program).ok());
+  REQUIRE(validate(program).ok());
   const Result<Program> again = parse_program(print(program), "printed");
-  RC_ASSERT(again.ok());
-  RC_ASSERT(*again == program);
+  REQUIRE(again.ok());
+  REQUIRE(*again == program);
 }
 
 TEST(Text, PutsParenthesesWherePrecedenceAsksForThemOnly) {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
@@ -39,13 +38,12 @@ Program program_with_key(const Expression& key, int64_t x, int64_t y) {
 void expect_same_value(const Expression& expression) {
   const int64_t x = random_constant(), y = random_constant();
   const Program program = program_with_key(expression, x, y);
-  RC_ASSERT(validate(program).ok());
-  const auto sizes =
-      *rc::gen::nonEmpty(rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 6)));
+  REQUIRE(validate(program).ok());
+  const auto sizes = drawn_list(1, 6);
   Job job = job_of(sizes);
   job.parameters = {random_constant() % kMaxParameter, random_constant() % kMaxParameter};
   const Binding binding = bind(program, job, {}, 0).value();
-  const int64_t rank = *rc::gen::inRange<int64_t>(0, binding.place.ranks);
+  const int64_t rank = drawn(0, binding.place.ranks);
 
   Environment environment{binding.place, binding.parameters, binding.tables, {x, y}};
   environment.place.rank = rank;
@@ -58,16 +56,16 @@ void expect_same_value(const Expression& expression) {
   NoSink sink;
   code.start(binding, rank, walker, registers.data());
   const Pause pause = code.run<PauseAtAll>(binding, walker, registers.data(), sink);
-  RC_ASSERT((pause == Pause::kUndefined) == !expected.has_value());
+  REQUIRE((pause == Pause::kUndefined) == !expected.has_value());
   if (expected)
-    RC_ASSERT(walker.key == *expected);
+    REQUIRE(walker.key == *expected);
   else
-    RC_ASSERT(walker.why == why);
+    REQUIRE(walker.why == why);
 }
 
-RC_GTEST_PROP(Walk, EvaluatesNumbersAsTheOracle, ()) { expect_same_value(random_number(4)); }
+PROPERTY(Walk, EvaluatesNumbersAsTheOracle) { expect_same_value(random_number(4)); }
 
-RC_GTEST_PROP(Walk, EvaluatesConditionsAsTheOracle, ()) {
+PROPERTY(Walk, EvaluatesConditionsAsTheOracle) {
   expect_same_value(apply(Operator::kChoose, {random_condition(4), constant(1), constant(0)}));
 }
 
@@ -102,26 +100,26 @@ TEST(Walk, TellsEveryAlgorithmAsTheOracle) {
 }
 
 // A loop of one step, of random affine and other expressions of its variable.
-RC_GTEST_PROP(Walk, TellsLoopsOfStepsAsTheOracle, ()) {
+PROPERTY(Walk, TellsLoopsOfStepsAsTheOracle) {
   Program program = program_around_expressions();
   const Piece block{Buffer::kSend, random_number(2), {}};
   Step step{random_number(2),
             {},
             {{Message{Direction::kSend, false, false, random_number(2), {{Transfer{block}}}}}}};
-  if (*rc::gen::arbitrary<bool>()) step.after = random_number(1);
-  For loop{{"i"}, constant(*rc::gen::inRange(-3, 3)), constant(*rc::gen::inRange(-3, 12)), {}};
+  if (drawn_bool()) step.after = random_number(1);
+  For loop{{"i"}, constant(drawn(-3, 3)), constant(drawn(-3, 12)), {}};
   loop.body = {{Let{{"j"}, apply(Operator::kMultiply, {variable(0), random_number(0)})}}, {step}};
   // The expressions speak of variables 0, the loop's, and 1, the let's; the let only of the first.
-  std::get<Let>(loop.body[0].kind).value.operands[1] = constant(*rc::gen::inRange(-3, 4));
+  std::get<Let>(loop.body[0].kind).value.operands[1] = constant(drawn(-3, 4));
   program.body = {{loop}};
-  RC_ASSERT(validate(program).ok());
+  REQUIRE(validate(program).ok());
   Job job = job_of({1, 2, 3});
   job.parameters = {5, -1};
   const Binding binding = bind(program, job, {}, 0).value();
   const Events oracle = oracle_events(program, binding, 2);
   const Events fast = fast_walk_events(program, binding, 2);
-  RC_ASSERT(without_broken_step(walk_events(program, binding, 2)) == without_broken_step(oracle));
-  RC_ASSERT(without_broken_step(fast) == without_broken_step(without_step_ends(oracle)));
+  REQUIRE(without_broken_step(walk_events(program, binding, 2)) == without_broken_step(oracle));
+  REQUIRE(without_broken_step(fast) == without_broken_step(without_step_ends(oracle)));
 }
 
 TEST(Walk, RefusesProgramsThatNeedTooManyRegisters) {

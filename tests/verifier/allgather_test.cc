@@ -3,7 +3,6 @@
 // piece travels and that no rank receives what it has; here its figures are held against the
 // algorithms' closed forms.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <functional>
@@ -15,6 +14,7 @@
 #include "tests/support/distributions.h"
 #include "tests/support/effort.h"
 #include "tests/support/oracle.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "verifier/check.h"
@@ -130,25 +130,20 @@ TEST(Allgather, IsRightForEveryDistributionAndBlockSizesUpToTheGreatest) {
 }
 
 TEST(Allgather, IsRightForRandomJobsAndCounts) {
-  EXPECT_TRUE(rc::check("verified, with the closed forms' figures", [] {
-    const auto sizes = *rc::gen::nonEmpty(
-        rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 7)));
-    RC_PRE(sizes.size() <= 12u);
-    const Variant& variant = allgathers()[*rc::gen::inRange<size_t>(0, allgathers().size())];
+  EXPECT_TRUE(holds("verified, with the closed forms' figures", [] {
+    const auto sizes = drawn_list(drawn(1, 13), 1, 7);
+    const Variant& variant = allgathers()[drawn(0, allgathers().size())];
     const std::vector<Job> jobs = jobs_on(variant, sizes);
     if (jobs.empty()) return;
-    const Job& job = jobs[*rc::gen::inRange<size_t>(0, jobs.size())];
+    const Job& job = jobs[drawn(0, jobs.size())];
     const int64_t ranks = job.groups[0].ranks();
-    const auto shape = *rc::gen::inRange<size_t>(0, distributions().size() + 1);
-    const auto total = *rc::gen::inRange<int64_t>(0, 400);
-    const auto counts =
-        shape < distributions().size()
-            ? distributions()[shape].counts(ranks, total)
-            : *rc::gen::container<std::vector<int64_t>>(ranks, rc::gen::inRange<int64_t>(0, 20));
-    const auto block =
-        *rc::gen::oneOf(rc::gen::inRange<int64_t>(1, 30), rc::gen::just<int64_t>(INT32_MAX));
+    const size_t shape = drawn(0, distributions().size() + 1);
+    const auto total = drawn(0, 400);
+    const auto counts = shape < distributions().size() ? distributions()[shape].counts(ranks, total)
+                                                       : drawn_list(ranks, 0, 20);
+    const auto block = drawn_bool() ? drawn(1, 30) : INT32_MAX;
     const std::string found = fault_of(variant, case_of(variant, job, counts, block));
-    if (!found.empty()) RC_FAIL(found);
+    require(found.empty(), found.c_str(), __FILE__, __LINE__);
   }));
 }
 

@@ -1,12 +1,12 @@
 // hierarchical-overlapped: right by the checker, exhaustively on few ranks and at random on more; and
 // what its comment says of messages, of what waits for what, and of the temporary buffer.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "tests/support/effort.h"
+#include "tests/support/property.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
 #include "tests/verifier/walks.h"
@@ -75,12 +75,11 @@ TEST(HierarchicalOverlapped, IsRightOnAllNodesOfAtMostElevenRanks) {
 }
 
 TEST(HierarchicalOverlapped, IsRightOnRandomNodes) {
-  EXPECT_TRUE(rc::check("verified, with the messages that are said", [] {
-    const auto nodes = *rc::gen::inRange<int64_t>(1, 11);
-    const auto sizes =
-        *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, 17));
-    const auto early = *rc::gen::inRange<int64_t>(0, nodes + 2);
-    RC_ASSERT(fault(job(sizes, early)) == "");
+  EXPECT_TRUE(holds("verified, with the messages that are said", [] {
+    const auto nodes = drawn(1, 11);
+    const auto sizes = drawn_list(nodes, 1, 17);
+    const auto early = drawn(0, nodes + 2);
+    REQUIRE(fault(job(sizes, early)) == "");
   }));
 }
 

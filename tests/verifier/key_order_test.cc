@@ -2,11 +2,11 @@
 // 32 and every radix, and at random above.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include "generator/registry.h"
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
@@ -103,11 +103,11 @@ TEST(KeyOrderChecker, FindsEverySlotOfTunaInUse) {
 }
 
 TEST(KeyOrderChecker, FindsTunaRightForRandomRanksAndRadices) {
-  EXPECT_TRUE(rc::check("verified", [] {
-    const auto ranks = *rc::gen::inRange<int64_t>(33, kSanitized ? 60 : 300);
-    const auto radix = *rc::gen::inRange<int64_t>(2, ranks + 1);
+  EXPECT_TRUE(holds("verified", [] {
+    const auto ranks = drawn(33, kSanitized ? 60 : 300);
+    const auto radix = drawn(2, ranks + 1);
     const auto report = check_schedule(tuna().program, tuna_job(ranks, radix), {}, {});
-    RC_ASSERT(fault(*report, ranks, radix) == "");
+    REQUIRE(fault(*report, ranks, radix) == "");
   }));
 }
 
@@ -116,19 +116,17 @@ TEST(KeyOrderChecker, SaysWhatTheGeneralOneSaysOnRandomNodes) {
   std::vector<Variant> some;
   for (const Variant& variant : variants_of(Collective::kAlltoall))
     if (variant.program.temporary_blocks != constant(0)) some.push_back(variant);
-  EXPECT_TRUE(rc::check("both checkers agree", [&] {
-    const auto sizes = *rc::gen::nonEmpty(
-        rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 7)));
-    RC_PRE(sizes.size() <= 6u);
-    const Variant& variant = some[*rc::gen::inRange<size_t>(0, some.size())];
+  EXPECT_TRUE(holds("both checkers agree", [&] {
+    const auto sizes = drawn_list(drawn(1, 7), 1, 7);
+    const Variant& variant = some[drawn(0, some.size())];
     const std::vector<Job> jobs = jobs_on(variant, sizes);
-    const Job& job = jobs[*rc::gen::inRange<size_t>(0, jobs.size())];
+    const Job& job = jobs[drawn(0, jobs.size())];
     const Binding binding = bind(variant.program, job, {}, 0).value();
     const auto report = check_key_order(variant.program, job, binding, {});
-    RC_ASSERT(report.has_value());
-    RC_ASSERT(verdict(*report) == "verified");
+    REQUIRE(report.has_value());
+    REQUIRE(verdict(*report) == "verified");
     expect_same_counts_and_claims(*report, execute(variant.program, job, {}, {binding}, {}), "");
-    RC_ASSERT(!testing::Test::HasFailure());
+    REQUIRE(!testing::Test::HasFailure());
   }));
 }
 

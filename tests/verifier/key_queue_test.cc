@@ -2,11 +2,12 @@
 #include "verifier/key_queue.h"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <limits>
 #include <map>
 #include <set>
+
+#include "tests/support/property.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -42,15 +43,15 @@ std::map<int64_t, std::set<int32_t>> expected(const std::vector<std::vector<int6
   return result;
 }
 
-RC_GTEST_PROP(KeyQueue, ComesToEveryKeyOfEveryRankInOrder, ()) {
+PROPERTY(KeyQueue, ComesToEveryKeyOfEveryRankInOrder) {
   std::vector<std::vector<int64_t>> keys;
-  const int64_t spread = *rc::gen::element<int64_t>(10, 5000, 1000000000);
-  for (int rank = *rc::gen::inRange(1, 6); rank > 0; --rank) {
-    const auto set =
-        *rc::gen::container<std::set<int64_t>>(rc::gen::inRange<int64_t>(-spread, spread));
+  const int64_t spread = drawn_of<int64_t>(10, 5000, 1000000000);
+  for (int rank = drawn(1, 6); rank > 0; --rank) {
+    const auto list = drawn_list(drawn(0, 40), -spread, spread);
+    const std::set<int64_t> set(list.begin(), list.end());
     keys.emplace_back(set.begin(), set.end());
   }
-  RC_ASSERT(visited(keys) == expected(keys));
+  REQUIRE(visited(keys) == expected(keys));
 }
 
 TEST(KeyQueue, ReachesFromTheLeastKeyToTheGreatest) {

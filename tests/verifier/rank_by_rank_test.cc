@@ -1,11 +1,11 @@
 // The checker of large allgathers beside the general one: what both say of every algorithm, of every
 // mutant, and of schedules on which the one could go astray where the other does not.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include "tests/support/distributions.h"
 #include "tests/support/effort.h"
 #include "tests/support/mutants.h"
+#include "tests/support/property.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/reports.h"
@@ -66,22 +66,19 @@ TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfMutantsOverLongBatches) {
 
 TEST(RankByRankChecker, SaysWhatTheGeneralOneSaysOfRandomJobs) {
   const std::vector<Variant> all = variants_of(Collective::kAllgather);
-  EXPECT_TRUE(rc::check("both checkers agree", [&] {
-    const Variant& variant = all[*rc::gen::inRange<size_t>(0, all.size())];
-    const auto sizes = *rc::gen::nonEmpty(
-        rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 6)));
-    RC_PRE(sizes.size() <= 10u);
+  EXPECT_TRUE(holds("both checkers agree", [&] {
+    const Variant& variant = all[drawn(0, all.size())];
+    const auto sizes = drawn_list(drawn(1, 11), 1, 6);
     const std::vector<Job> jobs = jobs_on(variant, sizes);
     if (jobs.empty()) return;
-    const Job& job = jobs[*rc::gen::inRange<size_t>(0, jobs.size())];
-    const auto counts = *rc::gen::container<std::vector<int64_t>>(job.groups[0].ranks(),
-                                                                  rc::gen::inRange<int64_t>(0, 30));
-    const Case c = case_of(variant, job, counts, *rc::gen::inRange<int64_t>(1, 12));
+    const Job& job = jobs[drawn(0, jobs.size())];
+    const auto counts = drawn_list(job.groups[0].ranks(), 0, 30);
+    const Case c = case_of(variant, job, counts, drawn(1, 12));
     const Binding binding = bind(variant.program, c.job, c.call, 0).value();
     const auto gather = check_rank_by_rank(variant.program, c.job, c.call, binding);
-    RC_ASSERT(gather.has_value());
+    REQUIRE(gather.has_value());
     expect_verified(*gather, execute(variant.program, c.job, c.call, {binding}, {}), c.text);
-    RC_ASSERT(!testing::Test::HasFailure());
+    REQUIRE(!testing::Test::HasFailure());
   }));
 }
 

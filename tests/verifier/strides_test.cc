@@ -1,13 +1,13 @@
 // What the checker of allgathers keeps by strides, beside the same kept one by one: the
 // ranges held, messages and keys.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "tests/support/effort.h"
+#include "tests/support/property.h"
 #include "verifier/held_ranges.h"
 #include "verifier/key_history.h"
 #include "verifier/message_lists.h"
@@ -19,7 +19,7 @@ using Strided = StridedBatch::Strided;
 
 constexpr int kTries = kSanitized ? 2 : 20;
 
-int64_t within(int64_t low, int64_t high) { return *rc::gen::inRange(low, high); }
+int64_t within(int64_t low, int64_t high) { return drawn(low, high); }
 
 int64_t at(const Strided& value, int64_t t) { return value.at + t * value.by; }
 
@@ -29,7 +29,7 @@ using Bytes = std::map<int64_t, int64_t>;
 // Tiles that begin or end where the bytes do, or anywhere.
 Tiles random_tiles(const Bytes& bytes, int64_t key) {
   const int64_t length = within(1, 4), count = within(1, 5);
-  const int64_t by = *rc::gen::element<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
+  const int64_t by = drawn_of<int64_t>(int64_t{length}, -length, length, -length, 0, 1, 7);
   Tiles tiles{{key, within(0, 3)}, {within(0, 30), by}, length, count};
   if (!bytes.empty() && within(0, 4) > 0)
     tiles.low.at = by > 0 ? bytes.rbegin()->first + 1 : bytes.begin()->first - length;
@@ -51,8 +51,8 @@ void try_held_ranges() {
     const bool gap = !more.empty() && static_cast<int64_t>(more.size()) !=
                                           more.rbegin()->first - more.begin()->first + 1;
     const HeldRanges::Arrival arrival = held.arrive(0, tiles);
-    RC_ASSERT((arrival == HeldRanges::Arrival::kNew) == (!again && !gap));
-    RC_ASSERT(arrival != HeldRanges::Arrival::kAgain || again);
+    REQUIRE((arrival == HeldRanges::Arrival::kNew) == (!again && !gap));
+    REQUIRE(arrival != HeldRanges::Arrival::kAgain || again);
     if (arrival != HeldRanges::Arrival::kNew) break;
     bytes = more;
     came.push_back(tiles);
@@ -61,14 +61,14 @@ void try_held_ranges() {
   for (int i = 0; i < 20; ++i) {
     const int64_t length = within(1, 5);
     Tiles tiles{{within(-2, key + 6), within(0, 4)},
-                {within(-2, 34), *rc::gen::element<int64_t>(int64_t{length}, -length, 0, 2)},
+                {within(-2, 34), drawn_of<int64_t>(int64_t{length}, -length, 0, 2)},
                 length,
                 within(1, 6)};
     Settled settled{{within(-2, key + 6), within(-1, 4)},
-                    *rc::gen::element<int64_t>(INT64_MIN, INT64_MIN, within(-2, key + 4))};
+                    drawn_of<int64_t>(INT64_MIN, INT64_MIN, within(-2, key + 4))};
     if (!came.empty() && within(0, 4) > 0) {  // as they came, some steps later
       tiles = came[within(0, static_cast<int64_t>(came.size()))];
-      tiles.low.at += *rc::gen::element<int64_t>(0, 0, 0, 1, int64_t{tiles.low.by});
+      tiles.low.at += drawn_of<int64_t>(0, 0, 0, 1, int64_t{tiles.low.by});
       tiles.count = std::max<int64_t>(1, tiles.count + within(-2, 3));
       settled.after = {tiles.key.at + within(-1, 4), tiles.key.by + within(-1, 2)};
       tiles.key = {settled.after.at + within(-1, 3), settled.after.by + within(0, 2)};
@@ -83,11 +83,11 @@ void try_held_ranges() {
                  byte->second > std::max(at(settled.after, t), settled.epoch))
           expected = HeldRanges::Held::kInFlight;
       }
-    RC_ASSERT(held.ask(0, tiles, settled) == expected);
+    REQUIRE(held.ask(0, tiles, settled) == expected);
   }
 }
 
-RC_GTEST_PROP(HeldRanges, KnowOfEveryByteWhetherAndWhenItCame, ()) {
+PROPERTY(HeldRanges, KnowOfEveryByteWhetherAndWhenItCame) {
   for (int i = 0; i < kTries; ++i) try_held_ranges();
 }
 
@@ -148,44 +148,43 @@ void try_message_lists() {
     const MessageBatch next{{key, message ? within(1, 3) : 0},
                             {within(0, 4), within(0, 2)},
                             {within(0, 4), within(0, 3)},
-                            *rc::gen::element<int64_t>(int64_t{MessageBatch::kWhole}, 3, 5),
+                            drawn_of<int64_t>(int64_t{MessageBatch::kWhole}, 3, 5),
                             within(1, 6),
                             message};
     sent.add(next);
     for (const MessagePiece& one : one_by_one(next, lengths)) all.push_back(one);
     key = next.key.last(next.count) + within(1, 3);
   }
-  RC_ASSERT(!MessageList::compare(sent, in_other_cuts(all), lengths));
+  REQUIRE(!MessageList::compare(sent, in_other_cuts(all), lengths));
 
   std::vector<MessagePiece> other = all;
   change(other);
   const auto [one, changed] = std::mismatch(all.begin(), all.end(), other.begin());
   const auto difference = MessageList::compare(sent, in_other_cuts(other), lengths);
-  RC_ASSERT(difference.has_value() == (one != all.end()));
+  REQUIRE(difference.has_value() == (one != all.end()));
   if (difference) {
-    RC_ASSERT(difference->sent == *one);
-    RC_ASSERT(difference->received == *changed);
+    REQUIRE(difference->sent == *one);
+    REQUIRE(difference->received == *changed);
   }
 
   other = all;
   other.pop_back();
   const auto shorter = MessageList::compare(sent, in_other_cuts(other), lengths);
-  RC_ASSERT(shorter && shorter->sent == all.back() && !shorter->received);
+  REQUIRE(shorter && shorter->sent == all.back() && !shorter->received);
 }
 
-RC_GTEST_PROP(MessageList, AreTheSameHoweverTheyAreCut, ()) {
+PROPERTY(MessageList, AreTheSameHoweverTheyAreCut) {
   for (int i = 0; i < kTries; ++i) try_message_lists();
 }
 
-RC_GTEST_PROP(KeyHistory, KnowsHowManyStepsMayBeInFlight, ()) {
+PROPERTY(KeyHistory, KnowsHowManyStepsMayBeInFlight) {
   KeyHistory history;
   std::vector<int64_t> keys;
   int64_t key = within(-5, 5);
   for (int64_t i = within(1, 6); i > 0; --i) {
     const Strided steps{key, within(1, 3)};
     const int64_t count = within(1, 6);
-    const Strided after{within(-8, 8) + key - 4,
-                        *rc::gen::element<int64_t>(int64_t{steps.by}, 0, 1)};
+    const Strided after{within(-8, 8) + key - 4, drawn_of<int64_t>(int64_t{steps.by}, 0, 1)};
     int64_t least = 0;
     for (int64_t t = 0; t < count; ++t) {
       keys.push_back(at(steps, t));
@@ -195,23 +194,22 @@ RC_GTEST_PROP(KeyHistory, KnowsHowManyStepsMayBeInFlight, ()) {
       least = least == 0 ? window : std::min(least, window);
     }
     history.add(steps, count);
-    RC_ASSERT(history.window(after, count) == least);
+    REQUIRE(history.window(after, count) == least);
     key = steps.last(count) + within(1, 3);
   }
 }
 
-RC_GTEST_PROP(KeySet, CountsDistinctKeys, ()) {
+PROPERTY(KeySet, CountsDistinctKeys) {
   KeySet set;
   std::set<int64_t> keys;
   for (int64_t i = within(0, 8); i > 0; --i) {
-    const Strided key{
-        *rc::gen::element<int64_t>(within(-70, 300), within(-70, 300), int64_t{1} << 40),
-        *rc::gen::element<int64_t>(1, 1, 2, 64)};
+    const Strided key{drawn_of<int64_t>(within(-70, 300), within(-70, 300), int64_t{1} << 40),
+                      drawn_of<int64_t>(1, 1, 2, 64)};
     const int64_t count = within(1, 200);
     set.add(key, count);
     for (int64_t t = 0; t < count; ++t) keys.insert(at(key, t));
   }
-  RC_ASSERT(set.size() == static_cast<int64_t>(keys.size()));
+  REQUIRE(set.size() == static_cast<int64_t>(keys.size()));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // TuNA on nodes of any sizes: right by the checker, exhaustively on few ranks and at random on more;
 // and what its comment says of messages, servers, batches and the temporary buffer.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +8,7 @@
 
 #include "generator/encode.h"
 #include "tests/support/effort.h"
+#include "tests/support/property.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/hops.h"
 #include "tests/verifier/reports.h"
@@ -186,17 +186,16 @@ TEST(TunaOnNodes, ServesEvenlyInBatchesFromOneNodeToOneNodeWithinItsSlots) {
 }
 
 TEST(TunaOnNodes, IsRightOnRandomNodes) {
-  EXPECT_TRUE(rc::check("verified, and of the shape that is said", [] {
-    const auto nodes = *rc::gen::inRange<int64_t>(1, 11);
-    const auto sizes =
-        *rc::gen::container<std::vector<int64_t>>(nodes, rc::gen::inRange<int64_t>(1, 17));
+  EXPECT_TRUE(holds("verified, and of the shape that is said", [] {
+    const auto nodes = drawn(1, 11);
+    const auto sizes = drawn_list(nodes, 1, 17);
     const int64_t ranks = topology_of(sizes).ranks();
-    const auto radix = *rc::gen::inRange<int64_t>(2, std::max<int64_t>(2, ranks) + 1);
-    const auto block_count = *rc::gen::inRange<int64_t>(1, 20);
-    const bool staggered = *rc::gen::arbitrary<bool>();
+    const auto radix = drawn(2, std::max<int64_t>(2, ranks) + 1);
+    const auto block_count = drawn(1, 20);
+    const bool staggered = drawn_bool();
     const Job random = job(sizes, radix, block_count);
-    RC_ASSERT(fault(staggered, random) == "");
-    RC_ASSERT(shape_fault(staggered, random) == "");
+    REQUIRE(fault(staggered, random) == "");
+    REQUIRE(shape_fault(staggered, random) == "");
   }));
 }
 

@@ -1,0 +1,42 @@
+// RapidCheck's properties and what they draw, compiled once: its templates take the compiler seconds in every file
+// that includes them.
+#ifndef QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
+#define QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quadrille {
+
+// Whether a property holds for all that is drawn; else the smallest case found is printed.
+bool holds(const std::string& what, const std::function<void()>& property);
+
+// Inside a property: a number from `low` up to, but without, `high`; so many of them; and at least one.
+int64_t drawn(int64_t low, int64_t high);
+std::vector<int64_t> drawn_list(int64_t length, int64_t low, int64_t high);
+std::vector<int64_t> drawn_list(int64_t low, int64_t high);
+
+template <typename T, typename... More>
+T drawn_of(const T& one, const More&... more) {
+  return std::vector<T>{one, T(more)...}[drawn(0, 1 + sizeof...(more))];
+}
+
+inline bool drawn_bool() { return drawn(0, 2) == 1; }
+
+// The case has failed unless so.
+void require(bool condition, const char* what, const char* file, int line);
+
+}  // namespace quadrille
+
+#define REQUIRE(...) ::quadrille::require((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+
+#define PROPERTY(Suite, Name)                                                              \
+  void property_##Suite##_##Name();                                                        \
+  TEST(Suite, Name) { EXPECT_TRUE(::quadrille::holds(#Name, property_##Suite##_##Name)); } \
+  void property_##Suite##_##Name()
+
+#endif  // QUADRILLE_TESTS_SUPPORT_PROPERTY_H_
