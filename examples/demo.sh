@@ -2,8 +2,9 @@
 # ./dev demo: the whole path, from an algorithm to a proven table that MPI runs.
 set -euo pipefail
 echo "building (once)"
+# What takes one core for long, the proofs of all programs, comes first: the rest is compiled meanwhile.
 bazel build --noshow_progress --ui_event_filters=-info,-stdout,-stderr,-warning \
-  //generator //verifier //tools:run
+  //verifier:certificate //verifier //generator //tools:run
 generator=bazel-bin/generator/generator
 verifier=bazel-bin/verifier/verifier
 folder=$(mktemp -d)

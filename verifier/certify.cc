@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "cli/files.h"
 #include "verifier/prove/prover.h"
@@ -59,34 +60,44 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   return good;
 }
 
+struct Certificate {
+  int code = 0;  // what to end with: it is none, unless 0
+  std::string constants, row;
+};
+
+Certificate refused(int code, const std::string& why) {
+  fmt::print(stderr, "certify: {}\n", why);
+  return {code, "", ""};
+}
+
+Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  const Result<Proof> proof = parse_proof(text.str(), path);
+  if (!proof.ok()) return refused(2, proof.error().message);
+  const Result<ProofPlan> plan = plan_proof(*proof);
+  if (!plan.ok()) return refused(2, plan.error().message);
+  if (plan->deadlocks) return refused(1, path + ": a proof that the program deadlocks");
+  if (!holds(*proof, *plan, prover)) return {1, "", ""};
+  const std::string name = std::filesystem::path(path).stem().string();
+  return {0,
+          text_constant(fmt::format("kName{}", i), name) +
+              text_constant(fmt::format("kProof{}", i), text.str()) +
+              array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
+              text_constant(fmt::format("kScope{}", i), plan->scope),
+          fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i)};
+}
+
 int certify(const std::string& out, const std::vector<std::string>& files) {
-  Prover prover({});
+  std::vector<Certificate> all(files.size());
+  work_on_all(files.size(), std::thread::hardware_concurrency(), {},
+              [&](Prover& prover, size_t i) { all[i] = certificate_of(files[i], i, prover); });
   std::string constants, table;
-  for (size_t i = 0; i < files.size(); ++i) {
-    std::ifstream file(files[i]);
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string name = std::filesystem::path(files[i]).stem().string();
-    const Result<Proof> proof = parse_proof(text.str(), files[i]);
-    if (!proof.ok()) {
-      fmt::print(stderr, "certify: {}\n", proof.error().message);
-      return 2;
-    }
-    const Result<ProofPlan> plan = plan_proof(*proof);
-    if (!plan.ok()) {
-      fmt::print(stderr, "certify: {}\n", plan.error().message);
-      return 2;
-    }
-    if (plan->deadlocks) {
-      fmt::print(stderr, "certify: {}: a proof that the program deadlocks\n", files[i]);
-      return 1;
-    }
-    if (!holds(*proof, *plan, prover)) return 1;
-    constants += text_constant(fmt::format("kName{}", i), name) +
-                 text_constant(fmt::format("kProof{}", i), text.str()) +
-                 array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
-                 text_constant(fmt::format("kScope{}", i), plan->scope);
-    table += fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i);
+  for (const Certificate& one : all) {
+    if (one.code != 0) return one.code;
+    constants += one.constants;
+    table += one.row;
   }
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
@@ -108,30 +107,18 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   return proofs;
 }
 
-// Proves all of them on so many threads, each with a solver of its own. A thread goes on with the
-// next proof that nobody has taken: proofs that stand together share obligations.
 std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
                                    const std::vector<ProofPlan>& plans,
                                    const ProverOptions& options, size_t threads) {
   std::vector<ProofResult> results(proofs.size());
-  std::vector<std::atomic_flag> taken(proofs.size());
   cli::Progress progress;
   std::mutex telling;
   size_t over = 0;
-  const auto work = [&](size_t first) {
-    Prover prover(options);
-    for (size_t k = 0; k < proofs.size(); ++k) {
-      const size_t i = (first + k) % proofs.size();
-      if (taken[i].test_and_set()) continue;
-      results[i] = prover.prove(proofs[i].proof, plans[i]);
-      const std::lock_guard<std::mutex> lock(telling);
-      progress.say(fmt::format("{} of {} programs", ++over, proofs.size()));
-    }
-  };
-  std::vector<std::jthread> others;
-  for (size_t t = 1; t < threads; ++t) others.emplace_back(work, t * proofs.size() / threads);
-  work(0);
-  others.clear();
+  work_on_all(proofs.size(), threads, options, [&](Prover& prover, size_t i) {
+    results[i] = prover.prove(proofs[i].proof, plans[i]);
+    const std::lock_guard<std::mutex> lock(telling);
+    progress.say(fmt::format("{} of {} programs", ++over, proofs.size()));
+  });
   return results;
 }
 

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "verifier/prove/smtlib.h"
 
@@ -115,6 +117,19 @@ ProofResult Prover::prove(const Proof& proof, const ProofPlan& plan) {
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+void work_on_all(size_t count, size_t threads, const ProverOptions& options,
+                 const std::function<void(Prover&, size_t)>& work) {
+  std::vector<std::atomic_flag> taken(count);
+  const auto go = [&](size_t first) {
+    Prover prover(options);
+    for (size_t k = 0; k < count; ++k)
+      if (const size_t i = (first + k) % count; !taken[i].test_and_set()) work(prover, i);
+  };
+  std::vector<std::jthread> others;
+  for (size_t t = 1; t < threads; ++t) others.emplace_back(go, t * count / threads);
+  go(0);
 }
 
 }  // namespace quadrille::verifier

@@ -6,6 +6,7 @@
 #define QUADRILLE_VERIFIER_PROVE_PROVER_H_
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -63,6 +64,11 @@ class Prover {
   std::vector<z3::expr> kept_;  // terms keep their identity while they live
   std::map<Terms, ObligationResult> known_;
 };
+
+// Does the work on each of so many, on that many threads, each with a prover of its own. A thread goes on with
+// the next that nobody has taken: proofs that stand together share obligations.
+void work_on_all(size_t count, size_t threads, const ProverOptions& options,
+                 const std::function<void(Prover&, size_t)>& work);
 
 }  // namespace quadrille::verifier
 
