@@ -35,7 +35,7 @@ def mpi_test(
             srcs = srcs,
             linkopts = linkopts,
             deps = deps + ["//runtime:" + mpi, "//tests:effort"] + (
-                ["//third_party/precompiled"] if own_main else [":world_" + mpi, "@system//:gtest"]
+                ["//third_party/precompiled:precompiled_tests"] if own_main else [":world_" + mpi, "@system//:gtest"]
             ),
         )
         counts = ranks[mpi] if type(ranks) == "dict" else ranks
