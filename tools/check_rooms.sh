@@ -9,6 +9,7 @@
 #   verifier   schedule, the table format, how block sizes are chosen, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
+#   preload    the public header of runtime, and the schedules for any nodes of emitted
 set -euo pipefail
 tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"
@@ -26,7 +27,7 @@ refuse() {
   broken=1
 }
 
-rooms='schedule|runtime|tools|generator|verifier|emitted|cli|tests|bench|examples|third_party'
+rooms='schedule|runtime|tools|generator|verifier|emitted|preload|cli|tests|bench|examples|third_party'
 # room NAME ALLOWED RULE: what the room includes or names in its BUILD files is its own or ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
@@ -38,6 +39,8 @@ room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
 room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)' 'tools/ knows the public header of runtime/ alone'
+room preload 'runtime(/quadrille\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
+  'preload/ knows the public header of runtime/ and emitted:universal'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, the decoder and calls'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size)|cli[/:]|emitted:proofs' \

@@ -8,7 +8,7 @@ failures=0
 # A tree that keeps every rule.
 right_tree() {
   rm -rf "$tree"
-  mkdir -p "$tree"/{schedule,runtime/program,runtime/bind,generator,verifier/prove,cli,tests}
+  mkdir -p "$tree"/{schedule,runtime/program,runtime/bind,generator,verifier/prove,cli,tests,preload}
   echo '#include "schedule/ids.h"' >"$tree/schedule/program.h"
   echo '#include <stdlib.h>' >"$tree/runtime/program/load.c"
   printf '#include <mpi.h>\n#include "runtime/program/program.h"\n' >"$tree/runtime/bind/bind.c"
@@ -17,6 +17,7 @@ right_tree() {
   echo '#include "schedule/program.h"' >"$tree/verifier/check.cc"
   echo '#include <z3++.h>' >"$tree/verifier/prove/prover.cc"
   printf 'package(default_visibility = ["//generator:__pkg__"])\ncc_library(\n    name = "prove",\n    deps = ["//schedule:walk", "@system//:z3"],\n)\n' >"$tree/verifier/BUILD"
+  printf '#include <mpi.h>\n#include "emitted/universal.h"\n#include "runtime/quadrille.h"\n' >"$tree/preload/serve.c"
   printf '#include "generator/registry.h"\n#include "verifier/check.h"\n' >"$tree/tests/any_test.cc"
 }
 
@@ -65,5 +66,10 @@ refuses runtime/program/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc 
 refuses verifier/check.cc '#include "tests/support/oracle.h"' \
   'nothing that ships knows tests, measurements or examples'
 refuses cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'
+refuses preload/serve.c '#include "runtime/internal.h"' \
+  'preload/ knows the public header of runtime/ and emitted:universal'
+refuses preload/BUILD '    deps = ["//generator:registry"],' \
+  'preload/ knows the public header of runtime/ and emitted:universal'
+refuses runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room'
 
 exit $((failures > 0))

@@ -1,0 +1,205 @@
+/* What is known of a communicator: found as its attribute, or made at the first call on it, where its ranks compare
+ * their settings and find how they are spread over nodes. Ranks that differ, or lack memory, fall through all alike. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitted/universal.h"
+#include "preload/preload.h"
+
+enum { CACHED = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int keyval = MPI_KEYVAL_INVALID;
+static unsigned freed; /* communicators so far: what threads remember from before may be gone */
+static int has_ended;
+
+static _Thread_local struct {
+  unsigned freed;
+  MPI_Comm comms[CACHED];
+  struct preload_communicator* known[CACHED];
+} cache;
+
+static unsigned slot_of(MPI_Comm comm) {
+  const uintptr_t bits = (uintptr_t)comm;
+  return (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED;
+}
+
+static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* extra) {
+  struct preload_communicator* of = attribute;
+  (void)comm, (void)key, (void)extra;
+  __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+  preload_learners_free(of);
+  free(of->rules);
+  free(of->bound);
+  free(of);
+  return MPI_SUCCESS;
+}
+
+void preload_forget_communicators(void) {
+  has_ended = 1;
+  __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+}
+
+void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+                  MPI_Datatype type) {
+  int size = 0;
+  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
+  if (of->shape.groups == 1) return;
+  /* The other group's, of which that one then hears as well. */
+  char others[256];
+  MPI_Type_size(type, &size);
+  memcpy(others, all, (size_t)(count * size));
+  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
+  MPI_Reduce_local(others, all, count, type, MPI_MAX);
+}
+
+static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
+
+/* Once a process. */
+static void say_once(int* is_said, const char* text) {
+  if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
+}
+
+/* Compares settings, and tells of what is wrong with them. Returns why nothing is served, or NULL. */
+static const char* agree(const struct preload_communicator* of, int is_enough) {
+  static int said_error, said_different;
+  const struct preload_settings* settings = preload_settings();
+  enum { LACK, DEVICE, ERROR, HASH, NOT_HASH, WORDS };
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver) dlclose(driver);
+  /* Of those that found an error, the first rank says it. */
+  const uint64_t mine[WORDS] = {[LACK] = !is_enough,
+                                [DEVICE] = driver != NULL,
+                                [ERROR] = settings->error[0] ? ~(uint64_t)of->rank : 0,
+                                [HASH] = settings->hash,
+                                [NOT_HASH] = ~settings->hash};
+  uint64_t all[WORDS];
+  preload_most(of, mine, all, WORDS, MPI_UINT64_T);
+  if (all[ERROR] != 0) {
+    if (all[ERROR] == mine[ERROR]) say_once(&said_error, settings->error);
+    return "settings are wrong";
+  }
+  if (all[HASH] != ~all[NOT_HASH]) {
+    if (of->rank == 0)
+      say_once(&said_different,
+               "ranks have different QUADRILLE variables or rules; MPI's own collectives are used "
+               "where they meet");
+    return "ranks have different settings";
+  }
+  if (all[LACK]) return "memory ran out";
+  if (all[DEVICE]) return "CUDA is loaded: buffers may be in device memory";
+  return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;
+}
+
+/* How the ranks of one group are spread over nodes. */
+static void find_nodes(struct preload_communicator* of) {
+  MPI_Comm node;
+  int size = 0, rank = 0;
+  MPI_Comm_split_type(of->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &size);
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  const int mine[2] = {size, -size}, is_first = rank == 0;
+  int all[2];
+  MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, of->comm);
+  MPI_Allreduce(&is_first, &of->shape.nodes, 1, MPI_INT, MPI_SUM, of->comm);
+  of->shape.least = -all[1];
+  of->shape.most = all[0];
+}
+
+static void take_rules(struct preload_communicator* of) {
+  const struct preload_settings* settings = preload_settings();
+  int count = 0;
+  for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; collective++) {
+    of->first[collective] = count;
+    for (int i = 0; i < settings->rule_count; i++)
+      if (settings->rules[i].collective == collective &&
+          preload_shape_fits(&settings->rules[i], &of->shape))
+        of->rules[count++] = &settings->rules[i];
+  }
+  of->first[PRELOAD_COLLECTIVE_COUNT] = count;
+}
+
+static struct preload_communicator* make(MPI_Comm comm) {
+  struct preload_communicator* of = calloc(1, sizeof *of);
+  int inter = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  /* Its attribute says that its ranks have met: without it, this one would come to a meeting alone. */
+  if (!of || MPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
+    say("memory ran out");
+    MPI_Abort(comm, MPI_ERR_NO_MEM);
+  }
+  of->comm = comm;
+  of->is_watched = preload_settings()->report != NULL;
+  of->shape.groups = inter ? 2 : 1;
+  MPI_Comm_size(comm, &of->shape.ranks);
+  MPI_Comm_rank(comm, &of->rank);
+  if (inter) MPI_Comm_remote_size(comm, &of->shape.remote_ranks);
+  if (of->shape.ranks + of->shape.remote_ranks == 1) {
+    of->reason = "one rank";
+    return of;
+  }
+  of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
+  of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
+  of->reason = agree(of, of->rules && of->bound);
+  if (of->reason) return of;
+  if (!inter) find_nodes(of);
+  take_rules(of);
+  of->is_watched |= preload_settings()->mode == PRELOAD_LEARN;
+  return of;
+}
+
+static int is_usable(MPI_Comm comm) {
+  int initialized = 0, finalized = 0;
+  if (comm == MPI_COMM_NULL || has_ended) return 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized && !finalized;
+}
+
+/* The key of the attribute; 0 where there is none to be had, or this library is for another MPI. */
+static int has_keyval(void) {
+  static int is_refused;
+  pthread_mutex_lock(&lock);
+  if (keyval == MPI_KEYVAL_INVALID && !is_refused) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(version, &length);
+#ifdef OPEN_MPI
+    is_refused = strstr(version, "Open MPI") == NULL;
+#else
+    is_refused = strstr(version, "Open MPI") != NULL;
+#endif
+    if (is_refused)
+      say("this preload library is for another MPI library than the program's; it does nothing");
+    else
+      is_refused = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
+                                          NULL) != MPI_SUCCESS;
+  }
+  pthread_mutex_unlock(&lock);
+  return !is_refused;
+}
+
+static struct preload_communicator* find(MPI_Comm comm) {
+  void* attribute = NULL;
+  int found = 0;
+  if (!is_usable(comm) || !has_keyval()) return NULL;
+  if (MPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return NULL;
+  return found ? attribute : make(comm);
+}
+
+struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
+  const unsigned slot = slot_of(comm), now = __atomic_load_n(&freed, __ATOMIC_RELAXED);
+  if (cache.freed != now) {
+    memset(&cache, 0, sizeof cache);
+    cache.freed = now;
+  }
+  if (cache.known[slot] && cache.comms[slot] == comm) return cache.known[slot];
+  struct preload_communicator* of = find(comm);
+  cache.comms[slot] = comm;
+  cache.known[slot] = of;
+  return of;
+}

@@ -1,0 +1,201 @@
+/* Rules files: one JSON document.
+ *
+ *   {"schema": 1, "rules": [
+ *     {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "tuna:radix=8"},
+ *     {"collective": "allgather", "bytes": [65536, null], "algorithm": "blocked-ring:block-size=16384",
+ *      "time": 0.0012, "native_time": 0.0023}]}
+ *
+ * docs/guide.md says what the fields mean. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSMN_STATIC
+#define JSMN_STRICT
+#include <jsmn.h>
+
+#include "preload/rules.h"
+
+struct reader {
+  const char *path, *text;
+  const jsmntok_t* tokens;
+  struct preload_settings* settings;
+};
+
+/* At a place of the text; the first error is kept. */
+static int fail(const struct reader* reader, int at, const char* what) {
+  int line = 1;
+  for (int i = 0; i < at; i++) line += reader->text[i] == '\n';
+  snprintf(reader->settings->error, PRELOAD_TEXT, "%.100s:%d: %.280s", reader->path, line, what);
+  return 0;
+}
+
+static int is_text(const struct reader* reader, const jsmntok_t* token, const char* text) {
+  const size_t length = (size_t)(token->end - token->start);
+  return strlen(text) == length && strncmp(reader->text + token->start, text, length) == 0;
+}
+
+static void copy_text(const struct reader* reader, const jsmntok_t* token, char* text,
+                      size_t size) {
+  snprintf(text, size, "%.*s", token->end - token->start, reader->text + token->start);
+}
+
+/* The token behind this one and all that is in it. */
+static const jsmntok_t* skip(const jsmntok_t* token) {
+  int left = 1;
+  for (; left > 0; token++) left += token->size - 1;
+  return token;
+}
+
+static int read_number(const struct reader* reader, const jsmntok_t* token, double* number) {
+  char text[64], *end = NULL;
+  copy_text(reader, token, text, sizeof text);
+  *number = strtod(text, &end);
+  if (token->type == JSMN_PRIMITIVE && end != text && *end == '\0' && isfinite(*number) &&
+      *number >= 0)
+    return 1;
+  return fail(reader, token->start, "a number that is 0 or more is wanted here");
+}
+
+static int read_integer(const struct reader* reader, const jsmntok_t* token, int64_t* integer) {
+  double number = 0;
+  if (!read_number(reader, token, &number)) return 0;
+  *integer = (int64_t)fmin(number, 9e15);
+  return (double)*integer == number || fail(reader, token->start, "a whole number is wanted here");
+}
+
+/* N, or [LEAST, MOST], where null as MOST means no limit. */
+static int read_range(const struct reader* reader, const jsmntok_t* token,
+                      struct preload_range* range) {
+  if (token->type != JSMN_ARRAY) {
+    if (!read_integer(reader, token, &range->least)) return 0;
+    range->most = range->least;
+    return 1;
+  }
+  if (token->size != 2)
+    return fail(reader, token->start, "a range has two numbers, the least and the most or null");
+  if (!read_integer(reader, token + 1, &range->least)) return 0;
+  range->most = INT64_MAX;
+  if (!is_text(reader, token + 2, "null") && !read_integer(reader, token + 2, &range->most))
+    return 0;
+  return range->least <= range->most || fail(reader, token->start, "the range is empty");
+}
+
+static int read_even(const struct reader* reader, const jsmntok_t* token, int* even) {
+  *even = is_text(reader, token, "true");
+  if (token->type == JSMN_PRIMITIVE && (*even || is_text(reader, token, "false"))) return 1;
+  return fail(reader, token->start, "\"even\" is true or false");
+}
+
+/* One field of a rule, but for what it is for and what it says. */
+static int read_field(const struct reader* reader, const jsmntok_t* key,
+                      struct preload_rule* rule) {
+  const jsmntok_t* value = key + 1;
+  char text[PRELOAD_TEXT], name[64];
+  if (is_text(reader, key, "nodes")) return read_range(reader, value, &rule->nodes);
+  if (is_text(reader, key, "ranks_a_node")) return read_range(reader, value, &rule->ranks_a_node);
+  if (is_text(reader, key, "ranks")) return read_range(reader, value, &rule->ranks);
+  if (is_text(reader, key, "bytes")) return read_range(reader, value, &rule->bytes);
+  if (is_text(reader, key, "even")) return read_even(reader, value, &rule->even);
+  if (is_text(reader, key, "time")) return read_number(reader, value, &rule->time);
+  if (is_text(reader, key, "native_time")) return read_number(reader, value, &rule->native_time);
+  if (is_text(reader, key, "collective") || is_text(reader, key, "algorithm") ||
+      is_text(reader, key, "groups"))
+    return 1;
+  copy_text(reader, key, name, sizeof name);
+  snprintf(text, sizeof text,
+           "\"%s\" is not known; a rule has collective, groups, nodes, ranks_a_node, ranks, even, "
+           "bytes, algorithm, time and native_time",
+           name);
+  return fail(reader, key->start, text);
+}
+
+static const jsmntok_t* value_of(const struct reader* reader, const jsmntok_t* object,
+                                 const char* name) {
+  const jsmntok_t* key = object + 1;
+  for (int i = 0; i < object->size; i++, key = skip(key))
+    if (is_text(reader, key, name)) return key + 1;
+  return NULL;
+}
+
+static int read_algorithm(const struct reader* reader, const jsmntok_t* object,
+                          struct preload_rule* rule) {
+  const jsmntok_t* value = value_of(reader, object, "algorithm");
+  char text[200], error[PRELOAD_TEXT];
+  if (!value || value->type != JSMN_STRING)
+    return fail(reader, object->start, "a rule says \"algorithm\": its name, or \"native\"");
+  copy_text(reader, value, text, sizeof text);
+  return preload_parse_algorithm(text, rule, error) || fail(reader, value->start, error);
+}
+
+static int read_rule(const struct reader* reader, const jsmntok_t* object) {
+  char name[64] = "";
+  int64_t groups = 1;
+  if (object->type != JSMN_OBJECT) return fail(reader, object->start, "a rule is an object: {...}");
+  const jsmntok_t *collective = value_of(reader, object, "collective"),
+                  *of_groups = value_of(reader, object, "groups");
+  if (collective) copy_text(reader, collective, name, sizeof name);
+  if (preload_collective_of(name) < 0)
+    return fail(reader, (collective ? collective : object)->start,
+                "a rule says \"collective\": one that is served, such as \"alltoallv\"");
+  if (of_groups && (!read_integer(reader, of_groups, &groups) || groups < 1 || groups > 2))
+    return fail(reader, of_groups->start, "\"groups\" is 1, or 2 for intercommunicators");
+  struct preload_rule rule = preload_any_rule(preload_collective_of(name), (int)groups);
+  const jsmntok_t* key = object + 1;
+  for (int i = 0; i < object->size; i++, key = skip(key))
+    if (!read_field(reader, key, &rule)) return 0;
+  if (!read_algorithm(reader, object, &rule)) return 0;
+  return preload_add_rule(reader->settings, &rule) ||
+         fail(reader, object->start, "memory ran out while rules were read");
+}
+
+/* Each name in an object has a value, and one document is all there is. */
+static int check(const struct reader* reader, int count) {
+  const jsmntok_t *first = reader->tokens, *end = first + count;
+  for (const jsmntok_t* token = first; token < end; token++) {
+    const jsmntok_t* key = token + 1;
+    for (int i = 0; token->type == JSMN_OBJECT && i < token->size; i++, key = skip(key))
+      if (key->type != JSMN_STRING || key->size != 1)
+        return fail(reader, key->start, "a name and its value are wanted here");
+  }
+  return skip(first) == end ||
+         fail(reader, skip(first)->start, "this follows the end of the rules");
+}
+
+static int read_document(const struct reader* reader) {
+  const jsmntok_t* document = reader->tokens;
+  if (document->type != JSMN_OBJECT)
+    return fail(reader, document->start, "rules are an object: {\"schema\": 1, \"rules\": [...]}");
+  const jsmntok_t *schema = value_of(reader, document, "schema"),
+                  *rules = value_of(reader, document, "rules");
+  if (!schema || !is_text(reader, schema, "1"))
+    return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
+  if (!rules || rules->type != JSMN_ARRAY)
+    return fail(reader, (rules ? rules : document)->start, "\"rules\" is an array of rules");
+  const jsmntok_t* rule = rules + 1;
+  for (int i = 0; i < rules->size; i++, rule = skip(rule))
+    if (!read_rule(reader, rule)) return 0;
+  return 1;
+}
+
+int preload_read_rules(const char* path, const char* text, size_t length,
+                       struct preload_settings* settings) {
+  struct reader reader = {.path = path, .text = text, .settings = settings};
+  jsmn_parser parser;
+  jsmn_init(&parser);
+  const int count = jsmn_parse(&parser, text, length, NULL, 0);
+  if (count == 0) return fail(&reader, 0, "the file is empty");
+  jsmntok_t* tokens = count > 0 ? calloc((size_t)count, sizeof *tokens) : NULL;
+  if (count > 0 && !tokens) return fail(&reader, 0, "memory ran out while rules were read");
+  jsmn_init(&parser);
+  if (count < 0 || jsmn_parse(&parser, text, length, tokens, (unsigned)count) != count) {
+    free(tokens);
+    return fail(&reader, (int)parser.pos, "this is no JSON");
+  }
+  reader.tokens = tokens;
+  const int is_read = check(&reader, count) && read_document(&reader);
+  free(tokens);
+  return is_read;
+}

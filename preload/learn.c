@@ -1,0 +1,168 @@
+/* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules; when all have had theirs,
+ * ranks agree on the medians, and the fastest is taken from then on. Each communicator learns by itself, for each
+ * collective and class of sizes. When MPI ends, rank 0 writes what was learned behind the rules that were read. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emitted/universal.h"
+#include "preload/preload.h"
+
+enum { TURNS = 5, CANDIDATES = 24, UNDECIDED = -2 };
+
+struct preload_learner {
+  struct preload_learner* next;
+  int collective, size_class;
+  int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
+  int turn;                          /* calls so far */
+  float times[CANDIDATES][TURNS];
+  int best; /* or UNDECIDED */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct preload_settings learned; /* its rules */
+
+/* The schedules that serve the communicator. */
+static void find_candidates(struct preload_learner* learner, struct preload_communicator* of) {
+  struct preload_rule rule = preload_any_rule(learner->collective, of->shape.groups);
+  const char* scheduled = preload_scheduled(learner->collective);
+  learner->candidates[learner->count++] = PRELOAD_NATIVE;
+  for (int i = 0; i < quadrille_universal_count && learner->count < CANDIDATES; i++) {
+    rule.universal = i;
+    if (quadrille_universal[i].groups == of->shape.groups &&
+        strcmp(quadrille_universal[i].collective, scheduled) == 0 && preload_bind(of, &rule))
+      learner->candidates[learner->count++] = i;
+  }
+}
+
+static struct preload_learner* learner_of(const struct preload_turn* turn) {
+  const int size_class = preload_size_class(turn->bytes);
+  struct preload_learner* learner = turn->of->learners;
+  while (learner && (learner->collective != turn->collective || learner->size_class != size_class))
+    learner = learner->next;
+  if (learner) return learner;
+  learner = calloc(1, sizeof *learner);
+  const int mine = learner == NULL;
+  int lacks = 0;
+  preload_most(turn->of, &mine, &lacks, 1, MPI_INT);
+  if (lacks) {
+    free(learner);
+    return NULL;
+  }
+  learner->collective = turn->collective;
+  learner->size_class = size_class;
+  learner->best = UNDECIDED;
+  find_candidates(learner, turn->of);
+  learner->next = turn->of->learners;
+  turn->of->learners = learner;
+  return learner;
+}
+
+void preload_learn_begin(struct preload_turn* turn) {
+  struct preload_learner* learner = learner_of(turn);
+  if (!learner) return;
+  const int is_decided = learner->best != UNDECIDED;
+  turn->universal =
+      is_decided ? learner->best : learner->candidates[learner->turn % learner->count];
+  turn->reason = is_decided ? "learned" : "learning";
+  if (!is_decided) turn->learner = learner;
+}
+
+static int by_time(const void* a, const void* b) {
+  const float x = *(const float*)a, y = *(const float*)b;
+  return (x > y) - (x < y);
+}
+
+static void note(const struct preload_communicator* of, const struct preload_learner* learner,
+                 float time, float native_time) {
+  struct preload_rule rule = preload_any_rule(learner->collective, of->shape.groups);
+  const struct preload_shape* shape = &of->shape;
+  rule.ranks.least = rule.ranks.most = shape->ranks + shape->remote_ranks;
+  if (shape->groups == 1) {
+    rule.nodes.least = rule.nodes.most = shape->nodes;
+    rule.ranks_a_node = (struct preload_range){shape->least, shape->most};
+  }
+  rule.bytes = preload_class_range(learner->size_class);
+  rule.universal = learner->best;
+  rule.time = (double)time;
+  rule.native_time = (double)native_time;
+  pthread_mutex_lock(&lock);
+  preload_add_rule(&learned, &rule);
+  pthread_mutex_unlock(&lock);
+}
+
+/* A call takes as long as its slowest rank. The library's own, unless another is faster by more than 3 %. */
+static void decide(const struct preload_communicator* of, struct preload_learner* learner) {
+  float mine[CANDIDATES], all[CANDIDATES];
+  int best = 0;
+  for (int i = 0; i < learner->count; i++) {
+    qsort(learner->times[i], TURNS, sizeof(float), by_time);
+    mine[i] = learner->times[i][TURNS / 2];
+  }
+  preload_most(of, mine, all, learner->count, MPI_FLOAT);
+  for (int i = 1; i < learner->count; i++)
+    if (all[i] < all[best] && all[i] < 0.97F * all[0]) best = i;
+  learner->best = learner->candidates[best];
+  if (of->rank == 0) note(of, learner, all[best], all[0]);
+}
+
+void preload_learn_end(struct preload_turn* turn, double seconds) {
+  struct preload_learner* learner = turn->learner;
+  learner->times[learner->turn % learner->count][learner->turn / learner->count] = (float)seconds;
+  if (++learner->turn == learner->count * TURNS) decide(turn->of, learner);
+}
+
+void preload_learners_free(struct preload_communicator* of) {
+  for (struct preload_learner *learner = of->learners, *next; learner; learner = next) {
+    next = learner->next;
+    free(learner);
+  }
+}
+
+static int is_same(const struct preload_rule* a, const struct preload_rule* b) {
+  return a->collective == b->collective && a->groups == b->groups &&
+         memcmp(&a->nodes, &b->nodes, 4 * sizeof a->nodes) == 0;
+}
+
+static double gain(const struct preload_rule* rule) { return rule->native_time / rule->time; }
+
+/* Of communicators of one shape, the one that gained least. */
+static void merge(struct preload_settings* rules, const struct preload_rule* added) {
+  for (int i = 0; i < rules->rule_count; i++) {
+    if (!is_same(&rules->rules[i], added)) continue;
+    if (gain(added) < gain(&rules->rules[i])) rules->rules[i] = *added;
+    return;
+  }
+  preload_add_rule(rules, added);
+}
+
+static void write_file(const struct preload_settings* rules, const char* path) {
+  FILE* file = fopen(path, "w");
+  int failed = !file;
+  if (file) {
+    preload_print_rules(file, rules);
+    failed = ferror(file);
+    failed |= fclose(file) != 0;
+  }
+  if (failed) fprintf(stderr, "quadrille: the rules could not be written to %s\n", path);
+}
+
+void preload_learn_write(void) {
+  const struct preload_settings* settings = preload_settings();
+  const int mine = settings->mode == PRELOAD_LEARN && !settings->error[0];
+  struct preload_settings written = {.rule_count = 0};
+  size_t size = 0;
+  int all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (!all) return;
+  struct preload_rule* rules =
+      preload_gather(learned.rules, (size_t)learned.rule_count * sizeof *rules, &size);
+  if (!rules) return;
+  for (int i = settings->first_of_file; i < settings->rule_count; i++)
+    preload_add_rule(&written, &settings->rules[i]);
+  for (size_t i = 0; i < size / sizeof *rules; i++) merge(&written, &rules[i]);
+  write_file(&written, settings->rules_file);
+  free(written.rules);
+  free(rules);
+}

@@ -1,0 +1,50 @@
+/* What a rule asks of a communicator and of a call. */
+#include "preload/rules.h"
+
+static const struct preload_range any = {0, INT64_MAX};
+
+struct preload_rule preload_any_rule(int collective, int groups) {
+  return (struct preload_rule){.collective = collective,
+                               .groups = groups,
+                               .nodes = any,
+                               .ranks_a_node = any,
+                               .ranks = any,
+                               .bytes = any,
+                               .even = -1,
+                               .universal = PRELOAD_NATIVE};
+}
+
+static int is_in(int64_t value, struct preload_range range) {
+  return range.least <= value && value <= range.most;
+}
+
+int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape) {
+  if (rule->groups != shape->groups || !is_in(shape->ranks + shape->remote_ranks, rule->ranks))
+    return 0;
+  return shape->groups == 2 ||
+         (is_in(shape->nodes, rule->nodes) && is_in(shape->least, rule->ranks_a_node) &&
+          is_in(shape->most, rule->ranks_a_node) &&
+          (rule->even < 0 || rule->even == (shape->least == shape->most)));
+}
+
+int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes) {
+  if (bytes < 0) return rule->bytes.least == 0 && rule->bytes.most == INT64_MAX;
+  return is_in(bytes, rule->bytes);
+}
+
+int preload_size_class(int64_t bytes) {
+  int size_class = 0;
+  if (bytes < 0) return -1;
+  while (bytes > 0) {
+    bytes /= 4;
+    size_class++;
+  }
+  return size_class;
+}
+
+struct preload_range preload_class_range(int size_class) {
+  if (size_class < 0) return any;
+  if (size_class == 0) return (struct preload_range){0, 0};
+  const int64_t least = (int64_t)1 << (2 * (size_class - 1));
+  return (struct preload_range){least, 4 * least - 1};
+}

@@ -1,0 +1,123 @@
+/* What the files of the preload library share: MPI's collectives, served by schedules in programs that know
+ * nothing of it. docs/guide.md says how it is used.
+ *
+ * A call of the program comes to calls.c. What is known of its communicator is found, or agreed on by its
+ * ranks at the first call (communicator.c); a rule says which schedule the call follows, or none (rules.h);
+ * then the runtime makes the call, or the next definition of the same MPI function. Whatever decides is the
+ * same at all ranks: settings that they have compared, the shape of the communicator, and bytes of which MPI asks
+ * that all ranks know them. */
+#ifndef QUADRILLE_PRELOAD_PRELOAD_H_
+#define QUADRILLE_PRELOAD_PRELOAD_H_
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "preload/rules.h"
+#include "runtime/quadrille.h"
+
+/* ---- communicator.c */
+
+/* Of a schedule: whether it is bound to this communicator, and with which options. */
+struct preload_bound {
+  enum { PRELOAD_UNBOUND, PRELOAD_BOUND, PRELOAD_REFUSED } state;
+  int window, block_size;
+};
+
+struct preload_learner; /* learn.c */
+
+/* What is kept of a communicator, as its attribute. */
+struct preload_communicator {
+  MPI_Comm comm;
+  int rank;
+  struct preload_shape shape;
+  const char* reason;                      /* why nothing is served; NULL: something may be */
+  int is_watched;                          /* calls are looked at even where no rule is for them */
+  const struct preload_rule** rules;       /* that are for it, by collective: */
+  int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* of each one's rules */
+  struct preload_bound* bound;             /* by schedule */
+  struct preload_learner* learners;
+};
+
+/* Found, or made, which is collective; NULL where MPI does not run, or of no communicator. */
+struct preload_communicator* preload_communicator_of(MPI_Comm comm);
+/* No communicator is known any more: MPI ends. */
+void preload_forget_communicators(void);
+/* Maxima over all ranks, of both groups where there are two. */
+void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+                  MPI_Datatype type);
+
+/* ---- serve.c */
+
+/* One side of a call, as the program describes it. */
+struct preload_side {
+  void* base;
+  MPI_Datatype type;
+  const MPI_Datatype* types;         /* one a block, or NULL */
+  MPI_Count count;                   /* of each block, where no array says so: */
+  const int *counts, *displacements; /* or */
+  const MPI_Count* large_counts;
+  const MPI_Aint* large_displacements;
+};
+
+struct preload_arguments {
+  struct preload_side send, receive;
+  int root;
+  MPI_Op operation;
+};
+
+/* A call that is looked at. */
+struct preload_turn {
+  struct preload_communicator* of;
+  int collective;
+  int64_t bytes;               /* see preload_bytes */
+  int universal;               /* which schedule, or PRELOAD_NATIVE */
+  quadrille_schedule schedule; /* its handle; QUADRILLE_SCHEDULE_NULL: the library's own */
+  const char* reason;          /* why so */
+  int is_verified;             /* both, the library's own first, which receives */
+  char *copy, *native_receive; /* here */
+  MPI_Aint low, span,
+      compared; /* where in the receive buffer the copy begins, its length, and that of results */
+  struct preload_learner* learner;
+  int is_refused; /* the schedule is not for the call's operator */
+  double started;
+};
+
+/* Chooses; `turn` has its communicator and collective. */
+void preload_begin(struct preload_turn* turn, const struct preload_arguments* a);
+/* What comes of it is noted, learned and compared; the code to return. */
+int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code);
+/* Binds the schedule of a rule, where it is not bound so; 0 where it does not serve the communicator. */
+int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
+
+/* sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
+ * of the whole vector; -1 where ranks do not know the same. */
+int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
+/* What this rank receives, and how many blocks that are; their counts, types and places in bytes. */
+int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
+                     struct preload_side* side);
+MPI_Count preload_count(const struct preload_side* side, int block);
+MPI_Datatype preload_type(const struct preload_side* side, int block);
+MPI_Aint preload_place(const struct preload_side* side, int block);
+
+/* ---- verify.c: makes the copy that the library's own collective receives into, at all ranks or at none. */
+void preload_verify_begin(struct preload_turn* turn, const struct preload_arguments* a);
+/* Ends the job where the two differ. */
+void preload_verify_end(const struct preload_turn* turn, const struct preload_arguments* a);
+
+/* ---- learn.c: whose turn it is: sets `universal`, and `learner` where the call is to be timed. */
+void preload_learn_begin(struct preload_turn* turn);
+void preload_learn_end(struct preload_turn* turn, double seconds);
+void preload_learners_free(struct preload_communicator* of);
+/* Collective over MPI_COMM_WORLD: rank 0 writes the rules where all were learning. */
+void preload_learn_write(void);
+
+/* ---- gather.c: collective over MPI_COMM_WORLD: what all ranks bring, in memory to be freed, at rank 0; NULL at the
+ * others, and where memory ran out. */
+void* preload_gather(const void* mine, size_t size, size_t* all);
+
+/* ---- report.c */
+void preload_record(const struct preload_turn* turn, double seconds);
+/* Collective over MPI_COMM_WORLD: rank 0 prints or writes the table. */
+void preload_report(void);
+
+#endif /* QUADRILLE_PRELOAD_PRELOAD_H_ */

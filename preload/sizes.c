@@ -1,0 +1,97 @@
+/* What a call's arguments say: bytes that all ranks know alike, and the blocks that a rank receives. */
+#include "preload/preload.h"
+
+MPI_Count preload_count(const struct preload_side* side, int block) {
+  return side->counts         ? side->counts[block]
+         : side->large_counts ? side->large_counts[block]
+                              : side->count;
+}
+
+MPI_Datatype preload_type(const struct preload_side* side, int block) {
+  return side->types ? side->types[block] : side->type;
+}
+
+MPI_Aint preload_place(const struct preload_side* side, int block) {
+  const MPI_Aint place = side->displacements         ? side->displacements[block]
+                         : side->large_displacements ? side->large_displacements[block]
+                                                     : block * (MPI_Aint)side->count;
+  MPI_Aint lower = 0, extent = 1;
+  if (!side->types) MPI_Type_get_extent(side->type, &lower, &extent);
+  return place * extent;
+}
+
+static int64_t bytes_of(const struct preload_side* side, int blocks) {
+  MPI_Count size = 0, count = 0;
+  if (side->type == MPI_DATATYPE_NULL) return -1;
+  MPI_Type_size_x(side->type, &size);
+  if (!side->counts && !side->large_counts) return (int64_t)(size * side->count);
+  for (int i = 0; i < blocks; i++) count += preload_count(side, i);
+  return (int64_t)(size * count);
+}
+
+/* Of blocks that come and go, between groups, where each knows what it sends and what it receives. */
+static int64_t both(const struct preload_arguments* a) {
+  const int64_t sent = bytes_of(&a->send, 1), received = bytes_of(&a->receive, 1);
+  return sent < 0 || received < 0 ? -1 : (sent + received) / 2;
+}
+
+int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a) {
+  const struct preload_shape* shape = &turn->of->shape;
+  const int is_inter = shape->groups == 2;
+  switch (turn->collective) {
+    case PRELOAD_Alltoall:
+    case PRELOAD_Allgather: return is_inter ? both(a) : bytes_of(&a->receive, 1);
+    case PRELOAD_Allgatherv: {
+      const int64_t all = is_inter ? -1 : bytes_of(&a->receive, shape->ranks);
+      return all < 0 ? -1 : all / shape->ranks;
+    }
+    case PRELOAD_Allreduce:
+    case PRELOAD_Exscan:
+    case PRELOAD_Scan: return bytes_of(&a->receive, 1);
+    case PRELOAD_Reduce_scatter: return bytes_of(&a->receive, shape->ranks);
+    case PRELOAD_Reduce_scatter_block: {
+      const int64_t one = bytes_of(&a->receive, 1);
+      return one < 0 ? -1 : one * shape->ranks;
+    }
+    case PRELOAD_Bcast:
+    case PRELOAD_Reduce: return is_inter ? -1 : bytes_of(&a->send, 1);
+    case PRELOAD_Gather:
+      return is_inter ? -1 : bytes_of(a->root == turn->of->rank ? &a->receive : &a->send, 1);
+    case PRELOAD_Scatter:
+      return is_inter ? -1 : bytes_of(a->root == turn->of->rank ? &a->send : &a->receive, 1);
+    default: return -1;
+  }
+}
+
+/* As many as there are ranks whose data arrives. */
+static int others(const struct preload_turn* turn) {
+  const struct preload_shape* shape = &turn->of->shape;
+  return shape->groups == 2 ? shape->remote_ranks : shape->ranks;
+}
+
+int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
+                     struct preload_side* side) {
+  const int is_inter = turn->of->shape.groups == 2;
+  const int is_root = a->root == (is_inter ? MPI_ROOT : turn->of->rank);
+  const int is_leaf = is_inter ? a->root >= 0 : !is_root;
+  *side = a->receive;
+  if (a->receive.base == MPI_IN_PLACE) return 0;
+  switch (turn->collective) {
+    case PRELOAD_Gather:
+    case PRELOAD_Gatherv: return is_root ? others(turn) : 0;
+    case PRELOAD_Reduce: return is_root;
+    case PRELOAD_Bcast: return is_root || is_leaf;
+    case PRELOAD_Scatter:
+    case PRELOAD_Scatterv: return is_leaf || (is_root && !is_inter);
+    case PRELOAD_Reduce_scatter:
+      side->count = preload_count(&a->receive, turn->of->rank);
+      side->counts = NULL;
+      side->large_counts = NULL;
+      return 1;
+    case PRELOAD_Exscan: return turn->of->rank > 0;
+    case PRELOAD_Allreduce:
+    case PRELOAD_Scan:
+    case PRELOAD_Reduce_scatter_block: return 1;
+    default: return others(turn);
+  }
+}

@@ -1,0 +1,24 @@
+/* A tool that stands between programs and MPI as well. RANKS_A_NODE: ranks are on nodes of so many. TOOL_CORRUPTS: the
+ * last byte of an all-to-all of integers is wrong. */
+#include <mpi.h>
+#include <stdlib.h>
+
+#define SHOWN __attribute__((visibility("default")))
+
+SHOWN int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* node) {
+  const char* size = getenv("RANKS_A_NODE");
+  int rank = 0;
+  if (!size) return PMPI_Comm_split_type(comm, type, key, info, node);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return PMPI_Comm_split(comm, rank / atoi(size), key, node);
+}
+
+SHOWN int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  int ranks = 0;
+  const int code = PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  MPI_Comm_size(comm, &ranks);
+  if (getenv("TOOL_CORRUPTS") && recvtype == MPI_INT && recvcount > 0)
+    ((char*)recvbuf)[(size_t)ranks * (size_t)recvcount * sizeof(int) - 1] ^= 1;
+  return code;
+}
