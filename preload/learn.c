@@ -1,6 +1,7 @@
 /* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules; when all have had theirs,
- * ranks agree on the medians, and the fastest is taken from then on. Each communicator learns by itself, for each
- * collective and class of sizes. When MPI ends, rank 0 writes what was learned behind the rules that were read. */
+ * ranks agree on the medians, and the fastest is taken from then on. A communicator learns for each collective and
+ * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
+ * learned behind the rules that were read. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,60 @@ enum { TURNS = 5, CANDIDATES = 24, UNDECIDED = -2 };
 struct preload_learner {
   struct preload_learner* next;
   int collective, size_class;
+  struct preload_shape shape;
   int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
   int turn;                          /* calls so far */
+  int best;                          /* or UNDECIDED */
   float times[CANDIDATES][TURNS];
-  int best; /* or UNDECIDED */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct preload_learner* known;   /* what this process knows of shapes */
 static struct preload_settings learned; /* its rules */
+
+static struct preload_learner* find(struct preload_learner* in, const struct preload_turn* turn) {
+  const int size_class = preload_size_class(turn->bytes);
+  while (in && (in->collective != turn->collective || in->size_class != size_class ||
+                memcmp(&in->shape, &turn->of->shape, sizeof in->shape) != 0))
+    in = in->next;
+  return in;
+}
+
+/* What was learned on one communicator, for others of its shape. */
+static void share(const struct preload_turn* turn) {
+  const struct preload_learner* learner = turn->learner;
+  pthread_mutex_lock(&lock);
+  struct preload_learner* shared = find(known, turn);
+  if (!shared) {
+    shared = calloc(1, sizeof *shared);
+    if (shared) {
+      shared->next = known;
+      known = shared;
+    }
+  }
+  if (shared && learner->turn >= shared->turn) {
+    struct preload_learner* next = shared->next;
+    *shared = *learner;
+    shared->next = next;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+static void start(struct preload_learner* learner, const struct preload_turn* turn) {
+  memset(learner, 0, sizeof *learner);
+  learner->collective = turn->collective;
+  learner->size_class = preload_size_class(turn->bytes);
+  learner->shape = turn->of->shape;
+  learner->best = UNDECIDED;
+}
+
+/* How far this process is, in a number that is one for ranks that are equally far. */
+static uint64_t progress_of(const struct preload_learner* learner) {
+  uint64_t progress = (uint64_t)learner->turn * 1000 + (uint64_t)(learner->best - UNDECIDED);
+  for (int i = 0; i < learner->count; i++)
+    progress = progress * 1000003 + (uint64_t)(learner->candidates[i] - PRELOAD_NATIVE);
+  return progress;
+}
 
 /* The schedules that serve the communicator. */
 static void find_candidates(struct preload_learner* learner, struct preload_communicator* of) {
@@ -36,24 +83,43 @@ static void find_candidates(struct preload_learner* learner, struct preload_comm
   }
 }
 
+/* Binds what it will need; starts anew where other schedules serve this communicator. */
+static void prepare(struct preload_learner* learner, const struct preload_turn* turn) {
+  struct preload_rule rule = preload_any_rule(turn->collective, turn->of->shape.groups);
+  struct preload_learner fresh;
+  rule.universal = learner->best;
+  if (learner->best == PRELOAD_NATIVE) return;
+  if (learner->best != UNDECIDED && preload_bind(turn->of, &rule)) return;
+  start(&fresh, turn);
+  find_candidates(&fresh, turn->of);
+  if (learner->best == UNDECIDED && learner->count == fresh.count &&
+      memcmp(learner->candidates, fresh.candidates, sizeof fresh.candidates) == 0)
+    return;
+  *learner = fresh;
+}
+
+/* NULL where a rank lacks memory. */
 static struct preload_learner* learner_of(const struct preload_turn* turn) {
-  const int size_class = preload_size_class(turn->bytes);
-  struct preload_learner* learner = turn->of->learners;
-  while (learner && (learner->collective != turn->collective || learner->size_class != size_class))
-    learner = learner->next;
+  struct preload_learner *learner = find(turn->of->learners, turn), *shared;
   if (learner) return learner;
-  learner = calloc(1, sizeof *learner);
-  const int mine = learner == NULL;
-  int lacks = 0;
-  preload_most(turn->of, &mine, &lacks, 1, MPI_INT);
-  if (lacks) {
+  learner = malloc(sizeof *learner);
+  if (learner) {
+    start(learner, turn);
+    pthread_mutex_lock(&lock);
+    shared = find(known, turn);
+    if (shared) *learner = *shared;
+    pthread_mutex_unlock(&lock);
+  }
+  const uint64_t progress = learner ? progress_of(learner) : 0;
+  const uint64_t mine[3] = {learner == NULL, progress, ~progress};
+  uint64_t all[3];
+  preload_most(turn->of, mine, all, 3, MPI_UINT64_T);
+  if (all[0]) {
     free(learner);
     return NULL;
   }
-  learner->collective = turn->collective;
-  learner->size_class = size_class;
-  learner->best = UNDECIDED;
-  find_candidates(learner, turn->of);
+  if (all[1] != ~all[2]) start(learner, turn);
+  prepare(learner, turn);
   learner->next = turn->of->learners;
   turn->of->learners = learner;
   return learner;
@@ -111,6 +177,7 @@ void preload_learn_end(struct preload_turn* turn, double seconds) {
   struct preload_learner* learner = turn->learner;
   learner->times[learner->turn % learner->count][learner->turn / learner->count] = (float)seconds;
   if (++learner->turn == learner->count * TURNS) decide(turn->of, learner);
+  share(turn);
 }
 
 void preload_learners_free(struct preload_communicator* of) {
@@ -120,7 +187,7 @@ void preload_learners_free(struct preload_communicator* of) {
   }
 }
 
-static int is_same(const struct preload_rule* a, const struct preload_rule* b) {
+static int is_same_cell(const struct preload_rule* a, const struct preload_rule* b) {
   return a->collective == b->collective && a->groups == b->groups &&
          memcmp(&a->nodes, &b->nodes, 4 * sizeof a->nodes) == 0;
 }
@@ -130,7 +197,7 @@ static double gain(const struct preload_rule* rule) { return rule->native_time /
 /* Of communicators of one shape, the one that gained least. */
 static void merge(struct preload_settings* rules, const struct preload_rule* added) {
   for (int i = 0; i < rules->rule_count; i++) {
-    if (!is_same(&rules->rules[i], added)) continue;
+    if (!is_same_cell(&rules->rules[i], added)) continue;
     if (gain(added) < gain(&rules->rules[i])) rules->rules[i] = *added;
     return;
   }

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# choice_test.sh MPI LIBRARY TOOL PROGRAM: rules and variables choose, alike at all ranks, or are refused in one sentence
+# and the program runs as without them.
+set -u
+. "$(dirname "$0")/runs.sh"
+
+# refused TEXT VARIABLE=VALUE...: said once, and nothing is served.
+refused() {
+  right 2 "${@:2}"
+  said 1 "quadrille: $1"
+  reported alltoall native "${reason:-settings are wrong}"
+  not_reported 'by rule'
+}
+
+# What is read is the same with either MPI library.
+if [ "$mpi" = mpich ]; then
+  refused 'QUADRILLE=maybe: it is off, on, verify or learn' QUADRILLE=maybe
+  refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
+  refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, pipeline, scatter-ring, native" \
+    QUADRILLE_BCAST=binomial:window=0
+  refused 'QUADRILLE_ALTOALL is not known' QUADRILLE_ALTOALL=linear ONE:QUADRILLE_ALLTOALL=linear
+
+  # wrong LINE TEXT RULES: refused with file and line.
+  wrong() {
+    printf '%s\n' "$3" >wrong.json
+    refused "wrong.json:$1: $2" QUADRILLE_RULES=wrong.json
+  }
+  refused 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE_RULES=none.json
+  wrong 2 'this is no JSON' $'{"schema": 1,\n "rules": [}'
+  wrong 2 '"rules" is an array of rules' $'{"schema": 1,\n "rules": 3}'
+  wrong 1 '"schema" is 1 in these rules' '{"schema": 2, "rules": []}'
+  wrong 2 '"node" is not known; a rule has collective, groups, nodes,' \
+    $'{"schema": 1, "rules": [\n{"collective": "bcast", "node": 2, "algorithm": "native"}]}'
+  wrong 3 "'bruk' is none of blocked-ring, blocked-ring-nodes, bruck," \
+    $'{"schema": 1, "rules": [\n{"collective": "allgather",\n"algorithm": "bruk"}]}'
+  wrong 2 'the range is empty' \
+    $'{"schema": 1, "rules": [\n{"collective": "bcast", "bytes": [9, 2], "algorithm": "native"}]}'
+fi
+
+reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
+  QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
+reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' ONE:QUADRILLE=off
+
+# A rules file: the first rule that fits. Variables come before it.
+cat >rules.json <<'RULES'
+{"schema": 1, "rules": [
+  {"collective": "alltoall", "nodes": 2, "bytes": [1, 16], "algorithm": "tuna-coalesced:radix=4", "time": 1e-3},
+  {"collective": "alltoall", "nodes": [2, null], "even": true, "algorithm": "linear:window=4"},
+  {"collective": "alltoall", "ranks_a_node": [1, 2], "even": false, "algorithm": "pairwise"},
+  {"collective": "alltoallv", "ranks": 4, "bytes": [0, 16], "algorithm": "linear"},
+  {"collective": "allgather", "bytes": [0, null], "algorithm": "bruck"},
+  {"collective": "allgather", "groups": 2, "algorithm": "leader"},
+  {"collective": "bcast", "algorithm": "native", "native_time": 0.25}
+]}
+RULES
+preload="$library $tool"
+right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE_ALLGATHERV=native -- file
+reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
+reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
+reported alltoallv '2 x 2 ranks' native 'no rule'
+reported allgather '2 x 2 ranks' bruck 'by rule'
+reported allgather '2 \+ 2 ranks' leader 'by rule'
+reported bcast '2 x 2 ranks' native 'by rule'
+reported allgatherv '2 x 2 ranks' native 'by rule'
+right 3 RANKS_A_NODE=2 QUADRILLE_RULES=rules.json
+reported alltoall '2 x 1 to 2 ranks' pairwise 'by rule'
+preload=$library
+reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
+  ONE:QUADRILLE_RULES=rules.json
+
+# What is compared: a tool behind the library that makes MPI's own result wrong is found out.
+preload="$library $tool"
+right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling -- file
+reported allreduce doubling 'by rule; not compared: sums of rounded numbers'
+start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
+[ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
+grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2]: byte 3 of block 2 is [0-9]+ instead of [0-9]+' \
+  "$out" || problem 'a wrong byte is not told'
+start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
+[ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
+preload=$library
+
+# What was learned is chosen.
+rm -f learned.json
+right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json -- file
+reported alltoall '1 x 2 ranks' learning
+python3 -c "
+import json
+rules = json.load(open('learned.json'))['rules']
+cell = [r for r in rules if r['collective'] == 'alltoall' and r.get('bytes') == [4, 15] and r.get('ranks') == 2]
+assert cell and cell[0]['nodes'] == 1 and cell[0]['ranks_a_node'] == 2 and cell[0]['native_time'] > 0, rules
+" || problem 'the rules that were learned'
+cp learned.json before.json
+right 2 QUADRILLE_RULES=learned.json -- file
+reported alltoall '1 x 2 ranks' '4..15' 'by rule'
+right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json
+cmp before.json learned.json || problem 'rules that there are stay as they are'
+
+exit $failed

@@ -1,0 +1,49 @@
+# Sourced: runs of a plain MPI program with the preload library before MPI, and what is asked of them.
+# MPI LIBRARY TOOL PROGRAM are the arguments of the test; all happens in its own folder.
+. "$(dirname "$0")/../mpi/mpirun.sh"
+mpi=$1 library=$(readlink -f "$2") tool=$(readlink -f "$3") program=$(readlink -f "$4")
+cd "$TEST_TMPDIR" || exit 2
+out=out report=report preload=$library failed=0
+
+# start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, what was said in $out, the report in $report.
+# A variable that begins with ONE: is for rank 1 alone.
+start() {
+  local ranks=$1 variables=() one=
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    if [ "${1#ONE:}" != "$1" ]; then one=${1#ONE:}; else variables+=("$1"); fi
+    shift
+  done
+  rm -f "$report"
+  # shellcheck disable=SC2016 # for the shell of each rank
+  start_ranks "$mpi" "$ranks" 60 env QUADRILLE_REPORT="$report" "${variables[@]}" sh -c '
+    [ -z "$1" ] || [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 ] || export "$1"
+    export LD_PRELOAD="$2"
+    shift 2
+    exec "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null
+  code=$?
+  passed=$(grep -Eo 'rank [0-9]+ ran [1-9][0-9]* tests, all passed' "$out" | sort -u | wc -l)
+}
+
+problem() {
+  echo "FAILED: $*: exit code $code"
+  cat "$out"
+  [ ! -f "$report" ] || cat "$report"
+  failed=1
+}
+
+# right RANKS ...: the program gets what it should.
+right() {
+  start "$@"
+  [ $code -eq 0 ] && [ "$passed" -eq "$1" ] || problem "$*"
+}
+
+# reported COLLECTIVE WORD...: a line of the report, in that order.
+reported() {
+  local pattern="^$1 "
+  for word in "${@:2}"; do pattern+=".* $word"; done
+  grep -qE -- "$pattern" "$report" || problem "the report does not have: $*"
+}
+not_reported() { ! grep -qE -- "$1" "$report" || problem "the report has: $1"; }
+# said N TEXT: so many times.
+said() { [ "$(grep -cF -- "$2" "$out")" -eq "$1" ] || problem "not said $1 times: $2"; }
