@@ -104,12 +104,15 @@ static int is_looked_at(struct preload_turn* turn, int collective, MPI_Comm comm
     struct preload_turn turn;                                                           \
     if (is_inside) return next(family##_ARGUMENTS(family##_RECEIVE), comm);             \
     is_inside = 1;                                                                      \
-    int code = MPI_SUCCESS;                                                             \
-    if (!is_looked_at(&turn, number, comm)) {                                           \
+    int code = MPI_SUCCESS, is_taken = is_looked_at(&turn, number, comm);               \
+    struct preload_arguments a;                                                         \
+    if (is_taken) {                                                                     \
+      a = (struct preload_arguments){family##_SIDES};                                   \
+      is_taken = preload_begin(&turn, &a);                                              \
+    }                                                                                   \
+    if (!is_taken) {                                                                    \
       code = next(family##_ARGUMENTS(family##_RECEIVE), comm);                          \
     } else {                                                                            \
-      const struct preload_arguments a = {family##_SIDES};                              \
-      preload_begin(&turn, &a);                                                         \
       if (turn.is_verified) code = next(family##_ARGUMENTS(turn.native_receive), comm); \
       if (turn.schedule == QUADRILLE_SCHEDULE_NULL)                                     \
         code = next(family##_ARGUMENTS(family##_RECEIVE), comm);                        \

@@ -82,8 +82,8 @@ struct preload_turn {
   double started;
 };
 
-/* Chooses; `turn` has its communicator and collective. */
-void preload_begin(struct preload_turn* turn, const struct preload_arguments* a);
+/* Chooses; `turn` has its communicator and collective. 0 where the call falls through and nothing is to be noted. */
+int preload_begin(struct preload_turn* turn, const struct preload_arguments* a);
 /* What comes of it is noted, learned and compared; the code to return. */
 int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code);
 /* Binds the schedule of a rule, where it is not bound so; 0 where it does not serve the communicator. */

@@ -45,21 +45,24 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
   return code == MPI_SUCCESS;
 }
 
-static void choose(struct preload_turn* turn) {
-  struct preload_communicator* of = turn->of;
-  for (int i = of->first[turn->collective]; i < of->first[turn->collective + 1]; i++) {
-    const struct preload_rule* rule = of->rules[i];
-    if (!preload_bytes_fit(rule, turn->bytes)) continue;
+/* The first rule that fits, or NULL. */
+static const struct preload_rule* rule_of(const struct preload_turn* turn) {
+  const struct preload_communicator* of = turn->of;
+  for (int i = of->first[turn->collective]; i < of->first[turn->collective + 1]; i++)
+    if (preload_bytes_fit(of->rules[i], turn->bytes)) return of->rules[i];
+  return NULL;
+}
+
+static void choose(struct preload_turn* turn, const struct preload_rule* rule) {
+  if (!rule) {
+    turn->reason = "no rule";
+    if (preload_settings()->mode == PRELOAD_LEARN) preload_learn_begin(turn);
+  } else if (rule->universal == PRELOAD_NATIVE || preload_bind(turn->of, rule)) {
     turn->reason = "by rule";
-    if (rule->universal == PRELOAD_NATIVE) return;
-    if (preload_bind(of, rule))
-      turn->universal = rule->universal;
-    else
-      turn->reason = "the schedule does not serve this communicator";
-    return;
+    turn->universal = rule->universal;
+  } else {
+    turn->reason = "the schedule does not serve this communicator";
   }
-  turn->reason = "no rule";
-  if (preload_settings()->mode == PRELOAD_LEARN) preload_learn_begin(turn);
 }
 
 /* Whether the schedule is for this operator, which is one at all ranks. */
@@ -71,22 +74,25 @@ static int is_for(quadrille_schedule schedule, MPI_Op operation) {
   return commutes;
 }
 
-void preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
+/* A datatype that is null is MPI's to refuse. */
+static int has_types(const struct preload_arguments* a) {
+  return a->send.type != MPI_DATATYPE_NULL && a->receive.type != MPI_DATATYPE_NULL;
+}
+
+int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
   struct preload_communicator* of = turn->of;
+  const int may_be_served = !of->reason && has_types(a);
+  turn->bytes = may_be_served ? preload_bytes(turn, a) : -1;
+  const struct preload_rule* rule = may_be_served ? rule_of(turn) : NULL;
+  if (!rule && !of->is_watched) return 0;
   turn->universal = PRELOAD_NATIVE;
   turn->schedule = QUADRILLE_SCHEDULE_NULL;
   turn->is_verified = 0;
   turn->copy = NULL;
   turn->is_refused = 0;
   turn->learner = NULL;
-  turn->reason = of->reason;
-  turn->bytes = -1;
-  if (a->send.type == MPI_DATATYPE_NULL || a->receive.type == MPI_DATATYPE_NULL)
-    turn->reason = "a datatype is null";
-  if (!turn->reason) {
-    turn->bytes = preload_bytes(turn, a);
-    choose(turn);
-  }
+  turn->reason = of->reason ? of->reason : "a datatype is null";
+  if (may_be_served) choose(turn, rule);
   if (turn->universal != PRELOAD_NATIVE) {
     turn->schedule = handle_of(turn->universal);
     if (!is_for(turn->schedule, a->operation)) {
@@ -99,6 +105,7 @@ void preload_begin(struct preload_turn* turn, const struct preload_arguments* a)
   if (turn->schedule != QUADRILLE_SCHEDULE_NULL && preload_settings()->mode == PRELOAD_VERIFY)
     preload_verify_begin(turn, a);
   if (of->is_watched) turn->started = MPI_Wtime();
+  return 1;
 }
 
 /* With MPICH, codes of the runtime have classes of their own; a program looks for those of MPI. */

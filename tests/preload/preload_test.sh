@@ -10,24 +10,6 @@ between=(allgather=two-stage allgatherv=segment-map-v allreduce=segments alltoal
   bcast=leader gather=linear gatherv=tree reduce=segments reduce_scatter=direct reduce_scatter_block=spread-out
   scatter=tree scatterv=linear)
 
-# variables LIST: QUADRILLE_ALLGATHER=bruck and so on, in $chosen.
-variables() {
-  local -n list=$1
-  chosen=()
-  for pair in "${list[@]}"; do
-    local name=${pair%%=*}
-    chosen+=("QUADRILLE_${name^^}=${pair#*=}")
-  done
-}
-# all_served LIST RANKS: each of its collectives, on such communicators.
-all_served() {
-  local -n list=$1
-  for pair in "${list[@]}"; do
-    local schedule=${pair#*=}
-    reported "${pair%%=*}" "$2" "${schedule%%:block-size*}" 'by rule'
-  done
-}
-
 # Without the library, and with it where it does nothing: one node.
 preload= right 3 QUADRILLE_DEBUG= -- file
 [ ! -f "$report" ] || problem 'there is a report without the library'

@@ -47,3 +47,21 @@ reported() {
 not_reported() { ! grep -qE -- "$1" "$report" || problem "the report has: $1"; }
 # said N TEXT: so many times.
 said() { [ "$(grep -cF -- "$2" "$out")" -eq "$1" ] || problem "not said $1 times: $2"; }
+
+# variables LIST: QUADRILLE_ALLGATHER=bruck and so on, in $chosen.
+variables() {
+  local -n list=$1
+  chosen=()
+  for pair in "${list[@]}"; do
+    local name=${pair%%=*}
+    chosen+=("QUADRILLE_${name^^}=${pair#*=}")
+  done
+}
+# all_served LIST RANKS: each of its collectives, on such communicators.
+all_served() {
+  local -n list=$1
+  for pair in "${list[@]}"; do
+    local schedule=${pair#*=}
+    reported "${pair%%=*}" "$2" "${schedule%%:block-size*}" 'by rule'
+  done
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# fortran_test.sh MPI LIBRARY TOOL PROGRAM...: programs in Fortran, one for each interface of MPI's, are served as those in
+# C are.
+set -u
+programs=()
+for made in "${@:4}"; do programs+=("$(readlink -f "$made")"); done
+. "$(dirname "$0")/runs.sh"
+served=(alltoall=linear alltoallv=tuna:radix=2 alltoallw=pairwise allgather=bruck allreduce=doubling bcast=binomial)
+variables served
+for program in "${programs[@]}"; do
+  right 3 "${chosen[@]}"
+  all_served served '1 x 3 ranks'
+done
+[ ${#programs[@]} -eq 3 ] || problem 'mpif.h, mpi and mpi_f08'
+exit $failed
