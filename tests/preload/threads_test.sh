@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# threads_test.sh MPI LIBRARY TOOL PROGRAM: threads that call at once, on communicators that come and go.
+set -u
+. "$(dirname "$0")/runs.sh"
+right 2
+right 3 QUADRILLE_ALLTOALL=tuna:radix=2 QUADRILLE_ALLREDUCE=doubling
+reported alltoall '1 x 3 ranks' tuna:radix=2 180 'by rule'
+reported allreduce '1 x 3 ranks' doubling 60 'by rule'
+exit $failed
