@@ -94,7 +94,6 @@ static const char* agree(const struct preload_communicator* of, int is_enough) {
   return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;
 }
 
-/* How the ranks of one group are spread over nodes. */
 static void find_nodes(struct preload_communicator* of) {
   MPI_Comm node;
   int size = 0, rank = 0;
@@ -123,6 +122,13 @@ static void take_rules(struct preload_communicator* of) {
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }
 
+int preload_know_nodes(struct preload_communicator* of) {
+  if (of->shape.groups == 2 || of->shape.nodes > 0) return 1;
+  find_nodes(of);
+  take_rules(of);
+  return 0;
+}
+
 static struct preload_communicator* make(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
@@ -146,9 +152,9 @@ static struct preload_communicator* make(MPI_Comm comm) {
   of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
   if (of->reason) return of;
-  if (!inter) find_nodes(of);
   take_rules(of);
   of->is_watched |= preload_settings()->mode == PRELOAD_LEARN;
+  if (of->is_watched) preload_know_nodes(of);
   return of;
 }
 

@@ -18,17 +18,25 @@ static int is_in(int64_t value, struct preload_range range) {
   return range.least <= value && value <= range.most;
 }
 
+static int is_any(struct preload_range range) {
+  return range.least == any.least && range.most == any.most;
+}
+
+int preload_asks_for_nodes(const struct preload_rule* rule) {
+  return !is_any(rule->nodes) || !is_any(rule->ranks_a_node) || rule->even >= 0;
+}
+
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape) {
   if (rule->groups != shape->groups || !is_in(shape->ranks + shape->remote_ranks, rule->ranks))
     return 0;
-  return shape->groups == 2 ||
+  return shape->nodes == 0 ||
          (is_in(shape->nodes, rule->nodes) && is_in(shape->least, rule->ranks_a_node) &&
           is_in(shape->most, rule->ranks_a_node) &&
           (rule->even < 0 || rule->even == (shape->least == shape->most)));
 }
 
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes) {
-  if (bytes < 0) return rule->bytes.least == 0 && rule->bytes.most == INT64_MAX;
+  if (bytes < 0) return is_any(rule->bytes);
   return is_in(bytes, rule->bytes);
 }
 

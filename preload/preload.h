@@ -40,6 +40,8 @@ struct preload_communicator {
 
 /* Found, or made, which is collective; NULL where MPI does not run, or of no communicator. */
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
+/* Collective where it was not known how the ranks are spread over nodes; 0 then: other rules may be for them. */
+int preload_know_nodes(struct preload_communicator* of);
 /* No communicator is known any more: MPI ends. */
 void preload_forget_communicators(void);
 /* Maxima over all ranks, of both groups where there are two. */

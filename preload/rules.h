@@ -40,7 +40,8 @@ enum { PRELOAD_NATIVE = -1, PRELOAD_TEXT = 400 };
 struct preload_shape {
   int groups;
   int ranks, remote_ranks;
-  int nodes, least, most; /* nodes, and ranks of the smallest and the largest; 0 between groups */
+  int nodes, least,
+      most; /* nodes, and ranks of the smallest and the largest; 0: not known, or between groups */
 };
 
 struct preload_range {
@@ -86,6 +87,8 @@ void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t
 /* match.c */
 /* A rule for any communicator and any bytes. */
 struct preload_rule preload_any_rule(int collective, int groups);
+int preload_asks_for_nodes(const struct preload_rule* rule);
+/* As far as nodes are known. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
 /* Bytes by powers of four: 0, 1 to 3, 4 to 15, ..; one class of its own where they are not known, -1. */

@@ -45,11 +45,14 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
   return code == MPI_SUCCESS;
 }
 
-/* The first rule that fits, or NULL. */
+/* The first rule that fits, or NULL. Nodes are looked for when a rule asks for them. */
 static const struct preload_rule* rule_of(const struct preload_turn* turn) {
-  const struct preload_communicator* of = turn->of;
-  for (int i = of->first[turn->collective]; i < of->first[turn->collective + 1]; i++)
-    if (preload_bytes_fit(of->rules[i], turn->bytes)) return of->rules[i];
+  struct preload_communicator* of = turn->of;
+  for (int i = of->first[turn->collective]; i < of->first[turn->collective + 1]; i++) {
+    if (!preload_bytes_fit(of->rules[i], turn->bytes)) continue;
+    if (!preload_asks_for_nodes(of->rules[i]) || preload_know_nodes(of)) return of->rules[i];
+    i = of->first[turn->collective] - 1;
+  }
   return NULL;
 }
 

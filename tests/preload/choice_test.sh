@@ -76,6 +76,9 @@ start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
 grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2]: byte 3 of block 2 is [0-9]+ instead of [0-9]+' \
   "$out" || problem 'a wrong byte is not told'
+# Where nobody asks for a report, nodes are found when a rule asks for them.
+start 4 QUADRILLE_REPORT= RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE=verify TOOL_CORRUPTS=1
+grep -qF 'verify: alltoall by tuna-coalesced:radix=4 differs' "$out" || problem 'nodes are not found when they are asked for'
 start 3 QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ "$passed" -eq 3 ] || problem 'what is served does not come to the tool'
 preload=$library
