@@ -66,12 +66,12 @@ static _Thread_local int is_inside;
 
 #define EQUAL(address, number, datatype) \
   { .base = (void*)(address), .count = (number), .type = (datatype) }
-#define BLOCKS(address, numbers, places)                            \
-  .base = (void*)(address), .counts = OF_TYPE(const int*, numbers), \
-  .large_counts = OF_TYPE(const MPI_Count*, numbers),               \
-  .displacements = OF_TYPE(const int*, places),                     \
-  .large_displacements = OF_TYPE(const MPI_Aint*, places)
-#define OF_TYPE(of, array) _Generic((array), of : (array), default : NULL)
+#define BLOCKS(address, numbers, places)                                                    \
+  .base = (void*)(address), .counts = IF_INTS(numbers), .large_counts = IF_COUNTS(numbers), \
+  .displacements = IF_INTS(places), .large_displacements = IF_ADDRESSES(places)
+#define IF_INTS(array) _Generic((array), const int* : (array), default : NULL)
+#define IF_COUNTS(array) _Generic((array), const MPI_Count* : (array), default : NULL)
+#define IF_ADDRESSES(array) _Generic((array), const MPI_Aint* : (array), default : NULL)
 
 /* The next definition of a function, looked up once. */
 static void* next_of(void** next, const char* name) {

@@ -43,19 +43,6 @@ void preload_forget_communicators(void) {
   __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
 }
 
-void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
-                  MPI_Datatype type) {
-  int size = 0;
-  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
-  if (of->shape.groups == 1) return;
-  /* The other group's, of which that one then hears as well. */
-  char others[256];
-  MPI_Type_size(type, &size);
-  memcpy(others, all, (size_t)(count * size));
-  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
-  MPI_Reduce_local(others, all, count, type, MPI_MAX);
-}
-
 static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
 
 /* Once a process. */
@@ -137,6 +124,7 @@ static struct preload_communicator* make(MPI_Comm comm) {
   if (!of || MPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
     say("memory ran out");
     MPI_Abort(comm, MPI_ERR_NO_MEM);
+    abort();
   }
   of->comm = comm;
   of->is_watched = preload_settings()->report != NULL;
@@ -151,7 +139,7 @@ static struct preload_communicator* make(MPI_Comm comm) {
   of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
-  if (of->reason) return of;
+  if (of->reason || !of->rules || !of->bound) return of;
   take_rules(of);
   of->is_watched |= preload_settings()->mode == PRELOAD_LEARN;
   if (of->is_watched) preload_know_nodes(of);

@@ -1,19 +1,34 @@
-/* What ranks know when MPI ends comes together at rank 0. */
+/* What ranks bring comes together: maxima at all of them, and, when MPI ends, all of it at rank 0. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "preload/preload.h"
+
+void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+                  MPI_Datatype type) {
+  int size = 0;
+  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
+  if (of->shape.groups == 1) return;
+  /* The other group's, of which that one then hears as well. */
+  char others[256];
+  MPI_Type_size(type, &size);
+  memcpy(others, all, (size_t)count * (size_t)size);
+  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
+  MPI_Reduce_local(others, all, count, type, MPI_MAX);
+}
 
 void* preload_gather(const void* mine, size_t size, size_t* all) {
   int rank = 0, ranks = 0, length = size > INT_MAX ? 0 : (int)size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   int* lengths = calloc(2 * (size_t)ranks, sizeof *lengths);
-  int *places = lengths ? lengths + ranks : NULL, lacks = !lengths;
+  int* places = lengths ? lengths + ranks : NULL;
+  int lacks = !lengths;
   MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   char* gathered = NULL;
   size_t end = 0;
-  if (!lacks) {
+  if (!lacks && lengths) {
     MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < ranks; i++) {
       places[i] = (int)end;

@@ -92,7 +92,7 @@ static void prepare(struct preload_learner* learner, const struct preload_turn* 
   if (learner->best != UNDECIDED && preload_bind(turn->of, &rule)) return;
   start(&fresh, turn);
   find_candidates(&fresh, turn->of);
-  if (learner->best == UNDECIDED && learner->count == fresh.count &&
+  if (learner->best == UNDECIDED && learner->count > 0 && learner->count == fresh.count &&
       memcmp(learner->candidates, fresh.candidates, sizeof fresh.candidates) == 0)
     return;
   *learner = fresh;
@@ -114,7 +114,7 @@ static struct preload_learner* learner_of(const struct preload_turn* turn) {
   const uint64_t mine[3] = {learner == NULL, progress, ~progress};
   uint64_t all[3];
   preload_most(turn->of, mine, all, 3, MPI_UINT64_T);
-  if (all[0]) {
+  if (all[0] || !learner) {
     free(learner);
     return NULL;
   }

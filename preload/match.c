@@ -1,4 +1,6 @@
-/* What a rule asks of a communicator and of a call. */
+/* Rules, and what one asks of a communicator and of a call. */
+#include <stdlib.h>
+
 #include "preload/rules.h"
 
 static const struct preload_range any = {0, INT64_MAX};
@@ -12,6 +14,17 @@ struct preload_rule preload_any_rule(int collective, int groups) {
                                .bytes = any,
                                .even = -1,
                                .universal = PRELOAD_NATIVE};
+}
+
+int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule) {
+  if ((to->rule_count & (to->rule_count - 1)) == 0) {
+    const size_t room = to->rule_count ? 2 * (size_t)to->rule_count : 1;
+    struct preload_rule* grown = realloc(to->rules, room * sizeof *grown);
+    if (!grown) return 0;
+    to->rules = grown;
+  }
+  to->rules[to->rule_count++] = *rule;
+  return 1;
 }
 
 static int is_in(int64_t value, struct preload_range range) {

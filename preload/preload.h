@@ -44,9 +44,12 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 int preload_know_nodes(struct preload_communicator* of);
 /* No communicator is known any more: MPI ends. */
 void preload_forget_communicators(void);
-/* Maxima over all ranks, of both groups where there are two. */
-void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
-                  MPI_Datatype type);
+/* ---- bind.c */
+
+/* The handle of a schedule. */
+quadrille_schedule preload_handle(int universal);
+/* Binds the schedule of a rule, where it is not bound so; 0 where it does not serve the communicator. */
+int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
 
 /* ---- serve.c */
 
@@ -88,8 +91,6 @@ struct preload_turn {
 int preload_begin(struct preload_turn* turn, const struct preload_arguments* a);
 /* What comes of it is noted, learned and compared; the code to return. */
 int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code);
-/* Binds the schedule of a rule, where it is not bound so; 0 where it does not serve the communicator. */
-int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
 
 /* sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
  * of the whole vector; -1 where ranks do not know the same. */
@@ -113,7 +114,10 @@ void preload_learners_free(struct preload_communicator* of);
 /* Collective over MPI_COMM_WORLD: rank 0 writes the rules where all were learning. */
 void preload_learn_write(void);
 
-/* ---- gather.c: collective over MPI_COMM_WORLD: what all ranks bring, in memory to be freed, at rank 0; NULL at the
+/* ---- gather.c: maxima over all ranks, of both groups where there are two. */
+void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+                  MPI_Datatype type);
+/* Collective over MPI_COMM_WORLD: what all ranks bring, in memory to be freed, at rank 0; NULL at the
  * others, and where memory ran out. */
 void* preload_gather(const void* mine, size_t size, size_t* all);
 

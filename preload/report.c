@@ -129,7 +129,7 @@ void preload_report(void) {
   size_t size = 0;
   struct record *all = NULL, *gathered;
   MPI_Allreduce(&mine, &wanted, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!wanted) return;
+  if (!wanted || !name) return;
   gathered = preload_gather(records, (size_t)record_count * sizeof *records, &size);
   if (!gathered) return;
   for (size_t i = 0; i < size / sizeof *gathered; i++) add(&all, &count, &gathered[i]);

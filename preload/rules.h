@@ -87,6 +87,8 @@ void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t
 /* match.c */
 /* A rule for any communicator and any bytes. */
 struct preload_rule preload_any_rule(int collective, int groups);
+/* Adds a rule; 0 where memory ran out. */
+int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 /* As far as nodes are known. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
@@ -104,8 +106,5 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings);
 
 /* built_in.c: the rules where nobody gives any; 0 where memory ran out. */
 int preload_add_built_in(struct preload_settings* settings);
-
-/* Adds a rule; 0 where memory ran out. */
-int preload_add_rule(struct preload_settings* settings, const struct preload_rule* rule);
 
 #endif /* QUADRILLE_PRELOAD_RULES_H_ */

@@ -1,49 +1,9 @@
-/* A call that may be served: which schedule it follows, bound where it is not yet, and what is done with it after. */
-#include <pthread.h>
-#include <stdio.h>
+/* A call that may be served: which schedule it follows, and what is done with it after. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "emitted/universal.h"
 #include "preload/preload.h"
 
 static const double NEVER = 1e30; /* seconds */
-
-/* The handle of a schedule, loaded when it is first asked for. */
-static quadrille_schedule handle_of(int universal) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static quadrille_schedule* handles;
-  quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
-  const struct quadrille_universal* one = &quadrille_universal[universal];
-  pthread_mutex_lock(&lock);
-  if (!handles) handles = calloc((size_t)quadrille_universal_count, sizeof *handles);
-  if (handles) {
-    if (handles[universal] == QUADRILLE_SCHEDULE_NULL)
-      quadrille_load_memory(one->bytes, one->length, &handles[universal]);
-    handle = handles[universal];
-  }
-  pthread_mutex_unlock(&lock);
-  return handle;
-}
-
-/* Where the binding fails, it fails at all ranks, and the program is not told. */
-int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
-  struct preload_bound* bound = &of->bound[rule->universal];
-  const quadrille_bind_options options = {
-      .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
-  MPI_Errhandler handler;
-  if (bound->state != PRELOAD_UNBOUND && bound->window == rule->window &&
-      bound->block_size == rule->block_size)
-    return bound->state == PRELOAD_BOUND;
-  MPI_Comm_get_errhandler(of->comm, &handler);
-  MPI_Comm_set_errhandler(of->comm, MPI_ERRORS_RETURN);
-  const int code = quadrille_bind(handle_of(rule->universal), of->comm, &options);
-  MPI_Comm_set_errhandler(of->comm, handler);
-  if (handler != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler);
-  *bound = (struct preload_bound){code == MPI_SUCCESS ? PRELOAD_BOUND : PRELOAD_REFUSED,
-                                  rule->window, rule->block_size};
-  return code == MPI_SUCCESS;
-}
 
 /* The first rule that fits, or NULL. Nodes are looked for when a rule asks for them. */
 static const struct preload_rule* rule_of(const struct preload_turn* turn) {
@@ -97,7 +57,7 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) 
   turn->reason = of->reason ? of->reason : "a datatype is null";
   if (may_be_served) choose(turn, rule);
   if (turn->universal != PRELOAD_NATIVE) {
-    turn->schedule = handle_of(turn->universal);
+    turn->schedule = preload_handle(turn->universal);
     if (!is_for(turn->schedule, a->operation)) {
       turn->universal = PRELOAD_NATIVE;
       turn->schedule = QUADRILLE_SCHEDULE_NULL;

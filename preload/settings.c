@@ -19,17 +19,6 @@ static void hash(const char* bytes, size_t length) {
   }
 }
 
-int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule) {
-  if ((to->rule_count & (to->rule_count - 1)) == 0) {
-    const size_t room = to->rule_count ? 2 * (size_t)to->rule_count : 1;
-    struct preload_rule* grown = realloc(to->rules, room * sizeof *grown);
-    if (!grown) return 0;
-    to->rules = grown;
-  }
-  to->rules[to->rule_count++] = *rule;
-  return 1;
-}
-
 static void refuse(const char* text) {
   if (!settings.error[0]) snprintf(settings.error, sizeof settings.error, "%s", text);
 }

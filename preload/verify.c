@@ -75,7 +75,7 @@ void preload_verify_begin(struct preload_turn* turn, const struct preload_argume
     turn->reason = all[LACKS] ? "by rule; not compared: memory ran out, or MPI_BOTTOM"
                               : "by rule; not compared: sums of rounded numbers";
   turn->native_receive = buffer;
-  if (!turn->is_verified || !turn->copy) return;
+  if (!turn->is_verified || !turn->copy || !buffer) return;
   memcpy(turn->copy, buffer + turn->low, (size_t)turn->span);
   turn->native_receive = turn->copy - turn->low;
 }

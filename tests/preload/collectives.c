@@ -143,7 +143,7 @@ static int sum(int group, int ranks, int target, int i) {
 }
 
 static void reductions(int n) {
-  int right = 1, first = 1, counts[MOST], place = 0;
+  int right = 1, first = 1, counts[MOST] = {0}, place = 0;
   fill_sent(n);
   clear();
   MPI_Allreduce(sent, received, n, MPI_INT, MPI_SUM, at.comm);

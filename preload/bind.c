@@ -1,0 +1,41 @@
+/* Schedules are loaded when they are first asked for, and bound to a communicator when a call on it follows them. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "emitted/universal.h"
+#include "preload/preload.h"
+
+quadrille_schedule preload_handle(int universal) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static quadrille_schedule* handles;
+  quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
+  const struct quadrille_universal* one = &quadrille_universal[universal];
+  pthread_mutex_lock(&lock);
+  if (!handles) handles = calloc((size_t)quadrille_universal_count, sizeof *handles);
+  if (handles) {
+    if (handles[universal] == QUADRILLE_SCHEDULE_NULL)
+      quadrille_load_memory(one->bytes, one->length, &handles[universal]);
+    handle = handles[universal];
+  }
+  pthread_mutex_unlock(&lock);
+  return handle;
+}
+
+/* Where the binding fails, it fails at all ranks, and the program is not told. */
+int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
+  struct preload_bound* bound = &of->bound[rule->universal];
+  const quadrille_bind_options options = {
+      .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
+  MPI_Errhandler handler;
+  if (bound->state != PRELOAD_UNBOUND && bound->window == rule->window &&
+      bound->block_size == rule->block_size)
+    return bound->state == PRELOAD_BOUND;
+  MPI_Comm_get_errhandler(of->comm, &handler);
+  MPI_Comm_set_errhandler(of->comm, MPI_ERRORS_RETURN);
+  const int code = quadrille_bind(preload_handle(rule->universal), of->comm, &options);
+  MPI_Comm_set_errhandler(of->comm, handler);
+  if (handler != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler);
+  *bound = (struct preload_bound){code == MPI_SUCCESS ? PRELOAD_BOUND : PRELOAD_REFUSED,
+                                  rule->window, rule->block_size};
+  return code == MPI_SUCCESS;
+}
