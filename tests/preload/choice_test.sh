@@ -94,9 +94,8 @@ cell = [r for r in rules if r['collective'] == 'alltoall' and r.get('bytes') == 
 assert cell and cell[0]['nodes'] == 1 and cell[0]['ranks_a_node'] == 2 and cell[0]['native_time'] > 0, rules
 " || problem 'the rules that were learned'
 cp learned.json before.json
-right 2 QUADRILLE_RULES=learned.json -- file
-reported alltoall '1 x 2 ranks' '4..15' 'by rule'
 right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json
+reported alltoall '1 x 2 ranks' '4..15' 'by rule'
 cmp before.json learned.json || problem 'rules that there are stay as they are'
 
 exit $failed

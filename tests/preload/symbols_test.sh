@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# symbols_test.sh MPI LIBRARY: a preload library shows the functions of MPI's that it serves, and nothing else.
+set -u
+mpi=$1 library=$2 failed=0
+problem() {
+  echo "FAILED: $library: $*"
+  failed=1
+}
+
+shown=$(nm -D --defined-only "$library" | awk '$2 ~ /[A-Z]/ {print $3}' | grep -vE '^(__bss_start|_edata|_end)$' | sort)
+rows=$(sed -nE 's/^  ROW\(([A-Za-z_]+),.*/\1/p' preload/rules.h)
+[ "$(wc -l <<<"$rows")" -eq 16 ] || problem "preload/rules.h was not understood"
+[ "$mpi" = openmpi ] || rows+=$'\n'$(sed 's/$/_c/' <<<"$rows") # MPI 4
+wanted=$(for name in $rows Finalize; do printf 'MPI_%s\nPMPI_%s\n' "$name" "$name"; done | sort)
+[ "$shown" = "$wanted" ] || problem "it shows others: $(diff <(echo "$shown") <(echo "$wanted"))"
+
+needed=$(readelf -d "$library" | sed -nE 's/.*\(NEEDED\).*\[([a-z_]+).*/\1/p' | sort | tr '\n' ' ')
+case $needed in
+  'libc libm libmpi ' | 'libc libmpi ' | 'libc libm libmpich ' | 'libc libmpich ') ;;
+  *) problem "it needs $needed" ;;
+esac
+exit $failed
