@@ -38,7 +38,8 @@ room() {
 room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
-room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)' 'tools/ knows the public header of runtime/ alone'
+room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_' \
+  'tools/ knows the public header of runtime/, and preload/ as a library'
 room preload 'runtime(/quadrille\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/ and emitted:universal'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \

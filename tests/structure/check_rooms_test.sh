@@ -70,6 +70,8 @@ refuses preload/serve.c '#include "runtime/internal.h"' \
   'preload/ knows the public header of runtime/ and emitted:universal'
 refuses preload/BUILD '    deps = ["//generator:registry"],' \
   'preload/ knows the public header of runtime/ and emitted:universal'
+refuses tools/run.c '#include "preload/rules.h"' \
+  'tools/ knows the public header of runtime/, and preload/ as a library'
 refuses runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room'
 
 exit $((failures > 0))

@@ -1,0 +1,106 @@
+/* tune: learns rules for the preload library without an application. Started like the programs that the rules are for:
+ *
+ *   mpirun -n 64 tune rules.json [BYTES...]
+ *
+ * All-to-alls of which ranks do not know all lengths are left out: what is best for them depends on these, so a program
+ * that calls them learns by itself. This is a plain MPI program with the library in it. Each collective is called with blocks of so many bytes, as often as it takes to
+ * learn; what is learned is written when MPI ends (docs/guide.md). */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 120, MOST = 1 << 28 }; /* as many as the most schedules of a collective take turns */
+
+static int ranks;
+static char *sent, *received;
+static int *counts, *places;
+
+static void alltoall(int n) {
+  MPI_Alltoall(sent, n, MPI_BYTE, received, n, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allgather(int n) {
+  MPI_Allgather(sent, n, MPI_BYTE, received, n, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allgatherv(int n) {
+  (void)n;
+  MPI_Allgatherv(sent, counts[0], MPI_BYTE, received, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allreduce(int n) {
+  MPI_Allreduce(sent, received, n, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+}
+static void reduce_scatter_block(int n) {
+  const int each = n / ranks > 0 ? n / ranks : 1;
+  MPI_Reduce_scatter_block(sent, received, each, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+}
+static void bcast(int n) { MPI_Bcast(received, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
+static void reduce(int n) { MPI_Reduce(sent, received, n, MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD); }
+static void gather(int n) {
+  MPI_Gather(sent, n, MPI_BYTE, received, n, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+static void scatter(int n) {
+  MPI_Scatter(sent, n, MPI_BYTE, received, n, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void learn(int n) {
+  static void (*const collectives[])(int) = {
+      alltoall, allgather, allgatherv, allreduce, reduce_scatter_block,
+      bcast,    reduce,    gather,     scatter};
+  for (int r = 0; r < ranks; r++) {
+    counts[r] = n;
+    places[r] = r * n;
+  }
+  for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+    for (int call = 0; call < CALLS; call++) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      collectives[i](n);
+    }
+}
+
+/* 0 where it is no number of bytes that buffers can have. */
+static int bytes_of(const char* word) {
+  char* end = NULL;
+  const long bytes = strtol(word, &end, 10);
+  return *word && !*end && bytes > 0 && bytes <= MOST / ranks ? (int)bytes : 0;
+}
+
+/* Memory for the largest; 0 where one is no size. */
+static int prepare(char** sizes, int size_count) {
+  int largest = 0;
+  for (int i = 0; i < size_count; i++) {
+    const int bytes = bytes_of(sizes[i]);
+    if (bytes == 0) {
+      fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d\n", sizes[i], MOST / ranks);
+      return 0;
+    }
+    if (bytes > largest) largest = bytes;
+  }
+  sent = calloc((size_t)ranks, (size_t)largest);
+  received = calloc((size_t)ranks, (size_t)largest);
+  counts = calloc((size_t)ranks, sizeof *counts);
+  places = calloc((size_t)ranks, sizeof *places);
+  if (!sent || !received || !counts || !places) fprintf(stderr, "tune: memory ran out\n");
+  return sent && received && counts && places;
+}
+
+int main(int count, char** words) {
+  static char* usual[] = {"16", "256", "4096", "65536"};
+  if (count < 2 || words[1][0] == '-') {
+    fprintf(stderr, "usage: mpirun -n RANKS tune RULES.json [BYTES...]\n");
+    return 2;
+  }
+  setenv("QUADRILLE", "learn", 1);
+  setenv("QUADRILLE_RULES", words[1], 1);
+  char** sizes = count > 2 ? words + 2 : usual;
+  const int size_count = count > 2 ? count - 2 : (int)(sizeof usual / sizeof *usual);
+  MPI_Init(&count, &words);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (!prepare(sizes, size_count)) MPI_Abort(MPI_COMM_WORLD, 2);
+  for (int i = 0; i < size_count; i++) learn(bytes_of(sizes[i]));
+  MPI_Finalize();
+  free(sent);
+  free(received);
+  free(counts);
+  free(places);
+  return 0;
+}
