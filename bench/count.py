@@ -6,6 +6,7 @@ it, which posts the same messages in the same order; the program compares them f
 apart. Allgathers have 64 blocks a rank. Where blocks are forwarded, what is counted are the pieces of messages, each a block
 that is sent or received.
 """
+import os
 import tempfile
 
 from bench import callgrind, machine
@@ -42,10 +43,12 @@ MPIRUN = (
     ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi", "--oversubscribe", "-n", "16"]
     + ["--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"]
 )
+TWO_RANKS = ["2" if word == "16" else word for word in MPIRUN]
+MOST_FALLING_THROUGH = 150  # of a call that the preload library leaves to MPI
 
 
 def build():
-    return machine.build("//generator:generator", "//bench:instructions", "//tools:run")
+    return machine.build("//generator:generator", "//bench:instructions", "//tools:run", "//bench:falls_through")
 
 
 def one_rank(report, case, collective, command, most, most_of_loop):
@@ -105,8 +108,24 @@ def under_open_mpi(report, generator, run, bytes, most):
     )
 
 
+def falling_through(report, program, folder):
+    """What the preload library adds to an all-to-all that it leaves to MPI, where no rule is for all-to-alls, and where one
+    is for longer ones."""
+    rules = os.path.join(folder, "rules.json")
+    with open(rules, "w") as file:
+        file.write('{"schema": 1, "rules": [{"collective": "alltoall", "bytes": [99999, null], "algorithm": "linear"}]}')
+    for what, launcher, most in (
+        ("no rule", TWO_RANKS, MOST_FALLING_THROUGH),
+        ("a rule for longer ones", ["env", f"QUADRILLE_RULES={rules}", *TWO_RANKS], None),
+    ):
+        few, many = (
+            callgrind.count([program, calls], "PMPI_Alltoall", launcher)[1][0].own for calls in (100, 1100)
+        )
+        report.figure(f"preload, a call that falls through, {what}", (many - few) / 1000, "instructions", at_most=most)
+
+
 def measure(report, options, programs):
-    generator_program, instructions, run = programs
+    generator_program, instructions, run, falls_through = programs
     with tempfile.TemporaryDirectory() as folder:
         generator = Generator(generator_program, folder)
         for what, collective, algorithm, nodes, ranks, most, most_of_loop in CALLS:
@@ -124,6 +143,8 @@ def measure(report, options, programs):
         if options.only in case:
             files = ((size, generator.file("alltoall", "factor", str(size))) for size in (2, 1024))
             fixed_part(report, case, *([instructions, file, size, 0, 1, WINDOW] for size, file in files))
+        if options.only in "preload, a call that falls through":
+            falling_through(report, falls_through, folder)
         for bytes, most in SHARES:
             if options.only in "under Open MPI":
                 under_open_mpi(report, generator, run, bytes, most)
