@@ -1,5 +1,6 @@
 /* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules; when all have had theirs,
- * ranks agree on the medians, and the fastest is taken from then on. A communicator learns for each collective and
+ * ranks agree on the medians. Of many the fastest may have had luck: it and MPI's own take turns again, and then one of the
+ * two is taken from then on. A communicator learns for each collective and
  * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
  * learned behind the rules that were read. */
 #include <pthread.h>
@@ -10,16 +11,17 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-enum { TURNS = 5, CANDIDATES = 24, UNDECIDED = -2 };
+enum { FIRST_TURNS = 5, LAST_TURNS = 15, CANDIDATES = 24, UNDECIDED = -2 };
 
 struct preload_learner {
   struct preload_learner* next;
   int collective, size_class;
   struct preload_shape shape;
   int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
-  int turn;                          /* calls so far */
+  int turns;                         /* of each: the first, or the last */
+  int turn;                          /* calls so far, of these */
   int best;                          /* or UNDECIDED */
-  float times[CANDIDATES][TURNS];
+  float times[CANDIDATES][LAST_TURNS];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,6 +36,11 @@ static struct preload_learner* find(struct preload_learner* in, const struct pre
   return in;
 }
 
+/* What tells who is further. */
+static int calls_of(const struct preload_learner* learner) {
+  return learner->turn + (learner->turns == LAST_TURNS ? CANDIDATES * FIRST_TURNS : 0);
+}
+
 /* What was learned on one communicator, for others of its shape. */
 static void share(const struct preload_turn* turn) {
   const struct preload_learner* learner = turn->learner;
@@ -46,7 +53,7 @@ static void share(const struct preload_turn* turn) {
       known = shared;
     }
   }
-  if (shared && learner->turn >= shared->turn) {
+  if (shared && calls_of(learner) >= calls_of(shared)) {
     struct preload_learner* next = shared->next;
     *shared = *learner;
     shared->next = next;
@@ -60,11 +67,12 @@ static void start(struct preload_learner* learner, const struct preload_turn* tu
   learner->size_class = preload_size_class(turn->bytes);
   learner->shape = turn->of->shape;
   learner->best = UNDECIDED;
+  learner->turns = FIRST_TURNS;
 }
 
 /* How far this process is, in a number that is one for ranks that are equally far. */
 static uint64_t progress_of(const struct preload_learner* learner) {
-  uint64_t progress = (uint64_t)learner->turn * 1000 + (uint64_t)(learner->best - UNDECIDED);
+  uint64_t progress = (uint64_t)calls_of(learner) * 1000 + (uint64_t)(learner->best - UNDECIDED);
   for (int i = 0; i < learner->count; i++)
     progress = progress * 1000003 + (uint64_t)(learner->candidates[i] - PRELOAD_NATIVE);
   return progress;
@@ -87,12 +95,14 @@ static void find_candidates(struct preload_learner* learner, struct preload_comm
 static void prepare(struct preload_learner* learner, const struct preload_turn* turn) {
   struct preload_rule rule = preload_any_rule(turn->collective, turn->of->shape.groups);
   struct preload_learner fresh;
-  rule.universal = learner->best;
   if (learner->best == PRELOAD_NATIVE) return;
-  if (learner->best != UNDECIDED && preload_bind(turn->of, &rule)) return;
+  rule.universal = learner->best != UNDECIDED ? learner->best : learner->candidates[1];
+  if ((learner->best != UNDECIDED || learner->turns == LAST_TURNS) && preload_bind(turn->of, &rule))
+    return;
   start(&fresh, turn);
   find_candidates(&fresh, turn->of);
-  if (learner->best == UNDECIDED && learner->count > 0 && learner->count == fresh.count &&
+  if (learner->best == UNDECIDED && learner->turns == FIRST_TURNS && learner->count > 0 &&
+      learner->count == fresh.count &&
       memcmp(learner->candidates, fresh.candidates, sizeof fresh.candidates) == 0)
     return;
   *learner = fresh;
@@ -163,12 +173,19 @@ static void decide(const struct preload_communicator* of, struct preload_learner
   float mine[CANDIDATES], all[CANDIDATES];
   int best = 0;
   for (int i = 0; i < learner->count; i++) {
-    qsort(learner->times[i], TURNS, sizeof(float), by_time);
-    mine[i] = learner->times[i][TURNS / 2];
+    qsort(learner->times[i], (size_t)learner->turns, sizeof(float), by_time);
+    mine[i] = learner->times[i][learner->turns / 2];
   }
   preload_most(of, mine, all, learner->count, MPI_FLOAT);
   for (int i = 1; i < learner->count; i++)
     if (all[i] < all[best] && all[i] < 0.97F * all[0]) best = i;
+  if (best > 0 && learner->turns == FIRST_TURNS) {
+    learner->candidates[1] = learner->candidates[best];
+    learner->count = 2;
+    learner->turns = LAST_TURNS;
+    learner->turn = 0;
+    return;
+  }
   learner->best = learner->candidates[best];
   if (of->rank == 0) note(of, learner, all[best], all[0]);
 }
@@ -176,7 +193,7 @@ static void decide(const struct preload_communicator* of, struct preload_learner
 void preload_learn_end(struct preload_turn* turn, double seconds) {
   struct preload_learner* learner = turn->learner;
   learner->times[learner->turn % learner->count][learner->turn / learner->count] = (float)seconds;
-  if (++learner->turn == learner->count * TURNS) decide(turn->of, learner);
+  if (++learner->turn == learner->count * learner->turns) decide(turn->of, learner);
   share(turn);
 }
 
