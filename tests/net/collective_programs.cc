@@ -58,8 +58,9 @@ bool is_wanted(const Program& program) {
 }
 
 // Each reads the receive buffer no later than it writes there.
-const std::set<std::string> kInPlace = {"allreduce doubling", "allreduce rabenseifner",
-                                        "allreduce ring", "reduce binomial", "scan doubling"};
+const std::set<std::string> kInPlace = {
+    "allreduce doubling",   "allreduce rabenseifner", "allreduce ring", "allreduce hierarchical",
+    "allreduce ring-nodes", "reduce binomial",        "scan doubling"};
 
 std::vector<CollectiveProgram> all_programs() {
   std::vector<CollectiveProgram> all;
@@ -123,7 +124,7 @@ quadrille_bind_options options_of(const CollectiveProgram& program, const Collec
           program.takes_block_size ? ways.block_size : 0};
 }
 
-// Ranks lie on two nodes, mixed: but where contributions are combined, their order is that of the nodes' ranks.
+// Ranks lie on four nodes, mixed: but where contributions are combined in order, it is that of the nodes' ranks.
 Machine machine_of(const CollectiveProgram& program, const Groups& groups,
                    const CollectiveWays& ways) {
   Machine machine;
@@ -132,9 +133,9 @@ Machine machine_of(const CollectiveProgram& program, const Groups& groups,
   machine.seed = ways.seed;
   machine.is_eager = ways.is_eager;
   for (int r = 0; r < machine.ranks; ++r)
-    machine.node_of.push_back(reduces(program.program.collective)
+    machine.node_of.push_back(reduces(program.program.collective) && !program.program.commutative
                                   ? 0
-                                  : static_cast<int>(mpi::mix(ways.seed + 7u) >> r & 1));
+                                  : static_cast<int>(mpi::mix(ways.seed + 7u) >> 2 * r & 3));
   return machine;
 }
 

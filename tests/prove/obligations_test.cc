@@ -308,6 +308,8 @@ TEST(Obligations, OneMessageLeavesANodeAndOneComesIn) {
   // That it stays inside its node is not believed.
   EXPECT_THAT(prove(program, std::string(kShiftProof) + "port\n  inside send 1\n").failed,
               ElementsAre("port: send 1 stays inside its node", "port: receive 1 and receive 1"));
+  EXPECT_THAT(prove(program, std::string(kShiftProof) + "port\n  inside receive 1\n").failed,
+              ElementsAre("port: receive 1 stays inside its node", "port: send 1 and send 1"));
 }
 
 TEST(Obligations, APortPerNodeWantsATableOfNodes) {

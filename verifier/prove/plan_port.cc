@@ -119,10 +119,14 @@ bool Planner::said_to_stay(const Site& site) const {
   const ProofStatement* statement = find("port", "");
   if (!statement) return false;
   return std::any_of(statement->lines.begin(), statement->lines.end(), [&](const Line& line) {
-    return starts_with(line, "inside") && line.tokens.size() == 3 &&
-           line.tokens[1].text == "send" && site.kind == Site::Kind::kSend &&
-           line.tokens[2].number == site.number;
+    return starts_with(line, "inside") && is_said_of(line, site);
   });
+}
+
+bool Planner::is_said_of(const Line& line, const Site& site) {
+  return line.tokens.size() == 3 && site.is_message() &&
+         line.tokens[1].text == (site.kind == Site::Kind::kSend ? "send" : "receive") &&
+         line.tokens[2].number == site.number;
 }
 
 bool Planner::leaves_its_node(size_t step) const {

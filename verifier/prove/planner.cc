@@ -175,9 +175,9 @@ void Planner::check_hints() {
   for (const ProofStatement& statement : proof_.statements)
     for (const Line& line : statement.lines)
       if (starts_with(line, "inside") &&
-          !(line.tokens.size() == 3 && line.tokens[1].text == "send" &&
-            find_site(Site::Kind::kSend, line.tokens[2].number)))
-        fail_line(line, "it wants 'inside send NUMBER', of a send of the program");
+          std::none_of(anatomy_.sites.begin(), anatomy_.sites.end(),
+                       [&](const Site& site) { return is_said_of(line, site); }))
+        fail_line(line, "it wants 'inside send NUMBER' or 'inside receive NUMBER', of the program");
       else if (starts_with(line, "use") && !lines_.knows(line))
         fail_line(line, fmt::format("there is no axiom and no lemma '{}'",
                                     line.tokens.size() > 1 ? line.tokens[1].text : ""));

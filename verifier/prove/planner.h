@@ -314,6 +314,7 @@ class Planner {
   bool leaves_its_node(size_t step) const;
   std::optional<int64_t> node_table() const;
   bool said_to_stay(const Site& site) const;
+  static bool is_said_of(const Line& line, const Site& site);
   void stays_inside(const Site& site, int64_t base);
   void one_exchange(size_t i, size_t j, int64_t base);
   void compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,

@@ -62,8 +62,8 @@
 //   order, defined, fits, port               hints for the obligations of that name (order: of keys);
 //                                            those of defined are for fits, too, and for the pieces of
 //                                            copies and reductions; of messages those of match are
-//     inside send 3                          under port: the step of this send stays inside its
-//                                            node
+//     inside send 3                          under port: the step of this send, or receive, stays
+//                                            inside its node
 //
 // But in an all-to-all, whose blocks travel whole, cover, held, base, used, apart, combine and once ask for one
 // byte, or element, of a block, by the name `offset`.
