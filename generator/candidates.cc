@@ -61,11 +61,12 @@ verifier::Counts counts_of(const Workload& workload) {
 }
 
 // Block sizes are chosen as the runtime does.
-Result<Call> call_of(const Program& program, const Job& job, const verifier::Counts& counts) {
+Result<Call> call_of(const Program& program, const Job& job, const verifier::Counts& counts,
+                     const verifier::CallArguments& given = {}) {
   verifier::Schedule schedule;
   schedule.program = program;
   schedule.job = job;
-  return verifier::call_with(counts, {}, schedule);
+  return verifier::call_with(counts, given, schedule);
 }
 
 // Not those of one length alone.
@@ -82,7 +83,7 @@ bool serves_uneven_counts(const Program& program, const Job& job) {
 
 // Between groups the root may be in either.
 bool has_two_directions(const Workload& workload) {
-  return workload.groups.size() == 2 && rooted(workload.collective);
+  return workload.groups.size() == 2 && rooted(workload.collective) && !workload.root;
 }
 int64_t mean(int64_t one, int64_t other) { return one / 2 + other / 2; }
 Workload turned(Workload workload) {
@@ -92,9 +93,12 @@ Workload turned(Workload workload) {
 }
 
 Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
-                                   int64_t longest) {
+                                   int64_t longest, const std::vector<std::string>& parameters) {
   Estimate found;
-  const Result<Call> call = call_of(program, job, counts_of(workload));
+  verifier::CallArguments given;
+  given.parameters = parameters;
+  given.root = workload.root;
+  const Result<Call> call = call_of(program, job, counts_of(workload), given);
   if (!call.ok()) return call.error();
   std::vector<Binding> bindings;
   for (int group = 0; group < program.groups; ++group) {
@@ -118,7 +122,7 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
 // Of several nodes that share ports what passes the busiest one's counts; else what the busiest rank sends or receives.
 int64_t least_time_as_it_is(const Workload& workload) {
   const Machine& machine = workload.machine;
-  const Call call{counts_of(workload), {}, 0};
+  const Call call{counts_of(workload), {}, workload.root.value_or(0)};
   const LeastVolume least(workload.collective, {workload.groups, {}}, call);
   int64_t ranks = 0, nodes = 0;
   for (const Topology& topology : workload.groups) {
@@ -256,15 +260,17 @@ std::pair<int64_t, bool> drawbacks(const Candidate& candidate) {
 }  // namespace
 
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
-                          int64_t longest) {
-  if (!has_two_directions(workload)) return estimate_as_it_is(program, job, workload, longest);
+                          int64_t longest, const std::vector<std::string>& parameters) {
+  if (!has_two_directions(workload))
+    return estimate_as_it_is(program, job, workload, longest, parameters);
   const int64_t twice =
       longest > INT64_MAX / 2 ? INT64_MAX : 2 * longest;  // the other may be short
-  Result<Estimate> found = estimate_as_it_is(program, job, workload, twice);
+  Result<Estimate> found = estimate_as_it_is(program, job, workload, twice, parameters);
   if (!found.ok()) return found;
   Job turned_job = job;
   std::swap(turned_job.groups[0], turned_job.groups[1]);
-  Result<Estimate> other = estimate_as_it_is(program, turned_job, turned(workload), twice);
+  Result<Estimate> other =
+      estimate_as_it_is(program, turned_job, turned(workload), twice, parameters);
   if (!other.ok()) return other;
   if (found->time < other->time) found->work = other->work;
   found->time = mean(found->time, other->time);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Workload {
       {};  // in bytes; empty: each is `bytes`. An all-to-all and a barrier have none
   Machine machine = {};
   bool ordered = false;  // nothing that wants operators to commute
+  std::optional<int64_t> root =
+      {};  // in the first group; where there is none, `estimate` says which
 };
 
 // What the model says of a program.
@@ -33,11 +36,12 @@ struct Estimate {
   int64_t time = 0;                   // nanoseconds; INT64_MAX where it is more
 };
 
-// Of a collective with a root this is rank 0; between groups that of either, and the time is their mean.
-// Errors: the program does not serve the nodes or the counts; or a call takes more than `longest`, which is asked of all
+// Of a collective with a root, where none is given, this is rank 0; between groups that of either, and the time is their
+// mean. `parameters`: "B=4096", those of the call that the file's rule does not choose. Errors: the program does not serve the nodes or the counts; or a call takes more than `longest`, which is asked of all
 // but all-to-alls of one group.
 Result<Estimate> estimate(const Program& program, const Job& job, const Workload& workload,
-                          int64_t longest = INT64_MAX);
+                          int64_t longest = INT64_MAX,
+                          const std::vector<std::string>& parameters = {});
 
 // Nanoseconds that no schedule takes less than: for what must enter or leave the busiest node or rank.
 int64_t least_time(const Workload& workload);

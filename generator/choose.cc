@@ -19,6 +19,10 @@ Result<int64_t> read_bytes(const std::string& text) {
   return Error{fmt::format("--bytes: '{}' is not a number of bytes from 1 to {}", text, INT32_MAX)};
 }
 
+std::string groups_text(size_t groups) {
+  return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");
+}
+
 // One a rank, as many as MPI has: alike where it has one.
 Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
   Result<verifier::Counts> counts = verifier::read_counts(text);
@@ -27,8 +31,9 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
     return Error{fmt::format("--counts: '{}' {}", text, what)};
   };
   if (counts->size() != workload.groups.size())
-    return wrong(fmt::format("is for {} groups, and there are {}; give one list a group",
-                             counts->size(), workload.groups.size()));
+    return wrong(fmt::format("is for {}, and there {}; give one list a group",
+                             groups_text(counts->size()),
+                             workload.groups.size() == 1 ? "is 1" : "are 2"));
   for (size_t group = 0; group < counts->size(); ++group) {
     const std::vector<int64_t>& all = (*counts)[group];
     const int64_t ranks = workload.groups[group].ranks();
@@ -157,8 +162,10 @@ std::string workload_text(const Workload& workload) {
                                  : "with these counts";
 }
 
-Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload) {
-  const Result<Estimate> own = estimate(schedule.program, schedule.job, workload);
+Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
+                            const std::vector<std::string>& parameters) {
+  const Result<Estimate> own =
+      estimate(schedule.program, schedule.job, workload, INT64_MAX, parameters);
   if (!own.ok()) return own.error();
   const Machine& machine = workload.machine;
   std::string text = fmt::format(
@@ -172,8 +179,14 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
                                        : "each rank has a port of its own",
       heading(*own));
   std::string name = schedule.program.algorithm.text;
-  for (size_t i = 0; i < schedule.program.parameters.size(); ++i)
-    name += ", " + parameter_text(schedule.program, schedule.job, i);
+  for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
+    const auto given =
+        std::find_if(parameters.begin(), parameters.end(), [&](const std::string& text) {
+          return text.starts_with(schedule.program.parameters[i].name.text + "=");
+        });
+    name += ", " + (given == parameters.end() ? parameter_text(schedule.program, schedule.job, i)
+                                              : *given);
+  }
   text += row(name + " (this file)", *own, workload);
   for (const Candidate& candidate : best_candidates(workload, "", {}, true))
     text += row(candidate_text(candidate), candidate, workload);

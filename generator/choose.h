@@ -31,8 +31,9 @@ std::string workload_text(const Workload& workload);
 // --alpha and --beta only where `all`, as block sizes use them too.
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
 
-// A table: this schedule, then the best of each algorithm, the best first.
-Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload);
+// A table: this schedule, in a call with these `parameters` ("B=4096"), then the best of each algorithm, the best first.
+Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
+                            const std::vector<std::string>& parameters);
 
 }  // namespace quadrille
 

@@ -117,11 +117,15 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   if (serves_any_nodes(schedule->job) && !is_text)
     return verifier::wants_nodes(arguments.file, *schedule);
   if (arguments.explain) {
-    const Result<Workload> workload =
-        read_workload(arguments.machine, arguments.call.counts, schedule->program.collective,
-                      schedule->job.groups);
+    Result<Workload> workload = read_workload(arguments.machine, arguments.call.counts,
+                                              schedule->program.collective, schedule->job.groups);
     if (!workload.ok()) return workload.error();
-    return explain(*schedule, *workload);
+    verifier::CallArguments call = arguments.call;
+    call.counts.clear();  // the workload has them
+    const Result<Call> known = verifier::read_call(call, *schedule);
+    if (!known.ok()) return known.error();
+    workload->root = call.root;
+    return explain(*schedule, *workload, call.parameters);
   }
   const Result<bool> nothing = refuse_model(arguments.machine, true, "it is for --explain");
   if (!nothing.ok()) return nothing.error();

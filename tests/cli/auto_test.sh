@@ -36,7 +36,7 @@ says 'chosen: doubling; '
 expect 0 "$generator" show chosen.qs --explain --bytes 8 --alpha 1us --beta 1ns --gap 0 --copy 40ns --beta-copy 0
 # Four rounds of 1 us, 8 ns for the bytes and 40 ns to combine them; the first copy.
 says '         4.2         4        0           32           0           40  doubling (this file)'
-expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out chosen.qs
+expect 0 auto allreduce --nodes 16x1 --bytes 10000000 --out sum.qs
 ! grep -q doubling .out || fail 'long messages as short ones'
 
 # Blocks of a pipeline are chosen at the call by the model that it was chosen by.
@@ -49,6 +49,19 @@ grep -qF 'generate broadcast --algorithm pipeline --alpha 30000ns --beta 400ps -
 expect 0 auto broadcast --nodes 8 --bytes 10000000 --alpha-inside 3us --beta-inside 70ps --port rank --out chosen.qs
 expect 0 "$generator" show chosen.qs
 says 'alpha 3000 ns, beta 70 ps' # on one node nothing goes between nodes
+
+# A call of the file with parameters that its rule does not choose, and with another root.
+expect 0 "$generator" generate broadcast --algorithm pipeline --nodes 1,3 --out pipeline.qs
+expect 0 "$generator" show pipeline.qs --explain --bytes 1000000 --parameter B=1000
+says '1000     1000      1000000     1000000            0  pipeline, B=1000 (this file)'
+expect 0 "$generator" generate broadcast --algorithm binomial --nodes 1,3 --out tree.qs
+expect 0 "$generator" show tree.qs --explain --bytes 1000
+says '  2        1         2000        1000            0  binomial (this file)'
+expect 0 "$generator" show tree.qs --explain --bytes 1000 --root 2
+says '  1        1         1000        1000            0  binomial (this file)'
+refuses "'C=1' is not NAME=VALUE" "$generator" show pipeline.qs --explain --bytes 4 --parameter C=1
+refuses 'there is no rank 4 to be the root' "$generator" show tree.qs --explain --bytes 4 --root 4
+refuses '--root: an allreduce has no root' "$generator" show sum.qs --explain --bytes 4 --root 0
 
 # Lengths that differ; operators that do not commute.
 expect 0 auto reduce-scatter --nodes 4x1 --counts 10000000,3x0 --out chosen.qs
@@ -91,7 +104,7 @@ refuses '--counts: a barrier moves nothing; leave them out' auto barrier --nodes
 refuses '--counts: of an all-to-all the model has blocks of one length; give --bytes, their average' \
   auto alltoall --nodes 4 --counts 4x1 --out x.qs
 refuses "--counts: '3x1' has 3 counts for 4 ranks; give each one" auto gather --nodes 4 --counts 3x1 --out x.qs
-refuses "--counts: '4x1' is for 1 groups, and there are 2; give one list a group" \
+refuses "--counts: '4x1' is for 1 group, and there are 2; give one list a group" \
   auto gather --nodes 4 --remote-nodes 4 --counts 4x1 --out x.qs
 refuses "--counts: '4x1/3x1' has 3 counts for 4 ranks" \
   auto gather --nodes 4 --remote-nodes 4 --counts 4x1/3x1 --out x.qs
