@@ -100,6 +100,8 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   given.root = workload.root;
   const Result<Call> call = call_of(program, job, counts_of(workload), given);
   if (!call.ok()) return call.error();
+  Job called = job;  // what the call gives nobody chooses
+  if (!parameters.empty()) called.models.assign(job.models.size(), {});
   std::vector<Binding> bindings;
   for (int group = 0; group < program.groups; ++group) {
     Result<Binding> binding = bind(program, job, *call, group);
@@ -112,7 +114,7 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
     return found;
   }
   const Result<Timing> timing =
-      call_timing(program, job, *call, bindings, workload.bytes, workload.machine, longest);
+      call_timing(program, called, *call, bindings, workload.bytes, workload.machine, longest);
   if (!timing.ok()) return timing.error();
   found.time = timing->time;
   found.work = timing->most;

@@ -11,12 +11,14 @@
 namespace quadrille {
 namespace {
 
-Result<int64_t> read_bytes(const std::string& text) {
+Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least) {
   int64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error == std::errc() && end == text.data() + text.size() && 1 <= bytes && bytes <= INT32_MAX)
+  if (error == std::errc() && end == text.data() + text.size() && least <= bytes &&
+      bytes <= INT32_MAX)
     return bytes;
-  return Error{fmt::format("--bytes: '{}' is not a number of bytes from 1 to {}", text, INT32_MAX)};
+  return Error{
+      fmt::format("{}: '{}' is not a number of bytes from {} to {}", flag, text, least, INT32_MAX)};
 }
 
 std::string groups_text(size_t groups) {
@@ -53,7 +55,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
 Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
   const std::string name = in_words(workload.collective);
   if (!bytes.empty()) {
-    const Result<int64_t> read = read_bytes(bytes);
+    const Result<int64_t> read = read_bytes("--bytes", bytes, 1);
     if (!read.ok()) return read.error();
     workload.bytes = *read;
   }
@@ -133,7 +135,13 @@ Result<Workload> read_workload(const MachineArguments& arguments, const std::str
     error = read_alpha("--gap-inside", arguments.gap_inside, machine.gap_inside_ns);
   if (error.empty()) error = read_alpha("--copy", arguments.copy, machine.copy.alpha_ns);
   if (error.empty()) error = read_beta("--beta-copy", arguments.beta_copy, machine.copy.beta_ps);
+  if (error.empty()) error = read_beta("--beta-alone", arguments.beta_alone, machine.beta_alone_ps);
   if (!error.empty()) return Error{error};
+  if (!arguments.eager.empty()) {
+    const Result<int64_t> eager = read_bytes("--eager", arguments.eager, 0);
+    if (!eager.ok()) return eager.error();
+    machine.eager = *eager;
+  }
   if (arguments.port == "rank") machine.port = PortScope::kRank;
   if (!arguments.port.empty() && arguments.port != "rank" && arguments.port != "node")
     return Error{fmt::format("--port: '{}' is none of node, rank", arguments.port)};
@@ -148,6 +156,8 @@ Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std
                                                        {"--gap-inside", arguments.gap_inside},
                                                        {"--copy", arguments.copy},
                                                        {"--beta-copy", arguments.beta_copy},
+                                                       {"--beta-alone", arguments.beta_alone},
+                                                       {"--eager", arguments.eager},
                                                        {"--port", arguments.port},
                                                        {"--alpha", all ? arguments.alpha : ""},
                                                        {"--beta", all ? arguments.beta : ""}};
@@ -168,16 +178,22 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
       estimate(schedule.program, schedule.job, workload, INT64_MAX, parameters);
   if (!own.ok()) return own.error();
   const Machine& machine = workload.machine;
+  std::string of_single_messages;
+  if (own->traffic.empty())
+    of_single_messages = fmt::format(
+        "; a byte of a message alone in a node takes {} ps; messages of up to {} bytes leave "
+        "before their receiver is there",
+        std::max(machine.beta_alone_ps, machine.inside.beta_ps), machine.eager);
   std::string text = fmt::format(
       "{}; a message takes {} ns and a byte {} ps between nodes, the next one {} "
       "ns; inside {} ns and {} ps, the next one {} ns; a block that is copied {} ns and {} ps; "
-      "{}\n\n{}",
+      "{}{}\n\n{}",
       workload_text(workload), machine.between.alpha_ns, machine.between.beta_ps, machine.gap_ns,
       machine.inside.alpha_ns, machine.inside.beta_ps, machine.gap_inside_ns, machine.copy.alpha_ns,
       machine.copy.beta_ps,
       machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
-      heading(*own));
+      of_single_messages, heading(*own));
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
     const auto given =

@@ -16,7 +16,8 @@ namespace quadrille {
 
 // As they were typed; empty where they were not.
 struct MachineArguments {
-  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy, port;
+  std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy,
+      beta_alone, eager, port;
 };
 
 // --alpha and --beta, which have another use as well, and the others.

@@ -28,6 +28,11 @@ struct Machine {
   int64_t gap_ns = 50;                 // from a message to the next between nodes
   int64_t gap_inside_ns = 50;          // and inside
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
+  // Of these an all-to-all of one group, in which all ranks send at once and many messages are under way, knows nothing.
+  int64_t beta_alone_ps =
+      0;  // a byte of a message inside while no other is; `inside`, where that is more
+  int64_t eager =
+      8192;  // bytes of the longest message that leaves though its receiver is not there
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

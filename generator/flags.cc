@@ -44,6 +44,14 @@ void add_machine(CLI::App& command, MachineArguments& arguments) {
                   common.copy.alpha_ns));
   add("--beta-copy", arguments.beta_copy, "TIME",
       fmt::format("what each of its bytes takes then (default {}ps)", common.copy.beta_ps));
+  add("--beta-alone", arguments.beta_alone, "TIME",
+      "what a byte of a message inside a node takes, for auto, while no other is there (default: "
+      "as "
+      "--beta-inside)");
+  add("--eager", arguments.eager, "BYTES",
+      fmt::format("for auto: of the longest message that leaves though its receiver is not there "
+                  "(default {})",
+                  common.eager));
   add("--port", arguments.port, "node|rank",
       "for auto: the ranks of a node share its port and its memory, or each has its own (default "
       "node)");

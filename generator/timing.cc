@@ -49,6 +49,14 @@ void take_greater(Work& into, const Work& from) {
     into.*each = std::max(into.*each, from.*each);
 }
 
+// Whether a rank goes on only when what it has sent is gone.
+bool awaits_sends(const Program& program, const Job& job) {
+  if (program.collective != Collective::kAllgather && program.collective != Collective::kBroadcast)
+    return true;
+  return std::any_of(job.models.begin(), job.models.end(),
+                     [](const LinearModel& model) { return model.beta_ps > 0; });
+}
+
 // The sink of all walks, of one process after another.
 class Execution {
  public:
@@ -60,6 +68,7 @@ class Execution {
         machine_(machine),
         code_(Code::compile(program).value()),
         overlapping_(has_overlapping_steps(program)),
+        awaits_sends_(awaits_sends(program, job)),
         averages_(job.groups.size(), bytes) {
     for (size_t group = 0; group < job.groups.size(); ++group) {
       if (!call.counts.empty()) {
@@ -204,8 +213,9 @@ class Execution {
     if (inside && shared) {
       Time& memory = memories_[from.node];
       memory = std::max(memory, from.begun) + busy;
-      from.left = std::max(from.left, memory);
-      arrived = memory + kNanosecond * model.alpha_ns;
+      const Time out = std::max(memory, from.begun + Time{bytes_} * machine_.beta_alone_ps);
+      from.left = std::max(from.left, out);
+      arrived = out + kNanosecond * model.alpha_ns;
     } else {
       Time& out = (shared ? ports_[from.node] : from.port).out;
       Time& in = (shared ? ports_[to.node] : to.port).in;
@@ -215,6 +225,7 @@ class Execution {
       in = std::max(in, starts + kNanosecond * model.alpha_ns) + busy;
       arrived = in;
     }
+    if (awaits_sends_ && bytes_ > machine_.eager) from.left = std::max(from.left, arrived);
     to.arrived = std::max(to.arrived, arrived);
     for (Work* each : {&from.sent, &to.received}) {
       each->*(inside ? &Work::inside : &Work::between) += 1;
@@ -253,6 +264,7 @@ class Execution {
   const Machine& machine_;
   const Code code_;
   const bool overlapping_;
+  const bool awaits_sends_;
   std::vector<int64_t> averages_;  // of the lengths of each group
   std::vector<Process> processes_;
   std::vector<int64_t> registers_;

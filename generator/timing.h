@@ -6,7 +6,10 @@
 // pieces are put together, which takes what a copy of each piece takes, and queue up: between nodes at the port that
 // they leave by and, alpha later, at the one that they arrive by; inside a node in its memory. A port sends and receives at
 // the same time; a gap for each message and beta for each of its bytes keep it busy. What arrives in several pieces, or is
-// combined, takes what copies take. A step is done when all that it sends has left and all that it receives is there.
+// combined, takes what copies take. A step is done when all that it sends has left and all that it receives is there; where
+// the runtime waits for sends before it goes on, messages that are not eager have left when they are there. It does so
+// before it combines, of blocks whose size was chosen by what messages take, and wherever blocks are not sent on. A message
+// inside takes no less than it takes alone.
 // Steps are taken in the order of their keys, which both ends of a message share; so queues are served in that order.
 //
 // Integers only: one machine and one call give one time. Two groups are on nodes of their own, and the root is in

@@ -1,5 +1,6 @@
 /* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto` and
- * prints what it is told: --bytes, --alpha, --beta, --gap, the same inside, --copy, --beta-copy, --port.
+ * prints what it is told: --bytes, --alpha, --beta, --gap, the same inside, --beta-alone, --copy, --beta-copy, --eager,
+ * --port.
  *
  * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
  * ranks send at once, to those of another node, where nodes have as many; then to those of their own.
@@ -203,7 +204,8 @@ static int shares_port(struct quadrille_round many, struct quadrille_round few, 
 
 /* What the flags say, in seconds. */
 struct values {
-  double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, copy, beta_copy;
+  double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, beta_alone, copy, beta_copy;
+  int eager;  /* bytes */
   int shares; /* the port */
 };
 
@@ -215,25 +217,34 @@ static void values_of(struct quadrille_round round, int sharing, double* alpha, 
   *beta = round.per_byte / sharing;
 }
 
+/* A rank of another node than rank 0, or of the same where there is no other. */
+static int first_of_another(const struct nodes* n) {
+  for (int r = 1; r < n->ranks; r++)
+    if (n->node_of[r] != n->node_of[0]) return r;
+  return 1;
+}
+
 /* False where times told nothing. The same at all ranks. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
-  const int rounds = (pairs > 0) + (own > 1) + (pairs > 1 || own > 2);
-  struct quadrille_round outer = {0}, inner = {0}, few = {0};
+  const int rounds = (pairs > 0) + (own > 1) + (pairs > 1) + (own > 2);
+  struct quadrille_round outer = {0}, inner = {0}, few = {0}, two = {0};
   int told = 1;
   const double seconds = a->seconds / (QUADRILLE_LOADS_OF_ROUND * rounds + QUADRILLE_LOADS_OF_COPY);
   if (pairs > 0) told &= measure(team_of(n, BETWEEN, pairs), a, seconds, &outer);
   if (own > 1) told &= measure(team_of(n, INSIDE, own), a, seconds, &inner);
   *v = (struct values){.shares = 1};
+  if (own > 2) told &= measure(team_of(n, INSIDE, 2), a, seconds, &two);
   if (pairs > 1) {
     told &= measure(team_of(n, BETWEEN, 1), a, seconds, &few);
     v->shares = shares_port(outer, few, pairs);
   } else if (own > 2) {
-    told &= measure(team_of(n, INSIDE, 2), a, seconds, &few);
-    v->shares = shares_port(inner, few, own / 2.0);
+    v->shares = shares_port(inner, two, own / 2.0);
   }
   values_of(outer, v->shares && pairs > 0 ? pairs : 1, &v->alpha, &v->beta, &v->gap);
   values_of(inner, v->shares ? own : 1, &v->alpha_inside, &v->beta_inside, &v->gap_inside);
+  v->beta_alone = own > 2 ? two.per_byte : inner.per_byte;
+  v->eager = quadrille_measure_eager(0, first_of_another(n));
   v->copy = quadrille_measure_copy(seconds);
   v->beta_copy = quadrille_measure_copied_byte(seconds);
   return told;
@@ -253,15 +264,16 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
         "calibrate: all ranks are on one node, so what messages take between nodes could not be "
         "measured: no --alpha, no --beta, no --gap\n");
   if (n->most > 1)
-    printf("--alpha-inside %lldns --beta-inside %lldps --gap-inside %lldns ",
-           whole(v->alpha_inside, ns), whole(v->beta_inside, ps), whole(v->gap_inside, ns));
+    printf("--alpha-inside %lldns --beta-inside %lldps --gap-inside %lldns --beta-alone %lldps ",
+           whole(v->alpha_inside, ns), whole(v->beta_inside, ps), whole(v->gap_inside, ns),
+           whole(v->beta_alone, ps));
   else
     fprintf(
         stderr,
         "calibrate: no node has two ranks, so what messages take inside could not be measured: no "
-        "--alpha-inside, no --beta-inside, no --gap-inside\n");
-  printf("--copy %lldns --beta-copy %lldps --port %s\n", whole(v->copy, ns),
-         whole(v->beta_copy, ps), v->shares ? "node" : "rank");
+        "--alpha-inside, no --beta-inside, no --gap-inside, no --beta-alone\n");
+  printf("--copy %lldns --beta-copy %lldps --eager %d --port %s\n", whole(v->copy, ns),
+         whole(v->beta_copy, ps), v->eager, v->shares ? "node" : "rank");
 }
 
 /* One line for each length: what a message takes between the first rank and the last. */

@@ -42,6 +42,10 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
 /* The same of one message of so many bytes. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 
+/* Bytes of the longest message, a power of two up to 4 MiB, that has left its sender before its receive is posted;
+ * 0 where none has. Collective over MPI_COMM_WORLD, of which two ranks are named; the others sleep. */
+int quadrille_measure_eager(int sender, int receiver);
+
 enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* of both functions that follow */
 /* Seconds that this library takes to put a small block into a message, or to take it out, where all
  * ranks do it at once: at the slowest of them. Collective over MPI_COMM_WORLD. */

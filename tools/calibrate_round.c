@@ -18,7 +18,8 @@ enum {
   NUMBERS = 4,
   LONGEST_OF_MANY = 1 << 14,
   STRETCHES = 7,
-  MOST_TIMES = 1 << 22
+  MOST_TIMES = 1 << 22,
+  MOST_EAGER = 1 << 22
 };
 static const double kSeen = 20e-6; /* seconds: to the least precise clock, more than one tick */
 
@@ -157,4 +158,39 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   const double more = fmax(0, by_number.slope - of_many * by_size.slope);
   const double gap = fmin(more, by_size.at_zero);
   return (struct quadrille_round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
+}
+
+/* At both ends: whether a message of so many bytes is gone though its receive is not posted before the sender knows. */
+static int leaves(int is_sender, int other, char* buffer, int bytes) {
+  enum { DATA, TOKEN };
+  MPI_Request sent;
+  int gone = 0;
+  if (is_sender) MPI_Isend(buffer, bytes, MPI_BYTE, other, DATA, MPI_COMM_WORLD, &sent);
+  MPI_Sendrecv(NULL, 0, MPI_BYTE, other, TOKEN, NULL, 0, MPI_BYTE, other, TOKEN, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (is_sender) {
+    MPI_Test(&sent, &gone, MPI_STATUS_IGNORE);
+    MPI_Send(&gone, 1, MPI_INT, other, TOKEN, MPI_COMM_WORLD);
+    if (!gone) MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(&gone, 1, MPI_INT, other, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer, bytes, MPI_BYTE, other, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return gone;
+}
+
+int quadrille_measure_eager(int sender, int receiver) {
+  double eager = 0;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == sender || rank == receiver) {
+    char* buffer = must(calloc(MOST_EAGER, 1));
+    const int other = rank == sender ? receiver : sender;
+    for (int bytes = 1; bytes <= MOST_EAGER && leaves(rank == sender, other, buffer, bytes);
+         bytes *= 2)
+      eager = bytes;
+    free(buffer);
+  }
+  share(&eager, 1);
+  return (int)eager;
 }

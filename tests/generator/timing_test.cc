@@ -18,6 +18,8 @@ Result<Timing> timed(const std::string& text, const std::vector<std::vector<int6
   if (!program.ok()) ADD_FAILURE() << program.error().message;
   Job job;
   for (const std::vector<int64_t>& sizes : nodes) job.groups.push_back(topology_of(sizes));
+  job.parameters.assign(program->parameters.size(), kRuleAuto);
+  job.models.assign(program->parameters.size(), {2000, 100});
   std::vector<Binding> bindings;
   for (int group = 0; group < program->groups; ++group)
     bindings.push_back(bind(*program, job, call, group).value());
@@ -93,6 +95,40 @@ TEST(CallTiming, QueuesMessagesAtThePortsThatTheyLeaveAndArriveBy) {
   // Uneven lengths are those of the call; without counts each has the length that is given.
   EXPECT_EQ(timed(kStar, {{1, 1, 1, 1}}, {{{0, 0, 5000, 0}}, {}, 0})->time, 2000 + 400 + 500);
   EXPECT_EQ(timed(kStar, {{1, 1, 1, 1}}, {})->time, 2000 + 3 * 500);
+}
+
+TEST(CallTiming, ChargesAMessageInsideWhatItTakesAlone) {
+  const Call call{{{0, 1000, 1000, 1000}}, {}, 0};
+  Machine machine = kMachine;
+  machine.beta_alone_ps = 2000;
+  EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 2000);
+  machine.beta_alone_ps = 1040;  // less than the memory takes for all three
+  EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 3 * 350);
+}
+
+// Rank 0 sends to rank 1, then to rank 2.
+std::string in_turn(const std::string& heading, const std::string& piece) {
+  return heading + "step 0\n  if rank = 0\n    send " + piece +
+         " to 1\n  if rank = 1\n    receive recv[0] from 0\n"
+         "step 1\n  if rank = 0\n    send " +
+         piece + " to 2\n  if rank = 2\n    receive recv[0] from 0\n";
+}
+
+TEST(CallTiming, AwaitsMessagesThatAreNotEagerWhereTheRuntimeDoes) {
+  const auto time = [](const std::string& text, int64_t eager, const Call& call) {
+    Machine machine = kMachine;
+    machine.eager = eager;
+    return timed(text, {{1, 1, 1}}, call, machine)->time;
+  };
+  // The second starts when the first has left, after 0.5 us, or when it is there, 2 us later.
+  const std::string scatter = in_turn("scatter\n", "send[0]");
+  EXPECT_EQ(time(scatter, 1000, kThousandBytes), 500 + 2500);
+  EXPECT_EQ(time(scatter, 999, kThousandBytes), 2500 + 2500);
+  EXPECT_EQ(time(in_turn("broadcast\n", "send[0]"), 999, kThousandBytes), 500 + 2500);
+  // Of blocks whose size was chosen by what messages take there is one at a time.
+  const Call blocks{kThousandBytes.counts, {1000}, 0};
+  const std::string blocked = in_turn("broadcast\nparameter B at call\n", "send[0]");
+  EXPECT_EQ(time(blocked, 999, blocks), 2500 + 2500);
 }
 
 TEST(CallTiming, ChargesWhatIsCopiedAndCombined) {

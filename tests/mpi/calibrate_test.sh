@@ -34,6 +34,7 @@ measures() {
     [ $code -eq 2 ] && grep -qF "calibrate: $unsteady" "$err" && [ ! -s "$out" ] || break
   done
   for name in $names; do pattern+="--$name [0-9]+[np]s "; done
+  pattern+='--eager [0-9]+ '
   [ $code -eq 0 ] && [ "$(wc -l <"$out")" -eq 1 ] && grep -qxE -- "$pattern--port (node|rank)" "$out" &&
     [ "$(grep '^calibrate: ' "$err")" = "$sentence" ] || problem "calibrate on $*"
 }
@@ -55,7 +56,7 @@ dearer() {
     problem "alpha$1 and beta$1 out of order"
 }
 
-outer='alpha beta gap' inner='alpha-inside beta-inside gap-inside' copies='copy beta-copy'
+outer='alpha beta gap' inner='alpha-inside beta-inside gap-inside beta-alone' copies='copy beta-copy'
 measures "$outer $inner $copies" '' 4 2
 dearer ''
 dearer -inside
@@ -69,7 +70,7 @@ measures "$inner $copies" 'calibrate: all ranks are on one node, so what message
 dearer -inside
 accepted
 explains "; inside $(value alpha-inside) ns and $(value beta-inside) ps, the next one $(value gap-inside) ns;"
-measures "$outer $copies" 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside, no --gap-inside' 2 1
+measures "$outer $copies" 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside, no --gap-inside, no --beta-alone' 2 1
 dearer ''
 accepted
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"

@@ -12,10 +12,11 @@ PROGRAM = os.path.abspath(sys.argv[1])
 
 
 class Calibrate(unittest.TestCase):
-    def measure(self, kind, nodes, size=16):
+    def measure(self, kind, nodes, size=16, options=()):
         """The values by their flags, in nanoseconds and picoseconds; the port's as it is."""
         with tempfile.TemporaryDirectory() as folder:
             network = simulation.Network(kind, nodes, folder)
+            network.configuration = network.configuration + list(options)
             command = network.command(network.ranks, network.hosts, [], [PROGRAM, "--bytes", size, "--seconds", 0])
             printed = machine.run(command, timeout=100, cwd=folder)
         self.assertEqual(printed.count("\n"), 1, printed)
@@ -31,7 +32,7 @@ class Calibrate(unittest.TestCase):
         self.near(found["alpha"], 2013, 0.01)
         self.near(found["beta"], 800, 0.01)
         self.assertLess(found["gap"], 20)
-        self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "beta-copy", "port"])
+        self.assertEqual(list(found), ["alpha", "beta", "gap", "copy", "beta-copy", "eager", "port"])
 
     def test_messages_are_as_long_as_blocks(self):
         """On the network flat longer ones hold each other up."""
@@ -48,6 +49,12 @@ class Calibrate(unittest.TestCase):
         self.near(found["alpha-inside"] + 4 * found["gap-inside"], 1200, 0.01)
         self.assertLess(found["copy"], 3)
         self.assertEqual(found["beta-copy"], 0)
+        self.near(found["beta-alone"], 100, 0.01)
+
+    def test_what_leaves_before_its_receiver_is_there(self):
+        self.assertEqual(self.measure("linear", "2x1")["eager"], 0)
+        longest = "--cfg=smpi/send-is-detached-thresh:5000"
+        self.assertEqual(self.measure("linear", "2x1", options=[longest])["eager"], 4096)
 
     def test_each_rank_has_its_own_memory_on_one_node(self):
         found = self.measure("busy", "4")
@@ -55,7 +62,10 @@ class Calibrate(unittest.TestCase):
         self.near(found["alpha-inside"], 200, 0.05)
         self.near(found["beta-inside"], 100, 0.01)
         self.near(found["gap-inside"], 1000, 0.01)
-        self.assertEqual(list(found), ["alpha-inside", "beta-inside", "gap-inside", "copy", "beta-copy", "port"])
+        self.assertEqual(
+            list(found),
+            ["alpha-inside", "beta-inside", "gap-inside", "beta-alone", "copy", "beta-copy", "eager", "port"],
+        )
 
     def test_the_nodes_with_most_ranks_are_measured(self):
         """In step: each rank waits for another one in each round, so none has more of the port than its share."""
