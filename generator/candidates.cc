@@ -3,6 +3,8 @@
 #include "generator/candidates.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -92,6 +94,26 @@ Workload turned(Workload workload) {
   return workload;
 }
 
+// In the call of the workload.
+Result<std::vector<Binding>> bind_all(const Program& program, const Job& job, const Call& call) {
+  std::vector<Binding> bindings;
+  for (int group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, call, group);
+    if (!binding.ok()) return binding.error();
+    bindings.push_back(std::move(binding).value());
+  }
+  return bindings;
+}
+
+// 0 where the program does not serve the workload.
+double rough_time(const Program& program, const Job& job, const Workload& workload) {
+  const Result<Call> call = call_of(program, job, counts_of(workload));
+  if (!call.ok()) return 0;
+  const Result<std::vector<Binding>> bindings = bind_all(program, job, *call);
+  if (!bindings.ok()) return 0;
+  return rough_timing(program, job, *call, *bindings, workload.bytes, workload.machine);
+}
+
 Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const Workload& workload,
                                    int64_t longest, const std::vector<std::string>& parameters) {
   Estimate found;
@@ -102,12 +124,9 @@ Result<Estimate> estimate_as_it_is(const Program& program, const Job& job, const
   if (!call.ok()) return call.error();
   Job called = job;  // what the call gives nobody chooses
   if (!parameters.empty()) called.models.assign(job.models.size(), {});
-  std::vector<Binding> bindings;
-  for (int group = 0; group < program.groups; ++group) {
-    Result<Binding> binding = bind(program, job, *call, group);
-    if (!binding.ok()) return binding.error();
-    bindings.push_back(std::move(binding).value());
-  }
+  const Result<std::vector<Binding>> bound = bind_all(program, job, *call);
+  if (!bound.ok()) return bound.error();
+  const std::vector<Binding>& bindings = *bound;
   if (is_alike(workload)) {
     found.traffic = traffic(program, job, bindings[0]);
     found.time = call_time(workload.machine, found.traffic, workload.bytes);
@@ -150,27 +169,62 @@ class Search {
   Search(const Workload& workload, const Fixed& fixed, bool all)
       : workload_(workload), topology_(workload.groups[0]), fixed_(fixed), all_(all) {}
 
-  // Nothing where the algorithm does not serve the topology, or not with the fixed numbers.
-  std::optional<Candidate> best(const Algorithm& algorithm) {
-    program_ = make_program(algorithm, all_choices(algorithm)[0]);
-    std::optional<Candidate> best;
-    if (workload_.ordered && program_.commutative) return best;
+  // One way to run an algorithm.
+  struct Trial {
+    const Algorithm* algorithm;
+    std::vector<int64_t> numbers;
+    double rough_time;
+  };
+
+  // Nothing where the algorithm has not the numbers that are fixed.
+  std::vector<Trial> trials(const Algorithm& algorithm) {
+    const Program& program = programs_[&algorithm] =
+        make_program(algorithm, all_choices(algorithm)[0]);
+    if (workload_.ordered && program.commutative) return {};
     for (const auto& [name, value] : fixed_)
       if (std::none_of(algorithm.numbers.begin(), algorithm.numbers.end(),
                        [&wanted = name](const Number& number) { return number.name == wanted; }))
-        return best;
+        return {};
     std::vector<std::vector<int64_t>> numbers = {{}};
     for (const Number& number : algorithm.numbers) numbers = longer(numbers, number);
+    std::vector<Trial> result;
     for (const std::vector<int64_t>& each : numbers) {
-      const std::optional<Candidate> candidate = measured(algorithm, each);
-      if (candidate && (!best || candidate->time < best->time)) best = candidate;
-      if (candidate && !all_) longest_ = std::min(longest_, alike(candidate->time));
+      const Job job = job_of(algorithm, each);
+      result.push_back(
+          {&algorithm, each, is_alike(workload_) ? 0 : rough_time(program, job, workload_)});
     }
-    for (size_t i = 0; best && i < algorithm.numbers.size(); ++i)
-      if (algorithm.numbers[i].kind == NumberKind::kBatch &&
-          !fixed_.contains(algorithm.numbers[i].name))
-        choose_last(*best, i);
-    return best;
+    return result;
+  }
+
+  // The best of each algorithm that serves the topology, in the order of the trials. Where not all are wanted, those that
+  // are likely to be the first are measured first: they tell how long the others may take.
+  std::vector<Candidate> best(const std::vector<Trial>& trials) {
+    cli::Progress progress;  // many ranks are walked for minutes
+    std::vector<size_t> order(trials.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return trials[a].rough_time < trials[b].rough_time;
+    });
+    std::vector<std::optional<Candidate>> found(trials.size());
+    for (const size_t i : order) {
+      progress.say("trying " + trials[i].algorithm->name);
+      found[i] = measured(*trials[i].algorithm, trials[i].numbers);
+      if (found[i] && !all_) longest_ = std::min(longest_, alike(found[i]->time));
+    }
+    std::vector<Candidate> result;
+    for (std::optional<Candidate>& each : found) {
+      if (!each) continue;
+      if (result.empty() || result.back().algorithm != each->algorithm)
+        result.push_back(*std::move(each));
+      else if (each->time < result.back().time)
+        result.back() = *std::move(each);
+    }
+    for (Candidate& each : result)
+      for (size_t i = 0; i < each.algorithm->numbers.size(); ++i)
+        if (each.algorithm->numbers[i].kind == NumberKind::kBatch &&
+            !fixed_.contains(each.algorithm->numbers[i].name))
+          choose_last(each, i);
+    return result;
   }
 
  private:
@@ -196,19 +250,25 @@ class Search {
     return result;
   }
 
-  std::optional<Candidate> measured(const Algorithm& algorithm,
-                                    const std::vector<int64_t>& numbers) const {
+  Job job_of(const Algorithm& algorithm, const std::vector<int64_t>& numbers) const {
     Job job{workload_.groups, {}, {}};
-    for (const Parameter& parameter : program_.parameters) {
+    for (const Parameter& parameter : programs_.at(&algorithm).parameters) {
       job.parameters.push_back(kRuleAuto);
       job.models.push_back(parameter.at_call ? block_model(workload_) : LinearModel{});
       for (size_t i = 0; i < numbers.size(); ++i)
         if (algorithm.numbers[i].name == parameter.name.text) job.parameters.back() = numbers[i];
     }
-    if (!serves_uneven_counts(program_, job)) return std::nullopt;
-    Result<Estimate> found = estimate(program_, job, workload_, longest_);
+    return job;
+  }
+
+  std::optional<Candidate> measured(const Algorithm& algorithm,
+                                    const std::vector<int64_t>& numbers) const {
+    const Program& program = programs_.at(&algorithm);
+    const Job job = job_of(algorithm, numbers);
+    if (!serves_uneven_counts(program, job)) return std::nullopt;
+    Result<Estimate> found = estimate(program, job, workload_, longest_);
     if (!found.ok()) return std::nullopt;
-    return Candidate{*std::move(found), &algorithm, numbers, program_.commutative};
+    return Candidate{*std::move(found), &algorithm, numbers, program.commutative};
   }
 
   template <typename What>
@@ -243,7 +303,7 @@ class Search {
   const Topology& topology_;  // the first group's
   const Fixed& fixed_;
   const bool all_;
-  Program program_;
+  std::map<const Algorithm*, Program> programs_;
   int64_t longest_ = INT64_MAX;  // that the first of all may take
 };
 
@@ -300,16 +360,16 @@ std::string candidate_text(const Candidate& candidate) {
 std::vector<Candidate> best_candidates(const Workload& workload, const std::string& name,
                                        const Fixed& fixed, bool all) {
   Search search(workload, fixed, all);
-  cli::Progress progress;  // many ranks are walked for minutes
-  std::vector<Candidate> result;
+  std::vector<Search::Trial> trials;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != workload.collective ||
         algorithm.groups != static_cast<int>(workload.groups.size()))
       continue;
     if (!name.empty() && algorithm.name != name) continue;
-    progress.say("trying " + algorithm.name);
-    if (const std::optional<Candidate> best = search.best(algorithm)) result.push_back(*best);
+    const std::vector<Search::Trial> of_one = search.trials(algorithm);
+    trials.insert(trials.end(), of_one.begin(), of_one.end());
   }
+  std::vector<Candidate> result = search.best(trials);
   std::stable_sort(result.begin(), result.end(),
                    [](const Candidate& a, const Candidate& b) { return a.time < b.time; });
   const auto slower = std::find_if(result.begin(), result.end(), [&](const Candidate& each) {

@@ -57,6 +57,12 @@ bool awaits_sends(const Program& program, const Job& job) {
                      [](const LinearModel& model) { return model.beta_ps > 0; });
 }
 
+// Lengths of the blocks of the receive buffer, in an allgather of one group; null for others.
+const std::vector<int64_t>* gathered(const Program& program, const Call& call) {
+  const bool is_one = program.collective == Collective::kAllgather && program.groups == 1;
+  return is_one && !call.counts.empty() ? call.counts.data() : nullptr;
+}
+
 // The sink of all walks, of one process after another.
 class Execution {
  public:
@@ -69,6 +75,7 @@ class Execution {
         code_(Code::compile(program).value()),
         overlapping_(has_overlapping_steps(program)),
         awaits_sends_(awaits_sends(program, job)),
+        gathered_(gathered(program, call)),
         averages_(job.groups.size(), bytes) {
     for (size_t group = 0; group < job.groups.size(); ++group) {
       if (!call.counts.empty()) {
@@ -99,11 +106,16 @@ class Execution {
     while (!waiting_.empty()) {
       const auto node = waiting_.extract(waiting_.begin());
       for (Process* process : node.mapped()) process->left = process->arrived = process->taking = 0;
-      for (Process* process : node.mapped()) begin(*process);
-      for (Process* process : node.mapped()) finish(*process);
+      const auto takes_too_long = [&] {
+        return longest < INT64_MAX && end_ / kNanosecond > longest;
+      };
+      for (auto each = node.mapped().begin(); each != node.mapped().end() && !takes_too_long();
+           ++each)
+        begin(**each);
+      if (!takes_too_long())
+        for (Process* process : node.mapped()) finish(*process);
       if (!wrong_.empty()) return Error{wrong_};
-      if (longest < INT64_MAX && end_ / kNanosecond > longest)
-        return Error{fmt::format("a call takes more than {} ns", longest)};
+      if (takes_too_long()) return Error{fmt::format("a call takes more than {} ns", longest)};
     }
     if (!wrong_.empty()) return Error{wrong_};
     Timing timing{static_cast<int64_t>(std::min<Time>(end_ / kNanosecond, INT64_MAX)), {}};
@@ -112,6 +124,19 @@ class Execution {
       take_greater(timing.most, process.received);
     }
     return timing;
+  }
+
+  // What one rank sends.
+  Result<Work> sent_by(int64_t group, int64_t rank) {
+    Process& process = processes_[first_of_group_[group] + rank];
+    process.registers = registers_.data();
+    code_.start(bindings_[group], rank, process.walker, process.registers);
+    for (go_on(process), until_step(process); process.pause == Pause::kStep; until_step(process)) {
+      waiting_.clear();
+      begin(process);
+    }
+    if (!wrong_.empty()) return Error{wrong_};
+    return process.sent;
   }
 
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
@@ -227,6 +252,7 @@ class Execution {
     }
     if (awaits_sends_ && bytes_ > machine_.eager) from.left = std::max(from.left, arrived);
     to.arrived = std::max(to.arrived, arrived);
+    end_ = std::max(end_, arrived);
     for (Work* each : {&from.sent, &to.received}) {
       each->*(inside ? &Work::inside : &Work::between) += 1;
       each->*(inside ? &Work::bytes_inside : &Work::bytes_between) += bytes_;
@@ -241,6 +267,10 @@ class Execution {
 
   int64_t length(const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;
+    // Most of all pieces: what an allgather has gathered.
+    if (gathered_ && piece.buffer == Buffer::kReceive && 0 <= piece.block &&
+        piece.block < static_cast<int64_t>(gathered_->size()))
+      return (*gathered_)[piece.block];
     Place place = bindings_[now_->group].place;
     if (piece.buffer == Buffer::kTemporary || call_.counts.empty()) {
       const bool of_others =
@@ -265,6 +295,7 @@ class Execution {
   const Code code_;
   const bool overlapping_;
   const bool awaits_sends_;
+  const std::vector<int64_t>* const gathered_;
   std::vector<int64_t> averages_;  // of the lengths of each group
   std::vector<Process> processes_;
   std::vector<int64_t> registers_;
@@ -281,12 +312,37 @@ class Execution {
   int64_t pieces_ = 0, bytes_ = 0;
 };
 
+// About what such a rank's messages take, one after the other; as a number to compare.
+double rough_time(const Machine& machine, const Topology& nodes, const Work& work) {
+  const auto time = [](int64_t number, int64_t each) {
+    return static_cast<double>(number) * static_cast<double>(each);
+  };
+  const int64_t sharing = machine.port == PortScope::kNode ? nodes.runs().back().size : 1;
+  return 1e3 * time(work.between, machine.between.alpha_ns) +
+         1e3 * time(work.inside, machine.inside.alpha_ns) +
+         time(work.bytes_between, machine.between.beta_ps * sharing) +
+         time(work.bytes_inside, machine.inside.beta_ps * sharing) +
+         time(work.bytes_copied, machine.copy.beta_ps);
+}
+
 }  // namespace
 
 Result<Timing> call_timing(const Program& program, const Job& job, const Call& call,
                            const std::vector<Binding>& bindings, int64_t bytes,
                            const Machine& machine, int64_t longest) {
   return Execution(program, job, call, bindings, bytes, machine).run(longest);
+}
+
+double rough_timing(const Program& program, const Job& job, const Call& call,
+                    const std::vector<Binding>& bindings, int64_t bytes, const Machine& machine) {
+  double most = 0;
+  for (int group = 0; group < program.groups; ++group)
+    for (const int64_t rank : {int64_t{0}, job.groups[group].ranks() / 2}) {
+      const Result<Work> work =
+          Execution(program, job, call, bindings, bytes, machine).sent_by(group, rank);
+      if (work.ok()) most = std::max(most, rough_time(machine, job.groups[group], *work));
+    }
+  return most;
 }
 
 }  // namespace quadrille

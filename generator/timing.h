@@ -45,6 +45,11 @@ Result<Timing> call_timing(const Program& program, const Job& job, const Call& c
                            const std::vector<Binding>& bindings, int64_t bytes,
                            const Machine& machine, int64_t longest = INT64_MAX);
 
+// About what the same call takes, by what two ranks of each group send, one message after the other: a number by which
+// programs are compared. Takes time in proportion to these messages.
+double rough_timing(const Program& program, const Job& job, const Call& call,
+                    const std::vector<Binding>& bindings, int64_t bytes, const Machine& machine);
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_GENERATOR_TIMING_H_

@@ -258,5 +258,22 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   EXPECT_EQ(least_time(workload), 0);
 }
 
+// What is measured first, and how long the others may take then, is no part of it.
+TEST(Choice, IsTheSameWhereAllAreMeasuredToTheEnd) {
+  for (const Collective collective : {Collective::kAllgather, Collective::kBroadcast,
+                                      Collective::kAllreduce, Collective::kReduceScatter})
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{4, 4, 4, 4}, {1, 2, 3}, {1, 1, 1, 1, 1, 1, 1, 1}, {5}})
+      for (const int64_t bytes : {8, 1000, 20000, 1000000})
+        for (const PortScope port : {PortScope::kNode, PortScope::kRank}) {
+          Workload workload{collective, {topology_of(sizes)}, bytes};
+          workload.machine.port = port;
+          const Candidate chosen = quadrille::best_candidates(workload, "", {})[0];
+          const Candidate first = quadrille::best_candidates(workload, "", {}, true)[0];
+          EXPECT_EQ(candidate_text(chosen), candidate_text(first)) << bytes;
+          EXPECT_EQ(chosen.time, first.time);
+        }
+}
+
 }  // namespace
 }  // namespace quadrille
