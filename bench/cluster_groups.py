@@ -30,10 +30,8 @@ class Candidates:
             words = line.removesuffix(between).split()
             if line != f"{' '.join(words)}{between}" or len(words) != 2 or words[0] != collective:
                 continue
-            sizes = (str(first), str(RANKS - first)) if first else (str(RANKS), None)
-            nodes = sizes if collective == "barrier" else ("any", "any")
-            remote = ["--remote-nodes", nodes[1]] if first else []
-            files[words[1]] = self.m.generator.file(collective, words[1], nodes[0], *remote), WINDOW
+            remote = ["--remote-nodes", "any"] if first else []
+            files[words[1]] = self.m.generator.file(collective, words[1], "any", *remote), WINDOW
         return files
 
 

@@ -363,9 +363,6 @@ TEST(Obligations, WhatHasNoProofSystemIsSaidSo) {
       factor("      send send[peer] to peer\n",
              "      send to peer\n        send[peer]\n        send[peer]\n");
   EXPECT_THAT(prove(several, kFactorProof).error, HasSubstr("the proof has no 'match send 2'"));
-  EXPECT_THAT(prove("algorithm a for barrier\nstep 0\n", "").error,
-              HasSubstr("no proof system so far: that no rank leaves a barrier before every rank "
-                        "has come"));
   EXPECT_THAT(prove(factor("copy send[rank]", "copy recv[rank]"), kFactorProof).error,
               HasSubstr("'copies' names what is no copy of a block from send to receive buffer"));
   const std::string twice =

@@ -23,6 +23,7 @@ z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& bloc
 Span Contract::known(Logic& logic, Buffer buffer, const Polynomial& block,
                      const Instance& instance) const {
   const Polynomial one = Polynomial::constant(1), zero;
+  if (is_barrier()) return {0, zero, one, zero};
   if (buffer == Buffer::kSend)
     return {instance.group, instance.rank, one, has_targets() ? block : zero};
   return {other(instance.group), from_root() ? logic.root() : block, one,
@@ -41,8 +42,17 @@ Span Contract::required(Logic& logic, const Polynomial& block, const Instance& i
 
 Polynomial Contract::length(Logic& logic, const Span& span) const {
   if (!has_lengths()) return {};
+  if (is_barrier()) return processes(logic);
   if (reduces() || has_targets()) return logic.count(other(span.group), span.block);
   return logic.count(span.group, span.first);
+}
+
+Polynomial Contract::processes(Logic& logic) const {
+  return program_.groups == 1 ? logic.ranks(0) : logic.ranks(0) + logic.ranks(1);
+}
+
+Polynomial Contract::process(Logic& logic, const Instance& instance) const {
+  return instance.group == 0 ? instance.rank : logic.ranks(0) + instance.rank;
 }
 
 }  // namespace quadrille::verifier

@@ -21,7 +21,10 @@ class Contract {
 
   bool reduces() const { return quadrille::reduces(program_.collective); }
   // Where a rank has its own block from itself.
-  bool has_own() const { return !reduces() && program_.groups == 1; }
+  bool has_own() const { return !reduces() && program_.groups == 1 && !is_barrier(); }
+  // A barrier is an allgather of tokens without bytes: that of a process says that it has begun. They are one
+  // block of the receive buffer, as long as there are processes, and a process has its own from the beginning.
+  bool is_barrier() const { return program_.collective == Collective::kBarrier; }
   // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
   // Whether a rank wants what ranks up to it contribute, and of no others.
@@ -54,8 +57,11 @@ class Contract {
   Span known(Logic& logic, Buffer buffer, const Polynomial& block, const Instance& instance) const;
   // What a rank's receive block is to hold at the end.
   Span required(Logic& logic, const Polynomial& block, const Instance& instance) const;
-  // How many bytes, or elements, a contribution has, where blocks have lengths.
+  // How many bytes, or elements, or tokens, a contribution has, where blocks have lengths.
   Polynomial length(Logic& logic, const Span& span) const;
+  // Of ranks of both groups, the first before the second: how many there are, and which one this is.
+  Polynomial processes(Logic& logic) const;
+  Polynomial process(Logic& logic, const Instance& instance) const;
 
  private:
   bool from_root() const {

@@ -223,7 +223,10 @@ std::string Logic::meaning(const Expression& e, int group) const {
   std::string text =
       fmt::format("{} {}", static_cast<int>(e.op),
                   of_table ? table_name(same_table(e.value, group)) : std::to_string(e.value));
-  for (const Expression& operand : e.operands) text += " (" + meaning(operand, group) + ")";
+  std::vector<std::string> operands;
+  for (const Expression& operand : e.operands) operands.push_back(meaning(operand, group));
+  if (e.op == Operator::kAdd) std::sort(operands.begin(), operands.end());
+  for (const std::string& operand : operands) text += " (" + operand + ")";
   return text;
 }
 

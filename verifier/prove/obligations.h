@@ -4,7 +4,7 @@
 // There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a
 // *span*: bytes, or elements, of what one rank, or so many from one on, contribute to a block. The send
 // buffer's blocks are what the collective says; so are those of the receive buffer, always, where data only
-// moves. Of other blocks the proof says it (`carries`). An obligation's name begins with its kind, and kinds
+// moves. Of other blocks, and of the tokens that messages of a barrier bring, the proof says it (`carries`). An obligation's name begins with its kind, and kinds
 // are called what the hypotheses of the theorem are (theory/Theorem.v), which says what follows from them:
 //   defined   every partial operation has a value wherever the program comes to it, tables are what is known
 //             of them, pieces lie within blocks and buffers, and no rank receives its own contribution

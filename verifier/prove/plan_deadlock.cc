@@ -32,7 +32,8 @@ void Planner::deadlock(const ProofStatement& statement) {
     const Polynomial peer = q.logic.number(send.peer, sender);
     append(goals, within(q, peer, q.logic.ranks(own.group)));
     goals.push_back(!q.logic.equal(peer, own.rank));
-    if (send.moved() && contract_.has_lengths()) {  // what is empty does not travel
+    // What is empty does not travel; a token does.
+    if (send.moved() && contract_.has_lengths() && !contract_.is_barrier()) {
       const auto [low, high] = extent(q, *send.from, first[0].site, sender);
       goals.push_back(q.logic.less(low, high));
     }

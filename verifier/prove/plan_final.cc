@@ -29,11 +29,14 @@ Planner::Ends Planner::ends(Query& q, const Instance& asked) const {
 
 void Planner::assume_ends(Query& q, const Instance& asked) const {
   const Ends ends = this->ends(q, asked);
-  q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, ends.block, ends.target));
+  if (!contract_.is_barrier())
+    q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, ends.block, ends.target));
   in_range(q, ends.target);
   if (contract_.has_own()) q.hypotheses.push_back(!is_own(q, ends));
   if (contract_.has_lengths())
     append(q.hypotheses, within(q, asked.variables.back(), contract_.length(q.logic, ends.wanted)));
+  if (contract_.is_barrier())
+    q.hypotheses.push_back(!is_own_token(q, ends.target, asked.variables.back()));
 }
 
 // Whether a rank contributes it to itself.

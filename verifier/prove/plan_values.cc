@@ -41,6 +41,10 @@ Span Planner::span(Query& q, size_t i, const Instance& instance) const {
 
 std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
                                                   const Instance& instance) const {
+  if (contract_.is_barrier()) {
+    const Polynomial source = q.logic.number(carries_[i]->source, instance);
+    return {source, source + q.logic.number(carries_[i]->number, instance)};
+  }
   if (!access.range) return {{}, contract_.length(q.logic, span(q, i, instance))};
   return {q.logic.number(access.range->low, instance),
           q.logic.number(access.range->high, instance)};
@@ -61,6 +65,7 @@ z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
 std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
                                         const Instance& instance, const Polynomial& byte) const {
   const auto [low, high] = extent(q, access, i, instance);
+  if (contract_.is_barrier()) return is_token(q, low, high, byte);
   return {q.logic.less_equal(low, byte), q.logic.less(byte, high)};
 }
 
@@ -142,6 +147,7 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
 // A piece lies within a block, and within its buffer; no rank receives its own.
 void Planner::piece(size_t i) {
   const Site& site = anatomy_.sites[i];
+  if (contract_.is_barrier()) return tokens(i);
   const View view = view_of_site(site);
   const Uses facts = site.is_message() ? uses(find("match", site_name(site)), view,
                                               matches_[i].size() == 1 ? 0 : -1)
@@ -225,6 +231,7 @@ std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
   if (!contract_.has_lengths()) return {};
   const Polynomial& byte = instance.variables.back();
   const auto [low, high] = extent(q, place(reading), reading.site, instance);
+  if (contract_.is_barrier()) return is_token(q, low, high, byte);
   const z3::expr inside = q.logic.less(byte, high);
   const bool may_be_empty = !anatomy_.sites[reading.site].is_message() || !uses_counts(program_);
   return {q.logic.less_equal(low, byte),
@@ -237,6 +244,8 @@ void Planner::assume_reading(Query& q, Reading reading, const Instance& instance
   append(q.hypotheses, reads_byte(q, reading, instance));
   if (access.buffer == Buffer::kReceive && own_is_there())
     q.hypotheses.push_back(!q.logic.equal(q.logic.number(access.block, instance), instance.rank));
+  if (contract_.is_barrier())
+    q.hypotheses.push_back(!is_own_token(q, instance, instance.variables.back()));
 }
 
 void Planner::held(Reading reading) {
@@ -248,6 +257,7 @@ void Planner::held(Reading reading) {
   if (writes.empty() && own_is_there() && access.buffer == Buffer::kReceive &&
       access.block == leaf(Operator::kRank))
     return;
+  if (writes.empty() && contract_.is_barrier()) return own_token(reading);
   if (writes.empty())
     return fail_proof(fmt::format("the proof has no '{} {}'", kind_of(reading), site_name(site)));
   exhaustive(

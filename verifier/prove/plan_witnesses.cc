@@ -83,7 +83,7 @@ std::vector<Choice> Planner::only_copy() const {
 }
 
 bool Planner::is_carried(const Site& site) const {
-  return (site.from || site.to) && !constant_access(site);
+  return (site.from || site.to) && (!constant_access(site) || contract_.is_barrier());
 }
 
 // Where only messages touch temporary blocks, and none comes from the receive buffer, an all-to-all's pieces are
@@ -112,7 +112,7 @@ Planner::Carried Planner::read_carries(const Site& site) {
     const std::string& word = line.tokens[0].text;
     if (!seen.insert(word).second) fail_line(line, fmt::format("a second '{}'", word));
     if (word == "remote") {
-      carried.remote = program_.groups == 2 && line.tokens.size() == 1;
+      carried.remote = program_.groups == 2 && !contract_.is_barrier() && line.tokens.size() == 1;
       if (!carried.remote)
         fail_line(line, "'remote' says of a program of two groups that the other contributes");
       continue;
@@ -123,10 +123,12 @@ Planner::Carried Planner::read_carries(const Site& site) {
         take(lines_.expression(line, view_of_site(site), ProofLines::Wanted::kNumber));
   }
   if (seen.count("source") == 0 || seen.count("target") != contract_.has_targets() ||
-      (seen.count("number") > 0 && !contract_.reduces()))
-    fail_at(*statement, fmt::format("it wants 'source NUMBER'{}{}",
-                                    contract_.has_targets() ? " and 'target NUMBER'" : "",
-                                    contract_.reduces() ? ", and may have 'number NUMBER'" : ""));
+      (seen.count("number") > 0 && !contract_.reduces() && !contract_.is_barrier()))
+    fail_at(
+        *statement,
+        fmt::format(
+            "it wants 'source NUMBER'{}{}", contract_.has_targets() ? " and 'target NUMBER'" : "",
+            contract_.reduces() || contract_.is_barrier() ? ", and may have 'number NUMBER'" : ""));
   return carried;
 }
 

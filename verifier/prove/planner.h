@@ -232,6 +232,14 @@ class Planner {
     return two_of(a, b, shared, true);
   }
 
+  // ---- The tokens of a barrier, which are ranges of one block modulo their number (plan_tokens.cc)
+
+  void tokens(size_t i);
+  void own_token(Reading reading);
+  std::vector<z3::expr> is_token(Query& q, const Polynomial& low, const Polynomial& high,
+                                 const Polynomial& token) const;
+  z3::expr is_own_token(Query& q, const Instance& instance, const Polynomial& token) const;
+
   // ---- combine (plan_combine.cc)
 
   void combine(size_t i);

@@ -44,7 +44,9 @@
 //     source NUMBER                          it is sent, received, copied or combined: whose block, from
 //     number NUMBER                          how many ranks (1, if it does not say) from source on, and
 //     target NUMBER                          for whom, where each has its own, in terms of the site's
-//     remote                                 names; source is of the other group
+//     remote                                 names; source is of the other group. In a barrier whose
+//                                            tokens a message brings, modulo the ranks of both groups,
+//                                            which are numbered the first group's before the second's
 //   apart send 1                             hints that what is read is not written over before; of the
 //                                            write and the reader the names of the latter end in _2. In
 //                                            place, that a block of the send buffer is not
@@ -66,7 +68,8 @@
 //                                            inside its node
 //
 // But in an all-to-all, whose blocks travel whole, cover, held, base, used, apart, combine and once ask for one
-// byte, or element, of a block, by the name `offset`.
+// byte, or element, of a block, by the name `offset`; in a barrier, for the token of the rank of that number. There a
+// send without `held` brings its rank's own token alone.
 //
 // A let of the program can be used as a function of a rank and of the variables of its enclosing
 // loops: b(source, phase, round). Where two instances are compared (port), the names of the second

@@ -27,8 +27,6 @@ class Anatomist {
 
     if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
-    if (collective_ == Collective::kBarrier)
-      unsupported("that no rank leaves a barrier before every rank has come");
     if (program.temporary_blocks != constant(0))
       anatomy_.places.push_back({{}, program.temporary_blocks});
     tables(program);
@@ -169,6 +167,10 @@ class Anatomist {
     site.combine = message.combine;
     site.outer_path = path.size();
     site.outer_variables = variables_.size();
+    // Which tokens of a barrier it brings, the proof says.
+    if (collective_ == Collective::kBarrier)
+      (site.kind == Site::Kind::kSend ? site.from : site.to) =
+          Access{Buffer::kReceive, constant(0)};
     if (message.pieces.empty()) return add(std::move(site));
     pieces_ = places_ = inner_loops_ = 0;
     pieces(message.pieces, path, site);

@@ -45,10 +45,11 @@ struct Site {
   Path path;
   std::vector<std::string> variables;  // names of the enclosing loops
   Names names;
-  bool remote = false;             // a message of the two groups
-  Expression peer;                 // of a message
-  std::optional<Access> from, to;  // what it reads and writes; a token does neither
-  std::optional<Side> combine;     // with what is there
+  bool remote = false;  // a message of the two groups
+  Expression peer;      // of a message
+  std::optional<Access> from,
+      to;                       // what it reads and writes; a token, but of a barrier, does neither
+  std::optional<Side> combine;  // with what is there
   // Of the message that carries the piece: which one, the piece's place in it, and how much of path
   // and variables is the message's; the rest, loops over pieces and conditions, is the piece's.
   int message = -1, piece = 0;
