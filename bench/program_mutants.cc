@@ -73,6 +73,14 @@ int run(std::vector<std::string> names) {
     }
     names.erase(names.begin(), names.begin() + 2);
   }
+
+  for (const std::string& name : names)
+    if (std::none_of(variants().begin(), variants().end(), [&](const Variant& variant) {
+          return variant.algorithm->proof && variant.name == name;
+        })) {
+      fmt::print(stderr, "program_mutants: there is no proof of a program '{}'\n", name);
+      return 2;
+    }
   double seconds = 0;
   for (const Variant& variant : variants()) {
     if (!variant.algorithm->proof) continue;
