@@ -20,7 +20,7 @@
 namespace quadrille::verifier {
 namespace {
 
-constexpr size_t kMutantStride = 5;
+constexpr size_t kMutantStride = 9;
 constexpr size_t kCaseStride = 3;
 constexpr int kEndlessStride = 100;
 constexpr int64_t kFewStatements = 1 << 16, kStatements = 1 << 20, kManyStatements = 1 << 25;

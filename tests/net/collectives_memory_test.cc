@@ -179,7 +179,7 @@ TEST_P(CollectiveMemory, ThatRunsOutHangsNobody) {
   const CollectiveProgram& program = collective_programs()[GetParam()];
   if (program.takes_equal_counts || program.program.collective == Collective::kBarrier) return;
   for (const Change change : {Change::kFirst, Change::kLonger, Change::kTypes, Change::kNothing})
-    expect_survival_of(program, groups_of(program), change, 17);
+    expect_survival_of(program, groups_of(program), change, 29);
 }
 
 TEST_P(CollectiveMemory, ThatRunsOutWhereTheRootChangesHangsNobody) {
@@ -200,7 +200,7 @@ TEST_P(CollectiveMemory, ThatRunsOutWhileAPersistentCallIsMadeIsOneErrorEverywhe
       if (reduces(call.collective)) call.types = 2;
     }
     s.is_persistent = true;
-    if (way_number++ % (one_in(23) * kThinning) == 0) {
+    if (way_number++ % (one_in(41) * kThinning) == 0) {
       EXPECT_GT(expect_survival(s), 10);
     }
     if (HasFailure()) return;

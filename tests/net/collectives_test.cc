@@ -107,7 +107,7 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
         for (const bool is_eager : {false, true})
           for (int round = 0; round < 3; ++round) {
             const unsigned seed = next_seed++;
-            if (way_number++ % (one_in(11) * kThinning) != 0) continue;
+            if (way_number++ % (one_in(19) * kThinning) != 0) continue;
             const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
             expect_right(program, groups, {window, is_synchronous, is_eager, 0, seed, are_ranges});
             if (HasFailure()) return;

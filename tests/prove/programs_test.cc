@@ -68,7 +68,7 @@ TEST_P(Programs, AreNeverProvenWhereTheyAreWrong) {
       mutants(parse_program(file("programs/" + GetParam() + ".txt"), "program").value());
   verifier::Prover prover({500, false});
   size_t taken = 0, proven = 0;
-  for (size_t i = 0; i < all.size(); i += one_in(61)) {
+  for (size_t i = 0; i < all.size(); i += one_in(121)) {
     ++taken;
     if (!is_proven(all[i].program, statements, prover)) continue;
     ++proven;

@@ -12,16 +12,25 @@ expect() {
   local code=$1 pattern=$2 got=0
   shift 2
   "$verifier" prove "$@" >out 2>err || got=$?
-  if [ "$got" -ne "$code" ] || ! cat out err | grep -qE -- "$pattern"; then
-    echo "FAILED: prove $*: exit $got instead of $code, or no '$pattern' in:"
+  if [ "$got" -ne "$code" ]; then
+    echo "FAILED: prove $*: exit $got instead of $code:"
     cat out err
     failures=$((failures + 1))
   fi
+  says "$pattern"
   if [ "$code" -eq 2 ] && [ "$(wc -l <err)" -ne 1 ]; then
     echo "FAILED: prove $*: not one sentence:"
     cat err
     failures=$((failures + 1))
   fi
+}
+
+# says PATTERN: in a line of what was run last.
+says() {
+  cat out err | grep -qE -- "$1" && return
+  echo "FAILED: no '$1' in:"
+  cat out err
+  failures=$((failures + 1))
 }
 
 # ---- Verdicts
@@ -30,12 +39,12 @@ expect 0 '^2 programs, [0-9]+ obligations, .*: everything proven$' factor
 expect 0 'proven for all sizes' --proof "$factor"
 expect 0 'proven for all sizes' xor
 expect 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
-expect 0 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3' hierarchical-factor
+says 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
 # Another interval of keys: the program is right, this proof of it is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
-expect 3 'keys round, statement 1: the goal does not follow' --proof weak.proof
+says 'keys round, statement 1: the goal does not follow'
 # A ring in which every rank sends before it receives.
 cat >late.txt <<'END'
 algorithm late for allgather
@@ -57,8 +66,8 @@ expect 3 'late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks were found on
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 expect 3 'truth: no counterexample found' --proof true.proof
 # A solver that has no time knows nothing, and that is no proof.
-expect 3 'UNKNOWN' --timeout 1 hierarchical-circle+exchange+token
-expect 3 'the solver gave up' --timeout 1 hierarchical-circle+exchange+token
+expect 3 'UNKNOWN' --timeout 1 hierarchical-factor
+says 'the solver gave up'
 # wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
 sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed.proof
 cmp -s "$factor" changed.proof && { echo "FAILED: nothing was changed"; failures=$((failures + 1)); }

@@ -23,7 +23,7 @@ inline std::size_t one_in(std::size_t stride) { return std::getenv("EVERY_CASE")
 // often.
 inline bool takes_next_of_many(bool is_slow = kSanitized) {
   static int asked = 0;
-  return asked++ % one_in(is_slow ? 3 : 1) == 0;
+  return asked++ % one_in(is_slow ? 6 : 1) == 0;
 }
 
 }  // namespace quadrille

@@ -1,0 +1,3 @@
+#include <CLI/CLI.hpp>
+
+#include "third_party/precompiled/library.h"
