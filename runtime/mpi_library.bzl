@@ -1,7 +1,7 @@
 """The runtime, built against one MPI library."""
 
 def quadrille_library(name, mpi, copts = []):
-    """`name` is the library to depend on, `libquadrille_NAME.so` the shared one.
+    """`name` is the library to depend on, `libquadrille_NAME.so` the shared one, whose soname ends in QUADRILLE_VERSION_MAJOR.
 
     Args:
       name: which MPI, as it stands in the names of the libraries.
@@ -25,7 +25,7 @@ def quadrille_library(name, mpi, copts = []):
     )
     native.cc_binary(
         name = "libquadrille_%s.so" % name,
-        linkopts = ["-Wl,-soname,libquadrille_%s.so" % name, "-Wl,--as-needed"],
+        linkopts = ["-Wl,-soname,libquadrille_%s.so.0" % name, "-Wl,--as-needed"],
         linkshared = True,
         deps = [":quadrille_" + name],
     )

@@ -33,6 +33,8 @@ extern "C" {
 
 #define QUADRILLE_VERSION_MAJOR 0
 #define QUADRILLE_VERSION_MINOR 1
+/* Those of the library that is linked: "0.1". Libraries of one major version can take each other's place. */
+QUADRILLE_API const char* quadrille_version(void);
 
 /* A loaded schedule: an index and a generation, so that a handle that was freed is an error and
  * never a crash. */

@@ -10,6 +10,7 @@
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
 #   preload    the public header of runtime, and the schedules for any nodes of emitted
+#   install    what is built of the others, to put it in its place
 set -euo pipefail
 tree=${1:-$(dirname "$(readlink -f "$0")")/..}
 cd "$tree"

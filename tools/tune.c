@@ -85,9 +85,17 @@ static int prepare(char** sizes, int size_count) {
 
 int main(int count, char** words) {
   static char* usual[] = {"16", "256", "4096", "65536"};
-  if (count < 2 || words[1][0] == '-') {
-    fprintf(stderr, "usage: mpirun -n RANKS tune RULES.json [BYTES...]\n");
-    return 2;
+  const int wants_help =
+      count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0);
+  if (wants_help || count < 2 || words[1][0] == '-') {
+    fprintf(
+        wants_help ? stdout : stderr,
+        "usage: mpirun -n RANKS tune RULES.json [BYTES...]\n\n"
+        "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
+        "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
+        "preload library, by QUADRILLE_RULES=RULES.json. Without sizes it takes 16, 256, 4096, "
+        "65536.\n");
+    return wants_help ? 0 : 2;
   }
   setenv("QUADRILLE", "learn", 1);
   setenv("QUADRILLE_RULES", words[1], 1);

@@ -164,3 +164,10 @@ int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille
   a->error = check_arguments(binding, a, &a->error_class);
   return quadrille_persistent_make(binding, a, comm, request);
 }
+
+#define TEXT_OF(number) #number
+#define VERSION(major, minor) TEXT_OF(major) "." TEXT_OF(minor)
+
+const char* quadrille_version(void) {
+  return VERSION(QUADRILLE_VERSION_MAJOR, QUADRILLE_VERSION_MINOR);
+}

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# guide_test.sh GUIDE OPENMPI_LIBRARY MPICH_LIBRARY OPENMPI_PROGRAM MPICH_PROGRAM: the commands of the guide do what it says,
-# and so does its rules file.
+# guide_test.sh GUIDE TREE.tar OPENMPI_PROGRAM MPICH_PROGRAM: the commands of the guide do what it says, where Quadrille
+# is installed, and so does its rules file.
 set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 guide=$(readlink -f "$1")
-LIBRARIES=$(dirname "$(readlink -f "$2")")
-openmpi=$(readlink -f "$4") mpich=$(readlink -f "$5") failed=0
+openmpi=$(readlink -f "$3") mpich=$(readlink -f "$4") failed=0
+mkdir "$TEST_TMPDIR/prefix" && tar -C "$TEST_TMPDIR/prefix" -xf "$2" || exit 2
+LIBRARIES=$TEST_TMPDIR/prefix/lib
+PATH=$TEST_TMPDIR/prefix/bin:$PATH
 cd "$TEST_TMPDIR" || exit 2
 
 # As on a machine with enough cores, and with each launcher's own program.

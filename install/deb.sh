@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# deb.sh TREE [FOLDER]: Debian packages of the tree, an archive or the target that makes it, into that folder or this
+# one: the commands, the libraries for each MPI library, and what programs are built with.
+set -euo pipefail
+tree=$1
+out=$(readlink -f "${2:-.}")
+[ $# -le 2 ] && [ -d "$out" ] && [ -w "$out" ] || { echo "deb: '${*:2}' is no folder that can be written to" >&2; exit 2; }
+case $tree in
+  //*)
+    bazel build --noshow_progress --ui_event_filters=-info --show_result=0 "$tree"
+    tree=bazel-bin/install/tree.tar
+    ;;
+esac
+tree=$(readlink -f "$tree")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+architecture=$(dpkg --print-architecture)
+mkdir "$work/all"
+tar -C "$work/all" -xf "$tree"
+version=$("$work/all/bin/quadrille" --version | cut -d' ' -f2)
+
+# package NAME DESCRIPTION PATTERN...: moves what is left of these into a package.
+package() {
+  local name=$1 description=$2 root=$work/$1 depends
+  shift 2
+  mkdir -p "$root/DEBIAN" "$root/usr" "$work/debian"
+  chmod 755 "$root" "$root/usr"
+  (cd "$work/all" && find . ! -type d | cut -c3- | while read -r file; do
+    for pattern in "$@"; do
+      # shellcheck disable=SC2254
+      case $file in
+        $pattern)
+          mkdir -p "$root/usr/${file%/*}"
+          mv "$file" "$root/usr/$file"
+          break
+          ;;
+      esac
+    done
+  done)
+  printf 'Source: quadrille\n\nPackage: %s\nArchitecture: any\n' "$name" >"$work/debian/control"
+  depends=$(cd "$work" && find "$root/usr" -type f \( -name '*.so.*' -o -path '*/lib/quadrille/*' \) -print0 |
+    xargs -0r dpkg-shlibdeps -O --ignore-missing-info 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+  [ "$name" != libquadrille-dev ] ||
+    depends="libquadrille-openmpi (= $version), libquadrille-mpich (= $version)"
+  cat >"$root/DEBIAN/control" <<EOT
+Package: $name
+Version: $version
+Architecture: $architecture
+Section: science
+Priority: optional
+Maintainer: Quadrille <quadrille@localhost>
+Installed-Size: $(du -sk "$root/usr" | cut -f1)
+${depends:+Depends: $depends
+}Description: $description
+EOT
+  dpkg-deb --root-owner-group -Zgzip --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
+  echo "$out/${name}_${version}_$architecture.deb"
+}
+
+for mpi in openmpi mpich; do
+  package "libquadrille-$mpi" "MPI collectives that follow proven schedules ($mpi)" \
+    "lib/libquadrille_$mpi.so.*" "lib/libquadrille_preload_$mpi.so.*"
+done
+package libquadrille-dev "MPI collectives that follow proven schedules (development)" \
+  'include/*' 'lib/*.a' 'lib/*.so' 'lib/cmake/*' 'lib/pkgconfig/*'
+package quadrille "communication schedules for MPI collectives: make, check, prove, run" '*'

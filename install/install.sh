@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# install.sh TREE --prefix DIR: puts the tree, an archive or the target that makes it, there; under $DESTDIR where that
+# is set.
+set -euo pipefail
+wrong() {
+  echo "install: $1" >&2
+  exit 2
+}
+tree=$1
+shift
+case $# in
+  1) [ "${1#--prefix=}" != "$1" ] && prefix=${1#--prefix=} || wrong "it wants --prefix DIR" ;;
+  2) [ "$1" = --prefix ] && prefix=$2 || wrong "it wants --prefix DIR" ;;
+  *) wrong "it wants --prefix DIR" ;;
+esac
+case $prefix in
+  /*) ;;
+  *) wrong "--prefix: '$prefix' is no absolute path" ;;
+esac
+to=${DESTDIR:-}$prefix
+new=
+mkdir -p "$to" 2>/dev/null && new=$(mktemp -d "$to/.quadrille-XXXXXX" 2>/dev/null) ||
+  wrong "--prefix: '$to' cannot be written to"
+trap 'rm -rf "$new"' EXIT
+case $tree in
+  //*)
+    bazel build --noshow_progress --ui_event_filters=-info --show_result=0 "$tree"
+    tree=bazel-bin/install/tree.tar
+    ;;
+esac
+# Elsewhere first: where there is no room for all, nothing is there by half.
+tar -C "$new" --no-same-owner -xf "$tree" || wrong "--prefix: '$to' has no room for all files"
+rm -rf "$new"
+tar -C "$to" --no-same-owner --no-overwrite-dir -xf "$tree" || wrong "--prefix: '$to' cannot be written to"
+echo "installed in $to: $(tar -tf "$tree" | grep -vc '/$') files; $prefix/bin/quadrille --help names the commands"

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# install_test.sh INSTALL DEB TREE.tar: users' projects against the installed tree.
+set -u
+. tests/mpi/mpirun.sh
+install=$PWD/$1 deb=$PWD/$2 tree=$PWD/$3 projects=$PWD/install/test
+cd "$TEST_TMPDIR" || exit 2
+failed=0
+
+problem() {
+  echo "FAILED: $*"
+  cat said 2>/dev/null
+  failed=1
+}
+
+# ---- Where it goes
+DESTDIR=$PWD/root "$install" "$tree" --prefix /usr >said 2>&1 || problem "a staged install"
+[ -x root/usr/bin/quadrille ] || problem "DESTDIR"
+mkdir prefix && chmod 2750 prefix
+"$install" "$tree" --prefix="$PWD/prefix" >said 2>&1 || problem "install"
+[ "$(stat -c %a prefix)" = 2750 ] && [ "$(find prefix -maxdepth 1 -name '.*' | wc -l)" = 0 ] || problem "what was there has changed"
+refused() { # SENTENCE ARGUMENT...
+  "$install" "$tree" "${@:2}" >said 2>&1
+  [ $? -eq 2 ] && [ "$(wc -l <said)" -eq 1 ] && grep -qF -- "$1" said || problem "install ${*:2}"
+}
+refused 'it wants --prefix DIR'
+refused 'it wants --prefix DIR' --prefix
+refused 'it wants --prefix DIR' --perfix=/usr
+refused "'usr' is no absolute path" --prefix usr
+refused "/dev/null/usr' cannot be written to" --prefix /dev/null/usr
+touch file
+refused "file' cannot be written to" --prefix "$PWD/file"
+
+# ---- Programs
+prefix=$PWD/prefix
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+right() { # MPI PROGRAM
+  start_ranks "$1" 3 30 "./$2" "$prefix/share/quadrille/alltoall.factor.qs" >said 2>&1
+  grep -qx right said || problem "$2 over $1"
+}
+for mpi in openmpi mpich; do
+  for language in c c++; do
+    # shellcheck disable=SC2046
+    "$([ $language = c ] && echo gcc || echo g++)" -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -x $language "$projects/app.c" -x none -o app-$language \
+      $(pkg-config --cflags --libs quadrille-$mpi) >said 2>&1 || problem "$language over $mpi"
+    right $mpi app-$language
+  done
+  mpicc.$mpi -I"$prefix/include" "$projects/app.c" "$prefix/lib/libquadrille_$mpi.a" -ldl -lpthread -o app-static >said 2>&1 ||
+    problem "the static library over $mpi"
+  right $mpi app-static
+  mpif90.$mpi "$projects/app.f90" -L"$prefix/lib" -Wl,--no-as-needed -lquadrille_preload_$mpi -o app-fortran >said 2>&1 || problem "Fortran over $mpi"
+  export QUADRILLE_ALLTOALL=linear QUADRILLE_REPORT=report
+  right $mpi app-fortran
+  unset QUADRILLE_ALLTOALL QUADRILLE_REPORT
+  grep -q '^alltoall .* linear ' report || problem "Fortran over $mpi is not served"
+  rm -f report
+done
+mkdir project && cp "$projects/CMakeLists.txt" "$projects/app.c" project
+{ CC=mpicc.openmpi cmake -S project -B project -DCMAKE_PREFIX_PATH="$prefix" && cmake --build project; } >said 2>&1 || problem "CMake"
+right openmpi project/app
+
+# ---- The one command
+export PATH=$prefix/bin:$PATH
+said() { grep -qF -- "$1" said || problem "no '$1'"; }
+quadrille --version >said && said "quadrille $(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/quadrille-mpich.pc")"
+quadrille generate allgather --algorithm blocked-ring --nodes any --out mine.qs >said 2>&1 && said 'mine.qs: blocked-ring'
+quadrille check mine.qs >said 2>&1 && said 'mine.qs: proven'
+quadrille prove factor >said 2>&1 && said 'everything proven'
+for file in "$prefix"/share/quadrille/*.qs; do quadrille check "$file" || problem "$file"; done >checked 2>said
+[ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille | wc -l)" ] || problem "schedules that are not proven"
+for mpi in openmpi mpich; do
+  start_ranks $mpi 2 30 quadrille run mine.qs --repetitions 2 >said 2>&1 && said '2 ranks, contributions of 1024 bytes: every byte is right'
+  LD_PRELOAD=$(quadrille preload $mpi) quadrille --version >said 2>&1 && said 'quadrille '
+done
+wrong() { # SENTENCE COMMAND...
+  "${@:2}" >said 2>&1
+  [ $? -eq 2 ] && grep -qF -- "$1" said || problem "${*:2}"
+}
+wrong "'chek' is no command; quadrille --help names them" quadrille chek
+wrong 'usage: quadrille COMMAND' quadrille
+wrong "'lam' is no MPI library that is served" quadrille preload lam
+wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
+for page in quadrille quadrille-generate quadrille-prove quadrille-tune; do
+  grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"
+done
+completed() { # WORDS... EXPECTED
+  COMP_WORDS=("${@:1:$#-1}") COMP_CWORD=$(($# - 2)) COMPREPLY=()
+  _quadrille
+  [[ " ${COMPREPLY[*]} " == *" ${!#} "* ]] || problem "completion of ${*:1:$#-1}: ${COMPREPLY[*]}"
+}
+. "$prefix/share/bash-completion/completions/quadrille"
+completed quadrille che check
+completed quadrille check --no --nodes
+completed quadrille generate allg allgather
+completed quadrille generate allgather --algorithm blo blocked-ring
+
+# ---- Packages
+mkdir packages && "$deb" "$tree" packages >said 2>&1 || problem "packages"
+for package in libquadrille-dev libquadrille-mpich libquadrille-openmpi quadrille; do
+  dpkg-deb --contents packages/${package}_*.deb | grep -v '/$' | awk '{print $6}' || problem "$package"
+done | sort >packed
+[ "$(wc -l <packed)" -gt 50 ] && diff <(cd root && find . ! -type d | sort) packed >said || problem "what is packed is not what is installed"
+dpkg-deb -f packages/libquadrille-openmpi_*.deb Depends | grep -q libopenmpi || problem "dependencies"
+"$deb" "$tree" nowhere >said 2>&1
+[ $? -eq 2 ] && said "'nowhere' is no folder"
+
+exit $failed

@@ -1,0 +1,73 @@
+#!/bin/sh
+# quadrille COMMAND ...: all commands of Quadrille.
+tools=$(dirname "$(readlink -f "$0")")/../lib/quadrille
+
+usage() {
+  cat <<'EOT'
+usage: quadrille COMMAND [ARGUMENT...]
+
+Under an unchanged program
+  tune RULES.json BYTES...   learn which schedules are faster here (under mpirun)
+  preload [openmpi|mpich]    print the library to preload
+
+Schedules
+  list                       the algorithms: what they are, where they come from, what they need
+  generate COLLECTIVE ...    make a schedule, for any nodes or for given ones
+  show FILE.qs               print or draw it
+  emit FILE.qs ...           write it as C
+
+Right for every size
+  check FILE.qs ...          walk every rank of a topology
+  prove [NAME...]            prove it for all sizes
+
+On a machine
+  calibrate                  measure its network (under mpirun)
+  run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
+
+quadrille COMMAND --help tells more; guide.md, language.md in share/doc/quadrille tell all.
+Under mpirun the library is the launcher's, Open MPI or MPICH; QUADRILLE_MPI=openmpi or =mpich says so elsewhere.
+EOT
+}
+
+mpi() {
+  if [ -n "${QUADRILLE_MPI:-}" ]; then
+    echo "$QUADRILLE_MPI"
+  elif [ -z "${OMPI_COMM_WORLD_SIZE:-}" ] && [ -n "${PMI_SIZE:-}${PMI_RANK:-}" ]; then
+    echo mpich
+  else
+    echo openmpi
+  fi
+}
+
+wrong() {
+  echo "quadrille: $1" >&2
+  exit 2
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+library=$(mpi)
+case $library in
+  openmpi | mpich) ;;
+  *) wrong "QUADRILLE_MPI is '$library'; it is openmpi or mpich" ;;
+esac
+case $command in
+  generate | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
+  check | prove) exec "$tools/verifier" "$command" "$@" ;;
+  run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;
+  preload)
+    library=${1:-$library}
+    case $library in
+      openmpi | mpich) ;;
+      *) wrong "preload: '$library' is no MPI library that is served; openmpi and mpich are" ;;
+    esac
+    readlink -f "$tools/../libquadrille_preload_$library.so"
+    ;;
+  --version) echo 'quadrille @VERSION@' ;;
+  -h | --help | help) usage ;;
+  '')
+    usage >&2
+    exit 2
+    ;;
+  *) wrong "'$command' is no command; quadrille --help names them" ;;
+esac

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# tree.sh OUT.tar 'PLACE=FILE...'...: the files, each at its place, and what is made of them: the schedules for any nodes,
+# the pages of the manual. Several files for one place are archives, of which one is made.
+set -euo pipefail
+out=$(readlink -f "$1")
+shift
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+for pair in "$@"; do
+  case $pair in
+    include/*.h=*) header=${pair#*=} ;;
+  esac
+done
+number() { sed -n "s/^#define QUADRILLE_VERSION_$1 //p" "$header"; }
+major=$(number MAJOR)
+version=$major.$(number MINOR)
+
+for pair in "$@"; do
+  place=$tree/${pair%%=*}
+  place=${place/VERSION/$version}
+  read -ra files <<<"${pair#*=}"
+  mkdir -p "${place%/*}"
+  case $place in
+    *.a)
+      # A library of Bazel is an archive, with every object of it to be linked or not, and perhaps a shared one.
+      { echo "create $place"; printf '%s\n' "${files[@]}" | sed -n 's/.*\.l\?[ao]$/addlib &/p'; printf 'save\nend\n'; } | ar -M
+      ;;
+    *.so.*)
+      install -m 755 "${files[0]}" "$place"
+      name=${place##*/}
+      ln -s "$name" "${place%.so.*}.so.$major"
+      ln -s "${name%.so.*}.so.$major" "${place%.so.*}.so"
+      ;;
+    */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
+    *)
+      sed "s/@VERSION@/$version/; s/@MAJOR@/$major/" "${files[0]}" >"$place"
+      chmod 644 "$place"
+      ;;
+  esac
+done
+
+chmod 755 "$tree" "$tree/bin/quadrille"
+
+# One schedule of each algorithm that is proven for any nodes, by its collective's name.
+quadrille=$tree/bin/quadrille
+mkdir -p "$tree/share/quadrille"
+"$quadrille" list | awk '/^[a-z]/ { name = $0 } /^  --nodes any: yes/ { print name }' |
+  while read -r collective algorithm between; do
+    "$quadrille" generate "$collective" --algorithm "$algorithm" --nodes any ${between:+--remote-nodes any} \
+      --out "$tree/share/quadrille/$collective${between:+-between-groups}.$algorithm.qs" >/dev/null
+  done
+
+# The manual: what each command says of itself.
+man=$tree/share/man/man1
+mkdir -p "$man"
+page() { # NAME COMMAND...
+  printf '.TH %s 1 "" "Quadrille %s"\n.SH %s\n.nf\n' "${1^^}" "$version" "${1^^}"
+  "${@:2}" --help | sed 's/\\/\\e/g; s/^[.'\'']/\\\&&/; s/-/\\-/g'
+}
+page quadrille "$quadrille" >"$man/quadrille.1"
+for command in generate list show emit check prove run calibrate tune; do
+  page "quadrille-$command" "$quadrille" "$command" >"$man/quadrille-$command.1"
+done
+
+tar -C "$tree" --sort=name --owner=0 --group=0 --mtime=@0 -cf "$out" .
