@@ -1,0 +1,7 @@
+"""C++ rules for sources in C++20, whatever the workspace that they are built in says."""
+
+def cc_library(copts = [], **attributes):
+    native.cc_library(copts = ["-std=c++20"] + copts, **attributes)
+
+def cc_binary(copts = [], **attributes):
+    native.cc_binary(copts = ["-std=c++20"] + copts, **attributes)
