@@ -137,8 +137,12 @@ int run_main(const char* program, int (*run)(int, char**), int argc, char** argv
   return bad_input(program, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
+// What stands in a file may be anything; what is no text is not sent to a terminal.
 int bad_input(const char* program, const std::string& message) {
-  fmt::print(stderr, "{}: {}\n", program, message);
+  std::string text = message;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  fmt::print(stderr, "{}: {}\n", program, text);
   return kBadInput;
 }
 

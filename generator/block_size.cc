@@ -16,12 +16,22 @@ namespace {
 // "30us" in units of `unit_ps` picoseconds; a number without a unit counts those. Nothing where it
 // is no time, or too long a one.
 std::optional<int64_t> read_time(const std::string& text, int64_t unit_ps) {
-  constexpr std::array<std::pair<std::string_view, int64_t>, 5> kUnits = {
-      {{"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000}}};
+  constexpr int64_t kMicrosecond = 1000000;
+  // With a u, the micro sign or the Greek letter.
+  constexpr std::array<std::pair<std::string_view, int64_t>, 7> kUnits = {{
+      {"ps", 1},
+      {"ns", 1000},
+      {"us", kMicrosecond},
+      {"\u00b5s", kMicrosecond},
+      {"\u03bcs", kMicrosecond},
+      {"ms", 1000000000},
+      {"s", 1000000000000},
+  }};
   double number = 0;
   const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
   if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  if (end != last && *end == ' ') ++end;
   int64_t unit = end == last ? unit_ps : 0;
   for (const auto& [name, ps] : kUnits)
     if (std::string_view(end, last - end) == name) unit = ps;

@@ -66,7 +66,7 @@ Result<const Algorithm*> find(const GenerateArguments& arguments) {
 }
 
 Error no_such_option(const std::string& flag, const Algorithm& algorithm) {
-  return Error{fmt::format("--{}: {} has no such option", flag, algorithm.name)};
+  return Error{fmt::format("{}: {} has no such option", flag_of(flag), algorithm.name)};
 }
 
 // The value of every option of the algorithm; what it does not have may not be given.
@@ -96,10 +96,10 @@ Result<int64_t> read_number(const Number& number, const std::string& text, int64
   const int64_t most = is_radix ? std::max(ranks, number.initial) : INT64_MAX;
   if (whole && number.least() <= value && value <= most) return value;
   if (is_radix)
-    return Error{fmt::format("--{}: '{}' is not a number from {} to {}, for {} ranks", number.name,
-                             text, number.least(), most, ranks)};
-  return Error{
-      fmt::format("--{}: '{}' is not a number of at least {}", number.name, text, number.least())};
+    return Error{fmt::format("{}: '{}' is not a number from {} to {}, for {} ranks",
+                             flag_of(number.name), text, number.least(), most, ranks)};
+  return Error{fmt::format("{}: '{}' is not a number of at least {}", flag_of(number.name), text,
+                           number.least())};
 }
 
 Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& program,
@@ -241,7 +241,7 @@ Result<bool> refuse_choices(const GenerateArguments& arguments) {
   if (arguments.algorithm != kAuto) return true;
   const auto refused = [](const std::string& flag) {
     return Error{fmt::format(
-        "--{}: give it with an algorithm's name; auto leaves options as they are", flag)};
+        "{}: give it with an algorithm's name; auto leaves options as they are", flag_of(flag))};
   };
   for (const auto& [option, value] : arguments.choices)
     if (!value.empty()) return refused(option);
@@ -336,8 +336,8 @@ int generate_as_told(const GenerateArguments& arguments) {
     const Result<Binding> binding =
         bind(program, *job, plain_call(program, *job), static_cast<int64_t>(group));
     if (!binding.ok())
-      return bad_input("generate",
-                       binding.error().message + "; `list` says what each algorithm needs");
+      return bad_input("generate", fmt::format("{}; {} needs {}", binding.error().message,
+                                               (*algorithm)->name, (*algorithm)->precondition));
   }
   return write_schedule(program, *job, arguments);
 }

@@ -23,7 +23,7 @@ std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& s
       if (serves_any_nodes(schedule.job))
         text += formula_flag(number, schedule.program, schedule.job.formulas[i]);
       else if (value != number.initial)
-        text += fmt::format(" --{} {}", number.name, value);
+        text += fmt::format(" {} {}", flag_of(number.name), value);
     }
   }
   return text;

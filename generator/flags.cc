@@ -61,18 +61,26 @@ namespace {
 
 // The flags of every algorithm's options and numbers, once each.
 void add_options(CLI::App& command, GenerateArguments& arguments) {
+  const CLI::Validator given(
+      [](const std::string& value) {
+        return std::string(value.empty() ? "its value is empty; give one, or leave the flag out"
+                                         : "");
+      },
+      "");
   for (const Algorithm& algorithm : algorithms()) {
     for (const Option& option : algorithm.options)
       if (arguments.choices.emplace(option.name, "").second)
         command
             .add_option("--" + option.name, arguments.choices[option.name],
                         fmt::format("{} (default {})", option.help, option.values[0]))
+            ->check(given)
             ->type_name(fmt::format("{}", fmt::join(option.values, "|")));
     for (const Number& number : algorithm.numbers)
       if (arguments.numbers.emplace(number.name, "").second)
         command
-            .add_option("--" + number.name, arguments.numbers[number.name],
+            .add_option(flag_of(number.name), arguments.numbers[number.name],
                         fmt::format("{} (default {})", number.help, number.initial))
+            ->check(given)
             ->type_name("NUMBER|auto");
   }
   command

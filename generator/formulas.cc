@@ -81,7 +81,7 @@ Expression sqrt_formula(const Program& program) {
 
 Result<Expression> read_formula(const Number& number, const std::string& text,
                                 const Program& program) {
-  const std::string flag = "--" + number.name;
+  const std::string flag = flag_of(number.name);
   const std::optional<int64_t> value =
       whole_number(text.empty() ? std::to_string(number.initial) : text);
   if (value && *value < number.least())
@@ -104,10 +104,11 @@ Result<Expression> read_formula(const Number& number, const std::string& text,
 std::string formula_flag(const Number& number, const Program& program, const Expression& formula) {
   const Expression wanted = wanted_of(number, formula);
   if (wanted == constant(number.initial)) return "";
-  if (wanted.op == Operator::kConstant) return fmt::format(" --{} {}", number.name, wanted.value);
+  if (wanted.op == Operator::kConstant)
+    return fmt::format(" {} {}", flag_of(number.name), wanted.value);
   const bool is_root = number.kind == NumberKind::kRadix && wanted == sqrt_formula(program);
   const std::string text = is_root ? kSquareRoot : "'" + formula_text(program, wanted) + "'";
-  return fmt::format(" --{} {}", number.name, text);
+  return fmt::format(" {} {}", flag_of(number.name), text);
 }
 
 }  // namespace quadrille

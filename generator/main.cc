@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/command_line.h"
 #include "cli/files.h"
 #include "generator/command.h"
 #include "generator/emit.h"
@@ -37,7 +38,7 @@ int list() {
     for (const Option& option : algorithm.options)
       fmt::print("  --{} {}: {}\n", option.name, fmt::join(option.values, "|"), option.help);
     for (const Number& number : algorithm.numbers)
-      fmt::print("  --{} NUMBER: {}\n", number.name, number.help);
+      fmt::print("  {} NUMBER: {}\n", flag_of(number.name), number.help);
     if (chooses_block_size(make_program(algorithm, all_choices(algorithm)[0])))
       fmt::print("  --block-size min|BYTES|model|auto: {}\n", kBlockSizeHelp);
   }
@@ -107,6 +108,14 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
   return figure;
 }
 
+// One that only what happens in a call depends on.
+const char* flag_of_a_call(const ShowArguments& arguments) {
+  if (!arguments.steps.empty()) return "--steps";
+  if (!arguments.call.counts.empty()) return "--counts";
+  if (!arguments.call.parameters.empty()) return "--parameter";
+  return arguments.call.root ? "--root" : nullptr;
+}
+
 Result<std::string> show_text(const ShowArguments& arguments) {
   const Result<verifier::Schedule> read = read_schedule(arguments.file);
   if (!read.ok()) return read.error();
@@ -117,6 +126,9 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   if (serves_any_nodes(schedule->job) && !is_text)
     return verifier::wants_nodes(arguments.file, *schedule);
   if (arguments.explain) {
+    if (!arguments.steps.empty() || arguments.format != "text")
+      return Error{fmt::format("{}: --explain prints a table of times; leave one out",
+                               arguments.steps.empty() ? "--format" : "--steps")};
     Result<Workload> workload = read_workload(arguments.machine, arguments.call.counts,
                                               schedule->program.collective, schedule->job.groups);
     if (!workload.ok()) return workload.error();
@@ -129,7 +141,12 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   }
   const Result<bool> nothing = refuse_model(arguments.machine, true, "it is for --explain");
   if (!nothing.ok()) return nothing.error();
-  if (arguments.format == "text") return job_comment(*schedule) + print(schedule->program);
+  if (is_text) {
+    if (const char* flag = flag_of_a_call(arguments))
+      return Error{
+          fmt::format("{}: the text says nothing of it; it is for --format steps or svg", flag)};
+    return job_comment(*schedule) + print(schedule->program);
+  }
   const Result<Figure> figure = figure_of(*schedule, arguments);
   if (!figure.ok()) return figure.error();
   return arguments.format == "svg" ? as_svg(*figure) : as_text(*figure);
@@ -219,9 +236,9 @@ CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {
   command
       ->add_option("--format", arguments.format,
                    "text, the program; steps, a table of steps against nodes; svg, its picture")
-      ->check(CLI::IsMember({"text", "steps", "svg"}))
+      ->check(cli::one_of({"text", "steps", "svg"}))
       ->default_val("text")
-      ->type_name("FORMAT");
+      ->type_name("text|steps|svg");
   command
       ->add_option("--steps", arguments.steps,
                    "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out")
@@ -267,13 +284,7 @@ int run(int argc, char** argv) {
       app.add_subcommand("proofs", "Write the proof of every program, for the verifier.");
   proving->add_option("--out", folder, "the folder to write to")->required()->type_name("FOLDER");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return bad_input("generator", fmt::format("{}; --help tells more", error.what()));
-  }
+  if (const auto code = cli::parse(app, argc, argv)) return *code;
   if (generating_command->parsed()) return generate(generating);
   if (listing->parsed()) return list();
   if (showing_command->parsed()) return show(showing);

@@ -1,11 +1,18 @@
 // The list, and what can be said of any entry of it.
 #include "generator/registry.h"
 
+#include <algorithm>
+
 #include "generator/algorithms.h"
 #include "generator/programs.h"
 #include "schedule/text.h"
 
 namespace quadrille {
+
+std::string flag_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
 
 Option self_loops_option() {
   return {"self-loops",

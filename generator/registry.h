@@ -27,6 +27,9 @@ struct Option {
 enum class NumberKind : uint8_t { kRadix, kBatch, kNodes };
 
 // A parameter of the program that stands in the file, as a flag of `generate`.
+// How an option, or a number, of that name is typed: "--block-count".
+std::string flag_of(std::string name);
+
 struct Number {
   std::string name;  // the parameter's
   int64_t initial;   // where the flag is not given

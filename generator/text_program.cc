@@ -143,7 +143,7 @@ Result<TextSchedule> read_text_schedule(const GenerateArguments& arguments) {
     for (const auto& [name, text] : given)
       if (!text.empty())
         return Error{fmt::format(
-            "--{}: it is for --algorithm; --program takes --parameter NAME=VALUE", name)};
+            "{}: it is for --algorithm; --program takes --parameter NAME=VALUE", flag_of(name))};
   Result<Program> program = read_program(arguments);
   if (!program.ok()) return program.error();
   Result<Job> job = read_job(arguments, *program);

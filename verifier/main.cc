@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 
+#include "cli/command_line.h"
 #include "cli/files.h"
 #include "schedule/any_nodes.h"
 #include "verifier/call.h"
@@ -225,13 +226,7 @@ int run(int argc, char** argv) {
   ReplayArguments replaying;
   add_replay(app, replaying);
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return bad_input("verifier", fmt::format("{}; --help tells more", error.what()));
-  }
+  if (const auto code = cli::parse(app, argc, argv)) return *code;
   if (checking_command->parsed()) return check(checking);
   if (proving_command->parsed()) return prove_command(proving);
   return replay_file(replaying);

@@ -161,8 +161,8 @@ formula 'radix = max(2, min(ranks div 3, ranks))' "tuna --radix 'ranks div 3'" '
 formula 'radix = max(2, min(ranks <= 4 ? 2 : ' 'tuna --radix sqrt' 'radix = 4' tuna --radix sqrt
 formula 'radix = max(2, min(size[length(size) - 1], ranks))' "tuna-coalesced --radix 'size[length(size) - 1]'" \
   'radix = 3' tuna-coalesced --radix 'size[length(size) - 1]'
-formula 'block_count = max(1, ranks div 50)' "scattered --block_count 'ranks div 50'" 'block_count = 1' \
-  scattered --block_count 'ranks div 50'
+formula 'block_count = max(1, ranks div 50)' "scattered --block-count 'ranks div 50'" 'block_count = 1' \
+  scattered --block-count 'ranks div 50'
 formula 'early = max(0, length(size) - 2)' "hierarchical-overlapped --early 'length(size) - 2'" 'early = 2' \
   hierarchical-overlapped --early 'length(size) - 2'
 formula 'early = 3' 'hierarchical-overlapped --early 3' 'early = 3' hierarchical-overlapped --early 3

@@ -116,7 +116,7 @@ explains() { # PROGRAM COMMAND WORDS...
 explains "$generator" '' generate list show emit proofs 'Exit codes: 0 done, 2 bad input'
 explains "$generator" generate COLLECTIVE --algorithm hierarchical-circle --nodes --slurm --hostfile \
   --out --self-loops --intra --pacing 'default free' --bytes --counts --ordered 'Example: '
-explains "$generator" show --format --steps --out 'text,steps,svg' 'Example: '
+explains "$generator" show --format --steps --out 'text|steps|svg' 'Example: '
 explains "$generator" emit --out 'Example: '
 explains "$generator" proofs --out
 explains "$verifier" '' check prove replay 'Exit codes: 0 verified, 1 refuted, 2 bad input'

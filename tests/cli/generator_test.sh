@@ -35,7 +35,9 @@ for algorithm in linear-ring blocked-ring blocked-ring-nodes blocked-ring-blocki
   expect 0 "$verifier" check c.qs --counts 4,0,1,3,0,2
   says 'c.qs: verified'
   for format in text steps svg; do
-    expect 0 "$generator" show c.qs --format $format --counts 4,0,1,3,0,2
+    call=$([ $format = text ] || echo '--counts 4,0,1,3,0,2')
+    # shellcheck disable=SC2086
+    expect 0 "$generator" show c.qs --format $format $call
     says "$algorithm"
   done
 done
@@ -71,11 +73,11 @@ says '-- radix = 9'
 expect 0 "$generator" emit ring.qs --out made
 grep -qF 'generate allgather --algorithm bruck --radix 9 --nodes 9' made/ring.h || fail 'no radix'
 
-expect 0 generate scattered --nodes 9 --block_count 3 --out scattered.qs
+expect 0 generate scattered --nodes 9 --block-count 3 --out scattered.qs
 expect 0 "$verifier" check scattered.qs
 says 'scattered.qs: verified'
 expect 0 "$generator" emit scattered.qs --out made
-grep -qF 'generate alltoall --algorithm scattered --block_count 3 --nodes 9' made/scattered.h ||
+grep -qF 'generate alltoall --algorithm scattered --block-count 3 --nodes 9' made/scattered.h ||
   fail 'no block count'
 expect 0 generate tuna --nodes 512x32 --radix 8 --out tuna.qs
 [ "$(wc -c <tuna.qs)" -le 307 ] || fail "tuna on 16,384 ranks: $(wc -c <tuna.qs) bytes"
@@ -95,7 +97,7 @@ grep -qF 'generate alltoall --algorithm tuna --radix 3 --nodes 9' made/tuna.h ||
 # Nodes of any sizes, shown in every form and made again by what the emitted files say.
 for algorithm in tuna-coalesced tuna-staggered; do
   for nodes in 1 7 1,1,1,1 4x8 1,2,3 8,8,4,12; do
-    expect 0 generate $algorithm --nodes $nodes --radix 2 --block_count 3 --out tuna.qs
+    expect 0 generate $algorithm --nodes $nodes --radix 2 --block-count 3 --out tuna.qs
     expect 0 "$verifier" check tuna.qs
     says 'tuna.qs: verified'
     says '  blocks    each arrives once where it belongs, whatever its size (alltoall, alltoallv)'
@@ -112,9 +114,9 @@ for algorithm in tuna-coalesced tuna-staggered; do
   expect 0 "$generator" emit tuna.qs --out made
   grep -qF "generate alltoall --algorithm $algorithm --radix 4 --nodes 4,2x8,12" made/tuna.h ||
     fail 'no radix'
-  expect 0 generate $algorithm --nodes 8,8,4,12 --block_count 5 --out tuna.qs
+  expect 0 generate $algorithm --nodes 8,8,4,12 --block-count 5 --out tuna.qs
   expect 0 "$generator" emit tuna.qs --out made
-  grep -qF "generate alltoall --algorithm $algorithm --block_count 5 --nodes 4,2x8,12" made/tuna.h ||
+  grep -qF "generate alltoall --algorithm $algorithm --block-count 5 --nodes 4,2x8,12" made/tuna.h ||
     fail 'no block_count'
 done
 expect 0 generate tuna-coalesced --nodes 512x32 --radix 8 --out tuna.qs
@@ -272,8 +274,17 @@ refuses 'factor-even requires ranks mod 2 = 0, which does not hold for 5 ranks' 
 refuses '--quick' generate factor --nodes 4 --out x.qs --quick
 refuses '--out is required' generate factor --nodes 4
 refuses 'collective is required' "$generator" generate
-refuses 'subcommand is required' "$generator"
-refuses '--help tells more' "$generator" dance
+refuses 'generator: name a command: generate, list, show, emit, proofs' "$generator"
+refuses "generator: 'dance' is no command; there are generate, list, show, emit, proofs" "$generator" dance
+refuses "list: '--all' is not known; list --help names what is" "$generator" list --all
+refuses "show: 'b.qs' is not known" "$generator" show a.qs b.qs
+refuses "generate: '--block_count' is written --block-count" generate scattered --nodes 9 --block_count 3 --out x.qs
+refuses 'generate: --bytes is given 2 times; give it once' generate auto --nodes 4 --bytes 3 --bytes 4 --out x.qs
+refuses 'generate: --radix: its value is empty; give one, or leave the flag out' generate tuna --nodes 9 --radix '' --out x.qs
+refuses "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647, such as 4096 or 4KiB" \
+  generate auto --nodes 4 --bytes 4KB --out x.qs
+expect 0 generate auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs
+says 'with blocks of 4096 bytes'
 
 for size in 0 -1 2147483648 99999999999999999999 1.5 4k most; do
   refuses "--block-size: '$size' is not min, model, auto or a number of bytes from 1 to 2147483647" \
@@ -308,8 +319,8 @@ for radix in 1 0 -2 10 x 2.5; do
 done
 for count in 0 -1 x 1.5 99999999999999999999; do
   for algorithm in scattered tuna-coalesced tuna-staggered; do
-    refuses "--block_count: '$count' is not a number of at least 1" \
-      generate $algorithm --nodes 2,3,4 --block_count "$count" --out x.qs
+    refuses "--block-count: '$count' is not a number of at least 1" \
+      generate $algorithm --nodes 2,3,4 --block-count "$count" --out x.qs
   done
 done
 for early in -1 x 1.5 99999999999999999999; do
@@ -336,10 +347,10 @@ refuses '--radix: factor has no such option' \
 refuses "--radix: '5' is not a number from 2 to 4, for 4 ranks" \
   generate auto --nodes 4 --bytes 4 --radix 5 --out x.qs
 refuses 'none serves these nodes with the numbers given' \
-  generate xor --nodes 3 --bytes 4 --block_count auto --out x.qs
-refuses '--block_count: tuna has no such option' generate tuna --nodes 9 --block_count 2 --out x.qs
+  generate xor --nodes 3 --bytes 4 --block-count auto --out x.qs
+refuses '--block-count: tuna has no such option' generate tuna --nodes 9 --block-count 2 --out x.qs
 refuses "--radix: '3' is not a number from 2 to 2, for 1 ranks" generate tuna --nodes 1 --radix 3 --out x.qs
-refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; `list` says' \
+refuses 'neighbor-exchange requires ranks mod 2 = 0, which does not hold for 5 ranks; neighbor-exchange needs an even number of ranks' \
   allgather neighbor-exchange --nodes 5 --out x.qs
 
 for collective in scan reduce-scatter barrier broadcast; do # of which MPI has no other
@@ -368,7 +379,13 @@ for command in show emit; do
   refuses 'nothing.qs: No such file or directory' "$generator" $command nothing.qs "${arguments[@]}"
   refuses 'hosts: not a schedule file' "$generator" $command hosts "${arguments[@]}"
 done
-refuses 'not in {text,steps,svg}' "$generator" show a.qs --format pdf
+refuses "show: --format: 'pdf' is none of text, steps, svg" "$generator" show a.qs --format pdf
+for given in '--root 99' '--counts 1,2' '--parameter B=3' '--steps 0..2'; do
+  # shellcheck disable=SC2086
+  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps or svg" "$generator" show a.qs $given
+done
+refuses 'show: --format: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --format svg
+refuses 'show: --steps: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --steps 0..2
 refuses "--steps: '3' is not LOW..HIGH" "$generator" show a.qs --format steps --steps 3
 refuses "--steps: 'a..b' is not LOW..HIGH" "$generator" show a.qs --format steps --steps a..b
 refuses 'ring.qs: 3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \

@@ -263,7 +263,8 @@ says '  call      counts 3x1000'
 refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
 refuses '--remote-nodes: a.qs is for nodes 1,2,3' check a.qs --remote-nodes 3
 refuses 'files is required' check
-refuses 'subcommand is required' "$verifier"
+refuses 'verifier: name a command: check, prove, replay' "$verifier"
+refuses "verifier: 'dance' is no command; there are check, prove, replay" "$verifier" dance
 
 replay() { "$verifier" replay a.qs "$@"; }
 refuses '--ranks is required' replay

@@ -112,8 +112,8 @@ TEST(Formulas, AreToldByTheFlagThatMakesThem) {
       const Expression formula = read_formula(number, text, variant.program).value();
       const bool is_number = std::isdigit(static_cast<unsigned char>(text[0])) != 0;
       EXPECT_EQ(formula_flag(number, variant.program, formula),
-                is_number ? fmt::format(" --{} {}", number.name, text)
-                          : fmt::format(" --{} '{}'", number.name, text));
+                is_number ? fmt::format(" {} {}", flag_of(number.name), text)
+                          : fmt::format(" {} '{}'", flag_of(number.name), text));
     }
   for (const char* name : {"tuna", "tuna-coalesced"}) {
     const Variant& variant = variant_of(name);
@@ -130,8 +130,8 @@ TEST(Formulas, AreToldByTheFlagThatMakesThem) {
 
 TEST(Formulas, ThatAreNoneAreRefused) {
   EXPECT_EQ(refusal("tuna", "1"), "--radix: 1 is less than 2, the least that there is");
-  EXPECT_EQ(refusal("scattered", "0"), "--block_count: 0 is less than 1, the least that there is");
-  EXPECT_THAT(refusal("scattered", "sqrt"), HasSubstr("--block_count:1:"));
+  EXPECT_EQ(refusal("scattered", "0"), "--block-count: 0 is less than 1, the least that there is");
+  EXPECT_THAT(refusal("scattered", "sqrt"), HasSubstr("--block-count:1:"));
   EXPECT_THAT(refusal("tuna", "size[0]"), HasSubstr("--radix:1:"));
   EXPECT_THAT(refusal("tuna", "8x"), HasSubstr("--radix:1:"));
   EXPECT_THAT(refusal("tuna", "99999999999999999999"), HasSubstr("--radix:1:"));
