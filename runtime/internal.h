@@ -87,6 +87,7 @@ struct quadrille_binding {
   int compares; /* a persistent call's, or QUADRILLE_DEBUG at all ranks: calls are compared */
   quadrille_pointer_attribute driver; /* looked for when the binding is made */
   int synchronous, window;
+  double stall;       /* seconds of QUADRILLE_STALL; 0: waits are not watched */
   int64_t block_size; /* the option */
 
   /* From here on: what calls change. */
@@ -121,6 +122,8 @@ struct quadrille_global {
   char last_error[QUADRILLE_TEXT];
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
+  double stall; /* QUADRILLE_STALL */
+  int stall_is_read;
 };
 extern struct quadrille_global quadrille_global;
 
@@ -147,6 +150,12 @@ int quadrille_mpi_is_usable(void);
 /* Whether QUADRILLE_DEBUG is set. */
 int quadrille_debug(void);
 void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* exec/stall.c: QUADRILLE_STALL, the seconds after which a wait says for whom it waits; 0: never. */
+double quadrille_stall(void);
+/* The same as quadrille_watch, of a message with counts between groups. */
+void quadrille_watch_counts(const struct quadrille_binding* binding, MPI_Request request, int peer,
+                            int receives);
 
 /* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is
  * null or stale. */

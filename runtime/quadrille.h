@@ -11,6 +11,9 @@
  * mend it. Functions that take a communicator first call its error handler, as MPI does; the others
  * just return.
  *
+ * QUADRILLE_STALL=SECONDS in the environment: a rank that waits longer for a message says for whom, on the standard
+ * error stream, and goes on waiting.
+ *
  * Threads: as MPI_THREAD_MULTIPLE allows, provided that MPI was initialised for it. Buffers are in
  * host memory.
  */

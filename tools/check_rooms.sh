@@ -59,6 +59,6 @@ refuse "$core" '# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
   'runtime/program/ needs libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
-  '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
+  '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'
 exit $broken

@@ -52,6 +52,7 @@ struct quadrille_binding* quadrille_binding_new(struct quadrille_loaded* loaded,
   binding->channel = channel;
   binding->comm = channel->comm;
   binding->driver = quadrille_find_driver();
+  binding->stall = quadrille_stall();
   hold(binding);
   return binding;
 }

@@ -111,7 +111,9 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_b
   plan->temporaries = (int32_t)tables->temporary_blocks;
   if (whole) b->most_messages = INT_MAX;
   b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
-  const uint32_t ring = quadrille_power_of_two(b->window);
+  /* Where waits say in which step they are, steps that are over stay known. */
+  const uint32_t ring =
+      quadrille_power_of_two(binding->stall > 0 ? QUADRILLE_MAX_WINDOW : b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
   const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);

@@ -53,6 +53,7 @@ struct quadrille_call {
   struct quadrille_plan plan;
   int in_place, whole; /* as it was opened */
   int is_planned;      /* the plan is the whole call's, for these counts */
+  int is_watched;      /* by QUADRILLE_STALL */
 
   struct quadrille_side send, receive; /* in place, `send` is `receive` */
   struct quadrille_block* blocks; /* by place; of elements where the plan is typed, else of bytes */
@@ -137,6 +138,12 @@ int quadrille_wait_and_read(struct quadrille_call* call, MPI_Request* request);
 void quadrille_message_land(struct quadrille_call* call, struct quadrille_message* message);
 /* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
 int64_t quadrille_lengths_room(const struct quadrille_message* message);
+
+/* stall.c: in a call that is watched, waits until the request, or the other one where that is not null, is over; where that
+ * takes long, it says what `request` waits for, which is of a message of the plan or of data that follows it. Both are
+ * still to be waited for. */
+void quadrille_watch(const struct quadrille_call* call, const MPI_Request* request,
+                     MPI_Request other);
 
 /* blocks.c: makes a buffer at least that large, without what was there; 0 where memory ran out, which is
  * noted. */

@@ -140,6 +140,8 @@ static int exchange_counts(const struct quadrille_counted* g, const int64_t* tol
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
+    const int peer = i == 0 ? own % remote : own + (i - 1) * ranks;
+    if (b->stall > 0) quadrille_watch_counts(b, requests[i], b->first_remote + peer, i == 0);
     const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = waited;
   }

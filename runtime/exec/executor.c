@@ -2,6 +2,9 @@
  * lies where it travels from, or to, is posted here; all others in messages.c. */
 #include "runtime/exec/call.h"
 
+/* Compiled for each kind of call. */
+#define INLINED static inline __attribute__((always_inline))
+
 static __attribute__((noinline, cold)) void fail(struct quadrille_call* c, MPI_Request* request,
                                                  int code) {
   *request = MPI_REQUEST_NULL;
@@ -12,7 +15,7 @@ static __attribute__((noinline, cold)) void fail(struct quadrille_call* c, MPI_R
 /* Whether MPI can count so many in a message that is not empty. */
 static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-static inline void post_receive(struct quadrille_call* c, struct quadrille_message* m) {
+INLINED void post_receive(struct quadrille_call* c, struct quadrille_message* m) {
   if (m->is_straight & c->receive_is_straight) {
     const struct quadrille_block block = quadrille_block_at(c, &m->part);
     if (fits(block.count)) {
@@ -25,7 +28,7 @@ static inline void post_receive(struct quadrille_call* c, struct quadrille_messa
   quadrille_message_receive(c, m);
 }
 
-static inline void post_send(struct quadrille_call* c, struct quadrille_message* m) {
+INLINED void post_send(struct quadrille_call* c, struct quadrille_message* m) {
   if (m->is_straight & c->send_is_straight) {
     const struct quadrille_block block = quadrille_block_at(c, &m->part);
     if (fits(block.count)) {
@@ -47,8 +50,10 @@ static void ask(struct quadrille_call* c, struct quadrille_message* m) {
   if (m->count > 0) quadrille_call_lose(c, MPI_SUCCESS);
 }
 
-static inline void wait_for_receive(struct quadrille_call* c, struct quadrille_message* m) {
+INLINED void wait_for_receive(struct quadrille_call* c, struct quadrille_message* m,
+                              int is_watched) {
   if (m->request != MPI_REQUEST_NULL) {
+    if (is_watched) quadrille_watch(c, &m->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&m->request, c->asked);
     if (code == MPI_SUCCESS) {
       if (c->asked != MPI_STATUS_IGNORE) ask(c, m);
@@ -72,8 +77,9 @@ static __attribute__((noinline)) void wait_and_read(struct quadrille_call* c, in
   }
 }
 
-static inline void wait_for_send(struct quadrille_call* c, struct quadrille_message* m) {
+INLINED void wait_for_send(struct quadrille_call* c, struct quadrille_message* m, int is_watched) {
   if (m->request == MPI_REQUEST_NULL) return;
+  if (is_watched) quadrille_watch(c, &m->request, MPI_REQUEST_NULL);
   const int code = MPI_Wait(&m->request, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) fail(c, &m->request, code);
 }
@@ -126,26 +132,26 @@ static __attribute__((noinline)) void send_on(struct quadrille_call* c, struct q
     c->ahead_receive++;
     c->ahead_received++;
   }
-  wait_for_send(c, m);
+  wait_for_send(c, m, 0);
 }
 
-static inline void wait_or_send_on(struct quadrille_call* c, struct quadrille_message* m,
-                                   const struct quadrille_operation* o) {
+INLINED void wait_or_send_on(struct quadrille_call* c, struct quadrille_message* m,
+                             const struct quadrille_operation* o) {
   enum { SHORT = 1 << 12 }; /* goes at once */
-  if (m->bytes < SHORT) return wait_for_send(c, m);
+  if (m->bytes < SHORT) return wait_for_send(c, m, 0);
   if (m->request != MPI_REQUEST_NULL) send_on(c, m, o);
 }
 
-/* Compiled for each `sends_on`. */
-static inline void follow(struct quadrille_call* c, const struct quadrille_operation* o,
-                          int sends_on) {
-  for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++);
+/* A call that is watched sends nothing on before its turn. */
+INLINED void follow(struct quadrille_call* c, const struct quadrille_operation* o, int sends_on,
+                    int is_watched) {
+  for (int n = o->more.received; n > 0; n--) wait_for_receive(c, c->receive_over++, is_watched);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
   for (int n = o->more.gone; n > 0; n--) {
     if (sends_on)
       wait_or_send_on(c, c->send_over++, o);
     else
-      wait_for_send(c, c->send_over++);
+      wait_for_send(c, c->send_over++, is_watched);
   }
   for (int n = o->more.posted; n > 0; n--) post_receive(c, c->next_receive++);
   int sent = o->more.sent;
@@ -164,19 +170,29 @@ static inline int has_to_wait(const struct quadrille_operation* o) {
   return o->kind == QUADRILLE_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
 }
 
-static inline void go(struct quadrille_call* c, int waits, int sends_on) {
+INLINED void go(struct quadrille_call* c, int waits, int sends_on, int is_watched) {
   const struct quadrille_operation* o = c->next;
   for (; o->kind != QUADRILLE_PLAN_OVER && (waits || !has_to_wait(o)); o++)
     if (o->kind == QUADRILLE_PLAN_MESSAGES)
-      follow(c, o, sends_on);
+      follow(c, o, sends_on, is_watched);
     else
       follow_other(c, o);
   c->next = o;
 }
 
+static __attribute__((noinline)) void go_watched(struct quadrille_call* c, int waits) {
+  go(c, waits, 0, 1);
+}
+
+static __attribute__((noinline)) void go_sending_on(struct quadrille_call* c, int waits) {
+  go(c, waits, 1, 0);
+}
+
 void quadrille_call_go(struct quadrille_call* c, int waits) {
-  if (c->sends_on)
-    go(c, waits, 1);
+  if (c->is_watched)
+    go_watched(c, waits);
+  else if (c->sends_on)
+    go_sending_on(c, waits);
   else
-    go(c, waits, 0);
+    go(c, waits, 0, 0);
 }

@@ -252,7 +252,9 @@ int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
     struct quadrille_message* next = &c->plan.receives.all[c->headed];
-    if (next == c->next_receive) return MPI_Wait(request, MPI_STATUS_IGNORE);
+    const int is_last = next == c->next_receive;
+    if (c->is_watched) quadrille_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
+    if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
     int which = 0, bytes = 0;
     const int code = MPI_Waitany(2, both, &which, &c->status);

@@ -74,6 +74,7 @@ const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_bindi
   memset(c, 0, sizeof *c);
   c->binding = binding;
   c->comm = binding->comm;
+  c->is_watched = binding->stall > 0;
   c->in_place = in_place;
   c->whole = whole;
   c->each = -1;

@@ -258,6 +258,19 @@ int MPI_Group_free(MPI_Group* group) {
   return MPI_SUCCESS;
 }
 
+int MPI_Group_translate_ranks(MPI_Group from, int count, const int* ranks, MPI_Group to,
+                              int* translated) {
+  const auto& members = groups[static_cast<size_t>(from - kFirstGroup)];
+  const auto& others = groups[static_cast<size_t>(to - kFirstGroup)];
+  for (int i = 0; i < count; ++i) {
+    const auto found =
+        std::find(others.begin(), others.end(), members[static_cast<size_t>(ranks[i])]);
+    translated[i] =
+        found == others.end() ? MPI_UNDEFINED : static_cast<int>(found - others.begin());
+  }
+  return MPI_SUCCESS;
+}
+
 int MPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;

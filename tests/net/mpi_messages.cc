@@ -296,6 +296,16 @@ int MPI_Testsome(int count, MPI_Request* handles, int* done, int* indices, MPI_S
   return finish_all(complete, handles, statuses, true);
 }
 
+int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+  bool is_any_active = false;
+  *flag = !complete_ones(1, &handle, &is_any_active).empty() || !is_any_active;
+  set_empty(status);
+  if (*flag) return MPI_SUCCESS;
+  world->current().can_go_on = nullptr;
+  Fibers::pause();
+  return MPI_SUCCESS;
+}
+
 // What has met its partner goes its way.
 int MPI_Cancel(MPI_Request* handle) {
   Request* const request = find_request(*handle);

@@ -39,4 +39,23 @@ calls = json.load(open('report.json'))['calls']
 assert {c['communicator'] for c in calls if c['schedule'] == 'factor'} == {'1 x 2 ranks', '1 + 1 ranks'}
 " || problem 'the report in JSON'
 
+# A rank that comes late is told of by those that wait for it, whether it sends blocks or lengths before them.
+preload="$tool $library"
+# waits COLLECTIVE WHAT: ranks 0 and 2 say so, more than once.
+waits() {
+  local rank
+  for rank in 0 2; do
+    [ "$(grep -cE "^quadrille: rank $rank has waited [0-9.]+ s for rank 1, to receive $2; $1" "$out")" -ge 2 ] ||
+      problem "rank $rank does not say that it waits for rank 1: $2"
+  done
+}
+right 3 QUADRILLE_STALL=0.2 TOOL_SLEEPS=1 QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor
+waits 'alltoall by factor' '4 bytes in step [0-2]'
+right 3 QUADRILLE_STALL=0.2 TOOL_SLEEPS=1 QUADRILLE_ALLTOALL=tuna:radix=2 QUADRILLE_ALLTOALLV=tuna:radix=2
+waits 'alltoall by tuna' '(4|8) bytes in step [0-9]+'
+waits 'alltoall by tuna' 'a message in step [0-9]+'
+right 3 QUADRILLE_STALL=never QUADRILLE_ALLTOALL=factor
+said 3 'QUADRILLE_STALL=never is no number of seconds'
+said 0 'has waited'
+
 exit $failed

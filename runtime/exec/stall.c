@@ -1,0 +1,148 @@
+/* QUADRILLE_STALL=SECONDS: a wait that lasts longer says for whom, and goes on. Before a call that is watched waits, it asks
+ * MPI over and over whether what it waits for is over; other calls pay nothing for that. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/exec/call.h"
+
+enum { NAME = 96 };
+
+struct watch {
+  double begun, next; /* when to speak, in seconds after it */
+};
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double read_seconds(void) {
+  const char* value = getenv("QUADRILLE_STALL");
+  char* end = NULL;
+  if (!value || !*value) return 0;
+  const double seconds = strtod(value, &end);
+  if (*end == '\0' && seconds >= 0) return seconds;
+  fprintf(stderr, "quadrille: QUADRILLE_STALL=%s is no number of seconds\n", value);
+  return 0;
+}
+
+double quadrille_stall(void) {
+  struct quadrille_global* g = &quadrille_global;
+  pthread_mutex_lock(&g->lock);
+  if (!g->stall_is_read) g->stall = read_seconds();
+  g->stall_is_read = 1;
+  const double stall = g->stall;
+  pthread_mutex_unlock(&g->lock);
+  return stall;
+}
+
+/* Until one of them is over, of which the second may be null: 0. Or until it is time to speak: seconds so far. */
+static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
+  for (;; sched_yield()) {
+    int is_over = 0;
+    int code = MPI_Request_get_status(one, &is_over, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !is_over && other != MPI_REQUEST_NULL)
+      code = MPI_Request_get_status(other, &is_over, MPI_STATUS_IGNORE);
+    if (is_over || code != MPI_SUCCESS) return 0;
+    const double waited = now() - watch->begun;
+    if (waited < watch->next) continue;
+    watch->next *= 2;
+    return waited;
+  }
+}
+
+/* As the user numbers it, and in MPI_COMM_WORLD where that is another number. */
+static void name_rank(const struct quadrille_binding* b, int rank, char name[NAME]) {
+  const int is_remote = b->place.remote_ranks > 0 && rank >= b->first_remote &&
+                        rank < b->first_remote + b->place.remote_ranks;
+  const int users = rank - (is_remote ? b->first_remote : b->first);
+  int in_world = MPI_UNDEFINED;
+  char also[NAME / 2] = "";
+  MPI_Group group, world;
+  MPI_Comm_group(b->comm, &group);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
+  MPI_Group_free(&group);
+  MPI_Group_free(&world);
+  if (in_world != users && in_world != MPI_UNDEFINED)
+    snprintf(also, sizeof also, " (%d of MPI_COMM_WORLD)", in_world);
+  snprintf(name, NAME, "rank %d%s%s", users, is_remote ? " of the other group" : "", also);
+}
+
+static void say(const struct quadrille_binding* b, int peer, double waited, const char* what) {
+  char own[NAME], other[NAME];
+  const struct quadrille_program* program = &b->loaded->program;
+  name_rank(b, b->own, own);
+  name_rank(b, peer, other);
+  fprintf(stderr, "quadrille: %s has waited %.1f s for %s, to %s; %s by %s\n", own, waited, other,
+          what, quadrille_collective_name(program->collective), program->algorithm);
+}
+
+void quadrille_watch_counts(const struct quadrille_binding* b, MPI_Request request, int peer,
+                            int receives) {
+  struct watch watch = {now(), b->stall};
+  double waited;
+  while ((waited = await(&watch, request, MPI_REQUEST_NULL)) > 0)
+    say(b, peer, waited, receives ? "receive counts" : "send counts");
+}
+
+/* Which element of an array that is; -1: none. */
+static int32_t number_in(const void* array, size_t size, int32_t count, const void* address) {
+  const uintptr_t offset = (uintptr_t)address - (uintptr_t)array;
+  return offset < size * (size_t)count ? (int32_t)(offset / size) : -1;
+}
+
+/* The number of the message that the request is of, or whose data; -1: of none of these. */
+static int32_t find(const struct quadrille_messages* messages, const MPI_Request* data,
+                    const MPI_Request* request) {
+  const int32_t number = number_in(messages->all, sizeof *messages->all, messages->count, request);
+  return number >= 0 ? number : number_in(data, sizeof *data, messages->count, request);
+}
+
+/* Writes the key of the step of a message; returns 0 where the builder has not kept that. */
+static int is_step_known(const struct quadrille_builder* b, int32_t number, int receives,
+                         int64_t* key) {
+  const int64_t kept = (int64_t)b->mask + 1, first = b->steps > kept ? b->steps - kept : 0;
+  for (int64_t i = first; i < b->steps; i++) {
+    const struct quadrille_planned_step* s = &b->ring[(uint32_t)i & b->mask];
+    if (number >= (receives ? s->receives : s->sends)) continue;
+    *key = s->key;
+    return i > first || first == 0;
+  }
+  return 0;
+}
+
+/* -1 where its lengths are still to come. */
+static int64_t bytes_of(const struct quadrille_call* c, const struct quadrille_message* m,
+                        int receives) {
+  const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
+  if (!is_known && receives && m - c->plan.receives.all >= c->headed) return -1;
+  return is_known && c->plan.is_typed && m->count > 0 ? quadrille_packed_size(c, m->part.place)
+                                                      : m->bytes;
+}
+
+static void say_message(const struct quadrille_call* c, const MPI_Request* request, double waited) {
+  const struct quadrille_plan* plan = &c->plan;
+  const int32_t received = find(&plan->receives, c->incoming, request);
+  const int receives = received >= 0;
+  const int32_t number = receives ? received : find(&plan->sends, c->outgoing, request);
+  const struct quadrille_message* m = &(receives ? &plan->receives : &plan->sends)->all[number];
+  const int64_t bytes = bytes_of(c, m, receives);
+  char many[32] = "a message", step[32] = "", what[NAME];
+  int64_t key = 0;
+  if (bytes >= 0) snprintf(many, sizeof many, "%lld bytes", (long long)bytes);
+  if (is_step_known(&c->builder, number, receives, &key))
+    snprintf(step, sizeof step, " in step %lld", (long long)key);
+  snprintf(what, sizeof what, "%s %s%s", receives ? "receive" : "send", many, step);
+  say(c->binding, m->peer, waited, what);
+}
+
+void quadrille_watch(const struct quadrille_call* c, const MPI_Request* request,
+                     MPI_Request other) {
+  struct watch watch = {now(), c->binding->stall};
+  double waited;
+  while ((waited = await(&watch, *request, other)) > 0) say_message(c, request, waited);
+}
