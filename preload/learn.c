@@ -1,6 +1,6 @@
-/* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules; when all have had theirs,
- * ranks agree on the medians. Of many the fastest may have had luck: it and MPI's own take turns again, and then one of the
- * two is taken from then on. A communicator learns for each collective and
+/* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules. Those that are far behind after
+ * a look are left out; when all others have had their turns, ranks agree on the medians. Of many the fastest may have had
+ * luck: it and MPI's own take turns again, and then one of the two is taken from then on. A communicator learns for each collective and
  * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
  * learned behind the rules that were read. */
 #include <pthread.h>
@@ -11,17 +11,19 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-enum { FIRST_TURNS = 5, LAST_TURNS = 15, CANDIDATES = 24, UNDECIDED = -2 };
+enum { LOOK, ALL, TWO, STAGES };
+enum { MOST_TURNS = 15, CANDIDATES = 24, UNDECIDED = -2 };
+static const int turns[STAGES] = {2, 5,
+                                  MOST_TURNS}; /* of each candidate, up to the end of a stage */
 
 struct preload_learner {
   struct preload_learner* next;
   int collective, size_class;
   struct preload_shape shape;
   int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
-  int turns;                         /* of each: the first, or the last */
-  int turn;                          /* calls so far, of these */
+  int stage, turn;                   /* calls so far, of the candidates that are left */
   int best;                          /* or UNDECIDED */
-  float times[CANDIDATES][LAST_TURNS];
+  float times[CANDIDATES][MOST_TURNS];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +40,7 @@ static struct preload_learner* find(struct preload_learner* in, const struct pre
 
 /* What tells who is further. */
 static int calls_of(const struct preload_learner* learner) {
-  return learner->turn + (learner->turns == LAST_TURNS ? CANDIDATES * FIRST_TURNS : 0);
+  return learner->turn + learner->stage * CANDIDATES * MOST_TURNS;
 }
 
 /* What was learned on one communicator, for others of its shape. */
@@ -67,7 +69,6 @@ static void start(struct preload_learner* learner, const struct preload_turn* tu
   learner->size_class = preload_size_class(turn->bytes);
   learner->shape = turn->of->shape;
   learner->best = UNDECIDED;
-  learner->turns = FIRST_TURNS;
 }
 
 /* How far this process is, in a number that is one for ranks that are equally far. */
@@ -91,21 +92,18 @@ static void find_candidates(struct preload_learner* learner, struct preload_comm
   }
 }
 
-/* Binds what it will need; starts anew where other schedules serve this communicator. */
+/* Binds what it will need; starts anew where some of that does not serve this communicator. */
 static void prepare(struct preload_learner* learner, const struct preload_turn* turn) {
   struct preload_rule rule = preload_any_rule(turn->collective, turn->of->shape.groups);
-  struct preload_learner fresh;
-  if (learner->best == PRELOAD_NATIVE) return;
-  rule.universal = learner->best != UNDECIDED ? learner->best : learner->candidates[1];
-  if ((learner->best != UNDECIDED || learner->turns == LAST_TURNS) && preload_bind(turn->of, &rule))
-    return;
-  start(&fresh, turn);
-  find_candidates(&fresh, turn->of);
-  if (learner->best == UNDECIDED && learner->turns == FIRST_TURNS && learner->count > 0 &&
-      learner->count == fresh.count &&
-      memcmp(learner->candidates, fresh.candidates, sizeof fresh.candidates) == 0)
-    return;
-  *learner = fresh;
+  const int is_decided = learner->best != UNDECIDED;
+  int serve = is_decided || learner->count > 0;
+  for (int i = 0; i < (is_decided ? 1 : learner->count); i++) {
+    rule.universal = is_decided ? learner->best : learner->candidates[i];
+    serve &= rule.universal == PRELOAD_NATIVE || preload_bind(turn->of, &rule);
+  }
+  if (serve) return;
+  start(learner, turn);
+  find_candidates(learner, turn->of);
 }
 
 /* NULL where a rank lacks memory. */
@@ -168,21 +166,37 @@ static void note(const struct preload_communicator* of, const struct preload_lea
   pthread_mutex_unlock(&lock);
 }
 
+/* After the look: MPI's own, and what is not far behind the fastest. */
+static void leave_out(struct preload_learner* learner, const float* all) {
+  float least = all[0];
+  int count = 1;
+  for (int i = 1; i < learner->count; i++) least = all[i] < least ? all[i] : least;
+  for (int i = 1; i < learner->count; i++) {
+    if (all[i] > 1.5F * least) continue;
+    learner->candidates[count] = learner->candidates[i];
+    memcpy(learner->times[count++], learner->times[i], sizeof learner->times[i]);
+  }
+  learner->count = count;
+  learner->stage = ALL;
+  learner->turn = count * turns[LOOK];
+}
+
 /* A call takes as long as its slowest rank. The library's own, unless another is faster by more than 3 %. */
 static void decide(const struct preload_communicator* of, struct preload_learner* learner) {
   float mine[CANDIDATES], all[CANDIDATES];
   int best = 0;
   for (int i = 0; i < learner->count; i++) {
-    qsort(learner->times[i], (size_t)learner->turns, sizeof(float), by_time);
-    mine[i] = learner->times[i][learner->turns / 2];
+    qsort(learner->times[i], (size_t)turns[learner->stage], sizeof(float), by_time);
+    mine[i] = learner->times[i][learner->stage == LOOK ? 0 : turns[learner->stage] / 2];
   }
   preload_most(of, mine, all, learner->count, MPI_FLOAT);
+  if (learner->stage == LOOK) return leave_out(learner, all);
   for (int i = 1; i < learner->count; i++)
     if (all[i] < all[best] && all[i] < 0.97F * all[0]) best = i;
-  if (best > 0 && learner->turns == FIRST_TURNS) {
+  if (best > 0 && learner->stage == ALL) {
     learner->candidates[1] = learner->candidates[best];
     learner->count = 2;
-    learner->turns = LAST_TURNS;
+    learner->stage = TWO;
     learner->turn = 0;
     return;
   }
@@ -193,7 +207,7 @@ static void decide(const struct preload_communicator* of, struct preload_learner
 void preload_learn_end(struct preload_turn* turn, double seconds) {
   struct preload_learner* learner = turn->learner;
   learner->times[learner->turn % learner->count][learner->turn / learner->count] = (float)seconds;
-  if (++learner->turn == learner->count * learner->turns) decide(turn->of, learner);
+  if (++learner->turn == learner->count * turns[learner->stage]) decide(turn->of, learner);
   share(turn);
 }
 
