@@ -101,10 +101,13 @@ static void take_rules(struct preload_communicator* of) {
   int count = 0;
   for (int collective = 0; collective < PRELOAD_COLLECTIVE_COUNT; collective++) {
     of->first[collective] = count;
+    of->asks_for_bytes[collective] = settings->mode == PRELOAD_LEARN;
     for (int i = 0; i < settings->rule_count; i++)
       if (settings->rules[i].collective == collective &&
-          preload_shape_fits(&settings->rules[i], &of->shape))
+          preload_shape_fits(&settings->rules[i], &of->shape)) {
         of->rules[count++] = &settings->rules[i];
+        of->asks_for_bytes[collective] |= (char)preload_asks_for_bytes(&settings->rules[i]);
+      }
   }
   of->first[PRELOAD_COLLECTIVE_COUNT] = count;
 }

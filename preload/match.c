@@ -39,6 +39,8 @@ int preload_asks_for_nodes(const struct preload_rule* rule) {
   return !is_any(rule->nodes) || !is_any(rule->ranks_a_node) || rule->even >= 0;
 }
 
+int preload_asks_for_bytes(const struct preload_rule* rule) { return !is_any(rule->bytes); }
+
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape) {
   if (rule->groups != shape->groups || !is_in(shape->ranks + shape->remote_ranks, rule->ranks))
     return 0;
@@ -49,7 +51,7 @@ int preload_shape_fits(const struct preload_rule* rule, const struct preload_sha
 }
 
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes) {
-  if (bytes < 0) return is_any(rule->bytes);
+  if (bytes < 0) return !preload_asks_for_bytes(rule);
   return is_in(bytes, rule->bytes);
 }
 

@@ -25,6 +25,12 @@ struct preload_bound {
 
 struct preload_learner; /* learn.c */
 
+/* average.c: of all-to-alls whose lengths no rank knows all of. */
+struct preload_average {
+  unsigned calls; /* so far */
+  int64_t bytes;  /* of a block, as ranks have agreed */
+};
+
 /* What is kept of a communicator, as its attribute. */
 struct preload_communicator {
   MPI_Comm comm;
@@ -34,8 +40,10 @@ struct preload_communicator {
   int is_watched;                          /* calls are looked at even where no rule is for them */
   const struct preload_rule** rules;       /* that are for it, by collective: */
   int first[PRELOAD_COLLECTIVE_COUNT + 1]; /* of each one's rules */
-  struct preload_bound* bound;             /* by schedule */
+  char asks_for_bytes[PRELOAD_COLLECTIVE_COUNT]; /* they do */
+  struct preload_bound* bound;                   /* by schedule */
   struct preload_learner* learners;
+  struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
 };
 
 /* Found, or made, which is collective; NULL where MPI does not run, or of no communicator. */
@@ -44,6 +52,7 @@ struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 int preload_know_nodes(struct preload_communicator* of);
 /* No communicator is known any more: MPI ends. */
 void preload_forget_communicators(void);
+
 /* ---- bind.c */
 
 /* The handle of a schedule. */
@@ -95,6 +104,9 @@ int preload_end(struct preload_turn* turn, const struct preload_arguments* a, in
 /* sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
  * of the whole vector; -1 where ranks do not know the same. */
 int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
+/* average.c: the average block of an earlier call of an all-to-all on one group whose lengths no rank knows all of. Collective
+ * now and then. */
+int64_t preload_average(const struct preload_turn* turn, const struct preload_arguments* a);
 /* What this rank receives, and how many blocks that are; their counts, types and places in bytes. */
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
                      struct preload_side* side);

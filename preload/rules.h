@@ -90,6 +90,7 @@ struct preload_rule preload_any_rule(int collective, int groups);
 /* Adds a rule; 0 where memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
 int preload_asks_for_nodes(const struct preload_rule* rule);
+int preload_asks_for_bytes(const struct preload_rule* rule);
 /* As far as nodes are known. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);

@@ -41,6 +41,10 @@ int64_t preload_bytes(const struct preload_turn* turn, const struct preload_argu
   switch (turn->collective) {
     case PRELOAD_Alltoall:
     case PRELOAD_Allgather: return is_inter ? both(a) : bytes_of(&a->receive, 1);
+    case PRELOAD_Alltoallv:
+    case PRELOAD_Alltoallw:
+      return is_inter || !turn->of->asks_for_bytes[turn->collective] ? -1
+                                                                     : preload_average(turn, a);
     case PRELOAD_Allgatherv: {
       const int64_t all = is_inter ? -1 : bytes_of(&a->receive, shape->ranks);
       return all < 0 ? -1 : all / shape->ranks;

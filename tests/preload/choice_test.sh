@@ -48,6 +48,7 @@ cat >rules.json <<'RULES'
   {"collective": "alltoall", "nodes": [2, null], "even": true, "algorithm": "linear:window=4"},
   {"collective": "alltoall", "ranks_a_node": [1, 2], "even": false, "algorithm": "pairwise"},
   {"collective": "alltoallv", "ranks": 4, "bytes": [0, 16], "algorithm": "linear"},
+  {"collective": "alltoallv", "ranks": 4, "bytes": [100, 200], "algorithm": "pairwise"},
   {"collective": "allgather", "bytes": [0, null], "algorithm": "bruck"},
   {"collective": "allgather", "groups": 2, "algorithm": "leader"},
   {"collective": "bcast", "algorithm": "native", "native_time": 0.25}
@@ -57,7 +58,9 @@ preload="$library $tool"
 right 4 RANKS_A_NODE=2 QUADRILLE_RULES=rules.json QUADRILLE_ALLGATHERV=native -- file
 reported alltoall '2 x 2 ranks' ' 4..15' tuna-coalesced:radix=4 'by rule'
 reported alltoall '2 x 2 ranks' ' 16..63' linear 'by rule'
-reported alltoallv '2 x 2 ranks' native 'no rule'
+reported alltoallv '2 x 2 ranks' ' 4..15' linear 'by rule'
+reported alltoallv '2 x 2 ranks' ' 64..255' pairwise ' 17 ' 'by rule' # eight calls after they became so long
+reported gatherv '2 x 2 ranks' native 'no rule'
 reported allgather '2 x 2 ranks' bruck 'by rule'
 reported allgather '2 \+ 2 ranks' leader 'by rule'
 reported bcast '2 x 2 ranks' native 'by rule'

@@ -285,6 +285,26 @@ static void all_on(MPI_Comm comm, const char* name, int group) {
   if (!at.inter) mistakes();
 }
 
+/* Lengths that grow with the calls. */
+static void growing(void) {
+  MPI_Comm comm;
+  int counts[MOST], places[MOST], right = 1;
+  at.name = "lengths that grow";
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int call = 0; call < 49; call++) {
+    for (int r = 0; r < at.others; r++) {
+      counts[r] = (call < 24 ? 1 : 30) + (world + r) % 2;
+      places[r] = BLOCK * r;
+      for (int i = 0; i < counts[r]; i++) sent[places[r] + i] = value(0, world, r, i);
+    }
+    clear();
+    MPI_Alltoallv(sent, counts, places, MPI_INT, received, counts, places, MPI_INT, comm);
+    for (int r = 0; r < at.others; r++) right &= came(r, world, places[r], counts[r]);
+  }
+  check(right, "alltoallv");
+  MPI_Comm_free(&comm);
+}
+
 static void file(const char* path) {
   MPI_File handle;
   int mine = world, got = -1;
@@ -335,6 +355,7 @@ int main(int count, char** arguments) {
   all_on(MPI_COMM_WORLD, "all ranks", 0);
   if (count > 1) {
     other_communicators();
+    growing();
     file(arguments[1]);
   }
   if (failures == 0) printf("rank %d ran %d tests, all passed\n", world, tests);
