@@ -296,13 +296,21 @@ int MPI_Testsome(int count, MPI_Request* handles, int* done, int* indices, MPI_S
   return finish_all(complete, handles, statuses, true);
 }
 
+// Where it is not over, who asks again waits until anything else is.
 int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
-  bool is_any_active = false;
-  *flag = !complete_ones(1, &handle, &is_any_active).empty() || !is_any_active;
+  Request* const request = find_request(handle);
+  const std::vector<Request*>& active = world->current().active;
+  const auto complete = [&active] {
+    return std::count_if(active.begin(), active.end(),
+                         [](const Request* request) { return request->is_complete; });
+  };
+  const int64_t before = complete();
+  maybe_pause();
+  if (request->is_active && !request->is_complete && request->asked == before)
+    wait_until([complete, before] { return complete() != before; }, text_of(*request));
+  request->asked = complete();
+  *flag = !request->is_active || request->is_complete;
   set_empty(status);
-  if (*flag) return MPI_SUCCESS;
-  world->current().can_go_on = nullptr;
-  Fibers::pause();
   return MPI_SUCCESS;
 }
 

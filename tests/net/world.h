@@ -66,6 +66,7 @@ struct Request {
   std::vector<char> before;  // of a send: what is to be sent; of a receive: what its buffer held
   Request* partner = nullptr;
   int64_t arrived = 0;
+  int64_t asked = -1;  // how many of the rank's requests were complete when it was last asked for
   int error = MPI_SUCCESS;
   int status_source = MPI_ANY_SOURCE, status_tag = MPI_ANY_TAG;
   size_t event = kNever;
