@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The example without Bazel, as the README says: an MPI compiler, the emitted source, the shared library.
+# The example without Bazel, as the README says: an MPI compiler, the emitted source, the library that is installed.
 set -euo pipefail
 . tests/mpi/mpirun.sh
-mpi=$1 library=$2
+mpi=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+tar -C "$folder" -xf "$2"
+library=$folder/lib/libquadrille_$mpi.so
 
-"mpicc.$mpi" -I. examples/transpose/transpose.c emitted/alltoall_1_2_3.c -L"$(dirname "$library")" \
-  "-lquadrille_$mpi" -Wl,-rpath,"$PWD/$(dirname "$library")" -o "$folder/transpose"
+"mpicc.$mpi" -I. examples/transpose/transpose.c emitted/alltoall_1_2_3.c -L"$folder/lib" \
+  "-lquadrille_$mpi" -Wl,-rpath,"$folder/lib" -o "$folder/transpose"
 start_ranks "$mpi" 6 30 "$folder/transpose" |
   grep -qx "24 x 24 matrix transposed on 6 ranks, 0 wrong entries"
 # Nothing but MPI and libc: none of the verifier's and generator's libraries.
