@@ -101,18 +101,21 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a);
 /* What comes of it is noted, learned and compared; the code to return. */
 int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code);
 
-/* sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
- * of the whole vector; -1 where ranks do not know the same. */
-int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
-/* average.c: the average block of an earlier call of an all-to-all on one group whose lengths no rank knows all of. Collective
- * now and then. */
-int64_t preload_average(const struct preload_turn* turn, const struct preload_arguments* a);
-/* What this rank receives, and how many blocks that are; their counts, types and places in bytes. */
-int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
-                     struct preload_side* side);
+/* ---- side.c: counts, types and places in bytes of a side's blocks. */
 MPI_Count preload_count(const struct preload_side* side, int block);
 MPI_Datatype preload_type(const struct preload_side* side, int block);
 MPI_Aint preload_place(const struct preload_side* side, int block);
+
+/* ---- sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
+ * of the whole vector; -1 where ranks do not know the same. */
+int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
+/* What this rank receives, and how many blocks that are. */
+int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
+                     struct preload_side* side);
+
+/* ---- average.c: the average block of an earlier call of an all-to-all on one group whose lengths no rank knows all of. Collective
+ * now and then. */
+int64_t preload_average(const struct preload_turn* turn, const struct preload_arguments* a);
 
 /* ---- verify.c: makes the copy that the library's own collective receives into, at all ranks or at none. */
 void preload_verify_begin(struct preload_turn* turn, const struct preload_arguments* a);

@@ -74,7 +74,7 @@ struct quadrille_call {
   enum quadrille_lengths lengths;
   int tag, length_tag;
   MPI_Comm comm;
-  int (*post_send)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+  int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
   MPI_Status status, *asked;        /* asked: &status, where empty messages mean something */
   MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
   int32_t block_room, temporary_room, incoming_room, outgoing_room; /* how long arrays are */

@@ -32,8 +32,8 @@ INLINED void post_send(struct quadrille_call* c, struct quadrille_message* m) {
   if (m->is_straight & c->send_is_straight) {
     const struct quadrille_block block = quadrille_block_at(c, &m->part);
     if (fits(block.count)) {
-      const int code = c->post_send(block.address, (int)block.count, c->send_type, m->peer, c->tag,
-                                    c->comm, &m->request);
+      const int code = c->isend(block.address, (int)block.count, c->send_type, m->peer, c->tag,
+                                c->comm, &m->request);
       if (code != MPI_SUCCESS) fail(c, &m->request, code);
       return;
     }

@@ -10,7 +10,7 @@ static void post(struct quadrille_call* c, int receives, struct quadrille_block 
                  MPI_Datatype type, int peer, int tag, MPI_Request* request) {
   const int count = (int)block.count;
   const int code = receives ? MPI_Irecv(block.address, count, type, peer, tag, c->comm, request)
-                            : c->post_send(block.address, count, type, peer, tag, c->comm, request);
+                            : c->isend(block.address, count, type, peer, tag, c->comm, request);
   if (code == MPI_SUCCESS) return;
   *request = MPI_REQUEST_NULL;
   quadrille_call_lose(c, code);

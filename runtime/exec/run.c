@@ -227,7 +227,7 @@ static void rewind_plan(struct quadrille_call* c) {
 void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   const int is_ours = c->builder.is_counted; /* bytes that this runtime addresses */
-  c->post_send = c->binding->synchronous ? MPI_Issend : MPI_Isend;
+  c->isend = c->binding->synchronous ? MPI_Issend : MPI_Isend;
   c->send_is_straight = is_typed ? !c->send.types : is_known && c->send_lies;
   c->receive_is_straight =
       is_typed ? !c->receive.types : is_known && c->receive_lies && !c->lacks_memory;
