@@ -3,8 +3,8 @@
  *   mpirun -n 64 tune rules.json [BYTES...]
  *
  * All-to-alls of which ranks do not know all lengths are left out: what is best for them depends on these, so a program
- * that calls them learns by itself. This is a plain MPI program with the library in it. Each collective is called with blocks of so many bytes, as often as it takes to
- * learn; what is learned is written when MPI ends (docs/guide.md). */
+ * that calls them learns by itself. This is a plain MPI program with the library in it. Each collective is called with
+ * blocks of so many bytes, as often as it takes to learn; what is learned is written when MPI ends (docs/guide.md). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,23 +64,30 @@ static int bytes_of(const char* word) {
   return *word && !*end && bytes > 0 && bytes <= MOST / ranks ? (int)bytes : 0;
 }
 
-/* Memory for the largest; 0 where one is no size. */
-static int prepare(char** sizes, int size_count) {
-  int largest = 0;
+/* 0 where one is no size, which all ranks find and rank 0 says. */
+static int largest_of(char** sizes, int size_count) {
+  int largest = 0, rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < size_count; i++) {
     const int bytes = bytes_of(sizes[i]);
     if (bytes == 0) {
-      fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d\n", sizes[i], MOST / ranks);
+      if (rank == 0)
+        fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d\n", sizes[i], MOST / ranks);
       return 0;
     }
     if (bytes > largest) largest = bytes;
   }
-  sent = calloc((size_t)ranks, (size_t)largest);
-  received = calloc((size_t)ranks, (size_t)largest);
+  return largest;
+}
+
+static void make_buffers(size_t bytes) {
+  sent = calloc((size_t)ranks, bytes);
+  received = calloc((size_t)ranks, bytes);
   counts = calloc((size_t)ranks, sizeof *counts);
   places = calloc((size_t)ranks, sizeof *places);
-  if (!sent || !received || !counts || !places) fprintf(stderr, "tune: memory ran out\n");
-  return sent && received && counts && places;
+  if (sent && received && counts && places) return;
+  fprintf(stderr, "tune: memory ran out\n");
+  MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
 int main(int count, char** words) {
@@ -103,12 +110,13 @@ int main(int count, char** words) {
   const int size_count = count > 2 ? count - 2 : (int)(sizeof usual / sizeof *usual);
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (!prepare(sizes, size_count)) MPI_Abort(MPI_COMM_WORLD, 2);
-  for (int i = 0; i < size_count; i++) learn(bytes_of(sizes[i]));
+  const int largest = largest_of(sizes, size_count);
+  if (largest > 0) make_buffers((size_t)largest);
+  for (int i = 0; largest > 0 && i < size_count; i++) learn(bytes_of(sizes[i]));
   MPI_Finalize();
   free(sent);
   free(received);
   free(counts);
   free(places);
-  return 0;
+  return largest > 0 ? 0 : 2;
 }
