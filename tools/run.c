@@ -178,8 +178,9 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Two groups of the ranks: as many in the first as the schedule says, or was asked for, or half of them. */
-static void split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
+/* Two groups of the ranks: as many in the first as the schedule says, or was asked for, or half of them. 0 where there are
+ * too few ranks. */
+static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -191,13 +192,14 @@ static void split(const struct arguments* a, const quadrille_schedule_info* info
       fprintf(stderr,
               "run: the first group has %d of %d ranks; start more, or give --first-group\n", first,
               ranks);
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    return 0;
   }
   MPI_Comm all;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
   c->is_second = rank >= first;
   c->comm = call_split(all, first);
   MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
+  return 1;
 }
 
 /* Loads and binds; the exit code of what cannot be. */
@@ -211,7 +213,7 @@ static int bind(const struct arguments* a, struct call* c, quadrille_schedule* s
   quadrille_info(*schedule, info);
   c->comm = MPI_COMM_WORLD;
   c->groups = info->groups;
-  if (info->groups == 2) split(a, info, c);
+  if (info->groups == 2 && !split(a, info, c)) return 2;
   const quadrille_bind_options options = {
       sizeof options, a->trusted ? QUADRILLE_LAYOUT_TRUSTED : QUADRILLE_LAYOUT_SHARED,
       (int)a->window, a->synchronous, a->block_size};
@@ -272,7 +274,7 @@ static int run(const struct arguments* a) {
     free(c.send);
     free(c.receive);
   }
-  if (c.groups == 2) MPI_Comm_free(&c.comm);
+  if (c.comm != MPI_COMM_WORLD) MPI_Comm_free(&c.comm);
   quadrille_free(&schedule);
   return code;
 }
