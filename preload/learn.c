@@ -256,10 +256,7 @@ void preload_learn_write(void) {
   if (!all) return;
   struct preload_rule* rules =
       preload_gather(learned.rules, (size_t)learned.rule_count * sizeof *rules, &size);
-  if (!rules || size == 0) {
-    free(rules);
-    return;
-  }
+  if (!rules) return;
   for (int i = settings->first_of_file; i < settings->rule_count; i++)
     preload_add_rule(&written, &settings->rules[i]);
   for (size_t i = 0; i < size / sizeof *rules; i++) merge(&written, &rules[i]);

@@ -123,6 +123,12 @@ static void end_unless_well(int code) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+static _Noreturn void end_without_memory(void) {
+  fprintf(stderr, "run: out of memory\n");
+  MPI_Abort(MPI_COMM_WORLD, 2);
+  exit(2);
+}
+
 /* One call: its time, on rank 0, in microseconds. */
 static double timed_call(quadrille_schedule schedule, const struct call* c, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -139,7 +145,7 @@ static long compare_bytes(quadrille_schedule schedule, struct call* c) {
   int world = 0;
   long wrong, all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  if (!native) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (!native) end_without_memory();
   fill(c->send, c->send_size, world);
   fill(ours, c->receive_size, world + 1000);
   memcpy(native, ours, (size_t)c->receive_size);
@@ -265,11 +271,7 @@ static int run(const struct arguments* a) {
   if (code == 0) {
     c.send = malloc((size_t)c.send_size + 1);
     c.receive = malloc((size_t)c.receive_size + 1);
-    if (!c.send || !c.receive) {
-      fprintf(stderr, "run: out of memory\n");
-      MPI_Abort(MPI_COMM_WORLD, 2);
-      exit(2);
-    }
+    if (!c.send || !c.receive) end_without_memory();
     code = measure(a, &c, schedule, &info);
     free(c.send);
     free(c.receive);

@@ -104,14 +104,17 @@ int main(int count, char** words) {
         "65536.\n");
     return wants_help ? 0 : 2;
   }
-  setenv("QUADRILLE", "learn", 1);
-  setenv("QUADRILLE_RULES", words[1], 1);
   char** sizes = count > 2 ? words + 2 : usual;
   const int size_count = count > 2 ? count - 2 : (int)(sizeof usual / sizeof *usual);
   MPI_Init(&count, &words);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int largest = largest_of(sizes, size_count);
-  if (largest > 0) make_buffers((size_t)largest);
+  if (largest > 0) {
+    /* Read when the library serves its first call, or when MPI ends. */
+    setenv("QUADRILLE", "learn", 1);
+    setenv("QUADRILLE_RULES", words[1], 1);
+    make_buffers((size_t)largest);
+  }
   for (int i = 0; largest > 0 && i < size_count; i++) learn(bytes_of(sizes[i]));
   MPI_Finalize();
   free(sent);
