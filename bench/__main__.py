@@ -18,6 +18,7 @@ INSTRUMENTS = {
     "check": "sizes of schedule files, times of generator and checker",
     "prove": "times of the proofs",
     "cluster": "MPI's collectives and ours on an emulated cluster, as root",
+    "preload": "collectives of an unchanged program there, and what preloading makes of them, as root",
     "count": "instructions, counted by callgrind",
     "smpi": "simulated times on flat, fat-tree and dragonfly networks",
 }

@@ -47,9 +47,13 @@ ALLTOALLV_WINDOW = 32
 UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpirun"))
 
 
-def build():
+def want_root(instrument):
     if os.geteuid() != 0:
-        raise machine.Unusable("cluster: network namespaces need root; run it as root")
+        raise machine.Unusable(f"{instrument}: network namespaces need root; run it as root")
+
+
+def build():
+    want_root("cluster")
     return machine.build(
         *("//generator:generator", "//bench:collective_openmpi", "//bench:collective_mpich"),
         *("//tools:calibrate", "//tools:calibrate_mpich"),
