@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "schedule/walk.h"
 
@@ -76,7 +77,8 @@ class Execution {
         overlapping_(has_overlapping_steps(program)),
         awaits_sends_(awaits_sends(program, job)),
         gathered_(gathered(program, call)),
-        averages_(job.groups.size(), bytes) {
+        averages_(job.groups.size(), bytes),
+        temporaries_(job.groups.size()) {
     for (size_t group = 0; group < job.groups.size(); ++group) {
       if (!call.counts.empty()) {
         const std::vector<int64_t>& counts = call.counts[group];
@@ -162,6 +164,7 @@ class Execution {
       send(work);
   }
   void copy(const PieceValue& from, const PieceValue& to) {
+    if (to.buffer == Buffer::kTemporary && !to.ranged) remember_length(to.block, length(from));
     const bool is_one = program_.collective == Collective::kBroadcast &&  // MPI has one buffer
                         from.buffer == Buffer::kSend && to.buffer == Buffer::kReceive;
     if (!is_one) now_->begun += copies(1, length(from));
@@ -265,6 +268,13 @@ class Execution {
     return pieces * kNanosecond * machine_.copy.alpha_ns + Time{bytes} * machine_.copy.beta_ps;
   }
 
+  // Of a temporary block that a copy fills, where all ranks of the group copy as much to it: one number for all of them.
+  void remember_length(int64_t block, int64_t bytes) {
+    if (call_.counts.empty()) return;
+    const auto [known, is_new] = temporaries_[now_->group].emplace(block, bytes);
+    if (!is_new && known->second != bytes) known->second = kDiffer;
+  }
+
   int64_t length(const PieceValue& piece) {
     if (piece.ranged) return piece.high - piece.low;
     // Most of all pieces: what an allgather has gathered.
@@ -272,6 +282,10 @@ class Execution {
         piece.block < static_cast<int64_t>(gathered_->size()))
       return (*gathered_)[piece.block];
     Place place = bindings_[now_->group].place;
+    const auto& known = temporaries_[now_->group];
+    if (const auto found = known.find(piece.block);
+        piece.buffer == Buffer::kTemporary && found != known.end() && found->second != kDiffer)
+      return found->second;
     if (piece.buffer == Buffer::kTemporary || call_.counts.empty()) {
       const bool of_others =
           place.intercommunicator() && program_.collective == Collective::kReduceScatter;
@@ -296,7 +310,10 @@ class Execution {
   const bool overlapping_;
   const bool awaits_sends_;
   const std::vector<int64_t>* const gathered_;
+  static constexpr int64_t kDiffer = -1;
   std::vector<int64_t> averages_;  // of the lengths of each group
+  std::vector<std::unordered_map<int64_t, int64_t>>
+      temporaries_;  // lengths by block, of each group
   std::vector<Process> processes_;
   std::vector<int64_t> registers_;
   std::vector<size_t> first_of_group_;

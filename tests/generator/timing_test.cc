@@ -106,6 +106,23 @@ TEST(CallTiming, ChargesAMessageInsideWhatItTakesAlone) {
   EXPECT_EQ(timed(kStar, {{4}}, call, machine)->time, 500 + 3 * 350);
 }
 
+TEST(CallTiming, KnowsHowLongATemporaryBlockIs) {
+  const auto bytes = [](const std::string& text, std::vector<int64_t> counts) {
+    return timed(text, {{1, 1, 1, 1}}, {{std::move(counts)}, {}, 0})->most.bytes_between;
+  };
+  EXPECT_EQ(bytes("scatter\ntemporary 1 blocks\nif rank = 0\n  copy send[2] to temp[0]\n"
+                  "step 0\n  if rank = 0\n    send temp[0] to 2\n"
+                  "  if rank = 2\n    receive recv[0] from 0\n",
+                  {1, 2, 5000, 1}),
+            5000);
+  // Where ranks copy different lengths it takes the average.
+  EXPECT_EQ(bytes("gather\ntemporary 1 blocks\ncopy send[0] to temp[0]\n"
+                  "step 0\n  if rank = 2\n    send temp[0] to 0\n"
+                  "  if rank = 0\n    receive recv[2] from 2\n",
+                  {0, 0, 4000, 0}),
+            1000);
+}
+
 // Rank 0 sends to rank 1, then to rank 2.
 std::string in_turn(const std::string& heading, const std::string& piece) {
   return heading + "step 0\n  if rank = 0\n    send " + piece +
