@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/files.h"
@@ -51,32 +52,71 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}; {} --help tells more", error.what(), command.get_name());
 }
 
+CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,
+                        const std::string& help) {
+  CLI::Option* option =
+      std::visit([&](auto* value) { return app.add_option(name, *value, help); }, into);
+  const auto refusal = [](const std::string& value) {
+    return std::string(value.empty() ? "its value is empty; give one, or leave the flag out" : "");
+  };
+  return option->check(CLI::Validator(refusal, ""));
+}
+
 }  // namespace
 
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-  const std::vector<std::string> commands = commands_of(app);
+Command::Command(const std::string& program, const std::string& summary)
+    : app_(std::make_shared<CLI::App>(summary, program)) {}
+
+Command Command::command(const std::string& name, const std::string& summary) {
+  app_->require_subcommand(1);
+  return Command(std::shared_ptr<CLI::App>(app_, app_->add_subcommand(name, summary)));
+}
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::add(const std::string& name, const std::string& type, Target into,
+                  const std::string& help) {
+  add_option(*app_, name, into, help)->type_name(type);
+}
+
+void Command::require(const std::string& name, const std::string& type, Target into,
+                      const std::string& help) {
+  add_option(*app_, name, into, help)->type_name(type)->required();
+}
+
+void Command::add_choice(const std::string& name, const std::vector<std::string>& values,
+                         std::string& into, const std::string& help) {
+  const auto refusal = [=](const std::string& value) {
+    if (std::find(values.begin(), values.end(), value) != values.end()) return std::string();
+    return fmt::format("'{}' is none of {}", value, fmt::join(values, ", "));
+  };
+  add_option(*app_, name, &into, help)
+      ->check(CLI::Validator(refusal, ""))
+      ->type_name(fmt::format("{}={}", fmt::join(values, "|"), into));
+}
+
+void Command::add_flag(const std::string& name, bool& into, const std::string& help) {
+  app_->add_flag(name, into, help);
+}
+
+std::optional<int> Command::parse(int argc, char** argv) {
+  const std::vector<std::string> commands = commands_of(*app_);
   if (argc > 1 && argv[1][0] != '-' &&
       std::find(commands.begin(), commands.end(), argv[1]) == commands.end())
-    return bad_input(app.get_name().c_str(), fmt::format("'{}' is no command; there are {}",
-                                                         argv[1], fmt::join(commands, ", ")));
+    return bad_input(app_->get_name().c_str(), fmt::format("'{}' is no command; there are {}",
+                                                           argv[1], fmt::join(commands, ", ")));
   try {
-    app.parse(argc, argv);
+    app_->parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+    return app_->exit(help);
   } catch (const CLI::ParseError& error) {
-    const auto parsed = app.get_subcommands();
-    return bad_input((parsed.empty() ? app : *parsed[0]).get_name().c_str(), sentence(app, error));
+    const auto parsed = app_->get_subcommands();
+    return bad_input((parsed.empty() ? *app_ : *parsed[0]).get_name().c_str(),
+                     sentence(*app_, error));
   }
   return std::nullopt;
 }
 
-CLI::Validator one_of(const std::vector<std::string>& values) {
-  return {[=](const std::string& value) {
-            if (std::find(values.begin(), values.end(), value) != values.end())
-              return std::string();
-            return fmt::format("'{}' is none of {}", value, fmt::join(values, ", "));
-          },
-          ""};
-}
+bool Command::is_named() const { return app_->parsed(); }
 
 }  // namespace quadrille::cli

@@ -8,8 +8,8 @@
 #include "generator/candidates.h"
 #include "verifier/decode.h"
 
-namespace CLI {
-class App;
+namespace quadrille::cli {
+class Command;
 }
 
 namespace quadrille {
@@ -21,7 +21,7 @@ struct MachineArguments {
 };
 
 // --alpha and --beta, which have another use as well, and the others.
-void add_machine(CLI::App& command, MachineArguments& arguments);
+void add_machine(cli::Command& command, MachineArguments& arguments);
 
 // What calls of that collective are to be, with --bytes or `counts` (of the flag --counts). Errors name the flag.
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,

@@ -34,7 +34,7 @@ struct GenerateArguments {
   std::string chosen;    // what was found for auto, and why
 };
 
-CLI::App* add_generate(CLI::App& app, GenerateArguments& arguments);
+cli::Command add_generate(cli::Command& program, GenerateArguments& arguments);
 
 // Whether MPI calls it so. Its name for a collective with counts, where it has one, is another name of the
 // same: a schedule serves all counts.

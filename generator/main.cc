@@ -4,7 +4,6 @@
 // tests/cli/generator_test.sh.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -66,7 +65,7 @@ std::string job_comment(const verifier::Schedule& schedule) {
 }
 
 struct ShowArguments {
-  std::string file, format, steps, out;
+  std::string file, format = "text", steps, out;
   bool explain = false;
   MachineArguments machine;
   verifier::CallArguments call;
@@ -230,65 +229,53 @@ int proofs(const std::string& folder) {
   return 0;
 }
 
-CLI::App* add_show(CLI::App& app, ShowArguments& arguments) {
-  CLI::App* command = app.add_subcommand("show", "Print or draw a schedule file.");
-  command->add_option("file", arguments.file, "a schedule file")->required()->type_name("FILE");
-  command
-      ->add_option("--format", arguments.format,
-                   "text, the program; steps, a table of steps against nodes; svg, its picture")
-      ->check(cli::one_of({"text", "steps", "svg"}))
-      ->default_val("text")
-      ->type_name("text|steps|svg");
-  command
-      ->add_option("--steps", arguments.steps,
-                   "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out")
-      ->type_name("LOW..HIGH");
-  command->add_flag(
-      "--explain", arguments.explain,
-      "instead, what calls take by the model that auto chooses by, with this schedule "
-      "and with the best of each algorithm");
-  add_machine(*command, arguments.machine);
-  verifier::add_call(*command, arguments.call);
-  command->add_option("--out", arguments.out, "write there instead of to the terminal")
-      ->type_name("FILE");
-  command->footer("Example: generator show small.qs --format svg --out small.svg");
+cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
+  cli::Command command = program.command("show", "Print or draw a schedule file.");
+  command.require("file", "FILE", &arguments.file, "a schedule file");
+  command.add_choice("--format", {"text", "steps", "svg"}, arguments.format,
+                     "text, the program; steps, a table of steps against nodes; svg, its picture");
+  command.add("--steps", "LOW..HIGH", &arguments.steps,
+              "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out");
+  command.add_flag("--explain", arguments.explain,
+                   "instead, what calls take by the model that auto chooses by, with this schedule "
+                   "and with the best of each algorithm");
+  add_machine(command, arguments.machine);
+  verifier::add_call(command, arguments.call);
+  command.add("--out", "FILE", &arguments.out, "write there instead of to the terminal");
+  command.footer("Example: generator show small.qs --format svg --out small.svg");
   return command;
 }
 
-CLI::App* add_emit(CLI::App& app, std::string& file, std::string& folder) {
-  CLI::App* command = app.add_subcommand(
+void add_emit(cli::Command& program, std::string& file, std::string& folder) {
+  cli::Command command = program.command(
       "emit", "Write a schedule file as a C header and source with the same bytes.");
-  command->add_option("file", file, "a schedule file")->required()->type_name("FILE");
-  command->add_option("--out", folder, "the folder to write to; made where it is missing")
-      ->required()
-      ->type_name("FOLDER");
-  command->footer(
+  command.require("file", "FILE", &file, "a schedule file");
+  command.require("--out", "FOLDER", &folder, "the folder to write to; made where it is missing");
+  command.footer(
       "Example: generator emit small.qs --out src\n"
       "writes src/small.h and src/small.c, which hold the array quadrille_small.");
-  return command;
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Writes communication schedules for MPI collectives.", "generator"};
-  app.require_subcommand(1);
-  app.footer("`generator COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.");
+  cli::Command program("generator", "Writes communication schedules for MPI collectives.");
+  program.footer("`generator COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.");
   GenerateArguments generating;
-  const CLI::App* generating_command = add_generate(app, generating);
-  const CLI::App* listing = app.add_subcommand(
+  const cli::Command generating_command = add_generate(program, generating);
+  const cli::Command listing = program.command(
       "list", "Say of every algorithm what it is, where it comes from, what it needs.");
   ShowArguments showing;
-  const CLI::App* showing_command = add_show(app, showing);
+  const cli::Command showing_command = add_show(program, showing);
   std::string file, folder;
-  add_emit(app, file, folder);
-  CLI::App* proving =
-      app.add_subcommand("proofs", "Write the proof of every program, for the verifier.");
-  proving->add_option("--out", folder, "the folder to write to")->required()->type_name("FOLDER");
+  add_emit(program, file, folder);
+  cli::Command proving =
+      program.command("proofs", "Write the proof of every program, for the verifier.");
+  proving.require("--out", "FOLDER", &folder, "the folder to write to");
 
-  if (const auto code = cli::parse(app, argc, argv)) return *code;
-  if (generating_command->parsed()) return generate(generating);
-  if (listing->parsed()) return list();
-  if (showing_command->parsed()) return show(showing);
-  if (proving->parsed()) return proofs(folder);
+  if (const auto code = program.parse(argc, argv)) return *code;
+  if (generating_command.is_named()) return generate(generating);
+  if (listing.is_named()) return list();
+  if (showing_command.is_named()) return show(showing);
+  if (proving.is_named()) return proofs(folder);
   return emit(file, folder);
 }
 

@@ -3,12 +3,12 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <set>
 
+#include "cli/command_line.h"
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
 #include "schedule/traverse.h"
@@ -81,30 +81,19 @@ Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& 
 
 }  // namespace
 
-void add_call(CLI::App& command, CallArguments& arguments) {
-  command
-      .add_option("--counts", arguments.counts,
-                  "counts of the call, one a rank: 3,0,5 or 4x7, four times 7; of two groups: "
-                  "3,0,5/4,4; of a collective that has one for all ranks, that")
-      ->type_name("LIST");
-  command
-      .add_option("--parameter", arguments.parameters,
-                  "a parameter of the program that is given at the call; where it is not, the "
-                  "schedule's rule chooses it")
-      ->type_name("NAME=VALUE");
-  command
-      .add_option(
-          "--root", arguments.root,
-          "the root of a rooted collective; check takes several where none is given, replay 0")
-      ->type_name("RANK");
-  command
-      .add_option("--nodes", arguments.nodes,
-                  "for a schedule that serves any nodes: on these, 1,2,3 or 4x8")
-      ->type_name("LIST");
-  command
-      .add_option("--remote-nodes", arguments.remote_nodes,
-                  "and, between two groups, on these of the other one")
-      ->type_name("LIST");
+void add_call(cli::Command& command, CallArguments& arguments) {
+  command.add("--counts", "LIST", &arguments.counts,
+              "counts of the call, one a rank: 3,0,5 or 4x7, four times 7; of two groups: "
+              "3,0,5/4,4; of a collective that has one for all ranks, that");
+  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
+              "a parameter of the program that is given at the call; where it is not, the "
+              "schedule's rule chooses it");
+  command.add("--root", "RANK", &arguments.root,
+              "the root of a rooted collective; check takes several where none is given, replay 0");
+  command.add("--nodes", "LIST", &arguments.nodes,
+              "for a schedule that serves any nodes: on these, 1,2,3 or 4x8");
+  command.add("--remote-nodes", "LIST", &arguments.remote_nodes,
+              "and, between two groups, on these of the other one");
 }
 
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,

@@ -10,8 +10,8 @@
 #include "schedule/result.h"
 #include "verifier/decode.h"
 
-namespace CLI {
-class App;
+namespace quadrille::cli {
+class Command;
 }
 
 namespace quadrille::verifier {
@@ -24,7 +24,7 @@ struct CallArguments {
   std::string nodes, remote_nodes;  // "1,2,3", for a schedule that serves any
 };
 
-void add_call(CLI::App& command, CallArguments& arguments);
+void add_call(cli::Command& command, CallArguments& arguments);
 
 using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 

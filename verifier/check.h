@@ -20,7 +20,7 @@ namespace quadrille::verifier {
 
 struct CheckOptions {
   // Partners that a port may have at a time; where set, asked of every node even without a claim.
-  std::optional<int> ports;
+  std::optional<int64_t> ports;
 };
 
 // Chooses the executor. Errors are bad input: a requirement that does not hold, counts that are

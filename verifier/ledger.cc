@@ -31,7 +31,7 @@ Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& optio
   copies_outside_.assign(nodes, 0);
   uses_.resize(per_node_ ? nodes : node_of_.size());
   // Nobody has more partners than there are others.
-  most_partners_ = std::min(static_cast<size_t>(limit_), uses_.size());
+  most_partners_ = std::min<size_t>(limit_, uses_.size());
   partners_.resize(uses_.size() * most_partners_);
   // Without tokens nothing orders the ranks of a node; with several ports nothing needs to.
   track_ = per_node_ && limit_ == 1 && kind_ != PortKind::kNone && has_tokens(program);

@@ -162,7 +162,7 @@ class Ledger {
   void learn();
 
   PortKind kind_;
-  int limit_;
+  int64_t limit_;
   int32_t most_partners_ = 0;  // that are noted
   bool per_node_, track_;
   std::vector<int32_t> node_of_;

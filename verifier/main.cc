@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <optional>
 
@@ -27,7 +26,7 @@ using cli::ExitCode;
 
 struct CheckArguments {
   std::vector<std::string> files;
-  std::optional<int> ports;
+  std::optional<int64_t> ports;
   CallArguments call;
 };
 
@@ -144,91 +143,71 @@ int replay_file(const ReplayArguments& arguments) {
   return 0;
 }
 
-CLI::App* add_check(CLI::App& app, CheckArguments& arguments) {
-  CLI::App* command = app.add_subcommand(
-      "check", "Walk every rank of schedule files and say whether they are right.");
-  command->add_option("files", arguments.files, "schedule files")->required()->type_name("FILE");
-  command
-      ->add_option(
-          "--ports", arguments.ports,
-          "how many partners a node may have at a time, asked even where the program claims none")
-      ->type_name("NUMBER");
-  add_call(*command, arguments.call);
-  command->footer(
+cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
+  cli::Command command =
+      program.command("check", "Walk every rank of schedule files and say whether they are right.");
+  command.require("files", "FILE", &arguments.files, "schedule files");
+  command.add("--ports", "NUMBER", &arguments.ports,
+              "how many partners a node may have at a time, asked even where the program claims "
+              "none");
+  add_call(command, arguments.call);
+  command.footer(
       "A schedule for any nodes is walked on those of --nodes; without, its proof is looked up.\n"
       "Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier "
       "check small.qs");
   return command;
 }
 
-CLI::App* add_prove(CLI::App& app, ProveArguments& arguments) {
-  CLI::App* command = app.add_subcommand("prove", "Prove programs for all sizes.");
-  command
-      ->add_option("names", arguments.names,
-                   "algorithms such as hierarchical-factor+drop; all where none is named")
-      ->type_name("NAME");
-  command
-      ->add_option("--proof", arguments.files, "proof files to prove instead of the built-in ones")
-      ->type_name("FILE");
-  command
-      ->add_option("--program", arguments.program,
-                   "a program of yours that --proof is of, as text or in a schedule file; the "
-                   "proof then needs no heading")
-      ->type_name("FILE");
-  command
-      ->add_option("--export", arguments.folder,
-                   "write every question as SMT-LIB there, a file an algorithm")
-      ->type_name("FOLDER");
-  command
-      ->add_option("--second-solver", arguments.second_solver,
-                   "a solver that answers the exported questions again, such as cvc5")
-      ->type_name("COMMAND");
-  command
-      ->add_option("--timeout", arguments.timeout,
-                   "how long a question may take; one that takes longer is unknown")
-      ->check(CLI::Range(1u, 3600000u))
-      ->option_text(fmt::format("MILLISECONDS={}", arguments.timeout));
-  command->add_flag("--verbose", arguments.verbose, "name every obligation");
-  command->footer(
+cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
+  cli::Command command = program.command("prove", "Prove programs for all sizes.");
+  command.add("names", "NAME", &arguments.names,
+              "algorithms such as hierarchical-factor+drop; all where none is named");
+  command.add("--proof", "FILE", &arguments.files,
+              "proof files to prove instead of the built-in ones");
+  command.add("--program", "FILE", &arguments.program,
+              "a program of yours that --proof is of, as text or in a schedule file; the proof "
+              "then needs no heading");
+  command.add("--export", "FOLDER", &arguments.folder,
+              "write every question as SMT-LIB there, a file an algorithm");
+  command.add("--second-solver", "COMMAND", &arguments.second_solver,
+              "a solver that answers the exported questions again, such as cvc5");
+  command.add("--timeout", fmt::format("MILLISECONDS={}", arguments.timeout), &arguments.timeout,
+              "how long a question may take; one that takes longer is unknown");
+  command.add_flag("--verbose", arguments.verbose, "name every obligation");
+  command.footer(
       "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier prove "
       "hierarchical-factor --verbose\n"
       "         verifier prove --program mine.txt --proof mine.proof");
   return command;
 }
 
-CLI::App* add_replay(CLI::App& app, ReplayArguments& arguments) {
-  CLI::App* command = app.add_subcommand("replay", "Print what ranks do, step by step.");
-  command->add_option("file", arguments.file, "a schedule file")->required()->type_name("FILE");
-  command->add_option("--ranks", arguments.ranks, "which ranks: 1,3")
-      ->required()
-      ->type_name("LIST");
-  command->add_option("--group", arguments.group, "of which group: 0 or 1; 0 where not given")
-      ->type_name("NUMBER");
-  command
-      ->add_option("--steps", arguments.steps,
-                   "only these, HIGH not included; either may be left out")
-      ->type_name("LOW..HIGH");
-  add_call(*command, arguments.call);
-  command->footer("Example: verifier replay small.qs --ranks 0,1 --steps 0..3");
-  return command;
+void add_replay(cli::Command& program, ReplayArguments& arguments) {
+  cli::Command command = program.command("replay", "Print what ranks do, step by step.");
+  command.require("file", "FILE", &arguments.file, "a schedule file");
+  command.require("--ranks", "LIST", &arguments.ranks, "which ranks: 1,3");
+  command.add("--group", "NUMBER", &arguments.group, "of which group: 0 or 1; 0 where not given");
+  command.add("--steps", "LOW..HIGH", &arguments.steps,
+              "only these, HIGH not included; either may be left out");
+  add_call(command, arguments.call);
+  command.footer("Example: verifier replay small.qs --ranks 0,1 --steps 0..3");
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Checks and proves communication schedules for MPI collectives.", "verifier"};
-  app.require_subcommand(1);
-  app.footer(
+  cli::Command program("verifier",
+                       "Checks and proves communication schedules for MPI collectives.");
+  program.footer(
       "`verifier COMMAND --help` tells more. Exit codes: 0 verified, 1 refuted, 2 bad input, 3 "
       "unknown.");
   CheckArguments checking;
-  const CLI::App* checking_command = add_check(app, checking);
+  const cli::Command checking_command = add_check(program, checking);
   ProveArguments proving;
-  const CLI::App* proving_command = add_prove(app, proving);
+  const cli::Command proving_command = add_prove(program, proving);
   ReplayArguments replaying;
-  add_replay(app, replaying);
+  add_replay(program, replaying);
 
-  if (const auto code = cli::parse(app, argc, argv)) return *code;
-  if (checking_command->parsed()) return check(checking);
-  if (proving_command->parsed()) return prove_command(proving);
+  if (const auto code = program.parse(argc, argv)) return *code;
+  if (checking_command.is_named()) return check(checking);
+  if (proving_command.is_named()) return prove_command(proving);
   return replay_file(replaying);
 }
 

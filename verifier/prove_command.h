@@ -13,7 +13,7 @@ struct ProveArguments {
   std::string program;             // a text, or a schedule file, that the proof is of
   std::string folder;              // where exports go; empty: nowhere
   std::string second_solver;       // a command; empty: none
-  unsigned timeout = 10000;        // milliseconds for a question
+  int64_t timeout = 10000;         // milliseconds for a question
   bool verbose = false;
 };
 

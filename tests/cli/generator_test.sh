@@ -254,7 +254,7 @@ refuses 'no nodes; give at least one' generate factor --hostfile /dev/null --out
 refuses 'is a folder; name a file' generate factor --hostfile made --out x.qs
 refuses 'give the nodes once' generate factor --out x.qs
 refuses 'give the nodes once' generate factor --nodes 4 --slurm 4 --out x.qs
-refuses 'give the nodes once' generate factor --nodes '' --out x.qs
+refuses '--nodes: its value is empty' generate factor --nodes '' --out x.qs
 
 refuses "--algorithm: 'fastest' is not known for alltoall; choose one of factor, factor-even, xor" \
   generate fastest --nodes 4 --out x.qs

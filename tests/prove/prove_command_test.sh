@@ -82,7 +82,8 @@ echo 'proof 7' >future.proof
 expect 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
 sed 's/cover/clover/' "$factor" >slip.proof
 expect 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
-expect 2 'timeout' --timeout 0 factor
+expect 2 'timeout: give 1 to 3600000' --timeout 0 factor
+expect 2 'timeout: give 1 to 3600000' --timeout 3600001 factor
 expect 2 'export' --export /dev/null/nowhere factor
 
 # ---- Exports

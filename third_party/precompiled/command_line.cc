@@ -1,3 +1,0 @@
-#include <CLI/CLI.hpp>
-
-#include "third_party/precompiled/library.h"
