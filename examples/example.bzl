@@ -1,4 +1,4 @@
-"""An application that links an emitted schedule, for each MPI library, and its tests."""
+"""Applications that link an emitted schedule, or that know nothing of Quadrille, for each MPI library, and their tests."""
 
 def mpi_example(name, sentence, deps):
     """NAME and NAME_mpich: a program of six ranks; NAME_openmpi_test and NAME_mpich_test.
@@ -23,4 +23,32 @@ def mpi_example(name, sentence, deps):
             srcs = ["//examples:example_test.sh"],
             args = [mpi, "$(location %s)" % program, "'%s'" % sentence],
             data = [program, "//tests/mpi:mpirun.sh"],
+        )
+
+def plain_example(name, sentence, rule, deps = []):
+    """NAME and NAME_mpich: a program of MPI calls alone; NAME_openmpi_test and NAME_mpich_test.
+
+    Args:
+      name: of the program; NAME.c is its source.
+      sentence: what it says on six ranks.
+      rule: VARIABLE=SCHEDULE, what serves it under the preload library.
+      deps: beside MPI.
+    """
+    for mpi in ["openmpi", "mpich"]:
+        program = name if mpi == "openmpi" else name + "_" + mpi
+        preload = "//preload:libquadrille_preload_%s.so" % mpi
+        native.cc_binary(
+            name = program,
+            srcs = [name + ".c"],
+            copts = ["-std=c11"],
+            visibility = ["//visibility:public"],
+            deps = deps + ["@%s//:mpi" % mpi],
+        )
+        native.sh_test(
+            name = "%s_%s_test" % (name, mpi),
+            size = "small",
+            srcs = ["//examples:plain_test.sh"],
+            args = [mpi, "$(location %s)" % program, "'%s'" % sentence, "$(location %s)" % preload, rule],
+            data = [program, preload, "//tests/mpi:mpirun.sh"],
+            tags = ["unsanitized"],  # a sanitizer's library has to come first of all
         )
