@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/launcher.h"
+
 static const char usage[] =
     "usage: mpirun -n RANKS calibrate --bytes N [options]\n"
     "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"
@@ -322,7 +324,7 @@ int main(int argc, char** argv) {
   }
   if (!parse(argc, argv, &a)) return 2;
   MPI_Init(&argc, &argv);
-  const int code = run(&a);
+  const int code = started_by_another("calibrate") ? 2 : run(&a);
   MPI_Finalize();
   return code;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/launcher.h"
 #include "tools/run_call.h"
 
 struct arguments {
@@ -289,7 +290,7 @@ int main(int argc, char** argv) {
   }
   if (!parse(argc, argv, &a)) return 2;
   MPI_Init(&argc, &argv);
-  const int code = run(&a);
+  const int code = started_by_another("run") ? 2 : run(&a);
   MPI_Finalize();
   return code;
 }

@@ -94,6 +94,13 @@ flag "run: 'b.qs' is not known" $good b.qs
 flag 'usage: mpirun -n RANKS run FILE.qs'
 "$run" --help | grep -q '^usage: ' || problem "run --help"
 
+# Under the launcher of the other library.
+[ "$mpi" = mpich ] && other=openmpi || other=mpich
+start_ranks $other 3 30 "$run" $good >"$out" 2>"$err" </dev/null
+code=$?
+[ $code -eq 2 ] && [ "$(grep -c 'launcher started it, and each of its 3 ranks is alone; start it with' "$err")" -eq 1 ] ||
+  problem "$other's launcher"
+
 # QUADRILLE_DEBUG=1 tells what the library does, and nothing tells it otherwise.
 QUADRILLE_DEBUG=1 start_ranks "$mpi" 6 30 "$run" $good --layout trusted $quick --in-place \
   >"$out" 2>"$err" </dev/null
