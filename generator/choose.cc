@@ -84,15 +84,16 @@ Result<bool> read_lengths(const std::string& bytes, const std::string& counts, W
                   workload.collective == Collective::kAlltoall ? "" : ", or of all with --counts")};
 }
 
-std::string microseconds(int64_t nanoseconds) {
-  return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / 1000);
+std::string in(const Unit& unit, int64_t nanoseconds) {
+  return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / unit.nanoseconds);
 }
 
 // With the traffic of the ranks that take longest.
-std::string row(const std::string& name, const Estimate& found, const Workload& workload) {
+std::string row(const std::string& name, const Estimate& found, const Workload& workload,
+                const Unit& unit) {
   if (found.traffic.empty()) {
     const Work& work = found.work;
-    return fmt::format("{}  {:>8} {:>8}  {:>11} {:>11}  {:>11}  {}\n", microseconds(found.time),
+    return fmt::format("{}  {:>8} {:>8}  {:>11} {:>11}  {:>11}  {}\n", in(unit, found.time),
                        work.between, work.inside, work.bytes_between, work.bytes_inside,
                        work.bytes_copied, name);
   }
@@ -104,22 +105,26 @@ std::string row(const std::string& name, const Estimate& found, const Workload& 
                         [&](const Traffic& a, const Traffic& b) { return time(a) < time(b); });
   const Load total = slowest.total();
   return fmt::format("{}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  {:>8}  {}\n",
-                     microseconds(time(slowest)), slowest.rounds_between(), slowest.rounds_inside(),
+                     in(unit, time(slowest)), slowest.rounds_between(), slowest.rounds_inside(),
                      total.between, total.inside, total.blocks_between, total.blocks_inside,
                      total.copied, name);
 }
 
-std::string heading(const Estimate& found) {
+std::string heading(const Estimate& found, const Unit& unit) {
   if (found.traffic.empty())
     return fmt::format(
         "{:>12}  {:>17}  {:>23}  {:>11}\n{:>12}  {:>8} {:>8}  {:>11} {:>11}  {:>11}\n", "time",
-        "messages a rank", "bytes a rank", "bytes", "us", "between", "inside", "between", "inside",
-        "copied");
+        "messages a rank", "bytes a rank", "bytes", unit.name, "between", "inside", "between",
+        "inside", "copied");
   return fmt::format(
       "{:>12}  {:>17}  {:>17}  {:>17}  {:>8}\n{:>12}  {:>8} {:>8}  {:>8} {:>8}  {:>8} {:>8}  "
       "{:>8}\n",
-      "time", "rounds", "messages a rank", "blocks a rank", "blocks", "us", "between", "inside",
-      "between", "inside", "between", "inside", "copied");
+      "time", "rounds", "messages a rank", "blocks a rank", "blocks", unit.name, "between",
+      "inside", "between", "inside", "between", "inside", "copied");
+}
+
+bool has_several_nodes(const Workload& workload) {
+  return workload.groups.size() > 1 || workload.groups[0].nodes() > 1;
 }
 
 }  // namespace
@@ -127,6 +132,12 @@ std::string heading(const Estimate& found) {
 Result<Workload> read_workload(const MachineArguments& arguments, const std::string& counts,
                                Collective collective, std::vector<Topology> groups) {
   Workload workload{collective, std::move(groups)};
+  const bool inside = !arguments.alpha_inside.empty() || !arguments.beta_inside.empty() ||
+                      !arguments.gap_inside.empty();
+  if (inside && arguments.alpha.empty() && arguments.beta.empty() && has_several_nodes(workload))
+    return Error{
+        "--alpha and --beta are missing, for messages between the nodes; calibrate on two nodes or "
+        "more"};
   const Result<bool> lengths = read_lengths(arguments.bytes, counts, workload);
   if (!lengths.ok()) return lengths.error();
   Machine& machine = workload.machine;
@@ -172,6 +183,12 @@ Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std
   return true;
 }
 
+Unit unit_for(int64_t nanoseconds) {
+  if (nanoseconds < 100'000'000) return {"us", 1e3};
+  if (nanoseconds < 100'000'000'000) return {"ms", 1e6};
+  return {"s", 1e9};
+}
+
 std::string workload_text(const Workload& workload) {
   if (workload.collective == Collective::kBarrier) return "without blocks";
   return workload.counts.empty() ? fmt::format("with blocks of {} bytes", workload.bytes)
@@ -183,6 +200,7 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   const Result<Estimate> own =
       estimate(schedule.program, schedule.job, workload, INT64_MAX, parameters);
   if (!own.ok()) return own.error();
+  const Unit unit = unit_for(own->time);
   const Machine& machine = workload.machine;
   std::string of_single_messages;
   if (own->traffic.empty())
@@ -199,7 +217,7 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
       machine.copy.beta_ps,
       machine.port == PortScope::kNode ? "the ranks of a node share its port and its memory"
                                        : "each rank has a port of its own",
-      of_single_messages, heading(*own));
+      of_single_messages, heading(*own, unit));
   std::string name = schedule.program.algorithm.text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {
     const auto given =
@@ -209,10 +227,10 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
     name += ", " + (given == parameters.end() ? parameter_text(schedule.program, schedule.job, i)
                                               : *given);
   }
-  text += row(name + " (this file)", *own, workload);
+  text += row(name + " (this file)", *own, workload, unit);
   for (const Candidate& candidate : best_candidates(workload, "", {}, true))
-    text += row(candidate_text(candidate), candidate, workload);
-  return text + fmt::format("{}  no schedule takes less\n", microseconds(least_time(workload)));
+    text += row(candidate_text(candidate), candidate, workload, unit);
+  return text + fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
 }
 
 }  // namespace quadrille

@@ -32,6 +32,13 @@ std::string workload_text(const Workload& workload);
 // --alpha and --beta only where `all`, as block sizes use them too.
 Result<bool> refuse_model(const MachineArguments& arguments, bool all, const std::string& why);
 
+// What such a time is best told in.
+struct Unit {
+  const char* name;
+  double nanoseconds;
+};
+Unit unit_for(int64_t nanoseconds);
+
 // A table: this schedule, in a call with these `parameters` ("B=4096"), then the best of each algorithm, the best first.
 Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
                             const std::vector<std::string>& parameters);

@@ -294,9 +294,10 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
     arguments.machine.alpha = fmt::format("{}ns", model.alpha_ns);
     arguments.machine.beta = fmt::format("{}ps", model.beta_ps);
   }
-  arguments.chosen =
-      fmt::format("chosen: {}; by the model a call {} takes {:.1f} us\n", candidate_text(best),
-                  workload_text(*workload), static_cast<double>(best.time) / 1000);
+  const Unit unit = unit_for(best.time);
+  arguments.chosen = fmt::format("chosen: {}; by the model a call {} takes {:.1f} {}\n",
+                                 candidate_text(best), workload_text(*workload),
+                                 static_cast<double>(best.time) / unit.nanoseconds, unit.name);
   return arguments;
 }
 

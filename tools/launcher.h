@@ -21,10 +21,11 @@ static inline bool started_by_another(const char* tool) {
   MPI_Comm_size(MPI_COMM_WORLD, &here);
   if (here > 1 || !ranks || !rank || atoi(ranks) < 2) return false;
   if (strcmp(rank, "0") == 0)
-    fprintf(stderr,
-            "%s: it is built for %s, but another MPI library's launcher started it, and each of its %s "
-            "ranks is alone; start it with %s\n",
-            tool, built_for, ranks, launcher);
+    fprintf(
+        stderr,
+        "%s: it is built for %s, but another MPI library's launcher started it, and each of its %s "
+        "ranks is alone; start it with %s\n",
+        tool, built_for, ranks, launcher);
   return true;
 }
 

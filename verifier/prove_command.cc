@@ -143,8 +143,9 @@ class Session {
                   threads(proofs->size()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);
-    fmt::print("{} programs, {} obligations, {:.1f} s with z3{}\n", plans.size(), obligations_,
-               took.count(), worst_ == ExitCode::kVerified ? ": everything proven" : "");
+    fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
+               plans.size() == 1 ? "" : "s", obligations_, took.count(),
+               worst_ == ExitCode::kVerified ? ": everything proven" : "");
     if (exports_wanted()) {
       const int code = hand_on(*proofs);
       worst_ = std::max(worst_, code);

@@ -23,6 +23,10 @@ for collective in alltoall allgather broadcast gather scatter reduce allreduce r
   expect 0 "$generator" show chosen.qs --explain --bytes 1000
   says '  no schedule takes less'
 done
+expect 0 "$generator" show chosen.qs --explain --bytes 1000
+says '          us   between '
+expect 0 "$generator" show chosen.qs --explain --bytes 1GiB --beta 1ns
+says '          ms   between '
 for remote in '' '--remote-nodes 2'; do
   expect 0 auto barrier --nodes 4 $remote --out chosen.qs
   says 'chosen: dissemination; by the model a call without blocks takes '

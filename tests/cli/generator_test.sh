@@ -333,6 +333,8 @@ for bytes in 0 -1 2147483648 4k 1.5; do
   refuses "--bytes: '$bytes' is not a number of bytes from 1 to 2147483647" \
     generate auto --nodes 4 --bytes $bytes --out x.qs
 done
+refuses '--alpha and --beta are missing, for messages between the nodes; calibrate on two nodes or more' \
+  generate auto --nodes 2x4 --bytes 4 --alpha-inside 2us --out x.qs
 refuses "--alpha-inside: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" \
   generate auto --nodes 4 --bytes 4 --alpha-inside 2s --out x.qs
 refuses "--port: 'switch' is none of node, rank" \

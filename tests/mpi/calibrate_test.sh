@@ -41,9 +41,9 @@ measures() {
 
 value() { sed -nE "s/.*--$1 ([0-9]+).*/\1/p" "$out"; }
 
-# The generator chooses by the flags, and says by which.
+# accepted NODES: the generator chooses by the flags, and says by which.
 accepted() {
-  "$generator" generate alltoall --algorithm auto --nodes 2,2 $(cat "$out") --out "$file" \
+  "$generator" generate alltoall --algorithm auto --nodes "$1" $(cat "$out") --out "$file" \
     >"$said" 2>&1 && grep -q '^chosen: ' "$said" &&
     "$generator" show "$file" --explain $(cat "$out") >"$said" 2>&1 || problem 'the generator'
 }
@@ -60,7 +60,7 @@ outer='alpha beta gap' inner='alpha-inside beta-inside gap-inside beta-alone' co
 measures "$outer $inner $copies" '' 4 2
 dearer ''
 dearer -inside
-accepted
+accepted 2,2
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes, the next one $(value gap) ns; inside $(value alpha-inside) ns and $(value beta-inside) ps, the next one $(value gap-inside) ns; a block that is copied $(value copy) ns and $(value beta-copy) ps; "
 case $(cat "$out") in
   *node) explains 'the ranks of a node share its port and its memory' ;;
@@ -68,11 +68,15 @@ case $(cat "$out") in
 esac
 measures "$inner $copies" 'calibrate: all ranks are on one node, so what messages take between nodes could not be measured: no --alpha, no --beta, no --gap' 3 3
 dearer -inside
-accepted
+accepted 4
 explains "; inside $(value alpha-inside) ns and $(value beta-inside) ps, the next one $(value gap-inside) ns;"
+"$generator" generate alltoall --algorithm auto --nodes 2,2 $(cat "$out") --out "$file" >"$said" 2>&1 &&
+  problem 'what was measured on one node was taken for two'
+grep -qF -- '--alpha and --beta are missing, for messages between the nodes' "$said" ||
+  problem 'not said: what is missing for two nodes'
 measures "$outer $copies" 'calibrate: no node has two ranks, so what messages take inside could not be measured: no --alpha-inside, no --beta-inside, no --gap-inside, no --beta-alone' 2 1
 dearer ''
-accepted
+accepted 2,2
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"
 
 # Single messages: of no bytes and of many.

@@ -34,7 +34,7 @@ says() {
 }
 
 # ---- Verdicts
-expect 0 '^1 programs, [0-9]+ obligations, .*: everything proven$' xor
+expect 0 '^1 program, [0-9]+ obligations, .*: everything proven$' xor
 expect 0 '^2 programs, [0-9]+ obligations, .*: everything proven$' factor
 expect 0 'proven for all sizes' --proof "$factor"
 expect 0 'proven for all sizes' xor
