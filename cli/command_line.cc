@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli/files.h"
 
@@ -52,12 +53,23 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}; {} --help tells more", error.what(), command.get_name());
 }
 
+bool is_number(const std::string& text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,
                         const std::string& help) {
   CLI::Option* option =
       std::visit([&](auto* value) { return app.add_option(name, *value, help); }, into);
-  const auto refusal = [](const std::string& value) {
-    return std::string(value.empty() ? "its value is empty; give one, or leave the flag out" : "");
+  const bool wants_number = std::holds_alternative<int64_t*>(into) ||
+                            std::holds_alternative<std::optional<int64_t>*>(into);
+  const auto refusal = [=](const std::string& value) {
+    if (value.empty()) return std::string("its value is empty; give one, or leave the flag out");
+    if (wants_number && !is_number(value))
+      return fmt::format("'{}' is not a whole number, or is too large", value);
+    return std::string();
   };
   return option->check(CLI::Validator(refusal, ""));
 }

@@ -1,5 +1,5 @@
 /* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules. Those that are far behind after
- * a look are left out; when all others have had their turns, ranks agree on the medians. Of many the fastest may have had
+ * a look are left out; when all others have had their turns, ranks agree on what they take. Of many the fastest may have had
  * luck: it and MPI's own take turns again, and then one of the two is taken from then on. A communicator learns for each collective and
  * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
  * learned behind the rules that were read. */
@@ -12,8 +12,8 @@
 #include "preload/preload.h"
 
 enum { LOOK, ALL, TWO, STAGES };
-enum { MOST_TURNS = 15, CANDIDATES = 24, UNDECIDED = -2 };
-static const int turns[STAGES] = {2, 5,
+enum { MOST_TURNS = 16, CANDIDATES = 24, UNDECIDED = -2 };
+static const int turns[STAGES] = {2, 6,
                                   MOST_TURNS}; /* of each candidate, up to the end of a stage */
 
 struct preload_learner {
@@ -133,12 +133,18 @@ static struct preload_learner* learner_of(const struct preload_turn* turn) {
   return learner;
 }
 
+/* Whose turn it is. In a program whose calls differ in turn, as one there and one back, a candidate gets calls of both
+ * kinds: from one round of turns to the next it moves by an odd number of calls. */
+static int candidate_of(const struct preload_learner* learner) {
+  const int round = learner->turn / learner->count;
+  return (learner->turn + (learner->count % 2 ? 0 : round)) % learner->count;
+}
+
 void preload_learn_begin(struct preload_turn* turn) {
   struct preload_learner* learner = learner_of(turn);
   if (!learner) return;
   const int is_decided = learner->best != UNDECIDED;
-  turn->universal =
-      is_decided ? learner->best : learner->candidates[learner->turn % learner->count];
+  turn->universal = is_decided ? learner->best : learner->candidates[candidate_of(learner)];
   turn->reason = is_decided ? "learned" : "learning";
   if (!is_decided) turn->learner = learner;
 }
@@ -181,14 +187,22 @@ static void leave_out(struct preload_learner* learner, const float* all) {
   learner->turn = count * turns[LOOK];
 }
 
+/* The mean of the middle half, of calls of two kinds in between; of a look the least. */
+static float typical(float* times, int count) {
+  const int left_out = count / 4;
+  float sum = 0;
+  qsort(times, (size_t)count, sizeof *times, by_time);
+  if (left_out == 0) return times[0];
+  for (int i = left_out; i < count - left_out; i++) sum += times[i];
+  return sum / (float)(count - 2 * left_out);
+}
+
 /* A call takes as long as its slowest rank. The library's own, unless another is faster by more than 3 %. */
 static void decide(const struct preload_communicator* of, struct preload_learner* learner) {
   float mine[CANDIDATES], all[CANDIDATES];
   int best = 0;
-  for (int i = 0; i < learner->count; i++) {
-    qsort(learner->times[i], (size_t)turns[learner->stage], sizeof(float), by_time);
-    mine[i] = learner->times[i][learner->stage == LOOK ? 0 : turns[learner->stage] / 2];
-  }
+  for (int i = 0; i < learner->count; i++)
+    mine[i] = typical(learner->times[i], turns[learner->stage]);
   preload_most(of, mine, all, learner->count, MPI_FLOAT);
   if (learner->stage == LOOK) return leave_out(learner, all);
   for (int i = 1; i < learner->count; i++)
@@ -206,7 +220,7 @@ static void decide(const struct preload_communicator* of, struct preload_learner
 
 void preload_learn_end(struct preload_turn* turn, double seconds) {
   struct preload_learner* learner = turn->learner;
-  learner->times[learner->turn % learner->count][learner->turn / learner->count] = (float)seconds;
+  learner->times[candidate_of(learner)][learner->turn / learner->count] = (float)seconds;
   if (++learner->turn == learner->count * turns[learner->stage]) decide(turn->of, learner);
   share(turn);
 }

@@ -18,6 +18,9 @@ for line in '  blocks    each arrives once' '  progress  ' '  port      one exch
 done
 expect 0 "$verifier" check a.qs --ports 1
 expect 0 "$verifier" check a.qs --ports 2000000000
+for ports in 99999999999999999999 two 1.5; do
+  refuses "check: --ports: '$ports' is not a whole number, or is too large" "$verifier" check a.qs --ports $ports
+done
 expect 0 env -C / BUILD_WORKING_DIRECTORY="$folder" "$verifier" check a.qs
 
 # What depends on the counts is checked for some.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# choice_test.sh MPI LIBRARY TOOL PROGRAM: rules and variables choose, alike at all ranks, or are refused in one sentence
+# choice_test.sh MPI LIBRARY TOOL PROGRAM PRELOADED: rules and variables choose, alike at all ranks, or are refused in one sentence
 # and the program runs as without them.
 set -u
+preloaded=$(readlink -f "$5")
 . "$(dirname "$0")/runs.sh"
 
 # refused TEXT VARIABLE=VALUE...: said once, and nothing is served.
@@ -100,5 +101,17 @@ cp learned.json before.json
 right 2 QUADRILLE=learn QUADRILLE_RULES=learned.json
 reported alltoall '1 x 2 ranks' '4..15' 'by rule'
 cmp before.json learned.json || problem 'rules that there are stay as they are'
+
+# Calls that differ in turn: no candidate has more of the slow ones than the others.
+preload="$tool $library" program=$preloaded
+for late in 0 1; do
+  rm -f learned.json
+  start 2 QUADRILLE=learn QUADRILLE_RULES=learned.json TOOL_DELAYS=$late -- 0 150 allgather=64
+  [ $code -eq 0 ] && python3 -c "
+import json
+cells = [r for r in json.load(open('learned.json'))['rules'] if r['collective'] == 'allgather']
+assert len(cells) == 1 and cells[0]['native_time'] < 2 * cells[0]['time'] and cells[0]['native_time'] > 5e-4, cells
+" || problem "learned from calls that differ in turn"
+done
 
 exit $failed

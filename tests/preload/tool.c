@@ -1,8 +1,11 @@
 /* A tool that stands between programs and MPI as well. RANKS_A_NODE: ranks are on nodes of so many. TOOL_CORRUPTS: the
  * last byte of an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 comes a second late to its third all-to-all
- * and to its first one of blocks of different lengths. */
+ * and to its first one of blocks of different lengths. TOOL_DELAYS, 0 or 1: rank 1 comes
+ * 3 ms late to every second allgather, from the first or from the second on. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SHOWN __attribute__((visibility("default")))
@@ -40,4 +43,15 @@ SHOWN int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype
   if (getenv("TOOL_CORRUPTS") && recvtype == MPI_INT && recvcount > 0)
     ((char*)recvbuf)[(size_t)ranks * (size_t)recvcount * sizeof(int) - 1] ^= 1;
   return code;
+}
+
+SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  static int calls;
+  const char* delays = getenv("TOOL_DELAYS");
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (delays && calls++ % 2 == atoi(delays) && rank == 1)
+    nanosleep(&(struct timespec){0, 3000000}, NULL);
+  return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
