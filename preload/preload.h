@@ -109,6 +109,8 @@ MPI_Aint preload_place(const struct preload_side* side, int block);
 /* ---- sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
  * of the whole vector; -1 where ranks do not know the same. */
 int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
+/* Whether a datatype that MPI looks at at this rank is null: then it is MPI's to refuse. */
+int preload_lacks_types(const struct preload_turn* turn, const struct preload_arguments* a);
 /* What this rank receives, and how many blocks that are. */
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
                      struct preload_side* side);

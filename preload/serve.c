@@ -37,14 +37,9 @@ static int is_for(quadrille_schedule schedule, MPI_Op operation) {
   return commutes;
 }
 
-/* A datatype that is null is MPI's to refuse. */
-static int has_types(const struct preload_arguments* a) {
-  return a->send.type != MPI_DATATYPE_NULL && a->receive.type != MPI_DATATYPE_NULL;
-}
-
 int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
   struct preload_communicator* of = turn->of;
-  const int may_be_served = !of->reason && has_types(a);
+  const int may_be_served = !of->reason && !preload_lacks_types(turn, a);
   turn->bytes = may_be_served ? preload_bytes(turn, a) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(turn) : NULL;
   if (!rule && !of->is_watched) return 0;

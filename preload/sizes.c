@@ -54,20 +54,47 @@ static int others(const struct preload_turn* turn) {
   return shape->groups == 2 ? shape->remote_ranks : shape->ranks;
 }
 
+static int is_root(const struct preload_turn* turn, const struct preload_arguments* a) {
+  return a->root == (turn->of->shape.groups == 2 ? MPI_ROOT : turn->of->rank);
+}
+
+/* Gets from the root, or gives to it; between groups, those of the other one. */
+static int is_leaf(const struct preload_turn* turn, const struct preload_arguments* a) {
+  return turn->of->shape.groups == 2 ? a->root >= 0 : !is_root(turn, a);
+}
+
+int preload_lacks_types(const struct preload_turn* turn, const struct preload_arguments* a) {
+  const int is_inter = turn->of->shape.groups == 2;
+  int sends = a->send.base != MPI_IN_PLACE, receives = a->receive.base != MPI_IN_PLACE;
+  switch (turn->collective) {
+    case PRELOAD_Gather:
+    case PRELOAD_Gatherv:
+      sends = sends && (!is_inter || is_leaf(turn, a));
+      receives = is_root(turn, a);
+      break;
+    case PRELOAD_Scatter:
+    case PRELOAD_Scatterv:
+      sends = is_root(turn, a);
+      receives = receives && (!is_inter || is_leaf(turn, a));
+      break;
+    default: break;
+  }
+  return (sends && a->send.type == MPI_DATATYPE_NULL) ||
+         (receives && a->receive.type == MPI_DATATYPE_NULL);
+}
+
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
                      struct preload_side* side) {
   const int is_inter = turn->of->shape.groups == 2;
-  const int is_root = a->root == (is_inter ? MPI_ROOT : turn->of->rank);
-  const int is_leaf = is_inter ? a->root >= 0 : !is_root;
   *side = a->receive;
   if (a->receive.base == MPI_IN_PLACE) return 0;
   switch (turn->collective) {
     case PRELOAD_Gather:
-    case PRELOAD_Gatherv: return is_root ? others(turn) : 0;
-    case PRELOAD_Reduce: return is_root;
-    case PRELOAD_Bcast: return is_root || is_leaf;
+    case PRELOAD_Gatherv: return is_root(turn, a) ? others(turn) : 0;
+    case PRELOAD_Reduce: return is_root(turn, a);
+    case PRELOAD_Bcast: return is_root(turn, a) || is_leaf(turn, a);
     case PRELOAD_Scatter:
-    case PRELOAD_Scatterv: return is_leaf || (is_root && !is_inter);
+    case PRELOAD_Scatterv: return is_leaf(turn, a) || (is_root(turn, a) && !is_inter);
     case PRELOAD_Reduce_scatter:
       side->count = preload_count(&a->receive, turn->of->rank);
       side->counts = NULL;

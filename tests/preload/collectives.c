@@ -54,7 +54,7 @@ static void alltoall(int n) {
   check(right && received[at.others * n] == -1, "alltoall");
   if (at.inter) return;
   memcpy(received, sent, sizeof sent);
-  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, received, n, MPI_INT, at.comm);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, received, n, MPI_INT, at.comm);
   right = 1;
   for (int r = 0; r < at.others; r++) right &= came(r, at.rank, r * n, n);
   check(right, "alltoall in place");
@@ -130,7 +130,7 @@ static void allgather(int n) {
   if (at.inter) return;
   clear();
   memcpy(received + at.rank * n, sent, (size_t)n * sizeof(int));
-  MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, received, n, MPI_INT, at.comm);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, received, n, MPI_INT, at.comm);
   for (int r = 0; r < at.others; r++) right &= came(r, 0, r * n, n);
   check(right, "allgather in place");
 }
@@ -210,6 +210,9 @@ static void rooted(int root, int n) {
   const int in_group = !at.inter || at.own == 0, is_root = in_group && at.rank == root;
   const int named = !at.inter ? root : is_root ? MPI_ROOT : in_group ? MPI_PROC_NULL : root;
   const int takes_part = is_root || !at.inter || !in_group;
+  /* Null where MPI does not look at it. */
+  const MPI_Datatype at_root = is_root ? MPI_INT : MPI_DATATYPE_NULL;
+  const MPI_Datatype at_leaf = !at.inter || !in_group ? MPI_INT : MPI_DATATYPE_NULL;
   /* At the root, the other ranks are those of the other group; elsewhere the root is in the other group. */
   int counts[MOST], places[MOST], right = 1;
   for (int i = 0; i < n; i++) received[i] = is_root ? value(0, root, 0, i) : -1;
@@ -222,29 +225,37 @@ static void rooted(int root, int n) {
   }
   for (int i = 0; i < BLOCK; i++) sent[i] = value(at.own, at.rank, 0, i);
   clear();
-  MPI_Gather(sent, n, MPI_INT, received, n, MPI_INT, named, at.comm);
+  MPI_Gather(sent, n, at_leaf, received, n, at_root, named, at.comm);
   for (int r = 0; r < at.others && is_root; r++) right &= came(r, 0, r * n, n);
   check(right && (is_root || received[0] == -1), "gather");
   clear();
-  MPI_Gatherv(sent, count_of(at.own, at.rank, 2), MPI_INT, received, counts, places, MPI_INT, named,
+  MPI_Gatherv(sent, count_of(at.own, at.rank, 2), at_leaf, received, counts, places, at_root, named,
               at.comm);
   for (int r = 0; r < at.others && is_root; r++)
     right &= came(r, 0, places[r], counts[r]) && received[places[r] + counts[r]] == -1;
   check(right, "gatherv");
+  if (!at.inter) {
+    clear();
+    for (int i = 0; i < n && is_root; i++) received[root * n + i] = sent[i];
+    MPI_Gather(is_root ? MPI_IN_PLACE : sent, n, is_root ? MPI_DATATYPE_NULL : MPI_INT, received, n,
+               at_root, root, at.comm);
+    for (int r = 0; r < at.others && is_root; r++) right &= came(r, 0, r * n, n);
+    check(right, "gather in place");
+  }
   clear();
   MPI_Reduce(sent, received, n, MPI_INT, MPI_SUM, named, at.comm);
   for (int i = 0; i < n && is_root; i++) right &= received[i] == sum(at.other, at.others, 0, i);
   check(right, "reduce");
   fill_sent(6);
   clear();
-  MPI_Scatter(sent, 6, MPI_INT, received, 6, MPI_INT, named, at.comm);
+  MPI_Scatter(sent, 6, at_root, received, 6, at_leaf, named, at.comm);
   for (int i = 0; i < 6 && (!at.inter || !in_group); i++)
     right &= received[i] == value(0, root, at.rank, i);
   check(right, "scatter");
   for (int r = 0; r < at.others; r++) counts[r] = count_of(at.other, r, 2);
   clear();
   const int own = count_of(at.own, at.rank, 2);
-  MPI_Scatterv(sent, counts, places, MPI_INT, received, own, MPI_INT, named, at.comm);
+  MPI_Scatterv(sent, counts, places, at_root, received, own, at_leaf, named, at.comm);
   for (int i = 0; i < own && (!at.inter || !in_group); i++)
     right &= received[i] == value(0, root, at.rank, i);
   check(right && (at.inter || received[own] == -1), "scatterv");
