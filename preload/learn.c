@@ -13,8 +13,8 @@
 
 enum { LOOK, ALL, TWO, STAGES };
 enum { MOST_TURNS = 16, CANDIDATES = 24, UNDECIDED = -2 };
-static const int turns[STAGES] = {2, 6,
-                                  MOST_TURNS}; /* of each candidate, up to the end of a stage */
+/* Of each candidate, up to the end of a stage. */
+static const int turns[STAGES] = {2, 6, MOST_TURNS};
 
 struct preload_learner {
   struct preload_learner* next;
