@@ -154,21 +154,6 @@ says 'chosen: tuna, radix = 32; by the model a call with blocks of 1000000 bytes
 # Where messages cost next to nothing, no block goes by another rank.
 expect 0 generate auto --nodes 4x8 --bytes 16 --alpha 1ns --alpha-inside 1ns --gap 0 --out auto.qs
 says 'auto.qs: factor for alltoall'
-expect 0 "$generator" show a.qs --explain --bytes 1000 --alpha 1us --beta 1ns --gap 0 --gap-inside 60ns --copy 40ns --beta-copy 70ps --port rank
-says 'blocks of 1000 bytes; a message takes 1000 ns and a byte 1000 ps between nodes, the next one 0 ns; inside 500 ns and 50 ps, the next one 60 ns; a block that is copied 40 ns and 70 ps; '
-says 'each rank has a port of its own'
-# Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
-says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'
-[ "$(grep -c 'tuna-' .out)" -eq 2 ] || fail 'not the other algorithms'
-
-# Pictures of a call.
-expect 0 allgather blocked-ring --nodes 4 --out ring.qs
-expect 0 "$generator" show ring.qs --format steps
-says 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)'
-[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 3 ] || fail 'not 3 steps'
-expect 0 "$generator" show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
-says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
-[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'
 
 # Relative paths mean the user's own folder, whichever the program runs in.
 mkdir -p user/below elsewhere
@@ -187,22 +172,6 @@ expect 0 "$generator" list
 for word in 'allgather blocked-ring-nodes' 'alltoall direct between groups' '--radix NUMBER' '--block-size min|BYTES|model|auto: min' 'alltoall hierarchical-factor' 'source: ' 'needs: a power of two' '--pacing free|token'; do
   says "$word"
 done
-
-expect 0 "$generator" show a.qs
-says 'algorithm hierarchical-factor for alltoall'
-says '-- nodes 1,2,3 (6 ranks)'
-cp .out program.txt
-expect 0 "$write_schedule" program.txt 1,2,3 again.qs
-cmp a.qs again.qs || fail 'the shown program is another program'
-expect 0 "$generator" show a.qs --format steps
-says '-- phase 2, round 0 --'
-[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 18 ] || fail 'not 18 steps'
-expect 0 "$generator" show a.qs --format steps --steps 3..5
-[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 2 ] || fail 'not 2 steps'
-expect 0 "$generator" show a.qs --format steps --steps 12..
-[ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 6 ] || fail 'not 6 steps'
-expect 0 "$generator" show a.qs --format svg --out a.svg
-[ ! -s .out ] && grep -q '</svg>' a.svg || fail 'no picture'
 
 expect 0 "$generator" emit a.qs --out made/here
 [ "$(head -1 made/here/a.c)" = '/* DO NOT EDIT. Made by:' ] || fail 'no warning'
@@ -277,7 +246,6 @@ refuses 'collective is required' "$generator" generate
 refuses 'generator: name a command: generate, list, show, emit, proofs' "$generator"
 refuses "generator: 'dance' is no command; there are generate, list, show, emit, proofs" "$generator" dance
 refuses "list: '--all' is not known; list --help names what is" "$generator" list --all
-refuses "show: 'b.qs' is not known" "$generator" show a.qs b.qs
 refuses "generate: '--block_count' is written --block-count" generate scattered --nodes 9 --block_count 3 --out x.qs
 refuses 'generate: --bytes is given 2 times; give it once' generate auto --nodes 4 --bytes 3 --bytes 4 --out x.qs
 refuses 'generate: --radix: its value is empty; give one, or leave the flag out' generate tuna --nodes 9 --radix '' --out x.qs
@@ -328,7 +296,6 @@ for early in -1 x 1.5 99999999999999999999; do
     generate hierarchical-overlapped --nodes 2,3,4 --early "$early" --out x.qs
 done
 refuses 'give the bytes of a block, on the average, with --bytes' generate auto --nodes 4 --out x.qs
-refuses 'give the bytes of a block, on the average, with --bytes' "$generator" show a.qs --explain
 for bytes in 0 -1 2147483648 4k 1.5; do
   refuses "--bytes: '$bytes' is not a number of bytes from 1 to 2147483647" \
     generate auto --nodes 4 --bytes $bytes --out x.qs
@@ -341,7 +308,6 @@ refuses "--port: 'switch' is none of node, rank" \
   generate auto --nodes 4 --bytes 4 --port switch --out x.qs
 refuses '--bytes: nothing is chosen by it; give --algorithm auto or --radix auto' \
   generate tuna --nodes 4 --bytes 4 --out x.qs
-refuses '--beta: it is for --explain' "$generator" show a.qs --beta 4
 refuses "--pacing: give it with an algorithm's name" \
   generate auto --nodes 4 --bytes 4 --pacing token --out x.qs
 refuses '--radix: factor has no such option' \
@@ -368,7 +334,6 @@ refuses 'Not a directory' generate factor --nodes 4 --out a.qs/x.qs
 refuses 'Not a directory' "$generator" emit a.qs --out a.qs/src
 mkdir -p taken/a.c
 refuses 'taken/a.c: is a folder' "$generator" emit a.qs --out taken
-refuses 'No such file or directory' "$generator" show a.qs --out nowhere/a.txt
 refuses 'No such file or directory' "$generator" proofs --out nowhere
 if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
   mkdir locked && cp a.qs locked/a.qs && chmod a-w locked
@@ -381,22 +346,5 @@ for command in show emit; do
   refuses 'nothing.qs: No such file or directory' "$generator" $command nothing.qs "${arguments[@]}"
   refuses 'hosts: not a schedule file' "$generator" $command hosts "${arguments[@]}"
 done
-refuses "show: --format: 'pdf' is none of text, steps, svg" "$generator" show a.qs --format pdf
-for given in '--root 99' '--counts 1,2' '--parameter B=3' '--steps 0..2'; do
-  # shellcheck disable=SC2086
-  refuses "show: ${given%% *}: the text says nothing of it; it is for --format steps or svg" "$generator" show a.qs $given
-done
-refuses 'show: --format: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --format svg
-refuses 'show: --steps: --explain prints a table of times' "$generator" show a.qs --explain --bytes 4 --steps 0..2
-refuses "--steps: '3' is not LOW..HIGH" "$generator" show a.qs --format steps --steps 3
-refuses "--steps: 'a..b' is not LOW..HIGH" "$generator" show a.qs --format steps --steps a..b
-refuses 'ring.qs: 3 counts are given for group 0, whose ranks are 4; give one a rank with --counts, as in 4x1024' \
-  "$generator" show ring.qs --format steps --counts 1,2,3
-refuses 'a count of -3; counts are 0 or more' "$generator" show ring.qs --format svg --counts 1,2,-3,4
-refuses "--parameter: 'b=4' is not NAME=VALUE of a parameter of its call" \
-  "$generator" show ring.qs --format steps --parameter b=4
-refuses 'no steps there' "$generator" show a.qs --format steps --steps 100..
-expect 0 generate factor --nodes 2000 --out big.qs
-refuses '2000 ranks are too many to draw; at most 1024 are' "$generator" show big.qs --format svg
 
 finish

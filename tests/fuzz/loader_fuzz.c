@@ -18,6 +18,7 @@
 enum { MOST_RANKS = 4096, MOST_EVENTS = 20000, WALK_MICROSECONDS = 20000 };
 
 static sigjmp_buf too_long;
+static sigset_t timer_signal; /* blocked outside of walks, and in libFuzzer's own thread */
 
 static void stop_walk(int signal) {
   (void)signal;
@@ -34,6 +35,7 @@ static void walk(const struct quadrille_program* program, const struct quadrille
   static struct quadrille_walker walker;
   static struct quadrille_event event;
   if (sigsetjmp(too_long, 1)) return;
+  sigprocmask(SIG_UNBLOCK, &timer_signal, NULL);
   set_timer(WALK_MICROSECONDS);
   quadrille_walk_start(&walker, program, tables, place);
   for (int events = 0; events < MOST_EVENTS; events++) {
@@ -44,6 +46,7 @@ static void walk(const struct quadrille_program* program, const struct quadrille
     break;
   }
   set_timer(0);
+  sigprocmask(SIG_BLOCK, &timer_signal, NULL);
 }
 
 static void walk_rank(const struct quadrille_program* program, int64_t* counts, int64_t group,
@@ -78,6 +81,9 @@ int LLVMFuzzerInitialize(int* count, char*** words) {
   (void)count;
   (void)words;
   signal(SIGVTALRM, stop_walk);
+  sigemptyset(&timer_signal);
+  sigaddset(&timer_signal, SIGVTALRM);
+  sigprocmask(SIG_BLOCK, &timer_signal, NULL);
   return 0;
 }
 
