@@ -28,11 +28,12 @@ static void choose(struct preload_turn* turn, const struct preload_rule* rule) {
   }
 }
 
-/* Whether the schedule is for this operator, which is one at all ranks. */
+/* Whether the schedule is for this operator, which is one at all ranks; of none, the call says so. */
 static int is_for(quadrille_schedule schedule, MPI_Op operation) {
   quadrille_schedule_info info = {.size = sizeof info};
   int commutes = 1;
   if (quadrille_info(schedule, &info) != MPI_SUCCESS || !info.commutative) return 1;
+  if (operation == MPI_OP_NULL) return 1;
   MPI_Op_commutative(operation, &commutes);
   return commutes;
 }

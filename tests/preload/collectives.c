@@ -261,15 +261,26 @@ static void rooted(int root, int n) {
   check(right && (at.inter || received[own] == -1), "scatterv");
 }
 
+static void is_told(int code, int wanted, const char* what) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  check(error_class == wanted, what);
+}
+
 /* What is wrong is told as MPI tells it. */
 static void mistakes(void) {
   MPI_Comm comm;
-  int error_class = MPI_SUCCESS;
+  int ones[MOST], places[MOST];
+  MPI_Datatype none[MOST];
+  for (int i = 0; i < MOST; i++) ones[i] = 1, places[i] = 0, none[i] = MPI_DATATYPE_NULL;
   MPI_Comm_dup(at.comm, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  const int code = MPI_Alltoall(sent, -1, MPI_INT, received, -1, MPI_INT, comm);
-  MPI_Error_class(code, &error_class);
-  check(error_class == MPI_ERR_COUNT, "a negative count is MPI_ERR_COUNT");
+  is_told(MPI_Alltoall(sent, -1, MPI_INT, received, -1, MPI_INT, comm), MPI_ERR_COUNT,
+          "a negative count is MPI_ERR_COUNT");
+  is_told(MPI_Alltoallw(sent, ones, places, none, received, ones, places, none, comm), MPI_ERR_TYPE,
+          "no datatype is MPI_ERR_TYPE");
+  is_told(MPI_Allreduce(sent, received, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP,
+          "no operator is MPI_ERR_OP");
   MPI_Comm_free(&comm);
 }
 
