@@ -5,24 +5,17 @@
 
 #include <pthread.h>
 
+#include "runtime/plan/plan.h"
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 
 #define QUADRILLE_TEXT 256 /* MPI_MAX_ERROR_STRING of the MPI library with the least */
-
-/* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
-#define QUADRILLE_DEFAULT_WINDOW 16
-#define QUADRILLE_MAX_WINDOW (1 << 16)
 
 /* More classes than are ever used, and texts of one class that are told apart. */
 enum { QUADRILLE_ERROR_CLASSES = 16, QUADRILLE_CODES_A_CLASS = 4 };
 
 /* Persistent calls have further ones of their own. */
 enum { QUADRILLE_DATA_TAG, QUADRILLE_COUNTS_TAG, QUADRILLE_LENGTH_TAG, QUADRILLE_TAGS };
-
-/* Messages that are sent at the same time share the wire, and all of them arrive late: no more
- * bytes than keep it busy, 10 us at 100 Gbit/s. */
-enum { QUADRILLE_SENT_AT_ONCE = 1 << 17 };
 
 /* A loaded schedule, or the reason why there is none; shared by its handle and its bindings. */
 struct quadrille_loaded {
@@ -57,9 +50,7 @@ struct quadrille_channel {
 
 /* A buffer where all ranks know how long its blocks are. */
 struct quadrille_known {
-  int32_t blocks;
-  int64_t *lengths,
-      *offsets;         /* by block of the schedule: in units of the call; in bytes from the base */
+  struct quadrille_extents extents;
   int64_t total;        /* bytes of all blocks */
   int64_t each, stride; /* where all are the same, and lie evenly: bytes; else -1 */
   char* copy;           /* of what does not lie as it travels */
@@ -126,13 +117,6 @@ struct quadrille_global {
   int stall_is_read;
 };
 extern struct quadrille_global quadrille_global;
-
-/* The least power of two that is no less than that. */
-static inline uint32_t quadrille_power_of_two(int least) {
-  uint32_t power = 1;
-  while (power < (uint32_t)least) power *= 2;
-  return power;
-}
 
 /* errors.c: formats a text, calls the communicator's error handler where there is one, and returns
  * a code of that class. */

@@ -17,7 +17,7 @@ def quadrille_library(name, mpi, copts = []):
         # The shared library of that name is the one below.
         linkstatic = True,
         alwayslink = True,
-        deps = [":block_size", ":program", mpi],
+        deps = [":block_size", ":plan", ":program", mpi],
     )
     native.alias(
         name = name,

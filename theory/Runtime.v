@@ -1,5 +1,5 @@
 (* What the runtime does: each rank goes through a plan, one operation after the other, and waits where that
-   has to wait. Every run of plans that keep the rules of runtime/exec/order.c is an execution, and ends. *)
+   has to wait. Every run of plans that keep the rules of runtime/plan/order.c is an execution, and ends. *)
 From Coq Require Import List ZArith Lia.
 From Quadrille Require Import Model Progress.
 Import ListNotations. Open Scope Z_scope.

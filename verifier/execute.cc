@@ -1,8 +1,8 @@
 // The general checker: every rank is a context that runs until its step cannot go on; messages meet
 // by rendezvous, with no buffering.
 //
-// A step is posted as a whole: first everything that it sends, copies or combines is read, then its
-// messages join the queues of their directed pairs of ranks, where the t-th send meets the t-th
+// A step is posted as a whole: everything that it sends is read first. Then its copies and reductions run in the order
+// of the text, each on what those above it left. Then its messages join the queues of their directed pairs of ranks, where the t-th send meets the t-th
 // receive. The step ends when all its messages have met; what it combines with what is there lands
 // then, in the order of the statements. The steps of a body run strictly one after
 // another here, which is the hardest case for progress: a window, or `after`, only posts more
@@ -172,18 +172,15 @@ class Executor {
     run_locals(*current_, {local});
   }
 
-  // Copies and reductions that stand together: all are read before any is written.
+  // Copies and reductions that stand together run in the order of the text.
   void run_locals(const Context& context, const std::vector<Local>& locals) {
     const Use use = this->use(context, in_step_);
-    std::vector<Part> results;
     for (const Local& local : locals) {
-      results.push_back(memory_.read(use, local.from));
+      if (findings_.any()) return;
+      Part result = memory_.read(use, local.from);
       if (local.combine_on && !findings_.any())
-        results.back() =
-            memory_.combine(use, results.back(), memory_.read(use, local.to), *local.combine_on);
-    }
-    for (size_t i = 0; i < locals.size() && !findings_.any(); ++i) {
-      memory_.write(use, locals[i].to, results[i], true);
+        result = memory_.combine(use, result, memory_.read(use, local.to), *local.combine_on);
+      memory_.write(use, local.to, result, true);
       book(context.key.value_or(0), context.process, context.process, in_step_);
     }
   }

@@ -21,7 +21,7 @@ static int by_start(const void* left, const void* right) {
 /* Whether two blocks that come in share an element; says so in `text`. */
 static int find_overlap(const struct quadrille_binding* binding, const struct quadrille_side* side,
                         char text[QUADRILLE_TEXT]) {
-  const int ranks = binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  const int ranks = binding->known[QUADRILLE_PIECE_RECEIVE].extents.blocks;
   if (side->uniform || side->type_size == 0) return 0;
   if (!side->displacements && !side->large_displacements) return 0;
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);

@@ -81,12 +81,23 @@ static void combine(struct quadrille_call* c, int side, char* from, char* to, in
   quadrille_call_check(c, code);
 }
 
-void quadrille_put_apart(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
+/* Of a part of a received message, by its number in it. */
+static int64_t part_bytes(const struct quadrille_call* c, struct quadrille_posting p, int number) {
+  const struct quadrille_message* m = p.message;
+  if (c->builder.is_counted) {
+    const struct quadrille_part* part = quadrille_parts_of(&c->plan, m) + number;
+    return part->high - part->low;
+  }
+  return m->count == 1 ? p.transfer->bytes : c->lengths_of_parts[m->first + number];
+}
+
+void quadrille_put_apart(struct quadrille_call* c, struct quadrille_posting p, char* from) {
+  const struct quadrille_message* m = p.message;
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
   const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
   struct quadrille_block* const blocks = c->blocks;
-  for (int i = m->count; i > 0; i--, part++) {
-    const struct quadrille_block block = {from, part->high - part->low};
+  for (int i = 0; i < m->count; i++, part++) {
+    const struct quadrille_block block = {from, part_bytes(c, p, i)};
     if (part->form != QUADRILLE_RANGE && part->place >= first_temporary)
       blocks[part->place] = block;
     else if (part->form != QUADRILLE_RANGE)

@@ -23,8 +23,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "runtime/exec/builder.h"
 #include "runtime/internal.h"
+#include "runtime/plan/builder.h"
 
 /* The same at all ranks. */
 enum { QUADRILLE_EAGER_BYTES = 1 << 14 };
@@ -39,6 +39,27 @@ enum quadrille_lengths {
 struct quadrille_room {
   char* address;
   int64_t size;
+};
+
+/* How the data of a received message came. */
+enum quadrille_arrival {
+  QUADRILLE_DATA_BEHIND, /* behind its lengths */
+  QUADRILLE_DATA_APART,  /* in its buffer, without lengths */
+  QUADRILLE_DATA_STRAIGHT
+};
+
+/* What changes of a message while its call runs. */
+struct quadrille_transfer {
+  MPI_Request request, data; /* data: of what follows the lengths */
+  int64_t bytes;             /* of all parts, where the plan does not know them */
+  uint8_t is_there;          /* something has arrived, and how: */
+  uint8_t arrival;
+};
+
+/* A message of the plan, and its transfer. */
+struct quadrille_posting {
+  const struct quadrille_message* message;
+  struct quadrille_transfer* transfer;
 };
 
 /* A block that is not as long as its receiver says. */
@@ -67,27 +88,28 @@ struct quadrille_call {
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */
   int lacks_memory; /* where all ranks know all counts: nothing is kept of what comes */
-  /* From this message on no data is kept, and so none is received before it is waited for. */
-  const struct quadrille_message* not_kept;
-  int64_t each; /* the length of all blocks, which the messages of the plan have; or -1 */
+  int32_t
+      kept; /* so many receives keep their data; the data of others is received when it is waited for */
+  int64_t each; /* the length of all blocks, which the transfers have; or -1 */
 
   enum quadrille_lengths lengths;
   int tag, length_tag;
   MPI_Comm comm;
   int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-  MPI_Status status, *asked;        /* asked: &status, where empty messages mean something */
-  MPI_Request *incoming, *outgoing; /* by message: of data that follows its lengths */
-  int32_t block_room, temporary_room, incoming_room, outgoing_room; /* how long arrays are */
+  MPI_Status status, *asked; /* asked: &status, where empty messages mean something */
+  struct quadrille_transfer *receiving, *sending; /* by message of the plan */
+  int64_t* lengths_of_parts; /* where the plan does not know them, by part of the plan's array */
+  int32_t block_room, temporary_room, receiving_room, sending_room,
+      part_room; /* how long arrays are */
 
   const struct quadrille_operation* next;
-  struct quadrille_message *next_receive, *next_send; /* to be posted */
-  struct quadrille_message *receive_over, *send_over; /* the next to be waited for */
+  /* The numbers of the messages that are to be posted next, and waited for next. */
+  int32_t next_receive, next_send, receive_over, send_over;
   /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
    * receives, and how many have arrived; and how many sends were posted. */
   int sends_on;
   const struct quadrille_operation* ahead;
-  struct quadrille_message* ahead_receive;
-  int32_t ahead_received, sent_ahead;
+  int32_t ahead_receive, ahead_received, sent_ahead;
   int32_t headed;        /* receives whose lengths were read */
   char nowhere[1 << 12]; /* where bytes go that are not kept */
   int error;             /* the first MPI error, or MPI_SUCCESS */
@@ -128,14 +150,14 @@ int quadrille_call_report(const struct quadrille_call* call, MPI_Comm comm);
 void quadrille_call_go(struct quadrille_call* call, int waits);
 
 /* messages.c: posts any message. */
-void quadrille_message_receive(struct quadrille_call* call, struct quadrille_message* message);
-void quadrille_message_send(struct quadrille_call* call, struct quadrille_message* message);
+void quadrille_message_receive(struct quadrille_call* call, int32_t number);
+void quadrille_message_send(struct quadrille_call* call, int32_t number);
 /* Waits, where lengths travel. Who receives what this rank sends may itself wait for something to go: so
  * the beginnings of messages that come are read meanwhile, in their order, and their data is awaited.
  * Returns an MPI error code. */
 int quadrille_wait_and_read(struct quadrille_call* call, MPI_Request* request);
 /* Puts a message away that has arrived. */
-void quadrille_message_land(struct quadrille_call* call, struct quadrille_message* message);
+void quadrille_message_land(struct quadrille_call* call, int32_t number);
 /* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
 int64_t quadrille_lengths_room(const struct quadrille_message* message);
 
@@ -152,8 +174,7 @@ int quadrille_make_room(struct quadrille_call* call, int buffer, int64_t size, c
 char* quadrille_put_together(struct quadrille_call* call, const struct quadrille_message* message,
                              char* to);
 /* Puts the parts of a message to where they belong. A temporary block stays where it is. */
-void quadrille_put_apart(struct quadrille_call* call, const struct quadrille_message* message,
-                         char* from);
+void quadrille_put_apart(struct quadrille_call* call, struct quadrille_posting posting, char* from);
 /* What did not come is not sent on. */
 void quadrille_forget_parts(struct quadrille_call* call, const struct quadrille_message* message);
 /* This rank's block to itself. */
@@ -188,11 +209,26 @@ static inline void quadrille_call_lose(struct quadrille_call* call, int code) {
   call->send_is_straight = 0;
 }
 
-/* There is no memory for that message, and so none for those after it, whose order is the senders'. */
-static inline void quadrille_keep_nothing(struct quadrille_call* call,
-                                          const struct quadrille_message* message) {
-  if (message < call->not_kept) call->not_kept = message;
+/* There is no memory for that receive, and so none for those after it, whose order is the senders'. */
+static inline void quadrille_keep_nothing(struct quadrille_call* call, int32_t number) {
+  if (number < call->kept) call->kept = number;
   call->receive_is_straight = 0;
+}
+
+static inline struct quadrille_posting quadrille_receive_of(const struct quadrille_call* call,
+                                                            int32_t number) {
+  return (struct quadrille_posting){&call->plan.receives.all[number], &call->receiving[number]};
+}
+
+static inline struct quadrille_posting quadrille_send_of(const struct quadrille_call* call,
+                                                         int32_t number) {
+  return (struct quadrille_posting){&call->plan.sends.all[number], &call->sending[number]};
+}
+
+/* Of all parts; where all ranks know all counts, the plan says it. */
+static inline int64_t quadrille_bytes_of(const struct quadrille_call* call,
+                                         struct quadrille_posting posting) {
+  return call->builder.is_counted ? posting.message->bytes : posting.transfer->bytes;
 }
 
 static inline struct quadrille_block quadrille_block_at(const struct quadrille_call* call,

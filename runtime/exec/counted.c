@@ -39,7 +39,7 @@ static int find_base(const struct quadrille_counted* g, int buffer, int place) {
 /* An offset may lie before or behind any object there is. */
 static char* block_in(const struct quadrille_counted* g, int buffer, int place, int64_t block) {
   return (char*)((uintptr_t)g->binding->call->blocks[place].address +
-                 (uintptr_t)known_of(g, buffer)->offsets[block]);
+                 (uintptr_t)known_of(g, buffer)->extents.offsets[block]);
 }
 
 /* Between a block of the user's and its copy. */
@@ -58,7 +58,7 @@ static int place_own(const struct quadrille_counted* g) {
   const struct quadrille_side* side = side_of(g, QUADRILLE_PIECE_SEND);
   struct quadrille_block own = quadrille_contribution(g);
   char* target = block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, b->place.rank);
-  const int64_t room = known_of(g, QUADRILLE_PIECE_RECEIVE)->lengths[b->place.rank];
+  const int64_t room = known_of(g, QUADRILLE_PIECE_RECEIVE)->extents.lengths[b->place.rank];
   const int lies =
       g->is_direct[g->arguments->in_place ? QUADRILLE_PIECE_RECEIVE : QUADRILLE_PIECE_SEND];
   if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
@@ -72,7 +72,7 @@ static int place_own(const struct quadrille_counted* g) {
 static int load(const struct quadrille_counted* g, int buffer, int place) {
   const struct quadrille_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
-  for (int32_t i = 0; i < known_of(g, buffer)->blocks && code == MPI_SUCCESS; i++)
+  for (int32_t i = 0; i < known_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
     code = convert(g, side, quadrille_users_block(g, buffer, i), block_in(g, buffer, place, i), 0);
   return code;
 }
@@ -94,9 +94,11 @@ static int unpack_all(const struct quadrille_counted* g) {
   const struct quadrille_program* program = &b->loaded->program;
   int code = MPI_SUCCESS;
   /* It has what it would receive. */
-  if (program->collective == QUADRILLE_BROADCAST && known_of(g, QUADRILLE_PIECE_SEND)->blocks > 0)
+  if (program->collective == QUADRILLE_BROADCAST &&
+      known_of(g, QUADRILLE_PIECE_SEND)->extents.blocks > 0)
     return code;
-  for (int32_t i = 0; i < known_of(g, QUADRILLE_PIECE_RECEIVE)->blocks && code == MPI_SUCCESS; i++)
+  for (int32_t i = 0;
+       i < known_of(g, QUADRILLE_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
     if (!b->call->builder.gathers || !g->arguments->in_place || i != b->place.rank)
       code =
           convert(g, &g->arguments->receive, quadrille_users_block(g, QUADRILLE_PIECE_RECEIVE, i),
@@ -137,7 +139,7 @@ static const char* prepare_tables(struct quadrille_binding* b) {
     /* The plan was made for so many temporary blocks, and for the blocks of that root. */
     const struct quadrille_plan* plan = &b->call->plan;
     if (plan->temporaries != b->tables.temporary_blocks ||
-        plan->receive_blocks != b->known[QUADRILLE_PIECE_RECEIVE].blocks)
+        plan->receive_blocks != b->known[QUADRILLE_PIECE_RECEIVE].extents.blocks)
       error = quadrille_call_reopen(b->call);
   }
   b->are_tables_good = !error;
@@ -149,7 +151,7 @@ static void take_blocks(struct quadrille_binding* b) {
   int32_t blocks[2];
   quadrille_block_counts(&b->loaded->program, &b->place, blocks);
   for (int i = 0; i < 2; i++) {
-    b->known[i].blocks = blocks[i];
+    b->known[i].extents.blocks = blocks[i];
     b->known[i].each = -1;
     b->known[i].total = 0;
   }
@@ -165,9 +167,9 @@ const char* quadrille_counted_open(struct quadrille_binding* b) {
   b->telling = malloc((remote / ranks + 2) * sizeof *b->telling);
   int opened = b->counts && b->remote_counts && b->told && b->telling;
   for (int i = 0; i < 2; i++) {
-    b->known[i].lengths = calloc(most + 1, sizeof *b->known[i].lengths);
-    b->known[i].offsets = calloc(most + 1, sizeof *b->known[i].offsets);
-    opened &= b->known[i].lengths && b->known[i].offsets;
+    b->known[i].extents.lengths = calloc(most + 1, sizeof *b->known[i].extents.lengths);
+    b->known[i].extents.offsets = calloc(most + 1, sizeof *b->known[i].extents.offsets);
+    opened &= b->known[i].extents.lengths && b->known[i].extents.offsets;
   }
   if (!opened) return quadrille_no_memory;
   b->place.counts = b->counts;
@@ -181,8 +183,8 @@ void quadrille_counted_close(struct quadrille_binding* b) {
   free(b->told);
   free(b->telling);
   for (int i = 0; i < 2; i++) {
-    free(b->known[i].lengths);
-    free(b->known[i].offsets);
+    free(b->known[i].extents.lengths);
+    free(b->known[i].extents.offsets);
     free(b->known[i].copy);
   }
 }
@@ -194,10 +196,15 @@ const char* quadrille_counted_restart(struct quadrille_binding* b) {
   memset(b->remote_counts, 0, remote * sizeof *b->remote_counts);
   take_blocks(b);
   for (int i = 0; i < 2; i++) {
-    memset(b->known[i].lengths, 0, most * sizeof *b->known[i].lengths);
-    memset(b->known[i].offsets, 0, most * sizeof *b->known[i].offsets);
+    memset(b->known[i].extents.lengths, 0, most * sizeof *b->known[i].extents.lengths);
+    memset(b->known[i].extents.offsets, 0, most * sizeof *b->known[i].extents.offsets);
   }
   return prepare_tables(b);
+}
+
+/* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
+static int has_no_result(const struct quadrille_binding* b) {
+  return b->loaded->program.collective == QUADRILLE_EXSCAN && b->place.rank == 0;
 }
 
 /* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
@@ -209,7 +216,8 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   const MPI_Datatype type = a->receive.type;
   const int64_t unit = g->reduces ? a->receive.extent : 1;
   const int broadcasts = program->collective == QUADRILLE_BROADCAST && program->groups == 1;
-  const int in_place = c->builder.gathers || broadcasts || (a->in_place && program->in_place);
+  const int in_place = c->builder.gathers || broadcasts ||
+                       (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QUADRILLE_PIECE_RECEIVE] = lies(type);
   g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && lies(a->send.type);
   *error_class = MPI_ERR_TYPE;

@@ -35,8 +35,8 @@ struct quadrille_block quadrille_users_block(const struct quadrille_counted* g, 
   if (gathers(g) && !is_send) return quadrille_block_of(side, b->user[block]);
   if (!scatters(g) || !is_send) return (struct quadrille_block){side->base, side->count};
   /* A copy has the same gaps, so its offsets are the user's. */
-  return (struct quadrille_block){side->base + b->known[buffer].offsets[block],
-                                  b->known[buffer].lengths[block]};
+  return (struct quadrille_block){side->base + b->known[buffer].extents.offsets[block],
+                                  b->known[buffer].extents.lengths[block]};
 }
 
 /* What changed since the last call. */
@@ -46,10 +46,10 @@ struct changes {
 
 static void set_block(struct quadrille_known* known, int32_t block, int64_t length, int64_t offset,
                       struct changes* changes) {
-  changes->lengths |= known->lengths[block] ^ length;
-  changes->places |= known->offsets[block] ^ offset;
-  known->lengths[block] = length;
-  known->offsets[block] = offset;
+  changes->lengths |= known->extents.lengths[block] ^ length;
+  changes->places |= known->extents.offsets[block] ^ offset;
+  known->extents.lengths[block] = length;
+  known->extents.offsets[block] = offset;
 }
 
 static void set_count(int64_t* counts, int64_t rank, int64_t count, struct changes* changes) {
@@ -70,7 +70,7 @@ static int read_gathered(const struct quadrille_counted* g, struct changes* chan
   if (each >= 0 && known->each == each && known->stride == side->stride) return 1;
   known->each = -1;
   if (side->uniform && side->is_too_much) return 0;
-  for (int32_t i = 0; i < known->blocks; i++) {
+  for (int32_t i = 0; i < known->extents.blocks; i++) {
     const struct quadrille_block block = quadrille_block_of(side, b->user[i]);
     int64_t bytes, place;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QUADRILLE_MAX_COUNT)
@@ -108,8 +108,8 @@ static int read_scattered(const struct quadrille_counted* g, const int64_t* coun
   const int64_t unit = b->call->builder.unit;
   int64_t* const starts = b->told; /* by rank of the user; what was told has been read */
   known->total = 0;
-  for (int32_t i = 0; i < known->blocks; i++) starts[b->user[i]] = counts[i];
-  for (int32_t i = 0; i < known->blocks; i++) {
+  for (int32_t i = 0; i < known->extents.blocks; i++) starts[b->user[i]] = counts[i];
+  for (int32_t i = 0; i < known->extents.blocks; i++) {
     const int64_t count = starts[i], start = known->total;
     int64_t bytes;
     if (count > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(count, unit, &bytes) ||
@@ -117,7 +117,7 @@ static int read_scattered(const struct quadrille_counted* g, const int64_t* coun
       return 0;
     starts[i] = start;
   }
-  for (int32_t i = 0; i < known->blocks; i++)
+  for (int32_t i = 0; i < known->extents.blocks; i++)
     set_block(known, i, counts[i], starts[b->user[i]], changes);
   return 1;
 }
@@ -234,7 +234,7 @@ static const char* read_same(const struct quadrille_counted* g, struct changes* 
   int64_t count = side->count;
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
-    if (b->known[i].blocks > 0 && !read_one(g, i, count, changes)) return too_much;
+    if (b->known[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
   if (b->counts[0] == count) return NULL; /* and so are all others */
   for (int i = 0; i < b->place.ranks; i++) set_count(b->counts, i, count, changes);
   for (int i = 0; i < b->place.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);

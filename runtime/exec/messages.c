@@ -40,13 +40,17 @@ static void post_bytes(struct quadrille_call* c, int receives, char* address, in
 }
 
 /* Among the messages that begin with lengths, where these do: the other end awaits one of them. */
-static void post_empty(struct quadrille_call* c, int receives, struct quadrille_message* m) {
+static void post_empty(struct quadrille_call* c, int receives, struct quadrille_posting p) {
   const int tag = c->lengths == QUADRILLE_LENGTHS_KNOWN ? c->tag : c->length_tag;
-  post(c, receives, (struct quadrille_block){NULL, 0}, MPI_BYTE, m->peer, tag, &m->request);
+  post(c, receives, (struct quadrille_block){NULL, 0}, MPI_BYTE, p.message->peer, tag,
+       &p.transfer->request);
 }
 
 /* Several parts where they lie. */
-static void post_parts(struct quadrille_call* c, int receives, struct quadrille_message* m) {
+static void post_parts(struct quadrille_call* c, int receives, int32_t number) {
+  const struct quadrille_posting p =
+      receives ? quadrille_receive_of(c, number) : quadrille_send_of(c, number);
+  const struct quadrille_message* m = p.message;
   MPI_Datatype type = MPI_BYTE;
   int* lengths = calloc((size_t)m->count, sizeof *lengths);
   MPI_Aint* places = calloc((size_t)m->count, sizeof *places);
@@ -71,13 +75,14 @@ static void post_parts(struct quadrille_call* c, int receives, struct quadrille_
   free(types);
   if (code != MPI_SUCCESS) {
     quadrille_call_lose(c, code);
-    return receives ? quadrille_keep_nothing(c, m) : post_empty(c, 0, m);
+    return receives ? quadrille_keep_nothing(c, number) : post_empty(c, 0, p);
   }
-  post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &m->request);
+  post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &p.transfer->request);
 }
 
 /* A block as what the user's type says. A block that was saved has been packed, where its type is not dense. */
-static void post_typed(struct quadrille_call* c, int receives, struct quadrille_message* m) {
+static void post_typed(struct quadrille_call* c, int receives, struct quadrille_posting p) {
+  const struct quadrille_message* m = p.message;
   const int32_t first = receives ? c->plan.send_blocks : 0;
   const struct quadrille_side side =
       quadrille_side_of(receives ? &c->receive : &c->send, m->part.place - first);
@@ -88,17 +93,18 @@ static void post_typed(struct quadrille_call* c, int receives, struct quadrille_
     type = MPI_PACKED;
     block.count *= side.type_size;
   }
-  post_any(c, receives, block, type, m->peer, c->tag, &m->request);
+  post_any(c, receives, block, type, m->peer, c->tag, &p.transfer->request);
 }
 
 /* Instead of a message with bytes that are missing. Where both ends know that there are none, no message
  * travels. */
-static void send_nothing(struct quadrille_call* c, struct quadrille_message* m) {
+static void send_nothing(struct quadrille_call* c, struct quadrille_posting p) {
+  const struct quadrille_message* m = p.message;
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count > 0 && is_known &&
-      (c->plan.is_typed ? c->blocks[m->part.place].count : m->bytes) == 0)
+      (c->plan.is_typed ? c->blocks[m->part.place].count : quadrille_bytes_of(c, p)) == 0)
     return;
-  post_empty(c, 0, m);
+  post_empty(c, 0, p);
 }
 
 /* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
@@ -159,100 +165,108 @@ static char* write_short(const struct quadrille_call* c, const struct quadrille_
   return room + SHORT_WORD;
 }
 
-static void write_long(const struct quadrille_call* c, struct quadrille_message* m, char* room) {
-  struct quadrille_part* parts = m->count == 1 ? &m->part : c->plan.parts + m->first;
+static void write_long(const struct quadrille_call* c, const struct quadrille_message* m,
+                       char* room) {
+  const struct quadrille_part* parts = quadrille_parts_of(&c->plan, m);
   memset(room, 0, LONG_WORD);
   write_word(room, FOLLOWS_APART);
   for (int i = 0; i < m->count; i++) {
-    parts[i].high = c->blocks[parts[i].place].count;
-    memcpy(room += LONG_WORD, &parts[i].high, sizeof parts[i].high);
+    const int64_t length = c->blocks[parts[i].place].count;
+    memcpy(room += LONG_WORD, &length, sizeof length);
   }
 }
 
 /* Sends a message that begins with its lengths. */
-static void send_with_lengths(struct quadrille_call* c, struct quadrille_message* m) {
-  const int64_t bytes = m->bytes = outgoing_bytes(c, m), head = head_size(m->count);
+static void send_with_lengths(struct quadrille_call* c, struct quadrille_posting p) {
+  const struct quadrille_message* m = p.message;
+  const int64_t bytes = p.transfer->bytes = outgoing_bytes(c, m), head = head_size(m->count);
   const int with_data = c->lengths == QUADRILLE_LENGTHS_AHEAD;
   const int is_straight = bytes > QUADRILLE_EAGER_BYTES && goes_straight(c, m);
   const int64_t data =
       !with_data || is_straight || bytes < QUADRILLE_EAGER_BYTES ? QUADRILLE_EAGER_BYTES : bytes;
+  MPI_Request* request = &p.transfer->request;
   char* room;
-  if (!quadrille_make_room(c, m->buffer, head + data, &room)) return send_nothing(c, m);
+  if (!quadrille_make_room(c, m->buffer, head + data, &room)) return send_nothing(c, p);
   if (with_data && bytes <= QUADRILLE_EAGER_BYTES) {
     const char* end = quadrille_put_together(c, m, write_short(c, m, room));
-    return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, &m->request);
+    return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, request);
   }
   write_long(c, m, room);
-  post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, &m->request);
+  post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
   if (!with_data) return;
   char* address = is_straight ? quadrille_block_at(c, &m->part).address : room + head;
   if (!is_straight) quadrille_put_together(c, m, address);
-  post_bytes(c, 0, address, bytes, m->peer, c->tag, &c->outgoing[m - c->plan.sends.all]);
+  post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
-static void receive_with_lengths(struct quadrille_call* c, struct quadrille_message* m) {
-  const struct quadrille_room* room = &c->buffers[m->buffer];
+static void receive_with_lengths(struct quadrille_call* c, struct quadrille_posting p) {
+  const struct quadrille_room* room = &c->buffers[p.message->buffer];
   const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
-  post_bytes(c, 1, room->address, size, m->peer, c->length_tag, &m->request);
-  m->is_there = m->request != MPI_REQUEST_NULL;
+  post_bytes(c, 1, room->address, size, p.message->peer, c->length_tag, &p.transfer->request);
+  p.transfer->is_there = p.transfer->request != MPI_REQUEST_NULL;
 }
 
-/* Reads the lengths into the parts. Returns what they come to; -1 where they are none that this library
+/* Reads the lengths of the parts. Returns what they come to; -1 where they are none that this library
  * wrote. */
-static int64_t read_lengths(struct quadrille_call* c, struct quadrille_message* m,
+static int64_t read_lengths(struct quadrille_call* c, struct quadrille_posting p,
                             const char* room) {
-  struct quadrille_part* part = m->count == 1 ? &m->part : c->plan.parts + m->first;
+  const struct quadrille_message* m = p.message;
+  int64_t* lengths = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
   uint16_t how, word;
   int64_t total = 0;
   memcpy(&how, room, sizeof how);
   if (how > FOLLOWS_APART) return -1;
-  for (int i = 1; i <= m->count; i++, part++) {
+  for (int i = 0; i < m->count; i++) {
     if (how == FOLLOWS_APART) {
-      memcpy(&part->high, room + LONG_WORD * i, sizeof part->high);
+      memcpy(&lengths[i], room + LONG_WORD * (i + 1), sizeof lengths[i]);
     } else {
-      memcpy(&word, room + SHORT_WORD * i, sizeof word);
-      part->high = word;
+      memcpy(&word, room + SHORT_WORD * (i + 1), sizeof word);
+      lengths[i] = word;
     }
-    if (part->high < 0 || __builtin_add_overflow(total, part->high, &total)) return -1;
+    if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total)) return -1;
   }
   return how == FOLLOWS_APART || total <= QUADRILLE_EAGER_BYTES ? total : -1;
 }
 
 /* Posts the receive of data that comes in a message of its own. */
-static void expect_data(struct quadrille_call* c, struct quadrille_message* m) {
+static void expect_data(struct quadrille_call* c, int32_t number) {
+  const struct quadrille_posting p = quadrille_receive_of(c, number);
+  const struct quadrille_message* m = p.message;
   const struct quadrille_block* block = &c->blocks[m->part.place];
+  const int64_t bytes = p.transfer->bytes;
   char* address;
-  m->data = QUADRILLE_DATA_APART;
-  if (m >= c->not_kept) return receive_in_vain(c, m->bytes, m->peer);
-  if (m->is_straight && c->receive_lies && block->count == m->bytes) {
-    m->data = QUADRILLE_DATA_STRAIGHT;
+  p.transfer->arrival = QUADRILLE_DATA_APART;
+  if (number >= c->kept) return receive_in_vain(c, bytes, m->peer);
+  if (m->is_straight && c->receive_lies && block->count == bytes) {
+    p.transfer->arrival = QUADRILLE_DATA_STRAIGHT;
     address = block->address;
-  } else if (!quadrille_make_room(c, m->buffer, m->bytes, &address)) {
-    quadrille_keep_nothing(c, m);
-    return receive_in_vain(c, m->bytes, m->peer);
+  } else if (!quadrille_make_room(c, m->buffer, bytes, &address)) {
+    quadrille_keep_nothing(c, number);
+    return receive_in_vain(c, bytes, m->peer);
   }
-  post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &c->incoming[m - c->plan.receives.all]);
+  post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
 /* Reads the beginning of the next message, which is there, and awaits its data. */
 static void read_head(struct quadrille_call* c) {
-  struct quadrille_message* m = &c->plan.receives.all[c->headed++];
+  const int32_t number = c->headed++;
+  const struct quadrille_posting p = quadrille_receive_of(c, number);
   uint16_t how;
-  m->data = QUADRILLE_DATA_BEHIND;
-  if (m->count == 0 || !m->is_there) return;
-  const char* const room = c->buffers[m->buffer].address;
-  m->bytes = read_lengths(c, m, room);
-  if (m->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
+  p.transfer->arrival = QUADRILLE_DATA_BEHIND;
+  if (p.message->count == 0 || !p.transfer->is_there) return;
+  const char* const room = c->buffers[p.message->buffer].address;
+  p.transfer->bytes = read_lengths(c, p, room);
+  if (p.transfer->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
   memcpy(&how, room, sizeof how);
-  if (how == FOLLOWS_APART && m->bytes > 0 && c->lengths == QUADRILLE_LENGTHS_AHEAD)
-    expect_data(c, m);
+  if (how == FOLLOWS_APART && p.transfer->bytes > 0 && c->lengths == QUADRILLE_LENGTHS_AHEAD)
+    expect_data(c, number);
 }
 
 int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
-    struct quadrille_message* next = &c->plan.receives.all[c->headed];
-    const int is_last = next == c->next_receive;
+    const int is_last = c->headed == c->next_receive;
+    struct quadrille_transfer* next = &c->receiving[c->headed];
     if (c->is_watched) quadrille_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
     if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
@@ -264,64 +278,76 @@ int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
     quadrille_call_check(c, code);
     if (code == MPI_SUCCESS) MPI_Get_count(&c->status, MPI_BYTE, &bytes);
     next->is_there = bytes > 0;
-    if (bytes == 0 && next->count > 0) quadrille_call_lose(c, code);
+    if (bytes == 0 && c->plan.receives.all[c->headed].count > 0) quadrille_call_lose(c, code);
     read_head(c);
   }
 }
 
 /* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
  * where it is not there. */
-static char* read_message(struct quadrille_call* c, struct quadrille_message* m) {
-  const int32_t number = (int32_t)(m - c->plan.receives.all);
+static char* read_message(struct quadrille_call* c, int32_t number) {
+  const struct quadrille_posting p = quadrille_receive_of(c, number);
   while (c->headed <= number) read_head(c);
-  const int code = quadrille_wait_and_read(c, &c->incoming[number]);
+  const int code = quadrille_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
-  if (m->data == QUADRILLE_DATA_STRAIGHT) return c->blocks[m->part.place].address;
-  char* const room = c->buffers[m->buffer].address;
-  return m->data == QUADRILLE_DATA_APART ? room : room + SHORT_WORD * ((int64_t)m->count + 1);
+  if (p.transfer->arrival == QUADRILLE_DATA_STRAIGHT)
+    return c->blocks[p.message->part.place].address;
+  char* const room = c->buffers[p.message->buffer].address;
+  return p.transfer->arrival == QUADRILLE_DATA_APART
+             ? room
+             : room + SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
-void quadrille_message_receive(struct quadrille_call* c, struct quadrille_message* m) {
+void quadrille_message_receive(struct quadrille_call* c, int32_t number) {
+  const struct quadrille_posting p = quadrille_receive_of(c, number);
+  const struct quadrille_message* m = p.message;
   char* address = NULL;
-  m->request = MPI_REQUEST_NULL;
-  if (m->count == 0) return post_empty(c, 1, m);
-  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, m);
-  if (c->plan.is_typed) return post_typed(c, 1, m);
-  if (m->bytes == 0 || m >= c->not_kept) return;
-  if (quadrille_is_described(c, m)) return post_parts(c, 1, m);
+  p.transfer->request = MPI_REQUEST_NULL;
+  if (m->count == 0) return post_empty(c, 1, p);
+  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, p);
+  if (c->plan.is_typed) return post_typed(c, 1, p);
+  const int64_t bytes = quadrille_bytes_of(c, p);
+  if (bytes == 0 || number >= c->kept) return;
+  if (quadrille_is_described(c, m)) return post_parts(c, 1, number);
   if (m->is_straight && c->receive_lies)
     address = quadrille_block_at(c, &m->part).address;
-  else if (!quadrille_make_room(c, m->buffer, m->bytes, &address))
-    return quadrille_keep_nothing(c, m);
-  post_bytes(c, 1, address, m->bytes, m->peer, c->tag, &m->request);
+  else if (!quadrille_make_room(c, m->buffer, bytes, &address))
+    return quadrille_keep_nothing(c, number);
+  post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
-void quadrille_message_send(struct quadrille_call* c, struct quadrille_message* m) {
+void quadrille_message_send(struct quadrille_call* c, int32_t number) {
+  const struct quadrille_posting p = quadrille_send_of(c, number);
+  const struct quadrille_message* m = p.message;
   char* address;
-  m->request = MPI_REQUEST_NULL;
-  if (c->is_lost || m->count == 0) return send_nothing(c, m);
-  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return send_with_lengths(c, m);
-  if (c->plan.is_typed) return post_typed(c, 0, m);
-  if (m->bytes == 0) return;
-  if (quadrille_is_described(c, m)) return post_parts(c, 0, m);
+  p.transfer->request = MPI_REQUEST_NULL;
+  if (c->is_lost || m->count == 0) return send_nothing(c, p);
+  if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return send_with_lengths(c, p);
+  if (c->plan.is_typed) return post_typed(c, 0, p);
+  const int64_t bytes = quadrille_bytes_of(c, p);
+  if (bytes == 0) return;
+  if (quadrille_is_described(c, m)) return post_parts(c, 0, number);
   if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
-  else if (quadrille_make_room(c, m->buffer, m->bytes, &address))
+  else if (quadrille_make_room(c, m->buffer, bytes, &address))
     quadrille_put_together(c, m, address);
   else
-    return send_nothing(c, m);
-  post_bytes(c, 0, address, m->bytes, m->peer, c->tag, &m->request);
+    return send_nothing(c, p);
+  post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
-void quadrille_message_land(struct quadrille_call* c, struct quadrille_message* m) {
+void quadrille_message_land(struct quadrille_call* c, int32_t number) {
+  const struct quadrille_posting p = quadrille_receive_of(c, number);
+  const struct quadrille_message* m = p.message;
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
-  if (is_known && m >= c->not_kept && m->bytes > 0) receive_in_vain(c, m->bytes, m->peer);
-  char* from = is_known ? NULL : read_message(c, m);
+  const int64_t bytes = is_known ? quadrille_bytes_of(c, p) : 0;
+  if (bytes > 0 && number >= c->kept) receive_in_vain(c, bytes, m->peer);
+  char* from = is_known ? NULL : read_message(c, number);
   if (c->is_lost) return quadrille_forget_parts(c, m);
-  if (is_known && m->bytes > 0) {
+  if (bytes > 0) {
     if (quadrille_is_described(c, m) || (m->is_straight && c->receive_lies)) return;
     from = c->buffers[m->buffer].address;
   }
-  quadrille_put_apart(c, m, from);
+  quadrille_put_apart(c, p, from);
 }

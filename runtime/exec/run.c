@@ -15,17 +15,32 @@ static int fit_buffers(struct quadrille_call* c) {
   return 1;
 }
 
+/* Makes an array at least that long; what is new in it is zero. 0 where memory ran out. */
+static int lengthen(void** array, int32_t* room, int64_t length, size_t size) {
+  const size_t before = (size_t)*room;
+  if (!quadrille_lengthen(array, room, length, size)) return 0;
+  memset((char*)*array + before * size, 0, ((size_t)*room - before) * size);
+  return 1;
+}
+
+/* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
+static int fit_transfers(struct quadrille_call* c) {
+  const struct quadrille_plan* plan = &c->plan;
+  return lengthen((void**)&c->receiving, &c->receiving_room, (int64_t)plan->receives.room + 1,
+                  sizeof *c->receiving) &&
+         lengthen((void**)&c->sending, &c->sending_room, (int64_t)plan->sends.room + 1,
+                  sizeof *c->sending) &&
+         (c->builder.is_counted ||
+          lengthen((void**)&c->lengths_of_parts, &c->part_room, (int64_t)plan->part_count + 1,
+                   sizeof *c->lengths_of_parts));
+}
+
 /* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
  * where memory ran out. */
 static int open_lengths(struct quadrille_call* c) {
   const struct quadrille_plan* plan = &c->plan;
-  if (!quadrille_lengthen((void**)&c->incoming, &c->incoming_room,
-                          (int64_t)plan->receives.count + 1, sizeof *c->incoming) ||
-      !quadrille_lengthen((void**)&c->outgoing, &c->outgoing_room, (int64_t)plan->sends.count + 1,
-                          sizeof *c->outgoing))
-    return 0;
-  for (int32_t i = 0; i < plan->receives.count; i++) c->incoming[i] = MPI_REQUEST_NULL;
-  for (int32_t i = 0; i < plan->sends.count; i++) c->outgoing[i] = MPI_REQUEST_NULL;
+  for (int32_t i = 0; i < plan->receives.count; i++) c->receiving[i].data = MPI_REQUEST_NULL;
+  for (int32_t i = 0; i < plan->sends.count; i++) c->sending[i].data = MPI_REQUEST_NULL;
   for (int32_t i = 0; i < plan->receives.count; i++) {
     const struct quadrille_message* m = &plan->receives.all[i];
     char* address;
@@ -37,12 +52,12 @@ static int open_lengths(struct quadrille_call* c) {
 
 const char* quadrille_call_plan(struct quadrille_call* c) {
   int more = 1;
-  quadrille_builder_start(&c->builder, &c->binding->tables);
+  quadrille_builder_start(&c->builder);
   while (more > 0) {
     more = quadrille_builder_next(&c->builder);
     if (more < 0) return c->builder.error;
-    if (c->plan.lacks_memory || !fit_buffers(c) || !quadrille_make_temporaries(c) ||
-        (c->builder.is_counted && !quadrille_call_reserve(c)))
+    if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) ||
+        !quadrille_make_temporaries(c) || (c->builder.is_counted && !quadrille_call_reserve(c)))
       return quadrille_no_memory;
   }
   c->is_planned = c->plan.is_whole;
@@ -69,6 +84,21 @@ static const char* plan_and_fit(struct quadrille_call* c) {
   return open_lengths(c) ? NULL : quadrille_no_memory;
 }
 
+static struct quadrille_plan_input input_of(const struct quadrille_binding* b) {
+  return (struct quadrille_plan_input){.program = &b->loaded->program,
+                                       .tables = &b->tables,
+                                       .place = &b->place,
+                                       .real = b->real,
+                                       .remote_real = b->remote_real,
+                                       .user = b->user,
+                                       .known = {&b->known[QUADRILLE_PIECE_SEND].extents,
+                                                 &b->known[QUADRILLE_PIECE_RECEIVE].extents},
+                                       .own = b->own,
+                                       .window = b->window,
+                                       .has_block_size = b->block_size > 0,
+                                       .keeps_steps = b->stall > 0};
+}
+
 const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_binding* binding,
                                 int in_place, int whole) {
   memset(c, 0, sizeof *c);
@@ -81,9 +111,10 @@ const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_bindi
   c->tag = QUADRILLE_DATA_TAG;
   c->length_tag = QUADRILLE_LENGTH_TAG;
   c->send.type = c->receive.type = MPI_DATATYPE_NULL;
-  if (!quadrille_builder_open(&c->builder, binding, &c->plan, &binding->tables, in_place, whole))
+  const struct quadrille_plan_input input = input_of(binding);
+  if (!quadrille_builder_open(&c->builder, &input, &c->plan, in_place, whole))
     return quadrille_no_memory;
-  return fit_blocks(c) ? plan_and_fit(c) : quadrille_no_memory;
+  return fit_blocks(c) && fit_transfers(c) ? plan_and_fit(c) : quadrille_no_memory;
 }
 
 const char* quadrille_call_reopen(struct quadrille_call* c) {
@@ -91,7 +122,7 @@ const char* quadrille_call_reopen(struct quadrille_call* c) {
   c->is_planned = 0;
   c->each = -1;
   c->send.uniform = 0; /* is not loaded */
-  if (quadrille_builder_fit(&c->builder, &c->binding->tables) && fit_blocks(c))
+  if (quadrille_builder_fit(&c->builder) && fit_blocks(c))
     error = c->builder.is_counted ? NULL : plan_and_fit(c); /* else it is planned in the call */
   if (error) c->plan.receive_blocks = -1;                   /* is none of any root's */
   return error;
@@ -111,8 +142,9 @@ void quadrille_call_destroy(struct quadrille_call* c) {
   free(c->temporaries);
   free(c->buffers);
   free(c->blocks);
-  free(c->incoming);
-  free(c->outgoing);
+  free(c->receiving);
+  free(c->sending);
+  free(c->lengths_of_parts);
   quadrille_builder_close(&c->builder);
   quadrille_plan_destroy(&c->plan);
   free(c);
@@ -127,15 +159,14 @@ static int are_alike(const struct quadrille_side* one, const struct quadrille_si
 
 /* Every block is so long, and every message brings so much. */
 static int set_lengths(struct quadrille_call* c, int64_t each) {
-  struct quadrille_messages* both[] = {&c->plan.receives, &c->plan.sends};
+  const struct quadrille_plan* plan = &c->plan;
   if (c->each == each) return 1;
   c->each = -1;
-  for (int32_t i = 0; i < c->plan.part_count; i++) c->plan.parts[i].high = each;
-  for (int i = 0; i < 2; i++)
-    for (struct quadrille_message* m = both[i]->all; m < both[i]->all + both[i]->count; m++) {
-      m->part.high = each;
-      if (__builtin_mul_overflow(each, m->count, &m->bytes)) return 0;
-    }
+  for (int32_t i = 0; i < plan->part_count; i++) c->lengths_of_parts[i] = each;
+  for (int32_t i = 0; i < plan->receives.count; i++)
+    if (__builtin_mul_overflow(each, plan->receives.all[i].count, &c->receiving[i].bytes)) return 0;
+  for (int32_t i = 0; i < plan->sends.count; i++)
+    if (__builtin_mul_overflow(each, plan->sends.all[i].count, &c->sending[i].bytes)) return 0;
   c->each = each;
   return 1;
 }
@@ -197,8 +228,10 @@ int quadrille_call_reserve(struct quadrille_call* c) {
     const struct quadrille_messages* messages = i == 0 ? &plan->receives : &plan->sends;
     for (int32_t k = 0; k < messages->count; k++) {
       const struct quadrille_message* m = &messages->all[k];
-      if (m->buffer != QUADRILLE_NO_BUFFER && m->bytes > 0 && !quadrille_is_described(c, m))
-        is_enough &= quadrille_make_room(c, m->buffer, m->bytes, &address);
+      const int64_t bytes =
+          quadrille_bytes_of(c, i == 0 ? quadrille_receive_of(c, k) : quadrille_send_of(c, k));
+      if (m->buffer != QUADRILLE_NO_BUFFER && bytes > 0 && !quadrille_is_described(c, m))
+        is_enough &= quadrille_make_room(c, m->buffer, bytes, &address);
     }
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
@@ -217,9 +250,8 @@ int quadrille_call_reserve(struct quadrille_call* c) {
 /* To the beginning of the plan. */
 static void rewind_plan(struct quadrille_call* c) {
   c->next = c->plan.operations;
-  c->next_receive = c->receive_over = c->plan.receives.all;
-  c->not_kept = c->plan.receives.all + (c->lacks_memory ? 0 : c->plan.receives.count);
-  c->next_send = c->send_over = c->plan.sends.all;
+  c->next_receive = c->receive_over = c->next_send = c->send_over = 0;
+  c->kept = c->lacks_memory ? 0 : c->plan.receives.count;
   c->ahead = c->plan.operations;
   c->sent_ahead = 0;
 }
@@ -257,9 +289,10 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
 static void follow_in_parts(struct quadrille_call* c) {
   struct quadrille_builder* b = &c->builder;
   int more = 1;
-  quadrille_builder_start(b, &c->binding->tables);
+  quadrille_builder_start(b);
   while (more > 0) {
     more = quadrille_builder_next(b);
+    if (more >= 0 && !fit_transfers(c)) more = -1, b->error = quadrille_no_memory;
     if (more < 0 && b->error == quadrille_no_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
     if (c->plan.lacks_memory || !fit_buffers(c) || !quadrille_make_temporaries(c)) {

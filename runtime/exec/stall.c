@@ -95,13 +95,6 @@ static int32_t number_in(const void* array, size_t size, int32_t count, const vo
   return offset < size * (size_t)count ? (int32_t)(offset / size) : -1;
 }
 
-/* The number of the message that the request is of, or whose data; -1: of none of these. */
-static int32_t find(const struct quadrille_messages* messages, const MPI_Request* data,
-                    const MPI_Request* request) {
-  const int32_t number = number_in(messages->all, sizeof *messages->all, messages->count, request);
-  return number >= 0 ? number : number_in(data, sizeof *data, messages->count, request);
-}
-
 /* Writes the key of the step of a message; returns 0 where the builder has not kept that. */
 static int is_step_known(const struct quadrille_builder* b, int32_t number, int receives,
                          int64_t* key) {
@@ -116,21 +109,25 @@ static int is_step_known(const struct quadrille_builder* b, int32_t number, int 
 }
 
 /* -1 where its lengths are still to come. */
-static int64_t bytes_of(const struct quadrille_call* c, const struct quadrille_message* m,
-                        int receives) {
+static int64_t bytes_of(const struct quadrille_call* c, int32_t number, int receives) {
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
-  if (!is_known && receives && m - c->plan.receives.all >= c->headed) return -1;
-  return is_known && c->plan.is_typed && m->count > 0 ? quadrille_packed_size(c, m->part.place)
-                                                      : m->bytes;
+  const struct quadrille_posting p =
+      receives ? quadrille_receive_of(c, number) : quadrille_send_of(c, number);
+  if (!is_known && receives && number >= c->headed) return -1;
+  return is_known && c->plan.is_typed && p.message->count > 0
+             ? quadrille_packed_size(c, p.message->part.place)
+             : quadrille_bytes_of(c, p);
 }
 
 static void say_message(const struct quadrille_call* c, const MPI_Request* request, double waited) {
   const struct quadrille_plan* plan = &c->plan;
-  const int32_t received = find(&plan->receives, c->incoming, request);
+  const int32_t received =
+      number_in(c->receiving, sizeof *c->receiving, plan->receives.count, request);
   const int receives = received >= 0;
-  const int32_t number = receives ? received : find(&plan->sends, c->outgoing, request);
+  const int32_t number =
+      receives ? received : number_in(c->sending, sizeof *c->sending, plan->sends.count, request);
   const struct quadrille_message* m = &(receives ? &plan->receives : &plan->sends)->all[number];
-  const int64_t bytes = bytes_of(c, m, receives);
+  const int64_t bytes = bytes_of(c, number, receives);
   char many[32] = "a message", step[32] = "", what[NAME];
   int64_t key = 0;
   if (bytes >= 0) snprintf(many, sizeof many, "%lld bytes", (long long)bytes);

@@ -105,10 +105,19 @@ static int is_short(const struct quadrille_compiler* c, int32_t start, int32_t l
          !__builtin_sub_overflow(end, first, &iterations) && iterations <= QUADRILLE_RUN_STEPS;
 }
 
+/* The kinds of statements in a step, in the order in which they take effect. */
+enum { SENDS, COPIES, RECEIVES, NO_KIND };
+
+static void note_kind(struct quadrille_compiler* c, int kind) {
+  c->is_mixed |= kind < c->last_kind;
+  if (kind < c->first_kind) c->first_kind = kind;
+  if (kind > c->last_kind) c->last_kind = kind;
+}
+
 /* A loop without copies in it, and without loops but short ones, whose iterations are steps or
  * pieces, may go on in runs. */
 static void loop(struct quadrille_compiler* c, int depth) {
-  const int saved = c->next_register, obstacles = c->obstacles;
+  const int saved = c->next_register, obstacles = c->obstacles, first_kind = c->first_kind;
   const int index = quadrille_take_register(c);
   const int32_t before = c->program->instruction_count;
   quadrille_compile_into(c, index, QUADRILLE_INTEGER);
@@ -118,7 +127,10 @@ static void loop(struct quadrille_compiler* c, int depth) {
   const quadrille_jumps exit = quadrille_emit(c, QUADRILLE_DO_UNLESS_LESS, 0, index, bound, -1);
   declare(c, index);
   const int32_t start = quadrille_emit(c, QUADRILLE_DO_RUN, 0, index, bound, -1);
+  c->first_kind = NO_KIND;
   body(c, depth);
+  c->is_mixed |= c->first_kind < c->last_kind; /* the next iteration begins with the first kind */
+  if (first_kind < c->first_kind) c->first_kind = first_kind;
   const int runs = !few && c->obstacles == obstacles && (!c->in_step || c->in_message);
   quadrille_emit(c, QUADRILLE_DO_NEXT, 0, index, bound, runs ? start : start + 1);
   if (!c->in.error) {
@@ -151,10 +163,14 @@ static void step(struct quadrille_compiler* c, int has_after, int depth) {
   const int key = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   const int after = has_after ? quadrille_compile_operand(c, QUADRILLE_INTEGER) : 0;
   c->next_register = saved;
-  quadrille_emit(c, QUADRILLE_DO_STEP, has_after, key, after, 0);
+  const int32_t begin = quadrille_emit(c, QUADRILLE_DO_STEP, has_after, key, after, 0);
   c->in_step = 1;
+  c->first_kind = NO_KIND;
+  c->last_kind = SENDS;
+  c->is_mixed = 0;
   body(c, depth);
   c->in_step = 0;
+  if (!c->in.error) c->program->instructions[begin].immediate = c->is_mixed;
   quadrille_emit(c, QUADRILLE_DO_STEP_END, 0, 0, 0, 0);
 }
 
@@ -223,6 +239,7 @@ static void message(struct quadrille_compiler* c, unsigned opcode, int depth) {
   const int peer = quadrille_compile_operand(c, QUADRILLE_INTEGER);
   c->in_message = 1;
   c->receives = (flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+  note_kind(c, c->receives ? RECEIVES : SENDS);
   if (flags & QUADRILLE_MESSAGE_SINGLE) {
     const int32_t index = piece_of_message(c, quadrille_read_byte(&c->in));
     quadrille_emit(c, QUADRILLE_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);
@@ -251,6 +268,7 @@ static void local(struct quadrille_compiler* c, unsigned opcode) {
                         "the code reduces in a collective without an operator; make it again");
   p->has_reductions |= reduction;
   c->obstacles++;
+  note_kind(c, COPIES);
   const int saved = c->next_register;
   const int32_t first = piece(c, quadrille_read_byte(&c->in));
   const int32_t second = piece(c, quadrille_read_byte(&c->in));

@@ -22,6 +22,8 @@ struct quadrille_compiler {
   int in_formula; /* which comes before the tables */
   int receives;   /* the message */
   int obstacles;  /* to runs: loops and copies so far */
+  /* The step: the first and the last kind of its statements, and of the loop's; whether one comes after a later kind. */
+  int first_kind, last_kind, is_mixed;
 };
 
 /* compile_expression.c */

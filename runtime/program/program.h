@@ -49,7 +49,7 @@ enum quadrille_opcode {
   QUADRILLE_DO_UNLESS_LESS,
   QUADRILLE_DO_UNLESS_LESS_EQUAL,
   QUADRILLE_DO_NEXT, /* ++a < b: jump */
-  QUADRILLE_DO_STEP, /* key a, after b where target is 1 */
+  QUADRILLE_DO_STEP, /* key a, after b where target is 1; immediate: whether kinds are mixed */
   QUADRILLE_DO_STEP_END,
   QUADRILLE_DO_MESSAGE, /* peer a, flags b; pieces follow */
   QUADRILLE_DO_MESSAGE_END,
@@ -216,7 +216,7 @@ const char* quadrille_tables_refill(struct quadrille_tables* tables,
 void quadrille_tables_destroy(struct quadrille_tables* tables);
 
 enum quadrille_event_kind {
-  QUADRILLE_EVENT_STEP, /* key, has_after, after */
+  QUADRILLE_EVENT_STEP, /* key, has_after, after, is_mixed */
   QUADRILLE_EVENT_STEP_END,
   QUADRILLE_EVENT_PIECE_MESSAGE, /* flags, peer, piece: a message of one piece */
   QUADRILLE_EVENT_MESSAGE,       /* flags, peer; then pieces and the end */
@@ -264,6 +264,7 @@ struct quadrille_run {
 struct quadrille_event {
   enum quadrille_event_kind kind;
   int has_after, outside;
+  int is_mixed;   /* sends, copies and receives may come in another order than that */
   unsigned flags; /* QUADRILLE_MESSAGE_... */
   int64_t key, after, peer, count;
   struct quadrille_piece piece, second;

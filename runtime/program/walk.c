@@ -141,6 +141,7 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         event->key = r[i->a];
         event->has_after = i->target;
         event->after = r[i->b];
+        event->is_mixed = i->immediate;
         goto out;
       case QUADRILLE_DO_STEP_END: event->kind = QUADRILLE_EVENT_STEP_END; goto out;
       case QUADRILLE_DO_PIECE_MESSAGE:

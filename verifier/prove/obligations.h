@@ -37,7 +37,7 @@
 //             direction, where the port has one for each; or a rank's
 // Between two groups each query asks this of the ranks of both; whose ranks, tables and counts are meant stands
 // in an Instance. One of the theorem's hypotheses is missing: `posted_early`, which is a rule of the runtime
-// (runtime/exec/order.c): it posts early only what nothing touches before. `used` is none of them: what comes
+// (runtime/plan/order.c): it posts early only what nothing touches before. `used` is none of them: what comes
 // of a program does not depend on it.
 //
 // In an all-to-all in which messages alone touch temporary blocks, and none comes from the receive buffer, nothing is

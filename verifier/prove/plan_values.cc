@@ -78,9 +78,7 @@ void Planner::values() {
     if (site.to && contract_.is_constant(site.to->buffer)) once(i);
     if (site.combine) combine(i);
     if (is_to_be_used(site)) used(i);
-    if (site.kind == Site::Kind::kSend && site.from && site.from->buffer == Buffer::kSend &&
-        program_.in_place)
-      sent_before_overwritten(i);
+    if (site.from && site.from->buffer == Buffer::kSend && program_.in_place) in_place(i);
   }
   for (const Reading reading : readings())
     if (error_.empty()) held(reading);
@@ -128,7 +126,7 @@ z3::expr Planner::over_before(Query& q, const Site& earlier, const Instance& fir
   return all(q, over_before(q, earlier.step, first, later.step, second));
 }
 
-// Within a step what it copies and reduces comes first, then what it receives, in the order of the statements.
+// Within a step the copies and reductions come first, then the receives, each kind in the order of the text.
 z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& first,
                                  const Site& later, const Instance& second) const {
   z3::expr before = over_before(q, earlier, first, later, second);
@@ -350,6 +348,16 @@ z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading readi
   return other && q.logic.less_equal(length(i, first), length(reading.site, second));
 }
 
+// In one step, what is sent is read before all else, and what is received is written after all else; copies and
+// reductions run in the order of the text.
+z3::expr Planner::read_first_in_step(Query& q, const Site& read, const Instance& second,
+                                     const Site& written, const Instance& first) const {
+  if (read.step < 0 || written.step < 0) return q.logic.truth(false);
+  if (!read.is_message() && !written.is_message())
+    return written_before(q, read, second, written, first);
+  return q.logic.equal(key(q, read.step, second), key(q, written.step, first));
+}
+
 // That the order of a write and a read, for which that choice names the write, makes no difference.
 z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
                               const Instance& second, const Choice& choice) const {
@@ -362,11 +370,10 @@ z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading
     return fine || written_before(q, read, second, written, first) ||
            same_instance(q, i == reading.site, first, second) ||
            same_instance(q, static_cast<int>(i) == choice.site, first, before);
-  const z3::expr in_one_step =
-      read.step < 0 || written.step < 0
-          ? q.logic.truth(false)
-          : q.logic.equal(key(q, read.step, second), key(q, written.step, first));
-  return fine || in_one_step || same(q, span(q, i, first), span(q, choice.site, before));
+  return fine || read_first_in_step(q, read, second, written, first) ||
+         (i == reading.site && !read.is_message() ? same_instance(q, true, first, second)
+                                                  : q.logic.truth(false)) ||
+         same(q, span(q, i, first), span(q, choice.site, before));
 }
 
 }  // namespace quadrille::verifier

@@ -225,6 +225,8 @@ class Planner {
   void apart(size_t i, Reading reading);
   z3::expr stays(Query& q, size_t i, const Instance& first, Reading reading,
                  const Instance& second) const;
+  z3::expr read_first_in_step(Query& q, const Site& read, const Instance& second,
+                              const Site& written, const Instance& first) const;
   z3::expr undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
                        const Instance& second, const Choice& choice) const;
   // At one rank, with so many variables in common.
@@ -271,7 +273,9 @@ class Planner {
   void copies();
   void copy_case(size_t k);
   void once(size_t i);
+  void in_place(size_t i);
   void sent_before_overwritten(size_t i);
+  void read_before_overwritten(size_t i, size_t j);
   void once(size_t i, size_t j);
   void used(size_t i);
 

@@ -1,5 +1,7 @@
-/* A plan: what this rank does in a call, one operation after the other. builder.h makes it,
- * call.h follows it.
+/* A plan: the operations of one rank in one call, in their order. It has no MPI type and no address.
+ *
+ * The builder (builder.h) makes a plan; it is constant from then on. The executor (runtime/execute) follows it,
+ * print.h prints it, check.h checks the plans of all ranks together.
  *
  * A place is where something lies. Where the two ends of a message alone know its lengths (all-to-all,
  * gather, scatter), each block has one: those of the send buffer as the user numbers them, then those of
@@ -20,12 +22,14 @@
  * over. In a call in place the block that a receive overwrites is saved first where it is still to be
  * sent. Temporary blocks stay in the message buffers in which they arrived, which are used again once
  * the last of them has been overwritten. */
-#ifndef QUADRILLE_RUNTIME_EXEC_PLAN_H_
-#define QUADRILLE_RUNTIME_EXEC_PLAN_H_
-
-#include <mpi.h>
+#ifndef QUADRILLE_RUNTIME_PLAN_PLAN_H_
+#define QUADRILLE_RUNTIME_PLAN_PLAN_H_
 
 #include "runtime/program/program.h"
+
+/* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
+#define QUADRILLE_DEFAULT_WINDOW 16
+#define QUADRILLE_MAX_WINDOW (1 << 16)
 
 enum quadrille_part_form {
   QUADRILLE_WHOLE,
@@ -36,17 +40,10 @@ enum quadrille_part_form {
 /* Of a message. */
 struct quadrille_part {
   int32_t place, form;
-  int64_t low, high; /* in bytes; of a whole block of an all-to-all: 0, and the length where the
-                        message arrives with it or all lengths are known */
+  int64_t low, high; /* of a range, in bytes; of a whole block: 0 */
 };
 
 enum { QUADRILLE_NO_BUFFER = -1 };
-
-enum quadrille_data {
-  QUADRILLE_DATA_BEHIND, /* its lengths */
-  QUADRILLE_DATA_APART,  /* in its buffer, without lengths */
-  QUADRILLE_DATA_STRAIGHT
-};
 
 struct quadrille_message {
   int32_t peer;
@@ -54,14 +51,11 @@ struct quadrille_message {
   int32_t count;              /* of parts; 0: an empty message, which travels for its own sake */
   int32_t first;              /* of several parts, in the plan's array */
   struct quadrille_part part; /* the only one */
-  int64_t bytes;              /* of all parts, where lengths are known */
-  MPI_Request request;
+  int64_t bytes;              /* of all parts, where all ranks know all counts */
   uint8_t
       is_straight; /* it has one part, and nothing is in the way of posting it where that lies */
   uint8_t is_in_the_way; /* it arrives where this rank has read or written before */
-  uint8_t is_there;      /* something has arrived, and where its data is: */
-  uint8_t data;
-  uint8_t combines; /* a side: what arrives is combined with what is there */
+  uint8_t combines;      /* a side: what arrives is combined with what is there */
 };
 
 /* What is combined stands on that side of the operator. */
@@ -126,6 +120,26 @@ struct quadrille_plan {
   int lacks_memory; /* only how many bytes come, from where and to where, is right */
 };
 
+/* The blocks of a buffer of which all ranks know the lengths, by block of the schedule. */
+struct quadrille_extents {
+  int32_t blocks;
+  int64_t *lengths, *offsets; /* in units of the call; in bytes from the buffer's address */
+};
+
+/* What a plan is made of. The ranks of `real` and `remote_real` are those of the private communicator, by rank in
+ * the schedule; `user` holds, by block of the schedule, the user's number of the block. */
+struct quadrille_plan_input {
+  const struct quadrille_program* program;
+  const struct quadrille_tables* tables;
+  const struct quadrille_place* place;
+  const int *real, *remote_real, *user;
+  const struct quadrille_extents* known[2]; /* by QUADRILLE_PIECE_SEND and _RECEIVE */
+  int own;                                  /* this rank in the private communicator */
+  int window;                               /* steps in flight, at least 1 */
+  int has_block_size;                       /* the user gave one */
+  int keeps_steps;                          /* the keys of steps stay known until the plan ends */
+};
+
 void quadrille_plan_destroy(struct quadrille_plan* plan);
 
 /* Whether a block of its own memory lies there, where the lengths are known to both ends alone. */
@@ -143,4 +157,4 @@ int quadrille_grow(void** array, int32_t* room, size_t size);
 /* Makes it as long as that, where it is shorter; the same. */
 int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size);
 
-#endif /* QUADRILLE_RUNTIME_EXEC_PLAN_H_ */
+#endif /* QUADRILLE_RUNTIME_PLAN_PLAN_H_ */

@@ -3,24 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/builder.h"
-#include "runtime/internal.h"
+#include "runtime/plan/builder.h"
 
 enum {
   /* Of what is planned in the call, a plan of more would begin late; of what is planned when it is bound,
    * it would take more than a few megabytes. */
   MOST_IN_A_CALL = 1 << 12,
   MOST_MESSAGES = 1 << 16,
-  MOST_WAITING = 64 /* steps whose sends wait, whatever the window */
+  MOST_WAITING = 64, /* steps whose sends wait, whatever the window */
+  /* Messages that are sent at the same time share the wire, and all of them arrive late: no more
+   * bytes than keep it busy, 10 us at 100 Gbit/s. */
+  SENT_AT_ONCE = 1 << 17
 };
 
-static int64_t bytes_at_once(const struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
+/* The least power of two that is no less than that. */
+static uint32_t power_of_two(int least) {
+  uint32_t power = 1;
+  while (power < (uint32_t)least) power *= 2;
+  return power;
+}
+
+static int64_t bytes_at_once(const struct quadrille_plan_input* input) {
+  const struct quadrille_program* program = input->program;
   if (!quadrille_is_counted(program)) return INT64_MAX;
   /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
-  for (int i = 0; binding->block_size == 0 && i < program->parameter_count; i++)
+  for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
-  return QUADRILLE_SENT_AT_ONCE;
+  return SENT_AT_ONCE;
 }
 
 /* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
@@ -41,7 +50,7 @@ static int make_room(struct quadrille_plan* plan, const struct quadrille_place* 
 static int fit_known(struct quadrille_builder* b) {
   struct quadrille_plan* plan = b->plan;
   const int64_t temporaries = plan->temporaries;
-  plan->receive_blocks = b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks;
+  plan->receive_blocks = b->input.known[QUADRILLE_PIECE_RECEIVE]->blocks;
   plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
   if (!quadrille_lengthen((void**)&b->touched, &b->touched_room,
                           plan->receive_blocks + temporaries + 1, sizeof *b->touched) ||
@@ -54,30 +63,30 @@ static int fit_known(struct quadrille_builder* b) {
 
 /* Where lengths are known to all ranks. */
 static int open_known(struct quadrille_builder* b, int in_place) {
-  const struct quadrille_binding* binding = b->binding;
-  const struct quadrille_program* program = &binding->loaded->program;
+  const struct quadrille_plan_input* input = &b->input;
+  const struct quadrille_program* program = input->program;
   b->is_counted = 1;
   b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
   b->in_place = in_place || b->gathers;
-  b->own_block = b->gathers ? binding->place.rank : 0;
+  b->own_block = b->gathers ? input->place->rank : 0;
   b->unit = 1;
-  return fit_known(b) && make_room(b->plan, &binding->place);
+  return fit_known(b) && make_room(b->plan, input->place);
 }
 
 static int fit_blocks(struct quadrille_builder* b) {
-  const struct quadrille_binding* binding = b->binding;
-  const struct quadrille_program* program = &binding->loaded->program;
+  const struct quadrille_plan_input* input = &b->input;
+  const struct quadrille_program* program = input->program;
   struct quadrille_plan* plan = b->plan;
   int32_t blocks[2];
-  quadrille_block_counts(program, &binding->place, blocks);
+  quadrille_block_counts(program, input->place, blocks);
   plan->send_blocks = blocks[QUADRILLE_PIECE_SEND];
   plan->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
   plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
   if (plan->temporaries > 0) b->most_messages = INT_MAX;
   plan->own_send = plan->own_receive = -1;
   if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
-    plan->own_send = plan->send_blocks > 1 ? binding->own : 0;
-    plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? binding->own : 0);
+    plan->own_send = plan->send_blocks > 1 ? input->own : 0;
+    plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? input->own : 0);
   }
   return quadrille_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
                             sizeof *b->holders);
@@ -85,7 +94,7 @@ static int fit_blocks(struct quadrille_builder* b) {
 
 /* Where they are known to both ends alone. */
 static int open_blocks(struct quadrille_builder* b, int in_place) {
-  const struct quadrille_program* program = &b->binding->loaded->program;
+  const struct quadrille_program* program = b->input.program;
   struct quadrille_plan* plan = b->plan;
   b->goes_by_rank = program->collective == QUADRILLE_ALLTOALL;
   plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
@@ -97,31 +106,29 @@ static int open_blocks(struct quadrille_builder* b, int in_place) {
   return b->sent_as && b->saved_in;
 }
 
-int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_binding* binding,
-                           struct quadrille_plan* plan, const struct quadrille_tables* tables,
-                           int in_place, int whole) {
-  const int is_counted = quadrille_is_counted(&binding->loaded->program);
+int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_plan_input* input,
+                           struct quadrille_plan* plan, int in_place, int whole) {
+  const int is_counted = quadrille_is_counted(input->program);
   memset(b, 0, sizeof *b);
   memset(plan, 0, sizeof *plan);
   b->plan = plan;
-  b->binding = binding;
-  b->window = binding->window;
-  b->at_once = bytes_at_once(binding);
+  b->input = *input;
+  b->window = input->window;
+  b->at_once = bytes_at_once(input);
   b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
-  plan->temporaries = (int32_t)tables->temporary_blocks;
+  plan->temporaries = (int32_t)input->tables->temporary_blocks;
   if (whole) b->most_messages = INT_MAX;
   b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
   /* Where waits say in which step they are, steps that are over stay known. */
-  const uint32_t ring =
-      quadrille_power_of_two(binding->stall > 0 ? QUADRILLE_MAX_WINDOW : b->window);
+  const uint32_t ring = power_of_two(input->keeps_steps ? QUADRILLE_MAX_WINDOW : b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
   const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
   return opened && b->ring;
 }
 
-int quadrille_builder_fit(struct quadrille_builder* b, const struct quadrille_tables* tables) {
-  b->plan->temporaries = (int32_t)tables->temporary_blocks;
+int quadrille_builder_fit(struct quadrille_builder* b) {
+  b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
   return b->is_counted ? fit_known(b) : fit_blocks(b);
 }
 
@@ -140,5 +147,6 @@ void quadrille_builder_close(struct quadrille_builder* b) {
   free(b->sent_as);
   free(b->saved_in);
   free(b->buffers);
+  free(b->pending);
   b->ring = NULL;
 }

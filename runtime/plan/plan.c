@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/plan.h"
+#include "runtime/plan/plan.h"
 
 int quadrille_grow(void** array, int32_t* room, size_t size) {
   const int32_t wanted = *room > 0 ? 2 * *room : 16;

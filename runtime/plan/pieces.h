@@ -1,10 +1,9 @@
 /* Where pieces lie whose length this rank knows: checked, and noted as read or written. For build.c alone, which
  * asks it of every piece. */
-#ifndef QUADRILLE_RUNTIME_EXEC_PIECES_H_
-#define QUADRILLE_RUNTIME_EXEC_PIECES_H_
+#ifndef QUADRILLE_RUNTIME_PLAN_PIECES_H_
+#define QUADRILLE_RUNTIME_PLAN_PIECES_H_
 
-#include "runtime/exec/builder.h"
-#include "runtime/internal.h"
+#include "runtime/plan/builder.h"
 
 /* Whether nothing has touched those bytes; from now on something has. */
 static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) {
@@ -18,8 +17,7 @@ static inline int touch(struct quadrille_touched* t, int64_t low, int64_t high) 
   return is_new;
 }
 
-/* What is done with a piece: all that a step sends, copies and reduces is as it was before, what it
- * receives is combined with what is there when that comes. */
+/* What is done with a piece. */
 enum use { READS, WRITES, REDUCES_INTO, COMBINES_WITH };
 
 /* A block of known length. */
@@ -32,8 +30,6 @@ struct known_block {
 static inline void set_length(struct quadrille_builder* b, int64_t block, int64_t length) {
   struct quadrille_temporary* temporary = &b->temporaries[block];
   int64_t bytes;
-  if (temporary->since != b->moment) temporary->before = temporary->length;
-  temporary->since = b->moment;
   temporary->length = length;
   if (length > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(length, b->unit, &bytes))
     return quadrille_builder_refuse(b, "it names a range that is not in its block");
@@ -51,11 +47,10 @@ static inline int find_temporary(struct quadrille_builder* b, const struct quadr
   /* A range may be of what is yet to be written; it makes the block that long. */
   if (use == WRITES && piece->ranged && piece->high > temporary->length)
     set_length(b, block, piece->high);
-  const int is_as_before = (use == READS || use == REDUCES_INTO) && temporary->since == b->moment;
-  const int64_t length = is_as_before ? temporary->before : temporary->length;
+  const int64_t length = temporary->length;
   *found =
       (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, length, 0,
-                           &b->touched[b->binding->known[QUADRILLE_PIECE_RECEIVE].blocks + block]};
+                           &b->touched[b->input.known[QUADRILLE_PIECE_RECEIVE]->blocks + block]};
   if (length < 0) quadrille_builder_refuse(b, "it uses a temporary block that holds nothing");
   return length >= 0;
 }
@@ -64,7 +59,6 @@ static inline int find_temporary(struct quadrille_builder* b, const struct quadr
  * allgather's contribution lies before the call begins. */
 static inline int find_known(struct quadrille_builder* b, const struct quadrille_piece* piece,
                              enum use use, struct known_block* found) {
-  const struct quadrille_binding* binding = b->binding;
   int buffer = piece->buffer;
   int64_t block = piece->block;
   if (buffer == QUADRILLE_PIECE_TEMPORARY) return find_temporary(b, piece, use, found);
@@ -72,7 +66,7 @@ static inline int find_known(struct quadrille_builder* b, const struct quadrille
     buffer = QUADRILLE_PIECE_RECEIVE;
     block = b->own_block;
   }
-  const struct quadrille_known* known = &binding->known[buffer];
+  const struct quadrille_extents* known = b->input.known[buffer];
   if ((uint64_t)block >= (uint64_t)known->blocks ||
       (buffer == QUADRILLE_PIECE_SEND && use != READS)) {
     quadrille_builder_refuse(b, "it names a block that is not there");
@@ -104,4 +98,4 @@ static inline struct quadrille_part find_part(struct quadrille_builder* b,
   return (struct quadrille_part){block.place, QUADRILLE_RANGE, low, high};
 }
 
-#endif /* QUADRILLE_RUNTIME_EXEC_PIECES_H_ */
+#endif /* QUADRILLE_RUNTIME_PLAN_PIECES_H_ */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/builder.h"
-#include "runtime/internal.h"
+#include "runtime/plan/builder.h"
 
 static inline struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
                                                      int32_t number) {

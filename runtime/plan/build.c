@@ -1,22 +1,24 @@
 /* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
  * decides when its messages are posted and waited for.
  *
+ * A step reads what it sends first, then it copies and reduces, then it receives (docs/language.md). Most steps say so
+ * in that order, and are taken as they come. In a step whose kinds are mixed, copies and receives wait until its end.
+ *
  * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
  * have a limit. Where all ranks know all counts, the plan follows those of a call: parts are bytes of a
  * buffer, those that lie side by side are one, and empty messages vanish, as they do at their other
  * end. */
 #include <limits.h>
 
-#include "runtime/exec/pieces.h"
+#include "runtime/plan/pieces.h"
 
 enum { COMBINES = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT };
 
 static const char* const endless = "its loops do not end in reasonable time";
 
 static int64_t most_iterations(const struct quadrille_builder* b) {
-  const struct quadrille_place* place = &b->binding->place;
-  const struct quadrille_topology* topologies =
-      quadrille_topologies_of(&b->binding->loaded->program, place);
+  const struct quadrille_place* place = b->input.place;
+  const struct quadrille_topology* topologies = quadrille_topologies_of(b->input.program, place);
   const int64_t nodes = topologies[0].nodes + (place->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
   for (int64_t i = 0; b->is_counted && i < place->ranks; i++) bytes += place->counts[i];
@@ -30,7 +32,6 @@ static int64_t most_iterations(const struct quadrille_builder* b) {
 static inline void begin_step(struct quadrille_builder* b, int64_t key, int has_after,
                               int64_t after) {
   if (key <= b->key && b->has_key) quadrille_builder_refuse(b, "its steps are not in order");
-  b->moment++;
   b->key = key;
   b->has_key = 1;
   b->has_after = has_after;
@@ -49,7 +50,7 @@ static inline struct quadrille_message* add_message(struct quadrille_builder* b,
 }
 
 static inline void begin_message(struct quadrille_builder* b, unsigned flags, int64_t peer) {
-  const struct quadrille_place* place = &b->binding->place;
+  const struct quadrille_place* place = b->input.place;
   const int is_remote = (flags & QUADRILLE_MESSAGE_REMOTE) != 0;
   if ((uint64_t)peer >= (uint64_t)(is_remote ? place->remote_ranks : place->ranks) ||
       (!is_remote && peer == place->rank))
@@ -60,7 +61,7 @@ static inline void begin_message(struct quadrille_builder* b, unsigned flags, in
   b->in_the_way = (flags & COMBINES) != 0; /* it reads what is there */
   struct quadrille_message* m = b->message = add_message(b, b->receives);
   if (!m) return;
-  m->peer = (is_remote ? b->binding->remote_real : b->binding->real)[peer];
+  m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];
   m->combines = flags & QUADRILLE_MESSAGE_LEFT    ? QUADRILLE_ON_THE_LEFT
                 : flags & QUADRILLE_MESSAGE_RIGHT ? QUADRILLE_ON_THE_RIGHT
                                                   : QUADRILLE_REPLACES;
@@ -155,7 +156,7 @@ static int find_place(struct quadrille_builder* b, const struct quadrille_piece*
   else if (block < 0 || block >= blocks)
     quadrille_builder_refuse(b, "it names a block that is not there");
   if (b->error) return -1;
-  return first + (blocks > 1 ? b->binding->user[block] : 0);
+  return first + (blocks > 1 ? b->input.user[block] : 0);
 }
 
 static inline void take_piece(struct quadrille_builder* b, const struct quadrille_piece* piece) {
@@ -186,13 +187,14 @@ static int is_own(const struct quadrille_builder* b, const struct quadrille_piec
 }
 
 /* One between blocks of known lengths. */
-static void take_known_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
-  const int combines = event->kind == QUADRILLE_EVENT_REDUCE_LEFT    ? QUADRILLE_ON_THE_LEFT
-                       : event->kind == QUADRILLE_EVENT_REDUCE_RIGHT ? QUADRILLE_ON_THE_RIGHT
-                                                                     : QUADRILLE_REPLACES;
-  const struct quadrille_piece* to = &event->second;
+static void take_known_copy(struct quadrille_builder* b, enum quadrille_event_kind kind,
+                            const struct quadrille_piece* source, const struct quadrille_piece* to,
+                            int outside) {
+  const int combines = kind == QUADRILLE_EVENT_REDUCE_LEFT    ? QUADRILLE_ON_THE_LEFT
+                       : kind == QUADRILLE_EVENT_REDUCE_RIGHT ? QUADRILLE_ON_THE_RIGHT
+                                                              : QUADRILLE_REPLACES;
   int is_new;
-  const struct quadrille_part from = find_part(b, &event->piece, READS, &is_new);
+  const struct quadrille_part from = find_part(b, source, READS, &is_new);
   if (b->error) return;
   /* A temporary block becomes as long as what is copied to it. */
   if (!combines && to->buffer == QUADRILLE_PIECE_TEMPORARY && !to->ranged &&
@@ -202,20 +204,21 @@ static void take_known_copy(struct quadrille_builder* b, const struct quadrille_
   if (b->error) return;
   if (from.high - from.low != target.high - target.low)
     return quadrille_builder_refuse(b, "it copies a block to one of another length");
-  if (b->gathers && is_own(b, to) && !is_own(b, &event->piece))
+  if (b->gathers && is_own(b, to) && !is_own(b, source))
     return quadrille_builder_refuse(b, "it copies over this rank's own contribution");
   if (from.place == target.place && from.low == target.low && !combines) return;
   struct quadrille_copy* copy = add_copy(b);
   if (!copy) return;
   *copy = (struct quadrille_copy){from, target, QUADRILLE_NO_BUFFER, combines, !is_new};
   b->is_plain = 0;
-  if (event->outside) quadrille_order_step(b, 1);
+  if (outside) quadrille_order_step(b, 1);
 }
 
 /* This rank's block to itself, which nobody else touches, or any where one end or both are temporary. */
-static void take_copy(struct quadrille_builder* b, const struct quadrille_event* event) {
-  const struct quadrille_piece *from = &event->piece, *to = &event->second;
-  if (b->is_counted) return take_known_copy(b, event);
+static void take_copy(struct quadrille_builder* b, enum quadrille_event_kind kind,
+                      const struct quadrille_piece* from, const struct quadrille_piece* to,
+                      int outside) {
+  if (b->is_counted) return take_known_copy(b, kind, from, to, outside);
   const int source = find_place(b, from, 0), target = find_place(b, to, 1);
   if (b->error) return;
   const struct quadrille_plan* plan = b->plan;
@@ -229,7 +232,7 @@ static void take_copy(struct quadrille_builder* b, const struct quadrille_event*
   if (!copy) return;
   *copy = (struct quadrille_copy){
       .from = {.place = source}, .to = {.place = target}, .buffer = QUADRILLE_NO_BUFFER};
-  if (event->outside) quadrille_order_step(b, 1);
+  if (outside) quadrille_order_step(b, 1);
 }
 
 /* The value at this iteration of a run, and on to the next. */
@@ -252,7 +255,7 @@ static void note_moving(struct quadrille_builder* b, const struct quadrille_run_
   if (b->error || !b->is_counted || !b->message->is_straight) return;
   if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return;
   if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
-  const struct quadrille_known* known = &b->binding->known[QUADRILLE_PIECE_RECEIVE];
+  const struct quadrille_extents* known = b->input.known[QUADRILLE_PIECE_RECEIVE];
   const int64_t block = m->block.value, stride = m->low.stride * b->unit;
   const int64_t way = stride * (b->event.run.count - 1 - b->iteration);
   const int64_t low = b->message->part.low - known->offsets[block] + way;
@@ -284,6 +287,20 @@ static void take_run_message(struct quadrille_builder* b, struct quadrille_run_m
   note_moving(b, m, moving);
 }
 
+/* Sends first: within each of its steps, a run's messages keep their order otherwise. */
+static void put_sends_first(struct quadrille_run* run) {
+  struct quadrille_run_message* first = run->messages;
+  for (int s = 0; s < run->step_count; first += run->steps[s++].message_count)
+    for (int i = 1; i < run->steps[s].message_count; i++)
+      for (int k = i; k > 0 && !(first[k].flags & QUADRILLE_MESSAGE_RECEIVE) &&
+                      first[k - 1].flags & QUADRILLE_MESSAGE_RECEIVE;
+           k--) {
+        const struct quadrille_run_message moved = first[k];
+        first[k] = first[k - 1];
+        first[k - 1] = moved;
+      }
+}
+
 /* The steps of a run from its current iteration on. */
 static void take_iterations(struct quadrille_builder* b) {
   struct quadrille_run* run = &b->event.run;
@@ -305,6 +322,7 @@ static void take_iterations(struct quadrille_builder* b) {
 static void begin_run(struct quadrille_builder* b) {
   if ((b->walker.iterations -= b->event.run.count) < 0) return quadrille_builder_refuse(b, endless);
   for (int i = 0; i < QUADRILLE_RUN_MESSAGES; i++) b->moving[i].message.count = 0;
+  put_sends_first(&b->event.run);
   b->iteration = 0;
 }
 
@@ -314,26 +332,111 @@ static void take_pieces(struct quadrille_builder* b) {
     for (int i = 0; i < run->message_count; i++) take_run_piece(b, &run->messages[i]);
 }
 
+static void take_message(struct quadrille_builder* b, unsigned flags, int64_t peer,
+                         const struct quadrille_piece* piece) {
+  begin_message(b, flags, peer);
+  take_piece(b, piece);
+  end_message(b);
+}
+
+/* ---- Steps whose kinds are mixed */
+
+static int is_local(enum quadrille_event_kind kind) {
+  return kind == QUADRILLE_EVENT_COPY || kind == QUADRILLE_EVENT_REDUCE_LEFT ||
+         kind == QUADRILLE_EVENT_REDUCE_RIGHT;
+}
+
+/* The copies and reductions that were kept, or the receives, in their order. */
+static void take_pending(struct quadrille_builder* b, int locals) {
+  for (int32_t i = 0; i < b->pending_count && !b->error; i++) {
+    const struct quadrille_pending* p = &b->pending[i];
+    if (is_local(p->kind) != locals) continue;
+    switch (p->kind) {
+      case QUADRILLE_EVENT_MESSAGE: begin_message(b, p->flags, p->peer); break;
+      case QUADRILLE_EVENT_PIECE: take_piece(b, &p->piece); break;
+      case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
+      case QUADRILLE_EVENT_PIECE_MESSAGE: take_message(b, p->flags, p->peer, &p->piece); break;
+      default: take_copy(b, p->kind, &p->piece, &p->second, 0); break;
+    }
+  }
+}
+
+/* What follows in the step is taken as it comes. */
+static void end_mixed(struct quadrille_builder* b) {
+  take_pending(b, 1);
+  take_pending(b, 0);
+  b->pending_count = b->is_mixed = 0;
+}
+
+/* Keeps the event for the end of the step. Where memory runs out, order means nothing any more: the call moves no
+ * bytes. */
+static int keep(struct quadrille_builder* b, enum quadrille_event_kind kind,
+                const struct quadrille_piece* piece) {
+  const struct quadrille_event* event = &b->event;
+  if (b->pending_count == b->pending_room &&
+      !quadrille_grow((void**)&b->pending, &b->pending_room, sizeof *b->pending)) {
+    quadrille_builder_lack(b);
+    end_mixed(b);
+    return 0;
+  }
+  b->pending[b->pending_count++] =
+      (struct quadrille_pending){kind, event->flags, event->peer, *piece, event->second};
+  return 1;
+}
+
+static void keep_pieces(struct quadrille_builder* b) {
+  struct quadrille_run* run = &b->event.run;
+  for (int64_t left = run->count; left > 0 && !b->error; left--)
+    for (struct quadrille_run_message* m = run->messages; m < run->messages + run->message_count;
+         m++) {
+      const struct quadrille_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
+                                            take(&m->high)};
+      if (!b->is_mixed || !keep(b, QUADRILLE_EVENT_PIECE, &piece)) take_piece(b, &piece);
+    }
+}
+
+/* Whether the event has been kept for the end of the step. */
+static int is_kept(struct quadrille_builder* b) {
+  const struct quadrille_event* event = &b->event;
+  switch (event->kind) {
+    case QUADRILLE_EVENT_MESSAGE:
+    case QUADRILLE_EVENT_PIECE_MESSAGE:
+      b->is_deferred = (event->flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+      break;
+    case QUADRILLE_EVENT_PIECE:
+    case QUADRILLE_EVENT_MESSAGE_END: break;
+    case QUADRILLE_EVENT_PIECE_RUN:
+      if (b->is_deferred) keep_pieces(b);
+      return b->is_deferred;
+    default: return is_local(event->kind) && keep(b, event->kind, &event->piece);
+  }
+  return b->is_deferred && keep(b, event->kind, &event->piece);
+}
+
 /* Takes one event in. Returns 0 at the end. */
 static int take_event(struct quadrille_builder* b) {
   const struct quadrille_event* event = &b->event;
   quadrille_walk_next(&b->walker, &b->event);
+  if (b->is_mixed && is_kept(b)) return 1;
   switch (event->kind) {
-    case QUADRILLE_EVENT_STEP: begin_step(b, event->key, event->has_after, event->after); break;
-    case QUADRILLE_EVENT_STEP_END: quadrille_order_step(b, 0); break;
+    case QUADRILLE_EVENT_STEP:
+      begin_step(b, event->key, event->has_after, event->after);
+      b->is_mixed = event->is_mixed && b->is_counted;
+      break;
+    case QUADRILLE_EVENT_STEP_END:
+      if (b->is_mixed) end_mixed(b);
+      quadrille_order_step(b, 0);
+      break;
     case QUADRILLE_EVENT_MESSAGE: begin_message(b, event->flags, event->peer); break;
     case QUADRILLE_EVENT_PIECE: take_piece(b, &event->piece); break;
     case QUADRILLE_EVENT_MESSAGE_END: end_message(b); break;
     case QUADRILLE_EVENT_PIECE_MESSAGE:
-      begin_message(b, event->flags, event->peer);
-      take_piece(b, &event->piece);
-      end_message(b);
+      take_message(b, event->flags, event->peer, &event->piece);
       break;
     case QUADRILLE_EVENT_COPY:
     case QUADRILLE_EVENT_REDUCE_LEFT:
     case QUADRILLE_EVENT_REDUCE_RIGHT:
-      b->moment += event->outside;
-      take_copy(b, event);
+      take_copy(b, event->kind, &event->piece, &event->second, event->outside);
       if (event->outside) b->barrier = b->steps;
       break;
     case QUADRILLE_EVENT_RUN: begin_run(b); break;
@@ -345,12 +448,13 @@ static int take_event(struct quadrille_builder* b) {
   return 1;
 }
 
-void quadrille_builder_start(struct quadrille_builder* b, const struct quadrille_tables* tables) {
-  quadrille_walk_start(&b->walker, &b->binding->loaded->program, tables, &b->binding->place);
+void quadrille_builder_start(struct quadrille_builder* b) {
+  const struct quadrille_plan_input* input = &b->input;
+  quadrille_walk_start(&b->walker, input->program, input->tables, input->place);
   b->walker.iterations = most_iterations(b);
   b->iteration = -1;
   b->key = INT64_MIN;
-  b->has_key = 0;
+  b->has_key = b->is_mixed = b->pending_count = 0;
   b->error = NULL;
   quadrille_order_forget(b);
 }

@@ -1,10 +1,10 @@
 /* The builder: the only reader of the walk. It makes plans of it.
  *
  * build.c reads and checks events, order.c decides when messages are posted and waited for. */
-#ifndef QUADRILLE_RUNTIME_EXEC_BUILDER_H_
-#define QUADRILLE_RUNTIME_EXEC_BUILDER_H_
+#ifndef QUADRILLE_RUNTIME_PLAN_BUILDER_H_
+#define QUADRILLE_RUNTIME_PLAN_BUILDER_H_
 
-#include "runtime/exec/plan.h"
+#include "runtime/plan/plan.h"
 
 /* A step in flight, by its number modulo a power of two. */
 struct quadrille_planned_step {
@@ -26,8 +26,7 @@ struct quadrille_touched {
 
 /* A temporary block where all lengths are known. */
 struct quadrille_temporary {
-  int64_t length, room;  /* of what it holds, in units, -1: nothing; the most so far, in bytes */
-  int64_t before, since; /* its length before the step that last changed it; which one that is */
+  int64_t length, room; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
 };
 
 /* A message of a run that moves along its block. */
@@ -38,11 +37,17 @@ struct quadrille_moving {
   struct quadrille_touched* touched; /* of the block */
 };
 
-struct quadrille_binding;
+/* A copy, a reduction, or a part of a receive that waits for the sends of its step. */
+struct quadrille_pending {
+  enum quadrille_event_kind kind;
+  unsigned flags;
+  int64_t peer;
+  struct quadrille_piece piece, second;
+};
 
 struct quadrille_builder {
   struct quadrille_plan* plan;
-  const struct quadrille_binding* binding;
+  struct quadrille_plan_input input;
   int is_counted;    /* all ranks know all counts; then: */
   int64_t unit;      /* bytes of what ranges count */
   int in_place;      /* the send buffer is the receive buffer; of an allgather, always */
@@ -58,12 +63,14 @@ struct quadrille_builder {
   int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
 
   /* what is being read */
-  int64_t moment; /* so many steps, and copies outside of steps, have begun */
   int64_t key, after;
   int64_t peer;     /* in the schedule */
   int goes_by_rank; /* a block is for, and from, the rank of its number */
   int has_key;      /* a step was read */
   int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
+  int is_mixed, is_deferred; /* the step: copies and receives wait for its end; the message does */
+  struct quadrille_pending* pending;
+  int32_t pending_count, pending_room;
   struct quadrille_message* message;
   struct quadrille_moving moving[QUADRILLE_RUN_MESSAGES]; /* by message of the run */
 
@@ -95,14 +102,13 @@ struct quadrille_builder {
 /* Takes memory. `whole`: the plan is one, however long. 0 where memory ran out; to be closed in any
  * case. */
 int quadrille_builder_open(struct quadrille_builder* builder,
-                           const struct quadrille_binding* binding, struct quadrille_plan* plan,
-                           const struct quadrille_tables* tables, int in_place, int whole);
+                           const struct quadrille_plan_input* input, struct quadrille_plan* plan,
+                           int in_place, int whole);
 void quadrille_builder_close(struct quadrille_builder* builder);
 /* For the root that has changed: takes only the memory that is lacking. The same. */
-int quadrille_builder_fit(struct quadrille_builder* builder, const struct quadrille_tables* tables);
+int quadrille_builder_fit(struct quadrille_builder* builder);
 /* Starts at the beginning of a call. */
-void quadrille_builder_start(struct quadrille_builder* builder,
-                             const struct quadrille_tables* tables);
+void quadrille_builder_start(struct quadrille_builder* builder);
 /* Writes the plan of the next steps over the one before. Returns 1 where more follow, 0 where that was
  * all, -1 where `error` says what is wrong. */
 int quadrille_builder_next(struct quadrille_builder* builder);
@@ -129,4 +135,4 @@ static inline void quadrille_builder_lack(struct quadrille_builder* builder) {
   if (!builder->is_counted) quadrille_builder_refuse(builder, quadrille_no_memory);
 }
 
-#endif /* QUADRILLE_RUNTIME_EXEC_BUILDER_H_ */
+#endif /* QUADRILLE_RUNTIME_PLAN_BUILDER_H_ */

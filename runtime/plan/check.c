@@ -1,0 +1,482 @@
+/* Whether a plan is lawful.
+ *
+ * The walk of the program becomes three lists: sends, receives and local statements (copies and reductions), each in the
+ * order of the text. The plan must hold the same messages with the same parts. Its operations, taken in their order, give
+ * each message and statement the positions at which it is posted, complete, read and written. A law is then a comparison
+ * of positions. "Before" among writes is the order of the program: by step; in a step local statements first, then
+ * receives, each kind in the order of the text.
+ *
+ * Where the two ends of a message alone know its lengths, a temporary block is a name for a message buffer: a write gives
+ * it another buffer, so it disturbs no read. That no buffer is used again too early is a law of its own, `buffers`.
+ *
+ * tests/runtime/plan_check_test.cc checks the plans of all programs, and mutants of them. */
+#include "runtime/plan/check_lists.h"
+
+const char* const quadrille_laws[] = {
+    "own",          "all_posted", "all_opened",    "all_sent",     "all_received",
+    "all_put_away", "in_steps",   "after_steps",   "read_in_step", "early",
+    "saves",        "puts_away",  "posted_by_key", "posted_early", "buffers",
+    "match",        NULL};
+
+#define BREAKS(check, name, ...)                                 \
+  do {                                                           \
+    if (!(check)->law) {                                         \
+      (check)->law = (name);                                     \
+      snprintf((check)->text, sizeof(check)->text, __VA_ARGS__); \
+    }                                                            \
+  } while (0)
+
+struct quadrille_plan_check* quadrille_check_open(const struct quadrille_plan_input* input,
+                                                  int in_place, int64_t unit) {
+  struct quadrille_plan_check* c = calloc(1, sizeof *c);
+  int32_t blocks[2];
+  if (!c) return NULL;
+  const size_t temporaries = (size_t)input->tables->temporary_blocks + 1;
+  quadrille_block_counts(input->program, input->place, blocks);
+  c->input = *input;
+  c->in_place = in_place;
+  c->unit = unit;
+  c->is_counted = quadrille_is_counted(input->program);
+  c->gathers = input->program->collective == QUADRILLE_ALLGATHER && input->program->groups == 1;
+  c->send_blocks = blocks[QUADRILLE_PIECE_SEND];
+  c->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
+  const size_t places = (size_t)c->send_blocks + (size_t)c->receive_blocks + temporaries;
+  c->lengths = calloc(temporaries, sizeof *c->lengths);
+  c->holders = calloc(places, sizeof *c->holders);
+  c->saved = calloc(places, sizeof *c->saved);
+  c->saved_in = calloc(places, sizeof *c->saved_in);
+  if (!c->lengths || !c->holders || !c->saved || !c->saved_in) {
+    quadrille_check_close(c);
+    return NULL;
+  }
+  memset(c->holders, -1, places * sizeof *c->holders);
+  memset(c->saved, -1, places * sizeof *c->saved);
+  quadrille_check_read_program(c);
+  return c;
+}
+
+void quadrille_check_close(struct quadrille_plan_check* c) {
+  if (!c) return;
+  for (int i = 0; i < 3; i++) free(c->lists[i].all);
+  free(c->spans);
+  free(c->steps);
+  free(c->uses);
+  free(c->lengths);
+  free(c->holders);
+  free(c->saved);
+  free(c->saved_in);
+  free(c);
+}
+
+/* ---- The plan */
+
+static int32_t take_buffer(struct quadrille_plan_check* c, int32_t buffer) {
+  struct use* use =
+      quadrille_check_grow(c, (void**)&c->uses, &c->use_count, &c->use_room, sizeof *use);
+  *use = (struct use){buffer, c->position, c->position};
+  return c->use_count - 1;
+}
+
+static void keep_until_now(struct quadrille_plan_check* c, int32_t use) {
+  if (use >= 0 && c->uses[use].to < c->position) c->uses[use].to = c->position;
+}
+
+static int is_same_span(const struct quadrille_plan_check* c, const struct span* span,
+                        const struct quadrille_part* part) {
+  if (!c->is_counted) return span->place == part->place && part->form != QUADRILLE_RANGE;
+  return span->place == part->place && span->low == part->low && span->high == part->high &&
+         part->form == QUADRILLE_RANGE;
+}
+
+/* The message of the plan is the program's. */
+static void compare(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
+                    const struct act* act, const struct quadrille_message* m, const char* what) {
+  const struct quadrille_part* parts = quadrille_parts_of(plan, m);
+  int is_same = act->peer == m->peer && act->count == m->count && act->combines == m->combines;
+  for (int32_t i = 0; is_same && i < m->count; i++)
+    is_same = is_same_span(c, &c->spans[act->first + i], &parts[i]);
+  if (c->is_counted && act->bytes != m->bytes) is_same = 0;
+  if (!is_same)
+    BREAKS(c, "own", "%s of step %" PRId64 " with rank %d is another than the program's", what,
+           act->key, (int)act->peer);
+}
+
+static struct act* act_at(struct quadrille_plan_check* c, enum kind kind, int32_t number,
+                          const char* law) {
+  struct list* l = &c->lists[kind];
+  if (number < l->count) return &l->all[number];
+  BREAKS(c, law, "the plan has more of them than the program's %d", (int)l->count);
+  return NULL;
+}
+
+static void open_receive(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
+                         int32_t number) {
+  const struct quadrille_message* m = &plan->receives.all[number];
+  struct act* act = act_at(c, RECEIVES, c->lists[RECEIVES].fed + number, "all_opened");
+  if (!act) return;
+  compare(c, plan, act, m, "a receive");
+  act->posted = ++c->position;
+  act->is_straight = m->count > 0 && (c->is_counted ? !m->is_in_the_way : m->is_straight);
+  if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
+}
+
+/* A message that has come is put away: a temporary block without a length of its own is where it came. */
+static void finish_receive(struct quadrille_plan_check* c, int32_t number) {
+  struct act* act = act_at(c, RECEIVES, number, "all_received");
+  if (!act) return;
+  act->done = ++c->position;
+  keep_until_now(c, act->use);
+  for (int32_t i = 0; !c->is_counted && i < act->count; i++)
+    if (is_temporary(c, c->spans[act->first + i].place))
+      c->holders[c->spans[act->first + i].place] = act->use;
+}
+
+/* The buffers that hold what a message or a copy reads are still needed. */
+static void need_sources(struct quadrille_plan_check* c, const struct act* act, int32_t spans) {
+  for (int32_t i = 0; !c->is_counted && i < spans; i++) {
+    const int32_t place = c->spans[act->first + i].place;
+    if (is_temporary(c, place) && c->holders[place] < 0)
+      BREAKS(c, "buffers", "step %" PRId64 " reads a temporary block that nothing holds", act->key);
+    if (is_temporary(c, place)) keep_until_now(c, c->holders[place]);
+  }
+}
+
+static void post_send(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
+                      int32_t number) {
+  const struct quadrille_message* m = &plan->sends.all[number];
+  const struct quadrille_part* parts = quadrille_parts_of(plan, m);
+  struct act* act = act_at(c, SENDS, c->lists[SENDS].fed + number, "all_posted");
+  if (!act) return;
+  compare(c, plan, act, m, "a send");
+  act->posted = ++c->position;
+  act->is_staged = m->buffer != QUADRILLE_NO_BUFFER && !(m->is_straight && !c->is_counted);
+  if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
+  need_sources(c, act, act->count);
+  for (int32_t i = 0; i < m->count; i++) {
+    if (parts[i].form != QUADRILLE_SAVED) continue;
+    act->is_saved = 1;
+    act->saved = c->saved[parts[i].place];
+    if (act->saved < 0)
+      BREAKS(c, "saves", "a send of step %" PRId64 " reads a block that was never saved", act->key);
+    else
+      keep_until_now(c, c->saved_in[parts[i].place]);
+  }
+}
+
+static void finish_send(struct quadrille_plan_check* c, int32_t number) {
+  struct act* act = act_at(c, SENDS, number, "all_sent");
+  if (!act) return;
+  act->done = ++c->position;
+  keep_until_now(c, act->use);
+  for (int32_t i = 0; i < act->count; i++) {
+    const int32_t place = c->spans[act->first + i].place;
+    if (act->is_staged || c->is_counted) break;
+    /* It was posted from where the block lay then. */
+    if (act->is_saved && !is_temporary(c, place)) keep_until_now(c, c->saved_in[place]);
+    if (is_temporary(c, place) && act->count == 1)
+      keep_until_now(c, act->use >= 0 ? act->use : c->holders[place]);
+  }
+}
+
+static void copy(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
+                 int32_t number) {
+  const struct quadrille_copy* copy = &plan->copies[number];
+  struct act* act = act_at(c, LOCALS, c->lists[LOCALS].fed + number, "own");
+  if (!act) return;
+  const struct span *from = &c->spans[act->first], *to = from + 1;
+  struct quadrille_part source = copy->from;
+  if (source.form == QUADRILLE_SAVED) source.form = QUADRILLE_WHOLE;
+  if (!is_same_span(c, from, &source) || !is_same_span(c, to, &copy->to) ||
+      act->combines != copy->combines)
+    BREAKS(c, "own", "a copy of step %" PRId64 " is another than the program's", act->key);
+  act->posted = act->done = ++c->position;
+  need_sources(c, act, 1);
+  if (c->is_counted || !is_temporary(c, to->place)) return;
+  if (copy->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, copy->buffer);
+  c->holders[to->place] = is_temporary(c, from->place) ? c->holders[from->place] : act->use;
+}
+
+static void save(struct quadrille_plan_check* c, const struct quadrille_operation* o) {
+  c->position++;
+  if (o->what < 0 || o->what >= c->send_blocks) {
+    BREAKS(c, "own", "a block is saved that is not there");
+    return;
+  }
+  c->saved[o->what] = c->position;
+  c->saved_in[o->what] = take_buffer(c, o->buffer);
+}
+
+void quadrille_check_feed(struct quadrille_plan_check* c, const struct quadrille_plan* plan) {
+  struct quadrille_progress at = {0, 0, 0, 0};
+  int32_t copies = 0;
+  for (int32_t i = 0; i < plan->operation_count && !c->law; i++) {
+    const struct quadrille_operation* o = &plan->operations[i];
+    if (o->kind == QUADRILLE_PLAN_OVER) break;
+    if (o->kind == QUADRILLE_PLAN_COPY && o->what != copies++)
+      BREAKS(c, "in_steps", "copies are in another order than the program's");
+    if (o->kind == QUADRILLE_PLAN_COPY && o->what < plan->copy_count) copy(c, plan, o->what);
+    if (o->kind == QUADRILLE_PLAN_COPY_OWN) c->own_copies++;
+    if (o->kind == QUADRILLE_PLAN_SAVE) save(c, o);
+    if (o->kind != QUADRILLE_PLAN_MESSAGES) continue;
+    for (int n = o->more.received; n > 0; n--)
+      finish_receive(c, c->lists[RECEIVES].fed + at.received++);
+    for (int n = o->more.gone; n > 0; n--) finish_send(c, c->lists[SENDS].fed + at.gone++);
+    for (int n = o->more.posted; n > 0 && at.posted < plan->receives.count; n--)
+      open_receive(c, plan, at.posted++);
+    for (int n = o->more.sent; n > 0 && at.sent < plan->sends.count; n--)
+      post_send(c, plan, at.sent++);
+  }
+  c->lists[RECEIVES].fed += plan->receives.count;
+  c->lists[SENDS].fed += plan->sends.count;
+  c->lists[LOCALS].fed += plan->copy_count;
+}
+
+/* ---- The laws */
+
+/* The greatest positions over steps up to each: where sends and copies are posted, where receives are, and where
+ * receives are complete. */
+struct until {
+  int64_t acted, opened, received;
+};
+
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static struct until* sum_up(struct quadrille_plan_check* c) {
+  struct until* until = calloc((size_t)c->step_count + 1, sizeof *until);
+  if (!until) return NULL;
+  for (int kind = 0; kind < 3; kind++)
+    for (int32_t i = 0; i < c->lists[kind].count; i++) {
+      const struct act* act = &c->lists[kind].all[i];
+      struct until* u = &until[act->step + 1];
+      if (kind == RECEIVES) {
+        u->opened = greater(u->opened, act->posted);
+        u->received = greater(u->received, act->done);
+      } else {
+        u->acted = greater(u->acted, act->posted);
+      }
+    }
+  for (int32_t i = 1; i <= c->step_count; i++) {
+    until[i].acted = greater(until[i].acted, until[i - 1].acted);
+    until[i].opened = greater(until[i].opened, until[i - 1].opened);
+    until[i].received = greater(until[i].received, until[i - 1].received);
+  }
+  return until;
+}
+
+static void ask_complete(struct quadrille_plan_check* c) {
+  static const char* const posted[] = {"all_posted", "own", "all_opened"};
+  static const char* const done[] = {"all_sent", "own", "all_received"};
+  static const char* const names[] = {"send", "copy", "receive"};
+  for (int kind = 0; kind < 3; kind++)
+    for (int32_t i = 0; i < c->lists[kind].count; i++) {
+      const struct act* act = &c->lists[kind].all[i];
+      if (act->posted < 0)
+        BREAKS(c, posted[kind], "a %s of step %" PRId64 " is missing", names[kind], act->key);
+      if (act->done < act->posted)
+        BREAKS(c, done[kind], "a %s of step %" PRId64 " is never waited for", names[kind],
+               act->key);
+    }
+  const int own = c->has_own_copy && !c->is_counted;
+  if (c->own_copies != own)
+    BREAKS(c, "own", "the own block is copied %d times, not %d", c->own_copies, own);
+}
+
+static void ask_order(struct quadrille_plan_check* c, const struct until* until) {
+  for (int kind = 0; kind < RECEIVES; kind++)
+    for (int32_t i = 0; i < c->lists[kind].count; i++) {
+      const struct act* act = &c->lists[kind].all[i];
+      if (act->posted < until[act->step].acted)
+        BREAKS(c, "in_steps", "step %" PRId64 " begins before the one above it", act->key);
+      if (act->posted < until[c->steps[act->step].ready].received)
+        BREAKS(c, kind == SENDS ? "after_steps" : "read_in_step",
+               "step %" PRId64 " begins before a receive that it waits for is complete", act->key);
+    }
+  for (int kind = 0; kind < 3; kind++)
+    for (int32_t i = 0; i < c->lists[kind].count && kind != LOCALS; i++) {
+      const struct act* act = &c->lists[kind].all[i];
+      const struct until* u = &until[act->step + 1];
+      if (act->done < u->acted || act->done < u->opened)
+        BREAKS(c, "posted_by_key",
+               "a message of step %" PRId64 " is waited for before all up to that step is posted",
+               act->key);
+    }
+}
+
+/* The place in memory: in place, a block of the send buffer is that of the receive buffer. */
+static int32_t memory_of(const struct quadrille_plan_check* c, int32_t place) {
+  const int is_received = !c->is_counted && c->in_place && c->send_blocks == c->receive_blocks &&
+                          place >= c->send_blocks && !is_temporary(c, place);
+  return is_received ? place - c->send_blocks : place;
+}
+
+static int overlap(const struct quadrille_plan_check* c, const struct span* a,
+                   const struct span* b) {
+  return memory_of(c, a->place) == memory_of(c, b->place) && a->low < b->high && b->low < a->high;
+}
+
+/* A span that is read or written. */
+struct touch {
+  const struct act* act;
+  enum kind kind;
+  int32_t number; /* of the act in its list */
+  int writes;
+  const struct span* span;
+};
+
+static int precedes(const struct touch* a, const struct touch* b) {
+  if (a->act->step != b->act->step) return a->act->step < b->act->step;
+  return a->kind != b->kind ? a->kind < b->kind : a->number < b->number;
+}
+
+/* When a write stands in its place, and from when a read needs it no more. */
+static int64_t landed(const struct touch* w) { return w->act->done; }
+static int64_t is_read_at(const struct quadrille_plan_check* c, const struct touch* r) {
+  const struct act* act = r->act;
+  if (act->is_saved) return act->saved;
+  const int is_renamed = !c->is_counted && is_temporary(c, r->span->place);
+  return r->kind == LOCALS || act->is_staged || is_renamed ? act->posted : act->done;
+}
+
+/* A receive that is posted where it belongs, early: nothing up to its step has read or written there. */
+static void ask_early(struct quadrille_plan_check* c, const struct touch* w,
+                      const struct touch* other) {
+  if (w->act->combines)
+    BREAKS(c, "early", "a receive of step %" PRId64 " combines and is posted where it belongs",
+           w->act->key);
+  if (!other->writes && (other->act->is_saved || (c->in_place && !c->is_counted))) {
+    if (other->act->posted >= 0 && is_read_at(c, other) > w->act->posted)
+      BREAKS(c, "saves",
+             "a receive of step %" PRId64 " is posted over a block that is neither saved nor sent",
+             w->act->key);
+    return;
+  }
+  BREAKS(c, "posted_early",
+         "a receive of step %" PRId64 " is posted early where step %" PRId64 " %s", w->act->key,
+         other->act->key, other->writes ? "writes" : "reads");
+}
+
+static void ask_put_away(struct quadrille_plan_check* c, const struct touch* w,
+                         const struct touch* other) {
+  const int64_t over = other->writes ? landed(other) : is_read_at(c, other);
+  if (over > landed(w))
+    BREAKS(c, !other->writes && other->act->is_saved ? "saves" : "puts_away",
+           "step %" PRId64 " writes where step %" PRId64 " %s", w->act->key, other->act->key,
+           other->writes ? "writes first" : "still reads");
+}
+
+/* Of two touches of the same bytes, of which `w` writes and `other` comes before it in the program. */
+static void ask_pair(struct quadrille_plan_check* c, const struct touch* w,
+                     const struct touch* other) {
+  if (!c->is_counted && is_temporary(c, w->span->place) && !other->writes) return;
+  if (w->kind == RECEIVES && w->act->is_straight)
+    ask_early(c, w, other);
+  else
+    ask_put_away(c, w, other);
+}
+
+static int by_place(const void* left, const void* right) {
+  const struct touch *a = left, *b = right;
+  if (a->span->place != b->span->place) return a->span->place < b->span->place ? -1 : 1;
+  return a->span->low < b->span->low ? -1 : a->span->low > b->span->low;
+}
+
+static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches) {
+  int32_t count = 0;
+  for (int kind = 0; kind < 3; kind++)
+    for (int32_t i = 0; i < c->lists[kind].count; i++) {
+      const struct act* act = &c->lists[kind].all[i];
+      for (int32_t k = 0; k < act->count; k++)
+        touches[count++] =
+            (struct touch){act, kind, i, kind == RECEIVES || (kind == LOCALS && k == 1),
+                           &c->spans[act->first + k]};
+    }
+  return count;
+}
+
+/* Of spans in order, one that begins behind the end of this one overlaps it no more. */
+static void ask_touches(struct quadrille_plan_check* c) {
+  struct touch* touches = calloc((size_t)c->span_count + 1, sizeof *touches);
+  struct span* moved = calloc((size_t)c->span_count + 1, sizeof *moved);
+  if (!touches || !moved) c->lacks_memory = 1;
+  const int32_t count = touches && moved ? touches_of(c, touches) : 0;
+  for (int32_t i = 0; i < count; i++) { /* as they lie in memory */
+    moved[i] = *touches[i].span;
+    moved[i].place = memory_of(c, moved[i].place);
+  }
+  for (int32_t i = 0; i < count; i++) touches[i].span = &moved[i];
+  qsort(touches, (size_t)count, sizeof *touches, by_place);
+  for (int32_t i = 0; i < count && !c->law; i++)
+    for (int32_t k = i + 1; k < count && touches[k].span->place == touches[i].span->place &&
+                            touches[k].span->low < touches[i].span->high;
+         k++) {
+      const struct touch *a = &touches[i], *b = &touches[k];
+      if (a->act == b->act || !overlap(c, a->span, b->span)) continue;
+      const struct touch *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
+      if (second->writes) ask_pair(c, second, first);
+    }
+  free(moved);
+  free(touches);
+}
+
+static int by_buffer(const void* left, const void* right) {
+  const struct use *a = left, *b = right;
+  if (a->buffer != b->buffer) return a->buffer < b->buffer ? -1 : 1;
+  return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static void ask_buffers(struct quadrille_plan_check* c) {
+  qsort(c->uses, (size_t)c->use_count, sizeof *c->uses, by_buffer);
+  for (int32_t i = 1; i < c->use_count; i++)
+    if (c->uses[i].buffer == c->uses[i - 1].buffer && c->uses[i].from <= c->uses[i - 1].to)
+      BREAKS(c, "buffers", "buffer %d is used again while it is needed", (int)c->uses[i].buffer);
+}
+
+const char* quadrille_check_end(struct quadrille_plan_check* c, char text[QUADRILLE_LAW_TEXT]) {
+  struct until* until = c->law || c->lacks_memory ? NULL : sum_up(c);
+  if (until) {
+    ask_complete(c);
+    ask_order(c, until);
+    ask_touches(c);
+    ask_buffers(c);
+  } else if (!c->law) {
+    c->lacks_memory = 1;
+  }
+  free(until);
+  if (c->lacks_memory) BREAKS(c, quadrille_no_memory, "%s", quadrille_no_memory);
+  snprintf(text, QUADRILLE_LAW_TEXT, "%s", c->text);
+  return c->law;
+}
+
+/* ---- All ranks */
+
+/* The t-th message of a list with that peer; NULL where there is none. `from` goes on from call to call. */
+static const struct act* next_with(const struct list* l, int32_t peer, int32_t* from) {
+  while (*from < l->count && l->all[*from].peer != peer) ++*from;
+  return *from < l->count ? &l->all[(*from)++] : NULL;
+}
+
+static const char* match_pair(const struct quadrille_plan_check* from, int source,
+                              const struct quadrille_plan_check* to, int target,
+                              char text[QUADRILLE_LAW_TEXT]) {
+  int32_t sent = 0, received = 0;
+  for (;;) {
+    const struct act* s = next_with(&from->lists[SENDS], target, &sent);
+    const struct act* r = next_with(&to->lists[RECEIVES], source, &received);
+    if (!s && !r) return NULL;
+    if (s && r && s->key == r->key && s->bytes == r->bytes && (s->count > 0) == (r->count > 0))
+      continue;
+    snprintf(text, QUADRILLE_LAW_TEXT,
+             "rank %d sends to rank %d in step %" PRId64 " what rank %d does not receive so",
+             source, target, s ? s->key : r->key, target);
+    return "match";
+  }
+}
+
+const char* quadrille_plan_match(struct quadrille_plan_check* const* checks, int ranks,
+                                 char text[QUADRILLE_LAW_TEXT]) {
+  const char* law = NULL;
+  for (int a = 0; a < ranks && !law; a++)
+    for (int b = 0; b < ranks && !law; b++)
+      if (a != b) law = match_pair(checks[a], a, checks[b], b, text);
+  return law;
+}

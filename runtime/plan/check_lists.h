@@ -1,0 +1,86 @@
+/* What the two files of the check of plans share: check_program.c reads the program, check.c judges plans by it. */
+#ifndef QUADRILLE_RUNTIME_PLAN_CHECK_LISTS_H_
+#define QUADRILLE_RUNTIME_PLAN_CHECK_LISTS_H_
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/plan/check.h"
+
+enum { MOST_ACTS = 1 << 22, NEVER = -1 };
+enum kind { SENDS, LOCALS, RECEIVES };
+
+/* Bytes of a place, or a whole block: 0 .. 1. */
+struct span {
+  int32_t place;
+  int64_t low, high;
+};
+
+/* A message or a local statement of the program. */
+struct act {
+  int32_t step, peer;
+  int64_t key, bytes;
+  int32_t first, count; /* of its spans; of a local statement: what it reads, then what it writes */
+  int32_t combines;
+  int is_straight; /* a receive: it is posted where its bytes belong */
+  int is_staged;   /* a send: it is copied into a buffer when it is posted */
+  int is_saved;    /* a send: its block was copied aside */
+  int32_t use;     /* of the buffer, or NEVER */
+  int64_t posted, done, saved;
+};
+
+struct list {
+  struct act* all;
+  int32_t count, room, fed; /* fed: so many are in the plans so far */
+};
+
+struct step {
+  int64_t key;
+  int32_t ready; /* its sends wait for the receives of so many steps */
+};
+
+/* A message buffer from when it is taken until nothing needs it any more. */
+struct use {
+  int32_t buffer;
+  int64_t from, to;
+};
+
+struct quadrille_plan_check {
+  struct quadrille_plan_input input;
+  int in_place, is_counted, gathers;
+  int64_t unit;
+  int32_t send_blocks, receive_blocks;
+  struct list lists[3]; /* by kind */
+  struct span* spans;
+  struct step* steps;
+  struct use* uses;
+  int32_t span_count, span_room, step_count, step_room, use_count, use_room;
+  int64_t* lengths;  /* of temporary blocks, in units; -1: holds nothing */
+  int32_t* holders;  /* the use in which a temporary block is */
+  int64_t* saved;    /* by place: when it was saved */
+  int32_t* saved_in; /* and the use */
+  int32_t barrier;
+  int64_t position;
+  int in_step, has_own_copy, own_copies, lacks_memory;
+  const char* law;
+  char text[QUADRILLE_LAW_TEXT];
+};
+
+/* One more element of an array, counted; where memory ran out, which is noted, a place that nobody reads. */
+void* quadrille_check_grow(struct quadrille_plan_check* check, void** array, int32_t* count,
+                           int32_t* room, size_t size);
+/* check_program.c: fills the lists with the whole program, of which a plan was made. */
+void quadrille_check_read_program(struct quadrille_plan_check* check);
+
+static inline int32_t temporary_place(const struct quadrille_plan_check* c, int64_t block) {
+  return (int32_t)block +
+         (c->is_counted ? QUADRILLE_TEMPORARY_PLACES : c->send_blocks + c->receive_blocks);
+}
+
+static inline int is_temporary(const struct quadrille_plan_check* c, int32_t place) {
+  return place >= temporary_place(c, 0);
+}
+
+#endif /* QUADRILLE_RUNTIME_PLAN_CHECK_LISTS_H_ */

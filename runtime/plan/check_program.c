@@ -1,0 +1,264 @@
+/* The program of a rank as three lists, for the check of its plan: sends, receives and local statements. It is the second
+ * reader of the walk beside the builder, and shares nothing with it: slower, plainer, without runs of equal steps. */
+#include "runtime/plan/check_lists.h"
+
+void* quadrille_check_grow(struct quadrille_plan_check* c, void** array, int32_t* count,
+                           int32_t* room, size_t size) {
+  static char nowhere[128];
+  if (*count == *room && (*room >= MOST_ACTS || !quadrille_grow(array, room, size))) {
+    c->lacks_memory = 1;
+    return nowhere;
+  }
+  return (char*)*array + size * (size_t)(*count)++;
+}
+
+/* Where lengths are known to both ends alone. */
+static struct span whole_span(const struct quadrille_plan_check* c,
+                              const struct quadrille_piece* piece) {
+  int32_t place = temporary_place(c, piece->block);
+  if (piece->buffer != QUADRILLE_PIECE_TEMPORARY) {
+    const int sends = piece->buffer == QUADRILLE_PIECE_SEND;
+    const int32_t blocks = sends ? c->send_blocks : c->receive_blocks;
+    place = (sends ? 0 : c->send_blocks) + (blocks > 1 ? c->input.user[piece->block] : 0);
+  }
+  return (struct span){place, 0, 1};
+}
+
+static struct span known_span(struct quadrille_plan_check* c, const struct quadrille_piece* piece) {
+  int buffer = piece->buffer;
+  int64_t block = piece->block;
+  if (buffer == QUADRILLE_PIECE_TEMPORARY) {
+    const int64_t high = piece->ranged ? piece->high : c->lengths[block];
+    return (struct span){temporary_place(c, block), piece->ranged ? piece->low * c->unit : 0,
+                         high * c->unit};
+  }
+  if (buffer == QUADRILLE_PIECE_SEND && (c->in_place || c->gathers) && block == 0) {
+    buffer = QUADRILLE_PIECE_RECEIVE;
+    block = c->gathers ? c->input.place->rank : 0;
+  }
+  const struct quadrille_extents* known = c->input.known[buffer];
+  const int64_t offset = known->offsets[block];
+  const int64_t low = piece->ranged ? piece->low : 0;
+  const int64_t high = piece->ranged ? piece->high : known->lengths[block];
+  return (struct span){
+      buffer == QUADRILLE_PIECE_RECEIVE ? QUADRILLE_RECEIVE_PLACE : QUADRILLE_SEND_PLACE,
+      offset + low * c->unit, offset + high * c->unit};
+}
+
+static struct act* add_act(struct quadrille_plan_check* c, enum kind kind) {
+  struct list* l = &c->lists[kind];
+  struct act* act = quadrille_check_grow(c, (void**)&l->all, &l->count, &l->room, sizeof *act);
+  const struct step* step = &c->steps[c->step_count - 1];
+  *act = (struct act){.step = c->step_count - 1,
+                      .key = step->key,
+                      .first = c->span_count,
+                      .use = NEVER,
+                      .posted = NEVER,
+                      .done = NEVER,
+                      .saved = NEVER};
+  return act;
+}
+
+static void add_span(struct quadrille_plan_check* c, struct act* act, struct span span) {
+  struct span* last = act->count > 0 ? &c->spans[c->span_count - 1] : NULL;
+  if (c->is_counted && span.low >= span.high) return;
+  act->bytes += c->is_counted ? span.high - span.low : 0;
+  if (last && c->is_counted && last->place == span.place && last->high == span.low) {
+    last->high = span.high;
+    return;
+  }
+  struct span* added =
+      quadrille_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_room, sizeof *added);
+  *added = span;
+  act->count++;
+}
+
+static void add_step(struct quadrille_plan_check* c, int64_t key, int has_after, int64_t after) {
+  struct step* step =
+      quadrille_check_grow(c, (void**)&c->steps, &c->step_count, &c->step_room, sizeof *step);
+  int32_t ready = c->step_count - 1;
+  while (has_after && ready > 0 && c->steps[ready - 1].key > after) ready--;
+  *step = (struct step){key, ready < c->barrier ? c->barrier : ready};
+}
+
+/* Makes a temporary block longer, or as long as what is written to all of it. */
+static void note_write(struct quadrille_plan_check* c, const struct quadrille_piece* to,
+                       int64_t units) {
+  if (!c->is_counted || to->buffer != QUADRILLE_PIECE_TEMPORARY) return;
+  int64_t* length = &c->lengths[to->block];
+  if (!to->ranged)
+    *length = units;
+  else if (to->high > *length)
+    *length = to->high;
+}
+
+/* A message while it is read, and what its step holds back until the end. */
+struct reading {
+  struct quadrille_plan_check* check;
+  unsigned flags;
+  int64_t peer;
+  struct act* act;
+  int is_token;
+};
+
+static void begin_message(struct reading* r, unsigned flags, int64_t peer) {
+  const struct quadrille_plan_input* input = &r->check->input;
+  r->flags = flags;
+  r->act = add_act(r->check, flags & QUADRILLE_MESSAGE_RECEIVE ? RECEIVES : SENDS);
+  r->act->peer = (flags & QUADRILLE_MESSAGE_REMOTE ? input->remote_real : input->real)[peer];
+  r->act->combines = flags & QUADRILLE_MESSAGE_LEFT    ? QUADRILLE_ON_THE_LEFT
+                     : flags & QUADRILLE_MESSAGE_RIGHT ? QUADRILLE_ON_THE_RIGHT
+                                                       : QUADRILLE_REPLACES;
+  r->is_token = 1;
+}
+
+static void add_piece(struct reading* r, const struct quadrille_piece* piece) {
+  struct quadrille_plan_check* c = r->check;
+  r->is_token = 0;
+  if (r->flags & QUADRILLE_MESSAGE_RECEIVE && !r->act->combines)
+    note_write(c, piece, piece->high - piece->low);
+  add_span(c, r->act, c->is_counted ? known_span(c, piece) : whole_span(c, piece));
+}
+
+static void end_message(struct reading* r) {
+  struct quadrille_plan_check* c = r->check;
+  struct list* l = &c->lists[r->flags & QUADRILLE_MESSAGE_RECEIVE ? RECEIVES : SENDS];
+  if (c->is_counted && r->act->bytes == 0 && !r->is_token && l->count > 0) l->count--;
+}
+
+static void add_local(struct quadrille_plan_check* c, const struct quadrille_event* e) {
+  const int combines = e->kind == QUADRILLE_EVENT_REDUCE_LEFT    ? QUADRILLE_ON_THE_LEFT
+                       : e->kind == QUADRILLE_EVENT_REDUCE_RIGHT ? QUADRILLE_ON_THE_RIGHT
+                                                                 : QUADRILLE_REPLACES;
+  const struct quadrille_piece *from = &e->piece, *to = &e->second;
+  if (!c->is_counted && from->buffer == QUADRILLE_PIECE_SEND &&
+      to->buffer == QUADRILLE_PIECE_RECEIVE) {
+    c->has_own_copy = 1;
+    return;
+  }
+  if (e->outside)
+    add_step(c, c->step_count > 0 ? c->steps[c->step_count - 1].key : INT64_MIN, 0, 0);
+  if (e->outside) c->barrier = c->step_count;
+  const struct span read = c->is_counted ? known_span(c, from) : whole_span(c, from);
+  if (!combines) note_write(c, to, (read.high - read.low) / (c->unit > 0 ? c->unit : 1));
+  const struct span written = c->is_counted ? known_span(c, to) : whole_span(c, to);
+  if (c->is_counted && !combines && read.place == written.place && read.low == written.low) return;
+  struct act* act = add_act(c, LOCALS);
+  act->combines = combines;
+  for (int i = 0; i < 2; i++) {
+    struct span* added =
+        quadrille_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_room, sizeof *added);
+    *added = i == 0 ? read : written;
+  }
+  act->count = 2;
+}
+
+static int64_t next_of(struct quadrille_value* value) {
+  const int64_t now = value->value;
+  value->value += value->stride;
+  return now;
+}
+
+static struct quadrille_piece piece_of(struct quadrille_run_message* m) {
+  const int64_t block = next_of(&m->block), low = next_of(&m->low), high = next_of(&m->high);
+  return (struct quadrille_piece){m->buffer, m->ranged, block, low, high};
+}
+
+static void add_run(struct reading* r, struct quadrille_run* run) {
+  for (int64_t i = 0; i < run->count && !r->check->lacks_memory; i++) {
+    struct quadrille_run_message* m = run->messages;
+    for (int s = 0; s < run->step_count; s++) {
+      struct quadrille_run_step* step = &run->steps[s];
+      const int64_t key = next_of(&step->key), after = next_of(&step->after);
+      add_step(r->check, key, step->has_after, after);
+      for (const struct quadrille_run_message* end = m + step->message_count; m < end; m++) {
+        begin_message(r, m->flags, next_of(&m->peer));
+        const struct quadrille_piece piece = piece_of(m);
+        if (!m->is_token) add_piece(r, &piece);
+        end_message(r);
+      }
+    }
+  }
+}
+
+static int is_local(const struct quadrille_event* e) {
+  return e->kind == QUADRILLE_EVENT_COPY || e->kind == QUADRILLE_EVENT_REDUCE_LEFT ||
+         e->kind == QUADRILLE_EVENT_REDUCE_RIGHT;
+}
+
+static void take_event(struct reading* r, struct quadrille_event* e) {
+  switch (e->kind) {
+    case QUADRILLE_EVENT_MESSAGE: begin_message(r, e->flags, e->peer); break;
+    case QUADRILLE_EVENT_PIECE: add_piece(r, &e->piece); break;
+    case QUADRILLE_EVENT_MESSAGE_END: end_message(r); break;
+    case QUADRILLE_EVENT_PIECE_MESSAGE:
+      begin_message(r, e->flags, e->peer);
+      add_piece(r, &e->piece);
+      end_message(r);
+      break;
+    case QUADRILLE_EVENT_PIECE_RUN:
+      for (int64_t i = 0; i < e->run.count && !r->check->lacks_memory; i++)
+        for (int m = 0; m < e->run.message_count; m++) {
+          const struct quadrille_piece piece = piece_of(&e->run.messages[m]);
+          add_piece(r, &piece);
+        }
+      break;
+    case QUADRILLE_EVENT_RUN: add_run(r, &e->run); break;
+    default: add_local(r->check, e); break;
+  }
+}
+
+/* What a step holds back: only the sends are taken at once; the program is small, so its events are kept whole. */
+struct held_back {
+  struct quadrille_event* all;
+  int32_t count, room;
+  int is_receive;
+};
+
+static int hold_back(struct reading* r, struct held_back* held, const struct quadrille_event* e) {
+  if (e->kind == QUADRILLE_EVENT_MESSAGE || e->kind == QUADRILLE_EVENT_PIECE_MESSAGE)
+    held->is_receive = (e->flags & QUADRILLE_MESSAGE_RECEIVE) != 0;
+  if (!is_local(e) && !held->is_receive) return 0;
+  if (held->count == held->room &&
+      !quadrille_grow((void**)&held->all, &held->room, sizeof *held->all)) {
+    r->check->lacks_memory = 1;
+    return 1;
+  }
+  held->all[held->count++] = *e;
+  return 1;
+}
+
+static void end_step(struct reading* r, struct held_back* held) {
+  for (int locals = 1; locals >= 0; locals--)
+    for (int32_t i = 0; i < held->count; i++)
+      if (is_local(&held->all[i]) == locals) take_event(r, &held->all[i]);
+  held->count = 0;
+  held->is_receive = 0;
+}
+
+/* The whole program; a program that the builder refuses has no plan, so nothing is checked twice. */
+void quadrille_check_read_program(struct quadrille_plan_check* c) {
+  struct quadrille_walker* walker = malloc(sizeof *walker);
+  struct quadrille_event event = {.kind = QUADRILLE_EVENT_END};
+  struct held_back held = {0};
+  struct reading r = {.check = c};
+  int in_step = 0;
+  c->lacks_memory = !walker;
+  if (walker) quadrille_walk_start(walker, c->input.program, c->input.tables, c->input.place);
+  if (walker) walker->iterations = INT64_MAX;
+  while (!c->lacks_memory) {
+    quadrille_walk_next(walker, &event);
+    if (event.kind == QUADRILLE_EVENT_END || event.kind == QUADRILLE_EVENT_UNDEFINED) break;
+    if (event.kind == QUADRILLE_EVENT_STEP) {
+      add_step(c, event.key, event.has_after, event.after);
+      in_step = 1;
+    } else if (event.kind == QUADRILLE_EVENT_STEP_END) {
+      end_step(&r, &held);
+      in_step = 0;
+    } else if (!in_step || !hold_back(&r, &held, &event)) {
+      take_event(&r, &event);
+    }
+  }
+  free(held.all);
+  free(walker);
+}
