@@ -21,6 +21,7 @@
 #include "schedule/text.h"
 #include "verifier/call.h"
 #include "verifier/decode.h"
+#include "verifier/plans.h"
 
 namespace quadrille {
 namespace {
@@ -66,7 +67,8 @@ std::string job_comment(const verifier::Schedule& schedule) {
 
 struct ShowArguments {
   std::string file, format = "text", steps, out;
-  bool explain = false;
+  bool explain = false, in_place = false;
+  std::optional<int64_t> rank, group, window;
   MachineArguments machine;
   verifier::CallArguments call;
 };
@@ -107,6 +109,40 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
   return figure;
 }
 
+// The plan of one rank, as the library makes it.
+Result<std::string> plan_text(const verifier::Schedule& schedule, const ShowArguments& arguments) {
+  const int64_t group = arguments.group.value_or(0), rank = arguments.rank.value_or(0);
+  const auto groups = static_cast<int64_t>(schedule.job.groups.size());
+  if (group < 0 || group >= groups)
+    return Error{fmt::format("--group: the schedule has no group {}", group)};
+  const int64_t ranks = schedule.job.groups[static_cast<size_t>(group)].ranks();
+  if (rank < 0 || rank >= ranks)
+    return Error{fmt::format("--rank: there is no rank {} of {}", rank, ranks)};
+  if (arguments.window && (*arguments.window < 1 || *arguments.window > 1 << 16))
+    return Error{"--window: it is 1 to 65536 steps"};
+  const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
+  if (!bytes.ok()) return bytes.error();
+  Result<Call> call = verifier::read_call(arguments.call, schedule);
+  if (!call.ok()) return call.error();
+  const Result<verifier::Plans> plans =
+      verifier::Plans::make(*bytes, schedule.program, schedule.job, *call);
+  if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
+  if (arguments.in_place && !plans->has_in_place())
+    return Error{"--in-place: the schedule has no plan of its own for calls in place"};
+  const Result<std::string> text = plans->print(
+      group, rank, {static_cast<int>(arguments.window.value_or(0)), arguments.in_place, true});
+  if (!text.ok()) return Error{fmt::format("{}: {}", arguments.file, text.error().message)};
+  return text;
+}
+
+// The first flag that is for plans alone.
+const char* flag_of_a_plan(const ShowArguments& arguments) {
+  if (arguments.rank) return "--rank";
+  if (arguments.group) return "--group";
+  if (arguments.window) return "--window";
+  return arguments.in_place ? "--in-place" : nullptr;
+}
+
 // One that only what happens in a call depends on.
 const char* flag_of_a_call(const ShowArguments& arguments) {
   if (!arguments.steps.empty()) return "--steps";
@@ -124,6 +160,9 @@ Result<std::string> show_text(const ShowArguments& arguments) {
   const bool is_text = arguments.format == "text" && !arguments.explain;
   if (serves_any_nodes(schedule->job) && !is_text)
     return verifier::wants_nodes(arguments.file, *schedule);
+  const char* const plans_flag = flag_of_a_plan(arguments);
+  if (plans_flag && (arguments.format != "plan" || arguments.explain))
+    return Error{fmt::format("{}: it is for --format plan", plans_flag)};
   if (arguments.explain) {
     if (!arguments.steps.empty() || arguments.format != "text")
       return Error{fmt::format("{}: --explain prints a table of times; leave one out",
@@ -145,6 +184,10 @@ Result<std::string> show_text(const ShowArguments& arguments) {
       return Error{
           fmt::format("{}: the text says nothing of it; it is for --format steps or svg", flag)};
     return job_comment(*schedule) + print(schedule->program);
+  }
+  if (arguments.format == "plan") {
+    if (!arguments.steps.empty()) return Error{"--steps: a plan is printed whole; leave it out"};
+    return plan_text(*schedule, arguments);
   }
   const Result<Figure> figure = figure_of(*schedule, arguments);
   if (!figure.ok()) return figure.error();
@@ -232,13 +275,20 @@ int proofs(const std::string& folder) {
 cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
   cli::Command command = program.command("show", "Print or draw a schedule file.");
   command.require("file", "FILE", &arguments.file, "a schedule file");
-  command.add_choice("--format", {"text", "steps", "svg"}, arguments.format,
-                     "text, the program; steps, a table of steps against nodes; svg, its picture");
+  command.add_choice(
+      "--format", {"text", "steps", "svg", "plan"}, arguments.format,
+      "text, the program; steps, a table of steps against nodes; svg, its picture; plan, "
+      "what the library does at one rank");
   command.add("--steps", "LOW..HIGH", &arguments.steps,
               "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out");
   command.add_flag("--explain", arguments.explain,
                    "instead, what calls take by the model that auto chooses by, with this schedule "
                    "and with the best of each algorithm");
+  command.add("--rank", "NUMBER", &arguments.rank, "for plan: whose plan; 0 where not given");
+  command.add("--group", "NUMBER", &arguments.group, "for plan: of which group; 0 where not given");
+  command.add("--window", "STEPS", &arguments.window,
+              "for plan: the steps in flight; 16 where not given");
+  command.add_flag("--in-place", arguments.in_place, "for plan: that of a call in place");
   add_machine(command, arguments.machine);
   verifier::add_call(command, arguments.call);
   command.add("--out", "FILE", &arguments.out, "write there instead of to the terminal");

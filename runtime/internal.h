@@ -113,6 +113,7 @@ struct quadrille_global {
   char last_error[QUADRILLE_TEXT];
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
+  int checks_plans; /* QUADRILLE_CHECK_PLANS; -1: not read yet */
   double stall; /* QUADRILLE_STALL */
   int stall_is_read;
 };
@@ -133,6 +134,8 @@ void quadrille_name_lengths(char text[QUADRILLE_TEXT], int source, int64_t sent,
 int quadrille_mpi_is_usable(void);
 /* Whether QUADRILLE_DEBUG is set. */
 int quadrille_debug(void);
+/* Whether QUADRILLE_CHECK_PLANS is set: each plan is checked before, or where it is streamed after, it is followed. */
+int quadrille_checks_plans(void);
 void quadrille_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* exec/stall.c: QUADRILLE_STALL, the seconds after which a wait says for whom it waits; 0: never. */

@@ -5,8 +5,8 @@
 #
 #   schedule   itself
 #   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
-#   generator  schedule, the table format, and of the verifier its decoder, replay and calls, to show files
-#   verifier   schedule, the table format, how block sizes are chosen, cli; never the generator. Z3 in verifier/prove only, and its tests
+#   generator  schedule, the table format, and of the verifier its decoder, replay, calls and plans, to show files
+#   verifier   schedule, the table format, how block sizes are chosen, the plans that it checks, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
 #   preload    the public header of runtime, and the schedules for any nodes of emitted
@@ -43,10 +43,10 @@ room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:pre
   'tools/ knows the public header of runtime/, and preload/ as a library'
 room preload 'runtime(/quadrille\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/ and emitted:universal'
-room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call)|cli[/:]|emitted[/:]' \
-  'generator/ knows schedule/, the table format, the decoder and calls'
-room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size)|cli[/:]|emitted:proofs' \
-  'verifier/ knows schedule/ and the table format, never generator/'
+room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans)|cli[/:]|emitted[/:]' \
+  'generator/ knows schedule/, the table format, the decoder, calls and plans'
+room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 
 sources=$(for name in ${rooms//|/ }; do files "$name" '*.h' '*.cc' '*.c'; done)
 refuse "$sources" '# *include *[<"]z3' '^(verifier|tests)/prove/' 'Z3 in verifier/prove/ only'
@@ -54,10 +54,10 @@ refuse "$(files . BUILD)" 'system//:z3|"-lz3"' '^(\./)?(verifier|tests/prove)/BU
 refuse "$sources" '# *include *"(tests|bench|examples)/' '^(tests|bench|examples)/' \
   'nothing that ships knows tests, measurements or examples'
 
-core=$(files runtime/program '*.h' '*.c')
+core=$(files runtime/program '*.h' '*.c'; files runtime/plan '*.h' '*.c')
 refuse "$core" '# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
-  'runtime/program/ needs libc alone'
+  'runtime/program/ and runtime/plan/ need libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
   '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'

@@ -14,6 +14,7 @@
 #include "verifier/call.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
+#include "verifier/plans.h"
 #include "verifier/prove_command.h"
 #include "verifier/replay.h"
 #include "verifier/report.h"
@@ -40,6 +41,29 @@ int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes
   return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;
 }
 
+// Whether the runtime's plans for these calls are lawful, of jobs whose ranks are few. False where they are not.
+bool check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
+                 const std::vector<CheckedCall>& checked) {
+  constexpr int64_t kMostRanks = 64;
+  int64_t ranks = 0;
+  for (const Topology& group : schedule.job.groups) ranks += group.ranks();
+  if (ranks > kMostRanks || checked.back().report.violation) return true;
+  bool in_place = false;
+  for (const CheckedCall& one : checked) {
+    const Result<Plans> plans = Plans::make(bytes, schedule.program, schedule.job, one.call);
+    const std::optional<std::string> wrong =
+        plans.ok() ? plans->objection() : "the library refuses them: " + plans.error().message;
+    if (wrong) {
+      fmt::print("  {:<10}{}\n", "plans", *wrong);
+      return false;
+    }
+    in_place |= plans->has_in_place();
+  }
+  fmt::print("  {:<10}lawful at every rank, windows 1, 2 and 16{}\n", "plans",
+             in_place ? ", in place or not" : "");
+  return true;
+}
+
 int check_file(const std::string& file, const CheckArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
@@ -62,13 +86,14 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
     if (report->violation) break;
   }
   fmt::print("{}", check_report(file, *schedule, bytes->size(), checked));
+  const bool lawful = check_plans(*bytes, *schedule, checked);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
              usage.ru_maxrss / 1024.0);
-  return checked.back().report.violation ? ExitCode::kRefuted : ExitCode::kVerified;
+  return checked.back().report.violation || !lawful ? ExitCode::kRefuted : ExitCode::kVerified;
 }
 
 int check(const CheckArguments& arguments) {

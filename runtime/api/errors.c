@@ -16,7 +16,7 @@
 #include "runtime/internal.h"
 
 /* Everything global, in one place. */
-struct quadrille_global quadrille_global = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct quadrille_global quadrille_global = {.lock = PTHREAD_MUTEX_INITIALIZER, .checks_plans = -1};
 
 int quadrille_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
@@ -153,12 +153,25 @@ void quadrille_last_error(char* text, size_t size) {
   pthread_mutex_unlock(&quadrille_global.lock);
 }
 
+static int is_set(const char* name) {
+  const char* value = getenv(name);
+  return value && *value && strcmp(value, "0") != 0;
+}
+
+int quadrille_checks_plans(void) {
+  struct quadrille_global* g = &quadrille_global;
+  pthread_mutex_lock(&g->lock);
+  if (g->checks_plans < 0) g->checks_plans = is_set("QUADRILLE_CHECK_PLANS");
+  const int checks = g->checks_plans;
+  pthread_mutex_unlock(&g->lock);
+  return checks;
+}
+
 int quadrille_debug(void) {
   struct quadrille_global* g = &quadrille_global;
   pthread_mutex_lock(&g->lock);
   if (!g->debug_is_read) {
-    const char* value = getenv("QUADRILLE_DEBUG");
-    g->debug = value && *value && strcmp(value, "0") != 0;
+    g->debug = is_set("QUADRILLE_DEBUG");
     g->debug_is_read = 1;
   }
   const int debug = g->debug;

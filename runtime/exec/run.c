@@ -1,7 +1,9 @@
 /* Calls as a whole: memory, blocks, and what a call came to. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/exec/call.h"
+#include "runtime/plan/check.h"
 
 /* Buffers for the plan; where memory runs out, there are fewer. */
 static int fit_buffers(struct quadrille_call* c) {
@@ -50,18 +52,41 @@ static int open_lengths(struct quadrille_call* c) {
   return 1;
 }
 
-const char* quadrille_call_plan(struct quadrille_call* c) {
+/* With QUADRILLE_CHECK_PLANS=1, the check of the plans that are made next; else NULL. */
+static struct quadrille_plan_check* open_check(const struct quadrille_call* c) {
+  const struct quadrille_builder* b = &c->builder;
+  if (!quadrille_checks_plans()) return NULL;
+  return quadrille_check_open(&b->input, b->is_counted ? b->in_place : c->in_place, b->unit);
+}
+
+/* Ends a check, which may be NULL; `error`: what is wrong without it. Returns what is wrong. */
+static const char* close_check(struct quadrille_plan_check* check, const char* error) {
+  char text[QUADRILLE_LAW_TEXT];
+  const char* law = check && !error ? quadrille_check_end(check, text) : NULL;
+  quadrille_check_close(check);
+  if (!law || law == quadrille_no_memory) return error;
+  fprintf(stderr, "quadrille: the plan breaks %s: %s\n", law, text);
+  return "the plan that the library made of it breaks the rule that was printed";
+}
+
+static const char* plan_checked(struct quadrille_call* c, struct quadrille_plan_check* check) {
   int more = 1;
   quadrille_builder_start(&c->builder);
   while (more > 0) {
     more = quadrille_builder_next(&c->builder);
     if (more < 0) return c->builder.error;
+    if (check) quadrille_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) ||
         !quadrille_make_temporaries(c) || (c->builder.is_counted && !quadrille_call_reserve(c)))
       return quadrille_no_memory;
   }
   c->is_planned = c->plan.is_whole;
   return NULL;
+}
+
+const char* quadrille_call_plan(struct quadrille_call* c) {
+  struct quadrille_plan_check* check = open_check(c);
+  return close_check(check, plan_checked(c, check));
 }
 
 /* Blocks for the plan's places, with nothing in them. */
@@ -288,6 +313,7 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
 /* The next steps are planned when those before are over. */
 static void follow_in_parts(struct quadrille_call* c) {
   struct quadrille_builder* b = &c->builder;
+  struct quadrille_plan_check* check = open_check(c);
   int more = 1;
   quadrille_builder_start(b);
   while (more > 0) {
@@ -295,6 +321,7 @@ static void follow_in_parts(struct quadrille_call* c) {
     if (more >= 0 && !fit_transfers(c)) more = -1, b->error = quadrille_no_memory;
     if (more < 0 && b->error == quadrille_no_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);
     if (more < 0) break;
+    if (check) quadrille_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_buffers(c) || !quadrille_make_temporaries(c)) {
       c->lacks_memory = 1;
       c->receive_is_straight = 0;
@@ -303,6 +330,7 @@ static void follow_in_parts(struct quadrille_call* c) {
     rewind_plan(c);
     quadrille_call_go(c, 1);
   }
+  b->error = close_check(check, b->error);
   c->is_planned = c->builder.is_counted && c->plan.is_whole && more == 0 && !c->lacks_memory;
 }
 

@@ -16,14 +16,14 @@ enum { COMBINES = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT };
 
 static const char* const endless = "its loops do not end in reasonable time";
 
-static int64_t most_iterations(const struct quadrille_builder* b) {
-  const struct quadrille_place* place = b->input.place;
-  const struct quadrille_topology* topologies = quadrille_topologies_of(b->input.program, place);
+int64_t quadrille_most_iterations(const struct quadrille_plan_input* input) {
+  const struct quadrille_place* place = input->place;
+  const int is_counted = quadrille_is_counted(input->program);
+  const struct quadrille_topology* topologies = quadrille_topologies_of(input->program, place);
   const int64_t nodes = topologies[0].nodes + (place->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
-  for (int64_t i = 0; b->is_counted && i < place->ranks; i++) bytes += place->counts[i];
-  for (int64_t i = 0; b->is_counted && i < place->remote_ranks; i++)
-    bytes += place->remote_counts[i];
+  for (int64_t i = 0; is_counted && i < place->ranks; i++) bytes += place->counts[i];
+  for (int64_t i = 0; is_counted && i < place->remote_ranks; i++) bytes += place->remote_counts[i];
   return QUADRILLE_MAX_ITERATIONS +
          QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE * (place->ranks + place->remote_ranks) * nodes +
          QUADRILLE_MAX_ITERATIONS_A_BYTE * bytes;
@@ -451,7 +451,7 @@ static int take_event(struct quadrille_builder* b) {
 void quadrille_builder_start(struct quadrille_builder* b) {
   const struct quadrille_plan_input* input = &b->input;
   quadrille_walk_start(&b->walker, input->program, input->tables, input->place);
-  b->walker.iterations = most_iterations(b);
+  b->walker.iterations = quadrille_most_iterations(input);
   b->iteration = -1;
   b->key = INT64_MIN;
   b->has_key = b->is_mixed = b->pending_count = 0;

@@ -6,6 +6,10 @@
 
 #include "runtime/plan/plan.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A step in flight, by its number modulo a power of two. */
 struct quadrille_planned_step {
   int64_t key, sent_bytes;         /* 0 once its sends are over */
@@ -113,6 +117,9 @@ void quadrille_builder_start(struct quadrille_builder* builder);
  * all, -1 where `error` says what is wrong. */
 int quadrille_builder_next(struct quadrille_builder* builder);
 
+/* How many iterations the loops of a rank may make. */
+int64_t quadrille_most_iterations(const struct quadrille_plan_input* input);
+
 /* Nothing has been read or written where all lengths are known. */
 void quadrille_builder_forget_known(struct quadrille_builder* builder);
 
@@ -134,5 +141,9 @@ static inline void quadrille_builder_lack(struct quadrille_builder* builder) {
   builder->plan->lacks_memory = 1;
   if (!builder->is_counted) quadrille_builder_refuse(builder, quadrille_no_memory);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* QUADRILLE_RUNTIME_PLAN_BUILDER_H_ */

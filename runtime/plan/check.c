@@ -141,6 +141,16 @@ static void need_sources(struct quadrille_plan_check* c, const struct act* act, 
   }
 }
 
+/* It reads a block of the send buffer from where that was saved. */
+static void read_saved(struct quadrille_plan_check* c, const struct act* act, int part,
+                       int32_t place) {
+  if (part < act->count) c->spans[act->first + part].saved = c->saved[place];
+  if (c->saved[place] < 0)
+    BREAKS(c, "saves", "step %" PRId64 " reads a block that was never saved", act->key);
+  else
+    keep_until_now(c, c->saved_in[place]);
+}
+
 static void post_send(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
                       int32_t number) {
   const struct quadrille_message* m = &plan->sends.all[number];
@@ -152,15 +162,8 @@ static void post_send(struct quadrille_plan_check* c, const struct quadrille_pla
   act->is_staged = m->buffer != QUADRILLE_NO_BUFFER && !(m->is_straight && !c->is_counted);
   if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
   need_sources(c, act, act->count);
-  for (int32_t i = 0; i < m->count; i++) {
-    if (parts[i].form != QUADRILLE_SAVED) continue;
-    act->is_saved = 1;
-    act->saved = c->saved[parts[i].place];
-    if (act->saved < 0)
-      BREAKS(c, "saves", "a send of step %" PRId64 " reads a block that was never saved", act->key);
-    else
-      keep_until_now(c, c->saved_in[parts[i].place]);
-  }
+  for (int32_t i = 0; i < m->count; i++)
+    if (parts[i].form == QUADRILLE_SAVED) read_saved(c, act, i, parts[i].place);
 }
 
 static void finish_send(struct quadrille_plan_check* c, int32_t number) {
@@ -172,7 +175,7 @@ static void finish_send(struct quadrille_plan_check* c, int32_t number) {
     const int32_t place = c->spans[act->first + i].place;
     if (act->is_staged || c->is_counted) break;
     /* It was posted from where the block lay then. */
-    if (act->is_saved && !is_temporary(c, place)) keep_until_now(c, c->saved_in[place]);
+    if (c->spans[act->first + i].saved >= 0) keep_until_now(c, c->saved_in[place]);
     if (is_temporary(c, place) && act->count == 1)
       keep_until_now(c, act->use >= 0 ? act->use : c->holders[place]);
   }
@@ -185,6 +188,7 @@ static void copy(struct quadrille_plan_check* c, const struct quadrille_plan* pl
   if (!act) return;
   const struct span *from = &c->spans[act->first], *to = from + 1;
   struct quadrille_part source = copy->from;
+  if (source.form == QUADRILLE_SAVED) read_saved(c, act, 0, source.place);
   if (source.form == QUADRILLE_SAVED) source.form = QUADRILLE_WHOLE;
   if (!is_same_span(c, from, &source) || !is_same_span(c, to, &copy->to) ||
       act->combines != copy->combines)
@@ -209,6 +213,8 @@ static void save(struct quadrille_plan_check* c, const struct quadrille_operatio
 void quadrille_check_feed(struct quadrille_plan_check* c, const struct quadrille_plan* plan) {
   struct quadrille_progress at = {0, 0, 0, 0};
   int32_t copies = 0;
+  c->lacks_memory |= plan->lacks_memory;
+  if (c->lacks_memory || c->is_undefined) return;
   for (int32_t i = 0; i < plan->operation_count && !c->law; i++) {
     const struct quadrille_operation* o = &plan->operations[i];
     if (o->kind == QUADRILLE_PLAN_OVER) break;
@@ -332,7 +338,7 @@ static int precedes(const struct touch* a, const struct touch* b) {
 static int64_t landed(const struct touch* w) { return w->act->done; }
 static int64_t is_read_at(const struct quadrille_plan_check* c, const struct touch* r) {
   const struct act* act = r->act;
-  if (act->is_saved) return act->saved;
+  if (r->span->saved >= 0) return r->span->saved;
   const int is_renamed = !c->is_counted && is_temporary(c, r->span->place);
   return r->kind == LOCALS || act->is_staged || is_renamed ? act->posted : act->done;
 }
@@ -343,11 +349,12 @@ static void ask_early(struct quadrille_plan_check* c, const struct touch* w,
   if (w->act->combines)
     BREAKS(c, "early", "a receive of step %" PRId64 " combines and is posted where it belongs",
            w->act->key);
-  if (!other->writes && (other->act->is_saved || (c->in_place && !c->is_counted))) {
+  if (!other->writes && (other->span->saved >= 0 || (c->in_place && !c->is_counted))) {
     if (other->act->posted >= 0 && is_read_at(c, other) > w->act->posted)
       BREAKS(c, "saves",
-             "a receive of step %" PRId64 " is posted over a block that is neither saved nor sent",
-             w->act->key);
+             "a receive of step %" PRId64 " is posted over a block that step %" PRId64
+             " still reads",
+             w->act->key, other->act->key);
     return;
   }
   BREAKS(c, "posted_early",
@@ -359,7 +366,7 @@ static void ask_put_away(struct quadrille_plan_check* c, const struct touch* w,
                          const struct touch* other) {
   const int64_t over = other->writes ? landed(other) : is_read_at(c, other);
   if (over > landed(w))
-    BREAKS(c, !other->writes && other->act->is_saved ? "saves" : "puts_away",
+    BREAKS(c, !other->writes && other->span->saved >= 0 ? "saves" : "puts_away",
            "step %" PRId64 " writes where step %" PRId64 " %s", w->act->key, other->act->key,
            other->writes ? "writes first" : "still reads");
 }
@@ -432,6 +439,7 @@ static void ask_buffers(struct quadrille_plan_check* c) {
 }
 
 const char* quadrille_check_end(struct quadrille_plan_check* c, char text[QUADRILLE_LAW_TEXT]) {
+  if (c->is_undefined) return NULL;
   struct until* until = c->law || c->lacks_memory ? NULL : sum_up(c);
   if (until) {
     ask_complete(c);

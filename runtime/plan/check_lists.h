@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/plan/builder.h"
 #include "runtime/plan/check.h"
 
 enum { MOST_ACTS = 1 << 22, NEVER = -1 };
@@ -16,6 +17,7 @@ enum kind { SENDS, LOCALS, RECEIVES };
 struct span {
   int32_t place;
   int64_t low, high;
+  int64_t saved; /* of what a send or a copy reads: when it was copied aside, or NEVER */
 };
 
 /* A message or a local statement of the program. */
@@ -26,9 +28,8 @@ struct act {
   int32_t combines;
   int is_straight; /* a receive: it is posted where its bytes belong */
   int is_staged;   /* a send: it is copied into a buffer when it is posted */
-  int is_saved;    /* a send: its block was copied aside */
   int32_t use;     /* of the buffer, or NEVER */
-  int64_t posted, done, saved;
+  int64_t posted, done;
 };
 
 struct list {
@@ -64,6 +65,8 @@ struct quadrille_plan_check {
   int32_t barrier;
   int64_t position;
   int in_step, has_own_copy, own_copies, lacks_memory;
+  int is_undefined;  /* the program: the builder says why */
+  char nowhere[128]; /* an element for which there is no memory */
   const char* law;
   char text[QUADRILLE_LAW_TEXT];
 };

@@ -4,10 +4,9 @@
 
 void* quadrille_check_grow(struct quadrille_plan_check* c, void** array, int32_t* count,
                            int32_t* room, size_t size) {
-  static char nowhere[128];
   if (*count == *room && (*room >= MOST_ACTS || !quadrille_grow(array, room, size))) {
     c->lacks_memory = 1;
-    return nowhere;
+    return c->nowhere;
   }
   return (char*)*array + size * (size_t)(*count)++;
 }
@@ -21,7 +20,7 @@ static struct span whole_span(const struct quadrille_plan_check* c,
     const int32_t blocks = sends ? c->send_blocks : c->receive_blocks;
     place = (sends ? 0 : c->send_blocks) + (blocks > 1 ? c->input.user[piece->block] : 0);
   }
-  return (struct span){place, 0, 1};
+  return (struct span){place, 0, 1, NEVER};
 }
 
 static struct span known_span(struct quadrille_plan_check* c, const struct quadrille_piece* piece) {
@@ -30,7 +29,7 @@ static struct span known_span(struct quadrille_plan_check* c, const struct quadr
   if (buffer == QUADRILLE_PIECE_TEMPORARY) {
     const int64_t high = piece->ranged ? piece->high : c->lengths[block];
     return (struct span){temporary_place(c, block), piece->ranged ? piece->low * c->unit : 0,
-                         high * c->unit};
+                         high * c->unit, NEVER};
   }
   if (buffer == QUADRILLE_PIECE_SEND && (c->in_place || c->gathers) && block == 0) {
     buffer = QUADRILLE_PIECE_RECEIVE;
@@ -42,7 +41,7 @@ static struct span known_span(struct quadrille_plan_check* c, const struct quadr
   const int64_t high = piece->ranged ? piece->high : known->lengths[block];
   return (struct span){
       buffer == QUADRILLE_PIECE_RECEIVE ? QUADRILLE_RECEIVE_PLACE : QUADRILLE_SEND_PLACE,
-      offset + low * c->unit, offset + high * c->unit};
+      offset + low * c->unit, offset + high * c->unit, NEVER};
 }
 
 static struct act* add_act(struct quadrille_plan_check* c, enum kind kind) {
@@ -54,8 +53,7 @@ static struct act* add_act(struct quadrille_plan_check* c, enum kind kind) {
                       .first = c->span_count,
                       .use = NEVER,
                       .posted = NEVER,
-                      .done = NEVER,
-                      .saved = NEVER};
+                      .done = NEVER};
   return act;
 }
 
@@ -95,6 +93,7 @@ static void note_write(struct quadrille_plan_check* c, const struct quadrille_pi
 /* A message while it is read, and what its step holds back until the end. */
 struct reading {
   struct quadrille_plan_check* check;
+  struct quadrille_walker* walker;
   unsigned flags;
   int64_t peer;
   struct act* act;
@@ -165,6 +164,7 @@ static struct quadrille_piece piece_of(struct quadrille_run_message* m) {
 }
 
 static void add_run(struct reading* r, struct quadrille_run* run) {
+  r->walker->iterations -= run->count;
   for (int64_t i = 0; i < run->count && !r->check->lacks_memory; i++) {
     struct quadrille_run_message* m = run->messages;
     for (int s = 0; s < run->step_count; s++) {
@@ -245,10 +245,12 @@ void quadrille_check_read_program(struct quadrille_plan_check* c) {
   int in_step = 0;
   c->lacks_memory = !walker;
   if (walker) quadrille_walk_start(walker, c->input.program, c->input.tables, c->input.place);
-  if (walker) walker->iterations = INT64_MAX;
+  if (walker) walker->iterations = quadrille_most_iterations(&c->input);
+  r.walker = walker;
   while (!c->lacks_memory) {
     quadrille_walk_next(walker, &event);
-    if (event.kind == QUADRILLE_EVENT_END || event.kind == QUADRILLE_EVENT_UNDEFINED) break;
+    c->is_undefined = event.kind == QUADRILLE_EVENT_UNDEFINED || walker->iterations < 0;
+    if (event.kind == QUADRILLE_EVENT_END || c->is_undefined) break;
     if (event.kind == QUADRILLE_EVENT_STEP) {
       add_step(c, event.key, event.has_after, event.after);
       in_step = 1;

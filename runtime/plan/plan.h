@@ -27,6 +27,10 @@
 
 #include "runtime/program/program.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
 #define QUADRILLE_DEFAULT_WINDOW 16
 #define QUADRILLE_MAX_WINDOW (1 << 16)
@@ -156,5 +160,9 @@ static inline const struct quadrille_part* quadrille_parts_of(const struct quadr
 int quadrille_grow(void** array, int32_t* room, size_t size);
 /* Makes it as long as that, where it is shorter; the same. */
 int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* QUADRILLE_RUNTIME_PLAN_PLAN_H_ */

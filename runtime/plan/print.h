@@ -1,0 +1,26 @@
+/* Prints a plan, one operation a line, in words of MPI. */
+#ifndef QUADRILLE_RUNTIME_PLAN_PRINT_H_
+#define QUADRILLE_RUNTIME_PLAN_PRINT_H_
+
+#include <stdio.h>
+
+#include "runtime/plan/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a printed call stands: streamed plans are printed one after the other. Zero at first. */
+struct quadrille_plan_lines {
+  int64_t lines, receives, sends;
+};
+
+/* Writes the operations of the plan. Messages are numbered through the whole call. */
+void quadrille_plan_print(FILE* out, const struct quadrille_plan* plan, int is_counted,
+                          struct quadrille_plan_lines* lines);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* QUADRILLE_RUNTIME_PLAN_PRINT_H_ */
