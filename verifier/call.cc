@@ -235,14 +235,26 @@ std::vector<Counts> standard_counts(const Schedule& schedule) {
 
 }  // namespace
 
+namespace {
+
+// All, where they are few; else the first two, the middle one and the last.
+std::set<int64_t> roots_to_check(int64_t ranks) {
+  constexpr int64_t kAllWalked = 64;
+  if (ranks > kAllWalked) return {0, 1, (ranks - 1) / 2, ranks - 1};
+  std::set<int64_t> all;
+  for (int64_t root = 0; root < ranks; ++root) all.insert(root);
+  return all;
+}
+
+}  // namespace
+
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule) {
   Result<Call> given = read_call(arguments, schedule);
   if (!given.ok()) return given.error();
   const Program& program = schedule.program;
   std::set<int64_t> roots = {given->root};
   const int64_t last = schedule.job.groups[0].ranks() - 1;
-  if (rooted(program.collective) && !arguments.root)
-    roots = {0, std::min<int64_t>(1, last), last / 2, last};
+  if (rooted(program.collective) && !arguments.root) roots = roots_to_check(last + 1);
   std::vector<Counts> lists = {given->counts};
   if (given->counts.empty() && (uses_counts(program) || names_parts_of_blocks(program)))
     lists = standard_counts(schedule);

@@ -46,7 +46,7 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
 // The calls that a schedule is checked for: the one that is given, and of what depends on counts or names parts
 // of blocks, where no counts are given, four that are unlike each other: 1 at each rank, none at all, all at one
 // rank, and uneven ones, or, where all ranks give one count, four such. Of a collective with a root, where none
-// is given, up to four roots: the first two ranks, the middle one and the last. Calls that the program does not take
+// is given, all roots up to 64 ranks, else the first two, the middle one and the last. Calls that the program does not take
 // are left out, unless it takes none.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 

@@ -17,6 +17,7 @@ bool has_tokens(const Program& program) {
 
 Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& options)
     : kind_(program.port.kind),
+      asked_(options.ports.has_value()),
       limit_(options.ports.value_or(1)),
       per_node_(program.port.per == PortScope::kNode) {
   if (options.ports) {
@@ -90,8 +91,10 @@ void Ledger::finish(Report& report) const {
   report.copy_steps = copy_steps_;
   report.time = time_ + *std::max_element(copies_outside_.begin(), copies_outside_.end());
   if (kind_ == PortKind::kNone) return;
-  // A rank's own exchanges follow one another wherever its steps do.
-  const bool always = !overlapping_ && (track_ ? every_timing_ : !per_node_);
+  // A step begins once what it waits for has arrived; what the steps before it sent may still be on its way. So only
+  // messages that order exchanges show that none overlap.
+  const bool always = !overlapping_ && track_ && every_timing_;
+  if (asked_) report.partners = limit_;
   report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;
 }
 

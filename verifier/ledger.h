@@ -162,6 +162,7 @@ class Ledger {
   void learn();
 
   PortKind kind_;
+  bool asked_;  // of every node, by --ports
   int64_t limit_;
   int32_t most_partners_ = 0;  // that are noted
   bool per_node_, track_;

@@ -127,8 +127,8 @@ class Session {
   explicit Session(const ProveArguments& arguments) : arguments_(arguments) {}
 
   int run() {
-    if (arguments_.timeout < 1 || arguments_.timeout > 3600000)
-      return bad_input("prove", "--timeout: give 1 to 3600000 milliseconds");
+    if (arguments_.limit < 1 || arguments_.limit > UINT32_MAX)
+      return bad_input("prove", "--limit: give 1 to 4294967295 units of work");
     Result<std::vector<NamedProof>> proofs = read_proofs(arguments_);
     if (!proofs.ok()) return bad_input("prove", proofs.error().message);
     std::vector<ProofPlan> plans;
@@ -139,7 +139,7 @@ class Session {
     }
     const auto start = std::chrono::steady_clock::now();
     std::vector<ProofResult> results =
-        prove_all(*proofs, plans, {static_cast<unsigned>(arguments_.timeout), exports_wanted()},
+        prove_all(*proofs, plans, {static_cast<unsigned>(arguments_.limit), exports_wanted()},
                   threads(proofs->size()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     for (size_t i = 0; i < plans.size(); ++i) tell((*proofs)[i], plans[i], results[i]);

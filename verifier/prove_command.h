@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "verifier/prove/prover.h"
+
 namespace quadrille::verifier {
 
 struct ProveArguments {
@@ -13,7 +15,7 @@ struct ProveArguments {
   std::string program;             // a text, or a schedule file, that the proof is of
   std::string folder;              // where exports go; empty: nowhere
   std::string second_solver;       // a command; empty: none
-  int64_t timeout = 10000;         // milliseconds for a question
+  int64_t limit = kMostWork;       // of a question, in units of Z3
   bool verbose = false;
 };
 

@@ -52,10 +52,7 @@ class RankByRankChecker {
     report_.steps = keys_.size();
     if (sequential_) report_.safe_window = 1;
     report_.any_counts = true;
-    if (program_.port.kind != PortKind::kNone)
-      report_.port = !overlapping_ && program_.port.per == PortScope::kRank
-                         ? PortVerdict::kEveryTiming
-                         : PortVerdict::kLockStep;
+    if (program_.port.kind != PortKind::kNone) report_.port = PortVerdict::kLockStep;
     return report_;
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "schedule/any_nodes.h"
@@ -38,12 +39,15 @@ std::string job_text(const Schedule& schedule) {
 
 std::string port_text(const Program& program, const Report& report) {
   if (report.port == PortVerdict::kNotClaimed) return "none claimed";
+  const char* const when =
+      report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step";
+  if (report.partners)
+    return fmt::format("at most {} partner{} at a time per node, {}", *report.partners,
+                       *report.partners == 1 ? "" : "s", when);
   const char* kind =
       program.port.kind == PortKind::kSendReceive ? "one send and one receive" : "one exchange";
   const char* scope = program.port.per == PortScope::kNode ? "node" : "rank";
-  return fmt::format(
-      "{} at a time per {}, {}", kind, scope,
-      report.port == PortVerdict::kEveryTiming ? "for every timing" : "where steps keep step");
+  return fmt::format("{} at a time per {}, {}", kind, scope, when);
 }
 
 std::string first_line(const Schedule& schedule, int64_t bytes) {
@@ -131,6 +135,26 @@ const CheckedCall* largest(const Schedule& schedule, const std::vector<CheckedCa
   return found;
 }
 
+std::set<int64_t> roots_of(const std::vector<CheckedCall>& checked) {
+  std::set<int64_t> roots;
+  for (const CheckedCall& one : checked) roots.insert(one.call.root);
+  return roots;
+}
+
+// More than are told one by one.
+bool has_many_roots(const std::vector<CheckedCall>& checked) {
+  constexpr size_t kToldOneByOne = 4;
+  return roots_of(checked).size() > kToldOneByOne;
+}
+
+// Which roots were walked: "all 9", or "0, 1, 128, 256 of 257".
+std::string roots_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
+  const std::set<int64_t> roots = roots_of(checked);
+  const int64_t ranks = schedule.job.groups[0].ranks();
+  if (static_cast<int64_t>(roots.size()) == ranks) return fmt::format("all {}", ranks);
+  return fmt::format("{} of {}", fmt::join(roots, ", "), ranks);
+}
+
 std::string verified_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const Program& program = schedule.program;
   const Report report = joined(checked);
@@ -140,12 +164,15 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   };
   constexpr size_t kLongest = 60;
   for (const CheckedCall& one : checked) {
+    if (has_many_roots(checked) && one.call.root != checked[0].call.root) continue;
     const std::string given = call_text(program, one.call, kLongest);
     if (checked.size() > 1)
       line("call", fmt::format("{}: steps {}", given, steps_text(one.report)));
     else if (!given.empty())
       line("call", given);
   }
+  if (rooted(program.collective) && checked.size() > 1)
+    line("roots", roots_text(schedule, checked));
   const std::string_view name = name_of(program.collective);
   if (program.collective == Collective::kBarrier)
     line("barrier", std::string(property_text(Property::kBarrier)));
@@ -222,8 +249,14 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
   const char* const verified = uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"
                                    : "verified";
-  std::string text = fmt::format("{}: {}\n{}", file, report.violation ? "REFUTED" : verified,
-                                 first_line(schedule, bytes));
+  const auto walked = static_cast<int64_t>(roots_of(checked).size());
+  const bool has_more_roots =
+      rooted(schedule.program.collective) && walked < schedule.job.groups[0].ranks();
+  const std::string which = has_more_roots && !find_proof(schedule)
+                                ? fmt::format(", roots {} alone", roots_text(schedule, checked))
+                                : "";
+  std::string text = fmt::format("{}: {}{}\n{}", file, report.violation ? "REFUTED" : verified,
+                                 report.violation ? "" : which, first_line(schedule, bytes));
   if (!report.violation) return text + verified_text(schedule, checked);
   const Violation& violation = *report.violation;
   text += fmt::format("  {}: {}\n", property_name(violation.property),

@@ -80,6 +80,7 @@ struct Report {
   bool any_counts =
       false;  // no receiver needs a length that it cannot know: blocks may differ in size
   PortVerdict port = PortVerdict::kNotClaimed;
+  std::optional<int64_t> partners;  // that a node may have at a time, where that was asked
 
   // Some steps may be in flight only in so many; 0 says nothing.
   void limit_window(int64_t steps) {

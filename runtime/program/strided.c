@@ -38,10 +38,14 @@ int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x,
   return locate_far(entries, length, x);
 }
 
+/* More rounds of loops inside than any iteration that may be a run has steps and messages. */
+enum { most_rounds = 256 };
+
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: not a run */
   struct quadrille_run* run;
+  int rounds; /* of loops inside */
 };
 
 /* `value` is at least 0; so it has to stay. */
@@ -255,7 +259,7 @@ static inline const struct quadrille_instruction* walk(struct attempt* a,
     case QUADRILLE_DO_LOCATE: locate(a, i, walker); break;
     case QUADRILLE_DO_JUMP: return target;
     case QUADRILLE_DO_NEXT: /* of a loop inside, with the same few iterations each time */
-      if (s[i->a] != 0 || s[i->b] != 0) return NULL;
+      if (s[i->a] != 0 || s[i->b] != 0 || ++a->rounds > most_rounds) return NULL;
       return ++a->values[i->a] < v[i->b] ? target : i + 1;
     case QUADRILLE_DO_UNLESS: return v[i->a] ? i + 1 : target;
     case QUADRILLE_DO_UNLESS_EQUAL:

@@ -65,8 +65,8 @@ expect 3 'late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks were found on
 # A claim that is said to be false, and is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
 expect 3 'truth: no counterexample found' --proof true.proof
-# A solver that has no time knows nothing, and that is no proof.
-expect 3 'UNKNOWN' --timeout 1 hierarchical-factor
+# A solver that may do no work knows nothing, and that is no proof.
+expect 3 'UNKNOWN' --limit 1 hierarchical-factor
 says 'the solver gave up'
 # wrap(round + rank, ranks) in place of wrap(round - rank, ranks).
 sed 's/^\(code .*\)51 81 42/\150 81 42/;s/48 80 42/47 80 42/' "$factor" >changed.proof
@@ -82,8 +82,8 @@ echo 'proof 7' >future.proof
 expect 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
 sed 's/cover/clover/' "$factor" >slip.proof
 expect 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
-expect 2 'timeout: give 1 to 3600000' --timeout 0 factor
-expect 2 'timeout: give 1 to 3600000' --timeout 3600001 factor
+expect 2 'limit: give 1 to 4294967295' --limit 0 factor
+expect 2 'limit: give 1 to 4294967295' --limit 4294967296 factor
 expect 2 'export' --export /dev/null/nowhere factor
 
 # ---- Exports

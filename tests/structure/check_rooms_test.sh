@@ -47,21 +47,21 @@ fi
 refuses schedule/walk.cc '#include "verifier/check.h"' 'schedule/ knows no other room'
 refuses schedule/BUILD '    deps = ["//generator:registry"],' 'schedule/ knows no other room'
 refuses verifier/check.cc '#include "generator/registry.h"' \
-  'verifier/ knows schedule/ and the table format, never generator/'
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses verifier/prove/sites.cc '#include "generator/encode.h"' \
-  'verifier/ knows schedule/ and the table format, never generator/'
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses verifier/BUILD '    deps = ["//generator:encode"],' \
-  'verifier/ knows schedule/ and the table format, never generator/'
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses verifier/decode.cc '#include "runtime/program/program.h"' \
-  'verifier/ knows schedule/ and the table format, never generator/'
+  'verifier/ knows schedule/, the table format and plans, never generator/'
 refuses generator/encode.cc '#include "verifier/check.h"' \
-  'generator/ knows schedule/, the table format, the decoder and calls'
+  'generator/ knows schedule/, the table format, the decoder, calls and plans'
 refuses verifier/check.cc '#include <z3++.h>' 'Z3 in verifier/prove/ only'
 refuses runtime/program/walk.c '#include <z3.h>' 'Z3 in verifier/prove/ only'
 refuses generator/BUILD '    deps = ["@system//:z3"],' 'Z3 in verifier/ only'
 refuses runtime/program/walk.c '#include "schedule/program.h"' 'runtime/ knows no other room'
 refuses runtime/BUILD '    deps = ["//generator:encode"],' 'runtime/ knows no other room'
-refuses runtime/program/load.c '#include <mpi.h>' 'runtime/program/ needs libc alone'
+refuses runtime/program/load.c '#include <mpi.h>' 'runtime/program/ and runtime/plan/ need libc alone'
 refuses runtime/program/walk.c '#include <zlib.h>' 'runtime/ needs MPI and libc alone'
 refuses verifier/check.cc '#include "tests/support/oracle.h"' \
   'nothing that ships knows tests, measurements or examples'

@@ -126,7 +126,7 @@ void expect_fewest_steps(const Program& program, const Counts& first, const Coun
   const Result<Report> report =
       check_schedule(program, job_of(first, second), {{first, second}, {}}, {});
   ASSERT_TRUE(report.ok() && !report->violation) << what;
-  EXPECT_EQ(report->port, PortVerdict::kEveryTiming) << what;
+  EXPECT_EQ(report->port, PortVerdict::kLockStep) << what;
   const int64_t ring =
       std::max<int64_t>(there.empty() ? 0 : second.size() - 1, back.empty() ? 0 : first.size() - 1);
   EXPECT_EQ(report->steps, std::max(most_at_a_rank(there), most_at_a_rank(back)) + ring) << what;

@@ -59,7 +59,9 @@ void judge(ObligationResult& result, Answer answer, Answer expected, const char*
   if (answer == expected || !result.failure.empty()) return;
   result.unknown = answer == Answer::kUnknown;
   result.failure =
-      result.unknown ? fmt::format("the solver gave up asking whether {}", failure) : failure;
+      result.unknown
+          ? fmt::format("the solver gave up at its resource limit, asking whether {}", failure)
+          : failure;
 }
 
 // Hypotheses and everything that is known.

@@ -39,10 +39,13 @@ struct ProofResult {
   double seconds = 0;
 };
 
+// Several times what the heaviest question of the programs that come with Quadrille takes.
+inline constexpr unsigned kMostWork = 200'000'000;
+
 struct ProverOptions {
-  unsigned timeout_milliseconds = 10000;  // of a question
+  // Of a question, in the solver's own units, which no load of the machine changes; 0: any.
+  unsigned most_work = kMostWork;
   bool keep_exports = false;
-  unsigned most_work = 0;  // of a question, in the solver's own units; 0: any
 };
 
 // Proves one proof after another. Programs that are alike share most of their obligations, which

@@ -32,20 +32,22 @@ void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
 using Groups = std::vector<Topology>;
 
 constexpr int64_t kRanksAGroup = 3;  // of two groups
+// Where the program's requirements exclude all of these, the smallest that they admit are tried, up to so many ranks.
+constexpr int64_t kMostRanksTried = 12;
 
 // Calls visit with ever more ranks, of one group or of two, until it returns true.
-void each_topology(const Program& program, int64_t most_ranks,
-                   const std::function<bool(const Groups&)>& visit) {
+void each_topology(const Program& program, int64_t least_ranks, int64_t most_ranks,
+                   int64_t ranks_a_group, const std::function<bool(const Groups&)>& visit) {
   bool stop = false;
   std::vector<Run> runs;
   const auto each_of = [&](int64_t ranks, const std::function<bool(const Topology&)>& of_group) {
     partitions(ranks, 1, runs, of_group, stop);
   };
-  for (int64_t ranks = 1; ranks <= most_ranks && !stop; ++ranks) {
+  for (int64_t ranks = least_ranks; ranks <= most_ranks && !stop; ++ranks) {
     if (program.groups == 1)
       each_of(ranks, [&](const Topology& topology) { return visit({topology}); });
     for (int64_t first = 1; first < ranks && program.groups == 2; ++first)
-      if (std::max(first, ranks - first) <= kRanksAGroup)
+      if (std::max(first, ranks - first) <= ranks_a_group)
         each_of(first, [&](const Topology& one) {
           std::vector<Run> others;
           std::swap(runs, others);
@@ -213,7 +215,7 @@ bool hold_everywhere(const std::vector<Expression>& conditions, const Binding& b
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
   std::optional<std::string> found;
-  each_topology(program, kRanksTried, [&](const Groups& groups) {
+  each_topology(program, 1, kRanksTried, kRanksAGroup, [&](const Groups& groups) {
     return each_case(program, groups, kSmall, [&](const Job& job, const Call& call) {
       const Result<Binding> binding = bind(program, job, call, 0);
       if (binding.ok()) found = counterexample(claim, *binding);
@@ -228,18 +230,23 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
                                            bool with_large_counts) {
   const Result<Code> code = Code::compile(program);
   std::optional<FailingJob> found;
+  bool admitted = false;  // some job, by what the program requires
   const auto fails = [&](const Job& job, const Call& call) {
+    admitted = admitted || takes(program, job, call);
     found = failure(program, job, call);
     return found.has_value();
   };
   const auto soon_fails = [&](const Job& job, const Call& call) {
     return !takes_too_long(program, code, job, call) && fails(job, call);
   };
-  each_topology(program, most_ranks, [&](const Groups& groups) {
+  const auto visit = [&](const Groups& groups) {
     return each_case(program, groups, kSmall, fails) ||
            (with_large_counts && uses_counts(program) &&
             each_case(program, groups, kLarge, soon_fails));
-  });
+  };
+  each_topology(program, 1, most_ranks, kRanksAGroup, visit);
+  for (int64_t ranks = 2; ranks <= kMostRanksTried && !admitted && !found; ++ranks)
+    each_topology(program, ranks, ranks, kMostRanksTried, visit);
   return found;
 }
 
@@ -253,7 +260,7 @@ std::optional<FailingJob> find_deadlock(const Program& program,
     if (found && found->violation.property != Property::kProgress) found.reset();
     return found.has_value();
   };
-  each_topology(program, kRanksTried, [&](const Groups& groups) {
+  each_topology(program, 1, kRanksTried, kRanksAGroup, [&](const Groups& groups) {
     return each_case(program, groups, kSmall, deadlocks);
   });
   return found;

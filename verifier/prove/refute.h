@@ -25,7 +25,8 @@ struct FailingJob {
 
   std::string text() const;  // "1,2", and where the call matters "1,2, counts 0,2,1, B = 2"
 };
-// The smallest job on which the checker refutes the program; where the call's counts matter, with all
+// The smallest job on which the checker refutes the program, of up to so many ranks, or, where the program requires
+// more, of the smallest number that it admits; where the call's counts matter, with all
 // counts of at most 2 on up to 4 ranks, and, if asked for, of none and the most that there may be on up to 6,
 // unless loops follow these too far.
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
