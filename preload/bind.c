@@ -5,21 +5,36 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-quadrille_schedule preload_handle(int universal) {
+struct loaded {
+  quadrille_schedule handle;
+  int wants_to_commute;
+};
+
+static void load(const struct quadrille_universal* universal, struct loaded* loaded) {
+  quadrille_schedule_info info = {.size = sizeof info};
+  quadrille_load_memory(universal->bytes, universal->length, &loaded->handle);
+  loaded->wants_to_commute =
+      quadrille_info(loaded->handle, &info) == MPI_SUCCESS && info.commutative;
+}
+
+static struct loaded loaded_of(int universal) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static quadrille_schedule* handles;
-  quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
-  const struct quadrille_universal* one = &quadrille_universal[universal];
+  static struct loaded* all;
+  struct loaded found = {QUADRILLE_SCHEDULE_NULL, 0};
   pthread_mutex_lock(&lock);
-  if (!handles) handles = calloc((size_t)quadrille_universal_count, sizeof *handles);
-  if (handles) {
-    if (handles[universal] == QUADRILLE_SCHEDULE_NULL)
-      quadrille_load_memory(one->bytes, one->length, &handles[universal]);
-    handle = handles[universal];
+  if (!all) all = calloc((size_t)quadrille_universal_count, sizeof *all);
+  if (all) {
+    if (all[universal].handle == QUADRILLE_SCHEDULE_NULL)
+      load(&quadrille_universal[universal], &all[universal]);
+    found = all[universal];
   }
   pthread_mutex_unlock(&lock);
-  return handle;
+  return found;
 }
+
+quadrille_schedule preload_handle(int universal) { return loaded_of(universal).handle; }
+
+int preload_wants_to_commute(int universal) { return loaded_of(universal).wants_to_commute; }
 
 /* Where the binding fails, it fails at all ranks, and the program is not told. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {

@@ -51,20 +51,22 @@ static void say_once(int* is_said, const char* text) {
 }
 
 /* Compares settings, and tells of what is wrong with them. Returns why nothing is served, or NULL. */
-static const char* agree(const struct preload_communicator* of, int is_enough) {
+static const char* agree(struct preload_communicator* of, int is_enough) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
-  enum { LACK, DEVICE, ERROR, HASH, NOT_HASH, WORDS };
+  enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver) dlclose(driver);
   /* Of those that found an error, the first rank says it. */
   const uint64_t mine[WORDS] = {[LACK] = !is_enough,
                                 [DEVICE] = driver != NULL,
+                                [REPORT] = settings->report != NULL,
                                 [ERROR] = settings->error[0] ? ~(uint64_t)of->rank : 0,
                                 [HASH] = settings->hash,
                                 [NOT_HASH] = ~settings->hash};
   uint64_t all[WORDS];
   preload_most(of, mine, all, WORDS, MPI_UINT64_T);
+  of->is_watched = all[REPORT] != 0; /* at all ranks alike: nodes are looked for together */
   if (all[ERROR] != 0) {
     if (all[ERROR] == mine[ERROR]) say_once(&said_error, settings->error);
     return "settings are wrong";

@@ -250,14 +250,10 @@ static void merge(struct preload_settings* rules, const struct preload_rule* add
 }
 
 static void write_file(const struct preload_settings* rules, const char* path) {
-  FILE* file = fopen(path, "w");
-  int failed = !file;
-  if (file) {
-    preload_print_rules(file, rules);
-    failed = ferror(file);
-    failed |= fclose(file) != 0;
-  }
-  if (failed) fprintf(stderr, "quadrille: the rules could not be written to %s\n", path);
+  FILE* file = preload_open(path);
+  if (file) preload_print_rules(file, rules);
+  if (!preload_close(file, path))
+    fprintf(stderr, "quadrille: the rules could not be written to %s\n", path);
 }
 
 void preload_learn_write(void) {

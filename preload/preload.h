@@ -57,6 +57,8 @@ void preload_forget_communicators(void);
 
 /* The handle of a schedule. */
 quadrille_schedule preload_handle(int universal);
+/* Whether it is for operators that commute alone. */
+int preload_wants_to_commute(int universal);
 /* Binds the schedule of a rule, where it is not bound so; 0 where it does not serve the communicator. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule);
 

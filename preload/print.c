@@ -1,5 +1,8 @@
 /* Rules as a file has them. */
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "preload/rules.h"
 
@@ -36,4 +39,28 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings) {
     print_rule(file, &settings->rules[i]);
   }
   fprintf(file, "\n]}\n");
+}
+
+/* The file under which `path` is written until it is whole; itself where it is a device or a pipe. */
+static void partial_name(const char* path, char name[PATH_MAX]) {
+  struct stat there;
+  const int is_special = stat(path, &there) == 0 && !S_ISREG(there.st_mode);
+  snprintf(name, PATH_MAX, is_special ? "%s" : "%s.partial", path);
+}
+
+FILE* preload_open(const char* path) {
+  char name[PATH_MAX];
+  partial_name(path, name);
+  return fopen(name, "w");
+}
+
+int preload_close(FILE* file, const char* path) {
+  char name[PATH_MAX];
+  if (!file) return 0;
+  partial_name(path, name);
+  const int failed = ferror(file), is_closed = fclose(file) == 0;
+  if (strcmp(name, path) == 0) return is_closed && !failed;
+  if (is_closed && !failed && rename(name, path) == 0) return 1;
+  remove(name);
+  return 0;
 }

@@ -113,13 +113,10 @@ static void print_records(FILE* file, const struct record* all, int count, int i
 static void write_report(const char* name, const struct record* all, int count) {
   const size_t length = strlen(name);
   if (strcmp(name, "1") == 0) return print_records(stderr, all, count, 0);
-  FILE* file = fopen(name, "w");
-  if (!file) {
+  FILE* file = preload_open(name);
+  if (file) print_records(file, all, count, length > 5 && strcmp(name + length - 5, ".json") == 0);
+  if (!preload_close(file, name))
     fprintf(stderr, "quadrille: the report could not be written to %s\n", name);
-    return;
-  }
-  print_records(file, all, count, length > 5 && strcmp(name + length - 5, ".json") == 0);
-  fclose(file);
 }
 
 void preload_report(void) {

@@ -104,6 +104,10 @@ int preload_read_rules(const char* path, const char* text, size_t length,
 
 /* print.c: such a file. */
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
+/* A file that takes its name once it is whole, so that nobody reads half of it. The first returns NULL, the second 0, where
+ * it cannot be written; NULL may be closed. */
+FILE* preload_open(const char* path);
+int preload_close(FILE* file, const char* path);
 
 /* built_in.c: the rules where nobody gives any; 0 where memory ran out. */
 int preload_add_built_in(struct preload_settings* settings);

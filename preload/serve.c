@@ -29,11 +29,9 @@ static void choose(struct preload_turn* turn, const struct preload_rule* rule) {
 }
 
 /* Whether the schedule is for this operator, which is one at all ranks; of none, the call says so. */
-static int is_for(quadrille_schedule schedule, MPI_Op operation) {
-  quadrille_schedule_info info = {.size = sizeof info};
+static int is_for(int universal, MPI_Op operation) {
   int commutes = 1;
-  if (quadrille_info(schedule, &info) != MPI_SUCCESS || !info.commutative) return 1;
-  if (operation == MPI_OP_NULL) return 1;
+  if (operation == MPI_OP_NULL || !preload_wants_to_commute(universal)) return 1;
   MPI_Op_commutative(operation, &commutes);
   return commutes;
 }
@@ -54,7 +52,7 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) 
   if (may_be_served) choose(turn, rule);
   if (turn->universal != PRELOAD_NATIVE) {
     turn->schedule = preload_handle(turn->universal);
-    if (!is_for(turn->schedule, a->operation)) {
+    if (!is_for(turn->universal, a->operation)) {
       turn->universal = PRELOAD_NATIVE;
       turn->schedule = QUADRILLE_SCHEDULE_NULL;
       turn->reason = "the operator does not commute";

@@ -12,11 +12,11 @@ extern char** environ;
 
 static struct preload_settings settings = {.mode = PRELOAD_ON};
 
+/* Adds a setting; the sum does not depend on their order, which is the environment's. */
 static void hash(const char* bytes, size_t length) {
-  for (size_t i = 0; i <= length; i++) {
-    settings.hash ^= i < length ? (unsigned char)bytes[i] : 0x100;
-    settings.hash *= 0x100000001b3;
-  }
+  uint64_t one = 0xcbf29ce484222325;
+  for (size_t i = 0; i < length; i++) one = (one ^ (unsigned char)bytes[i]) * 0x100000001b3;
+  settings.hash += one;
 }
 
 static void refuse(const char* text) {
@@ -119,7 +119,6 @@ static void read_file(void) {
 
 static void read_all(void) {
   const char* mode = getenv("QUADRILLE");
-  settings.hash = 0xcbf29ce484222325;
   if (mode && mode[0]) read_mode(mode);
   hash((const char*)&settings.mode, sizeof settings.mode);
   for (char** entry = environ; *entry; entry++)

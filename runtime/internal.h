@@ -83,6 +83,7 @@ struct quadrille_binding {
 
   /* From here on: what calls change. */
   struct quadrille_tables tables;
+  struct quadrille_tables other_tables; /* the other group's, for what the schedule requires of it */
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int are_tables_good; /* and plans, for the root, and for these counts and parameters */
 

@@ -27,6 +27,7 @@ void quadrille_binding_destroy(struct quadrille_binding* binding) {
   quadrille_call_destroy(binding->call);
   quadrille_call_destroy(binding->in_place_call);
   quadrille_tables_destroy(&binding->tables);
+  quadrille_tables_destroy(&binding->other_tables);
   quadrille_release(binding->loaded);
   quadrille_channel_release(binding->channel);
   quadrille_counted_close(binding);

@@ -173,24 +173,34 @@ int quadrille_make_temporaries(struct quadrille_call* c) {
   return 1;
 }
 
+/* Combines a range that must stay as it is: part by part in memory of the call, or where an element is larger than that, in
+ * memory that is taken for it. */
+static void combine_kept(struct quadrille_call* c, int side, const char* from, char* to,
+                         int64_t bytes) {
+  const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
+  const int64_t fitting = (int64_t)sizeof c->nowhere / unit * unit;
+  const int64_t most = fitting > 0 ? fitting : unit;
+  char* const part = fitting > 0 ? c->nowhere : malloc((size_t)unit);
+  if (!part) return quadrille_call_lose(c, MPI_ERR_NO_MEM);
+  for (int64_t at = 0; at < bytes; at += most) {
+    const int64_t now = bytes - at < most ? bytes - at : most;
+    memcpy(part, from + at, (size_t)now);
+    combine(c, side, part, to + at, now);
+  }
+  if (part != c->nowhere) free(part);
+}
+
 /* A range to another, or combined with it. */
 static void copy_range(struct quadrille_call* c, const struct quadrille_copy* copy) {
   const struct quadrille_block from = quadrille_block_at(c, &copy->from);
   char* const to = quadrille_block_at(c, &copy->to).address;
-  char* aside = from.address;
   if (c->is_lost || from.count == 0) return;
-  if (!copy->combines) {
+  if (!copy->combines)
     memmove(to, from.address, (size_t)from.count);
-    return;
-  }
-  const int is_kept = copy->combines == QUADRILLE_ON_THE_RIGHT && !c->commutes;
-  if (is_kept) {
-    aside = malloc((size_t)from.count);
-    if (!aside) return quadrille_call_lose(c, MPI_ERR_NO_MEM);
-    memcpy(aside, from.address, (size_t)from.count);
-  }
-  combine(c, copy->combines, aside, to, from.count);
-  if (is_kept) free(aside);
+  else if (copy->combines == QUADRILLE_ON_THE_RIGHT && !c->commutes)
+    combine_kept(c, copy->combines, from.address, to, from.count);
+  else
+    combine(c, copy->combines, from.address, to, from.count);
 }
 
 void quadrille_copy(struct quadrille_call* c, const struct quadrille_copy* copy) {

@@ -110,10 +110,11 @@ struct quadrille_call {
   int sends_on;
   const struct quadrille_operation* ahead;
   int32_t ahead_receive, ahead_received, sent_ahead;
-  int32_t headed;        /* receives whose lengths were read */
-  char nowhere[1 << 12]; /* where bytes go that are not kept */
-  int error;             /* the first MPI error, or MPI_SUCCESS */
-  int is_lost;           /* blocks are missing */
+  int32_t headed; /* receives whose lengths were read */
+  _Alignas(
+      16) char nowhere[1 << 12]; /* where bytes go that are not kept; a part of what is combined */
+  int error;                     /* the first MPI error, or MPI_SUCCESS */
+  int is_lost;                   /* blocks are missing */
   struct quadrille_mismatch mismatch;
 };
 

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/exec/counts.h"
 
@@ -130,10 +131,28 @@ static const char* choose_parameters(struct quadrille_binding* b) {
   return NULL;
 }
 
+/* What the schedule requires of the other group, so that both groups refuse a call that one of them would. */
+static const char* ask_other_group(struct quadrille_binding* b) {
+  const struct quadrille_program* program = &b->loaded->program;
+  struct quadrille_tables* tables = &b->other_tables;
+  struct quadrille_place other = b->place;
+  if (program->groups < 2 || program->requirement_count == 0) return NULL;
+  other.rank = 0;
+  other.group = 1 - b->place.group;
+  other.ranks = b->place.remote_ranks;
+  other.remote_ranks = b->place.ranks;
+  other.counts = b->place.remote_counts;
+  other.remote_counts = b->place.counts;
+  if (quadrille_tables_refill(tables, program, &other) != tables->refusal) return NULL;
+  memcpy(b->tables.refusal, tables->refusal, sizeof tables->refusal);
+  return b->tables.refusal;
+}
+
 /* Chooses parameters and fills tables, after counts or the root changed. */
 static const char* prepare_tables(struct quadrille_binding* b) {
   const char* error = choose_parameters(b);
   if (!error) error = quadrille_tables_refill(&b->tables, &b->loaded->program, &b->place);
+  if (!error) error = ask_other_group(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
     /* The plan was made for so many temporary blocks, and for the blocks of that root. */
@@ -189,22 +208,42 @@ void quadrille_counted_close(struct quadrille_binding* b) {
   }
 }
 
-const char* quadrille_counted_restart(struct quadrille_binding* b) {
-  const size_t ranks = (size_t)b->place.ranks, remote = (size_t)b->place.remote_ranks;
-  const size_t most = ranks > remote ? ranks : remote;
-  memset(b->counts, 0, ranks * sizeof *b->counts);
-  memset(b->remote_counts, 0, remote * sizeof *b->remote_counts);
+/* Tables for a call in which every count is that one. */
+static const char* restart_with(struct quadrille_binding* b, int64_t count) {
+  const int64_t ranks = b->place.ranks, remote = b->place.remote_ranks;
+  const int64_t most = ranks > remote ? ranks : remote;
+  for (int64_t i = 0; i < ranks; i++) b->counts[i] = count;
+  for (int64_t i = 0; i < remote; i++) b->remote_counts[i] = count;
   take_blocks(b);
-  for (int i = 0; i < 2; i++) {
-    memset(b->known[i].extents.lengths, 0, most * sizeof *b->known[i].extents.lengths);
-    memset(b->known[i].extents.offsets, 0, most * sizeof *b->known[i].extents.offsets);
-  }
+  for (int i = 0; i < 2; i++)
+    for (int64_t block = 0; block < most; block++) {
+      b->known[i].extents.lengths[block] = count;
+      b->known[i].extents.offsets[block] = count * block;
+    }
   return prepare_tables(b);
+}
+
+/* A call without any bytes is tried first; where the schedule requires some, the least that it takes of a few. */
+const char* quadrille_counted_restart(struct quadrille_binding* b) {
+  enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
+  const char* error = restart_with(b, 0);
+  for (int64_t count = 1; error == b->tables.refusal && count <= MOST_TRIED;
+       count += count < ONE_BY_ONE ? 1 : count)
+    error = restart_with(b, count);
+  return error == b->tables.refusal ? restart_with(b, 0) : error;
 }
 
 /* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
 static int has_no_result(const struct quadrille_binding* b) {
   return b->loaded->program.collective == QUADRILLE_EXSCAN && b->place.rank == 0;
+}
+
+/* Whether the operands may be exchanged without a trace. The maximum of two numbers depends on their order where one is
+ * no number, or where they are zeros of different signs; a user's operator may do so, too. */
+static int may_be_exchanged(MPI_Op operation) {
+  return operation == MPI_SUM || operation == MPI_PROD || operation == MPI_BAND ||
+         operation == MPI_BOR || operation == MPI_BXOR || operation == MPI_LAND ||
+         operation == MPI_LOR || operation == MPI_LXOR;
 }
 
 /* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
@@ -236,7 +275,7 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
     return "the operator is not for elements of that datatype";
   c->type = type;
   c->operation = a->operation;
-  c->commutes = commutes;
+  c->commutes = commutes && may_be_exchanged(a->operation);
   return program->commutative && !commutes
              ? "the schedule is for operators that commute; load one that keeps the order of ranks"
              : NULL;

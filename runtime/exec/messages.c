@@ -102,7 +102,7 @@ static void send_nothing(struct quadrille_call* c, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count > 0 && is_known &&
-      (c->plan.is_typed ? c->blocks[m->part.place].count : quadrille_bytes_of(c, p)) == 0)
+      (c->plan.is_typed ? quadrille_packed_size(c, m->part.place) : quadrille_bytes_of(c, p)) == 0)
     return;
   post_empty(c, 0, p);
 }

@@ -285,9 +285,11 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   const int is_ours = c->builder.is_counted; /* bytes that this runtime addresses */
   c->isend = c->binding->synchronous ? MPI_Issend : MPI_Isend;
-  c->send_is_straight = is_typed ? !c->send.types : is_known && c->send_lies;
-  c->receive_is_straight =
-      is_typed ? !c->receive.types : is_known && c->receive_lies && !c->lacks_memory;
+  /* A block is empty where its datatype is, whatever its count; the other end may say it the other way. */
+  c->send_is_straight =
+      is_typed ? !c->send.types && c->send.type_size > 0 : is_known && c->send_lies;
+  c->receive_is_straight = is_typed ? !c->receive.types && c->receive.type_size > 0
+                                    : is_known && c->receive_lies && !c->lacks_memory;
   c->send_type = is_typed ? c->send.type : MPI_BYTE;
   c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;

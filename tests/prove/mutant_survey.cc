@@ -14,8 +14,7 @@
 namespace quadrille {
 namespace {
 
-// For a question; what takes longer counts as not proven.
-constexpr unsigned kMilliseconds = 1000;
+constexpr unsigned kMostWork = 10'000'000;  // of a question; what takes more counts as not proven
 
 // Node sizes in ascending order, each once.
 std::vector<std::vector<int64_t>> ascending_vectors(int64_t most_ranks) {
@@ -66,7 +65,7 @@ bool same_claims(const Program& one, const Program& two) {
 
 }  // namespace
 
-Survey::Survey(const Variant& variant) : variant_(variant), prover_({kMilliseconds, false}) {
+Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work = kMostWork}) {
   const std::string text = proof_file(*variant.algorithm, variant.choices);
   const auto proven = verifier::proven_programs();
   check(std::any_of(proven.begin(), proven.end(), [&](const auto& p) { return p.proof == text; }),

@@ -66,7 +66,7 @@ TEST_P(Programs, AreNeverProvenWhereTheyAreWrong) {
   const std::string statements = file("programs/" + GetParam() + ".proof");
   const std::vector<Mutant> all =
       mutants(parse_program(file("programs/" + GetParam() + ".txt"), "program").value());
-  verifier::Prover prover({500, false});
+  verifier::Prover prover({.most_work = 5'000'000});
   size_t taken = 0, proven = 0;
   for (size_t i = 0; i < all.size(); i += one_in(121)) {
     ++taken;
