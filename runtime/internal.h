@@ -83,7 +83,8 @@ struct quadrille_binding {
 
   /* From here on: what calls change. */
   struct quadrille_tables tables;
-  struct quadrille_tables other_tables; /* the other group's, for what the schedule requires of it */
+  struct quadrille_tables
+      other_tables; /* the other group's, for what the schedule requires of it */
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int are_tables_good; /* and plans, for the root, and for these counts and parameters */
 
@@ -115,7 +116,7 @@ struct quadrille_global {
   int debug; /* QUADRILLE_DEBUG */
   int debug_is_read;
   int checks_plans; /* QUADRILLE_CHECK_PLANS; -1: not read yet */
-  double stall; /* QUADRILLE_STALL */
+  double stall;     /* QUADRILLE_STALL */
   int stall_is_read;
 };
 extern struct quadrille_global quadrille_global;

@@ -11,6 +11,7 @@
  * mend it. Functions that take a communicator first call its error handler, as MPI does; the others
  * just return.
  *
+ * QUADRILLE_CHECK_PLANS=1 in the environment: each plan is checked before it is followed; a streamed plan afterwards.
  * QUADRILLE_STALL=SECONDS in the environment: a rank that waits longer for a message says for whom, on the standard
  * error stream, and goes on waiting.
  *

@@ -182,6 +182,166 @@ for round in 0 .. 2*ranks
                       });
 }
 
+// ---- the order of statements in a step
+
+// One rank's sum of 1 + rank, twice.
+int sum_of_ranks(quadrille_schedule schedule, bool in_place, MPI_Comm comm) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  for (int turn = 1; turn <= 2; ++turn) {
+    const int sent = turn * (1 + this_rank());
+    int sum = in_place ? sent : -1;
+    const int code = quadrille_allreduce(schedule, in_place ? MPI_IN_PLACE : &sent, &sum, 1,
+                                         MPI_INT, MPI_SUM, comm);
+    if (code != MPI_SUCCESS) return code;
+    EXPECT_EQ(sum, turn * ranks * (ranks + 1) / 2);
+  }
+  return MPI_SUCCESS;
+}
+
+// A step reads what it sends first, also where the receive stands above the send.
+TEST(WrittenOrder, ReceivesAboveSendsOverwriteNothingThatIsSent) {
+  const Scheduled scheduled = written(R"(
+algorithm rotates for allreduce
+in_place
+commutative
+require ranks = 3
+temporary 1 blocks
+let left = wrap(rank - 1, ranks)
+let right = wrap(rank + 1, ranks)
+step 0
+  receive recv[0] from left
+  send send[0] to right
+copy recv[0] to temp[0]
+step 1
+  receive left recv[0] from left
+  send recv[0] to right
+step 2
+  receive right recv[0] from right
+  send temp[0] to left
+)",
+                                      {3});
+  const Scheduled other_order = written(R"(
+algorithm rotates for allreduce
+in_place
+commutative
+require ranks = 3
+temporary 1 blocks
+let left = wrap(rank - 1, ranks)
+let right = wrap(rank + 1, ranks)
+step 0
+  send send[0] to right
+  receive recv[0] from left
+copy recv[0] to temp[0]
+step 1
+  send recv[0] to right
+  receive left recv[0] from left
+step 2
+  send temp[0] to left
+  receive right recv[0] from right
+)",
+                                        {3});
+  for (const Scheduled* one : {&scheduled, &other_order})
+    expect_by_any_window(*one, 5, [](quadrille_schedule schedule, MPI_Comm comm) {
+      return sum_of_ranks(schedule, true, comm);
+    });
+}
+
+// What arrives is combined with what the copies of its step left, also where these stand below.
+TEST(WrittenOrder, CopiesComeBeforeReceivesThatCombine) {
+  const Scheduled scheduled = written(R"(
+algorithm combines-with-a-copy for allreduce
+commutative
+table m = counts
+require ranks = 2
+temporary 1 blocks
+if 0 < m[0]
+  step 0
+    receive right temp[0]@0..m[0] from 1 - rank
+    copy send[0]@0..m[0] to temp[0]@0..m[0]
+    send send[0]@0..m[0] to 1 - rank
+  copy temp[0]@0..m[0] to recv[0]@0..m[0]
+)",
+                                      {2});
+  expect_by_any_window(scheduled, 5, [](quadrille_schedule schedule, MPI_Comm comm) {
+    return sum_of_ranks(schedule, false, comm);
+  });
+}
+
+// Copies of one step run in the order of the text.
+TEST(WrittenOrder, CopiesOfAStepFollowOneAnother) {
+  const Scheduled scheduled = written(R"(
+algorithm copies-on for allreduce
+commutative
+table m = counts
+require ranks = 2
+temporary 2 blocks
+if 0 < m[0]
+  step 0
+    receive right temp[1]@0..m[0] from 1 - rank
+    copy send[0]@0..m[0] to temp[0]@0..m[0]
+    send send[0]@0..m[0] to 1 - rank
+    copy temp[0]@0..m[0] to temp[1]@0..m[0]
+  copy temp[1]@0..m[0] to recv[0]@0..m[0]
+)",
+                                      {2});
+  expect_by_any_window(scheduled, 5, [](quadrille_schedule schedule, MPI_Comm comm) {
+    return sum_of_ranks(schedule, false, comm);
+  });
+}
+
+// Rank 0 has no block of its own to receive into, so its contribution stays in the user's buffer.
+TEST(WrittenOrder, AnExscanInPlaceServesRank0) {
+  const Scheduled scheduled = written(R"(
+algorithm passes-on for exscan
+in_place
+require ranks = 3
+step 0
+  if 0 < rank
+    receive recv[0] from rank - 1
+  if rank < ranks - 1
+    send send[0] to rank + 1
+step 1
+  if rank = 1
+    send recv[0] to 2
+  if rank = 2
+    receive left recv[0] from 1
+)",
+                                      {3});
+  expect_by_any_window(scheduled, 5, [](quadrille_schedule schedule, MPI_Comm comm) {
+    int value = 10 + this_rank();
+    const int code = quadrille_exscan(schedule, MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, comm);
+    EXPECT_EQ(value, this_rank() == 0 ? 10 : this_rank() == 1 ? 10 : 21);
+    return code;
+  });
+}
+
+// ---- what a schedule requires of a call
+
+// It is bound although it serves no call without bytes.
+TEST(WrittenRequirement, OfBytesIsNoneOfTheBinding) {
+  const Scheduled scheduled = written(R"(
+algorithm wants-bytes for allgather
+table m = counts
+require 3 <= m[0]
+copy send[0] to recv[rank]
+for k in 1 .. ranks
+  step k
+    if 0 < m[rank]
+      send send[0] to wrap(rank + k, ranks)
+    if 0 < m[wrap(rank - k, ranks)]
+      receive recv[wrap(rank - k, ranks)] from wrap(rank - k, ranks)
+)",
+                                      {3});
+  expect_by_any_window(scheduled, 3, [](quadrille_schedule schedule, MPI_Comm comm) {
+    const int sent = 7 * this_rank();
+    std::array<int, 3> all{};
+    const int code = quadrille_allgather(schedule, &sent, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+    EXPECT_EQ(all, (std::array<int, 3>{0, 7, 14}));
+    return code;
+  });
+}
+
 // ---- messages without blocks
 
 // A token that is posted early awaits no data of a long message before it.

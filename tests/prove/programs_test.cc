@@ -97,6 +97,8 @@ TEST(Wrong, ProgramsAreNotProven) {
       {"required_of_no_job", "match send 1, peer"},
       {"scan_of_another_rank", "final, case 1"},
       {"bystander", "role send 2"},
+      {"bystander_in_a_later_piece", "role send 1"},
+      {"copies_that_exchange_blocks", "apart copy 2 and copy 3"},
   };
   for (const auto& [name, why] : refused) {
     SCOPED_TRACE(name);

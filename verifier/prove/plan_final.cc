@@ -173,38 +173,8 @@ void Planner::once(size_t i) {
   });
 }
 
-// In place, block b of the send buffer lies where block b of the receive buffer does. Where nothing is reduced, that one
-// is written once; else any of its writes may come too early.
-void Planner::in_place(size_t i) {
-  if (!contract_.reduces() && anatomy_.sites[i].kind == Site::Kind::kSend)
-    sent_before_overwritten(i);
-  for (size_t j = 0; j < anatomy_.sites.size() && contract_.reduces(); ++j)
-    if (anatomy_.sites[j].to && anatomy_.sites[j].to->buffer == Buffer::kReceive)
-      read_before_overwritten(i, j);
-}
-
-// Site i reads a block of the send buffer, site j writes the same of the receive buffer.
-void Planner::read_before_overwritten(size_t i, size_t j) {
-  const Site &read = anatomy_.sites[i], &written = anatomy_.sites[j];
-  const TwoSteps both = two_pieces(view_of_site(written), view_of_site(read));
-  const Uses facts = uses(find("apart", site_name(read)), both.view);
-  add(fmt::format("apart {} and {}, in place", site_name(read), site_name(written)),
-      [=, this, &read, &written](Query& q) {
-        const auto [first, second] = two_at(q, both, written.path, facts);
-        std::vector<z3::expr> guards = along(q, read.path, second);
-        guards.push_back(q.logic.equal(q.logic.number(written.to->block, first),
-                                       q.logic.number(read.from->block, second)));
-        z3::expr fine = over_before(q, read, second, written, first) ||
-                        read_first_in_step(q, read, second, written, first) ||
-                        same_instance(q, i == j, first, second);
-        if (read.step >= 0 && written.step >= 0)
-          fine = fine || q.logic.less(key(q, read.step, second), key(q, written.step, first));
-        show(q, guards, {fine});
-      });
-}
-
-// Block b of the send buffer is read no later than block b of the receive buffer is written: `cover` says where that
-// one comes.
+// In place, block b of the send buffer is read no later than block b of the receive buffer, which lies there too, is
+// written: `cover` says where that one comes.
 void Planner::sent_before_overwritten(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_of_site(site);
@@ -224,8 +194,8 @@ void Planner::sent_before_overwritten(size_t i) {
       const Site& arrives = anatomy_.sites[cover_[k].site];
       const z3::expr late = over_before(q, arrives, write, site, instance);
       z3::expr fine = over_before(q, site, instance, arrives, write);
-      if (arrives.step >= 0)
-        fine = same_step(q, site.step, instance, arrives.step, write) ||
+      if (arrives.step >= 0 && site.step >= 0)
+        fine = fine || same_step(q, site.step, instance, arrives.step, write) ||
                q.logic.less_equal(key(q, site.step, instance), key(q, arrives.step, write));
       q.goal = z3::implies(all(q, guards), fine);
       q.mutant =

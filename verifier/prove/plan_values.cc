@@ -78,7 +78,11 @@ void Planner::values() {
     if (site.to && contract_.is_constant(site.to->buffer)) once(i);
     if (site.combine) combine(i);
     if (is_to_be_used(site)) used(i);
-    if (site.from && site.from->buffer == Buffer::kSend && program_.in_place) in_place(i);
+    const bool is_sent = site.kind == Site::Kind::kSend;
+    const bool is_kept = site.to && site.to->buffer == Buffer::kTemporary;
+    if (program_.in_place && site.from && site.from->buffer == Buffer::kSend &&
+        (is_sent || is_kept))
+      sent_before_overwritten(i);
   }
   for (const Reading reading : readings())
     if (error_.empty()) held(reading);

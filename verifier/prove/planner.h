@@ -273,9 +273,7 @@ class Planner {
   void copies();
   void copy_case(size_t k);
   void once(size_t i);
-  void in_place(size_t i);
   void sent_before_overwritten(size_t i);
-  void read_before_overwritten(size_t i, size_t j);
   void once(size_t i, size_t j);
   void used(size_t i);
 
