@@ -66,6 +66,7 @@ static int is_leaf(const struct preload_turn* turn, const struct preload_argumen
 int preload_lacks_types(const struct preload_turn* turn, const struct preload_arguments* a) {
   const int is_inter = turn->of->shape.groups == 2;
   int sends = a->send.base != MPI_IN_PLACE, receives = a->receive.base != MPI_IN_PLACE;
+  if (is_inter && a->root == MPI_PROC_NULL) return 0; /* MPI looks at nothing else there */
   switch (turn->collective) {
     case PRELOAD_Gather:
     case PRELOAD_Gatherv:

@@ -267,6 +267,18 @@ static void is_told(int code, int wanted, const char* what) {
   check(error_class == wanted, what);
 }
 
+/* Between groups, ranks that pass MPI_PROC_NULL give nothing else: MPI may refuse that there, and nobody waits. */
+static void idle_ranks_give_nothing(MPI_Comm comm) {
+  const int is_root = at.own == 0 && at.rank == 0, is_idle = at.own == 0 && !is_root;
+  const MPI_Datatype type = is_idle ? MPI_DATATYPE_NULL : MPI_INT;
+  const int root = is_root ? MPI_ROOT : is_idle ? MPI_PROC_NULL : 0;
+  int value = is_root ? 7 : 1, all = -1;
+  MPI_Bcast(&value, is_idle ? 0 : 1, type, root, comm);
+  check(is_idle || value == 7, "bcast beside ranks that give nothing");
+  MPI_Reduce(&value, &all, is_idle ? 0 : 1, type, is_idle ? MPI_OP_NULL : MPI_SUM, root, comm);
+  check(!is_root || all == 7 * at.others, "reduce beside ranks that give nothing");
+}
+
 /* What is wrong is told as MPI tells it. */
 static void mistakes(void) {
   MPI_Comm comm;
@@ -281,6 +293,7 @@ static void mistakes(void) {
           "no datatype is MPI_ERR_TYPE");
   is_told(MPI_Allreduce(sent, received, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP,
           "no operator is MPI_ERR_OP");
+  if (at.inter) idle_ranks_give_nothing(comm);
   MPI_Comm_free(&comm);
 }
 
