@@ -23,6 +23,19 @@ static struct span whole_span(const struct quadrille_plan_check* c,
   return (struct span){place, 0, 1, NEVER};
 }
 
+/* Whether the block is there. What is not there is the builder's to refuse. */
+static int has_block(struct quadrille_plan_check* c, const struct quadrille_piece* piece) {
+  const int64_t blocks = piece->buffer == QUADRILLE_PIECE_TEMPORARY
+                             ? c->input.tables->temporary_blocks
+                         : piece->buffer == QUADRILLE_PIECE_SEND ? c->send_blocks
+                                                                 : c->receive_blocks;
+  const int stands_for_it = piece->buffer == QUADRILLE_PIECE_SEND && piece->block == 0 &&
+                            c->is_counted && (c->in_place || c->gathers) && c->receive_blocks > 0;
+  const int is_there = stands_for_it || (uint64_t)piece->block < (uint64_t)blocks;
+  c->is_undefined |= !is_there;
+  return is_there;
+}
+
 static struct span known_span(struct quadrille_plan_check* c, const struct quadrille_piece* piece) {
   int buffer = piece->buffer;
   int64_t block = piece->block;
@@ -74,8 +87,14 @@ static void add_span(struct quadrille_plan_check* c, struct act* act, struct spa
 static void add_step(struct quadrille_plan_check* c, int64_t key, int has_after, int64_t after) {
   struct step* step =
       quadrille_check_grow(c, (void**)&c->steps, &c->step_count, &c->step_room, sizeof *step);
-  int32_t ready = c->step_count - 1;
-  while (has_after && ready > 0 && c->steps[ready - 1].key > after) ready--;
+  int32_t ready = c->step_count - 1, low = 0;
+  while (has_after && low < ready) { /* keys ascend */
+    const int32_t middle = low + (ready - low) / 2;
+    if (c->steps[middle].key > after)
+      ready = middle;
+    else
+      low = middle + 1;
+  }
   *step = (struct step){key, ready < c->barrier ? c->barrier : ready};
 }
 
@@ -102,18 +121,23 @@ struct reading {
 
 static void begin_message(struct reading* r, unsigned flags, int64_t peer) {
   const struct quadrille_plan_input* input = &r->check->input;
+  const int is_remote = (flags & QUADRILLE_MESSAGE_REMOTE) != 0;
+  const int64_t peers = is_remote ? input->place->remote_ranks : input->place->ranks;
+  r->check->is_undefined |= (uint64_t)peer >= (uint64_t)peers || r->check->step_count == 0;
   r->flags = flags;
+  r->is_token = 1;
+  if (r->check->is_undefined) return;
   r->act = add_act(r->check, flags & QUADRILLE_MESSAGE_RECEIVE ? RECEIVES : SENDS);
-  r->act->peer = (flags & QUADRILLE_MESSAGE_REMOTE ? input->remote_real : input->real)[peer];
+  r->act->peer = (is_remote ? input->remote_real : input->real)[peer];
   r->act->combines = flags & QUADRILLE_MESSAGE_LEFT    ? QUADRILLE_ON_THE_LEFT
                      : flags & QUADRILLE_MESSAGE_RIGHT ? QUADRILLE_ON_THE_RIGHT
                                                        : QUADRILLE_REPLACES;
-  r->is_token = 1;
 }
 
 static void add_piece(struct reading* r, const struct quadrille_piece* piece) {
   struct quadrille_plan_check* c = r->check;
   r->is_token = 0;
+  if (c->is_undefined || !r->act || !has_block(c, piece)) return;
   if (r->flags & QUADRILLE_MESSAGE_RECEIVE && !r->act->combines)
     note_write(c, piece, piece->high - piece->low);
   add_span(c, r->act, c->is_counted ? known_span(c, piece) : whole_span(c, piece));
@@ -121,6 +145,7 @@ static void add_piece(struct reading* r, const struct quadrille_piece* piece) {
 
 static void end_message(struct reading* r) {
   struct quadrille_plan_check* c = r->check;
+  if (c->is_undefined || !r->act) return;
   struct list* l = &c->lists[r->flags & QUADRILLE_MESSAGE_RECEIVE ? RECEIVES : SENDS];
   if (c->is_counted && r->act->bytes == 0 && !r->is_token && l->count > 0) l->count--;
 }
@@ -130,6 +155,7 @@ static void add_local(struct quadrille_plan_check* c, const struct quadrille_eve
                        : e->kind == QUADRILLE_EVENT_REDUCE_RIGHT ? QUADRILLE_ON_THE_RIGHT
                                                                  : QUADRILLE_REPLACES;
   const struct quadrille_piece *from = &e->piece, *to = &e->second;
+  if (!has_block(c, from) || !has_block(c, to)) return;
   if (!c->is_counted && from->buffer == QUADRILLE_PIECE_SEND &&
       to->buffer == QUADRILLE_PIECE_RECEIVE) {
     c->has_own_copy = 1;
@@ -165,7 +191,7 @@ static struct quadrille_piece piece_of(struct quadrille_run_message* m) {
 
 static void add_run(struct reading* r, struct quadrille_run* run) {
   r->walker->iterations -= run->count;
-  for (int64_t i = 0; i < run->count && !r->check->lacks_memory; i++) {
+  for (int64_t i = 0; i < run->count && !r->check->lacks_memory && !r->check->is_undefined; i++) {
     struct quadrille_run_message* m = run->messages;
     for (int s = 0; s < run->step_count; s++) {
       struct quadrille_run_step* step = &run->steps[s];
@@ -197,7 +223,8 @@ static void take_event(struct reading* r, struct quadrille_event* e) {
       end_message(r);
       break;
     case QUADRILLE_EVENT_PIECE_RUN:
-      for (int64_t i = 0; i < e->run.count && !r->check->lacks_memory; i++)
+      for (int64_t i = 0; i < e->run.count && !r->check->lacks_memory && !r->check->is_undefined;
+           i++)
         for (int m = 0; m < e->run.message_count; m++) {
           const struct quadrille_piece piece = piece_of(&e->run.messages[m]);
           add_piece(r, &piece);
@@ -247,9 +274,9 @@ void quadrille_check_read_program(struct quadrille_plan_check* c) {
   if (walker) quadrille_walk_start(walker, c->input.program, c->input.tables, c->input.place);
   if (walker) walker->iterations = quadrille_most_iterations(&c->input);
   r.walker = walker;
-  while (!c->lacks_memory) {
+  while (!c->lacks_memory && !c->is_undefined) {
     quadrille_walk_next(walker, &event);
-    c->is_undefined = event.kind == QUADRILLE_EVENT_UNDEFINED || walker->iterations < 0;
+    c->is_undefined |= event.kind == QUADRILLE_EVENT_UNDEFINED || walker->iterations < 0;
     if (event.kind == QUADRILLE_EVENT_END || c->is_undefined) break;
     if (event.kind == QUADRILLE_EVENT_STEP) {
       add_step(c, event.key, event.has_after, event.after);
