@@ -9,7 +9,7 @@
  * Where the two ends of a message alone know its lengths, a temporary block is a name for a message buffer: a write gives
  * it another buffer, so it disturbs no read. That no buffer is used again too early is a law of its own, `buffers`.
  *
- * tests/runtime/plan_check_test.cc checks the plans of all programs, and mutants of them. */
+ * tests/verifier/plans_test.cc checks the plans of all programs, and mutants of them. */
 #include "runtime/plan/check_lists.h"
 
 const char* const quadrille_laws[] = {

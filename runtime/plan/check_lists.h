@@ -64,7 +64,7 @@ struct quadrille_plan_check {
   int32_t* saved_in; /* and the use */
   int32_t barrier;
   int64_t position;
-  int in_step, has_own_copy, own_copies, lacks_memory;
+  int has_own_copy, own_copies, lacks_memory;
   int is_undefined;  /* the program: the builder says why */
   char nowhere[128]; /* an element for which there is no memory */
   const char* law;
