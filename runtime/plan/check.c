@@ -404,8 +404,13 @@ static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches)
 static void ask_touches(struct quadrille_plan_check* c) {
   struct touch* touches = calloc((size_t)c->span_count + 1, sizeof *touches);
   struct span* moved = calloc((size_t)c->span_count + 1, sizeof *moved);
-  if (!touches || !moved) c->lacks_memory = 1;
-  const int32_t count = touches && moved ? touches_of(c, touches) : 0;
+  c->lacks_memory |= !touches || !moved;
+  if (c->lacks_memory) {
+    free(moved);
+    free(touches);
+    return;
+  }
+  const int32_t count = touches_of(c, touches);
   for (int32_t i = 0; i < count; i++) { /* as they lie in memory */
     moved[i] = *touches[i].span;
     moved[i].place = memory_of(c, moved[i].place);
