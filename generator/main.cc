@@ -129,7 +129,7 @@ Result<std::string> plan_text(const verifier::Schedule& schedule, const ShowArgu
   if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
   if (arguments.in_place && !plans->has_in_place())
     return Error{"--in-place: the schedule has no plan of its own for calls in place"};
-  const Result<std::string> text = plans->print(
+  Result<std::string> text = plans->print(
       group, rank, {static_cast<int>(arguments.window.value_or(0)), arguments.in_place, true});
   if (!text.ok()) return Error{fmt::format("{}: {}", arguments.file, text.error().message)};
   return text;

@@ -1,7 +1,7 @@
 // Every line says what was looked at and what was found. Tested by tests/cli/verifier_test.sh.
 #include "verifier/report.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>

@@ -91,7 +91,7 @@ static int find_difference(const struct quadrille_binding* binding, int64_t* min
 static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
                    const struct quadrille_arguments* arguments, int64_t* room) {
   const int count = all_alike(binding, arguments, room);
-  int i, owners[2];
+  int i, owners[2] = {0, 0};
   int code = find_difference(binding, room, count, &i);
   if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
   const int64_t most = room[2 * count + i], least = -room[3 * count + i];
@@ -123,7 +123,7 @@ int quadrille_compare_roots(const struct quadrille_binding* binding, MPI_Comm co
     numbers[SAID_BY] = root == MPI_ROOT ? own : UNKNOWN;
   }
   const int64_t named = numbers[ROOT];
-  int first, owners[2];
+  int first, owners[2] = {0, 0};
   int code = find_difference(binding, numbers, COUNT, &first);
   const int64_t *const most = numbers + 2 * COUNT, least = -most[COUNT + ROOT];
   if (code == MPI_SUCCESS && first < COUNT && !is_between)
