@@ -29,6 +29,18 @@ const char* preload_scheduled(int collective) {
   return scheduled[collective];
 }
 
+int preload_reduces(int collective) {
+  switch (collective) {
+    case PRELOAD_Allreduce:
+    case PRELOAD_Exscan:
+    case PRELOAD_Reduce:
+    case PRELOAD_Reduce_scatter:
+    case PRELOAD_Reduce_scatter_block:
+    case PRELOAD_Scan: return 1;
+    default: return 0;
+  }
+}
+
 static int serves(const struct quadrille_universal* one, const struct preload_rule* rule) {
   return one->groups == rule->groups &&
          strcmp(one->collective, preload_scheduled(rule->collective)) == 0;

@@ -36,9 +36,11 @@ quadrille_schedule preload_handle(int universal) { return loaded_of(universal).h
 
 int preload_wants_to_commute(int universal) { return loaded_of(universal).wants_to_commute; }
 
-/* Where the binding fails, it fails at all ranks, and the program is not told. */
+/* Where the binding fails, it fails at all ranks, and the program is not told. Other options for what is bound are the
+ * same at all ranks, as rules are. */
 int preload_bind(struct preload_communicator* of, const struct preload_rule* rule) {
   struct preload_bound* bound = &of->bound[rule->universal];
+  const quadrille_schedule handle = preload_handle(rule->universal);
   const quadrille_bind_options options = {
       .size = sizeof options, .window = rule->window, .block_size = rule->block_size};
   MPI_Errhandler handler;
@@ -47,10 +49,12 @@ int preload_bind(struct preload_communicator* of, const struct preload_rule* rul
     return bound->state == PRELOAD_BOUND;
   MPI_Comm_get_errhandler(of->comm, &handler);
   MPI_Comm_set_errhandler(of->comm, MPI_ERRORS_RETURN);
-  const int code = quadrille_bind(preload_handle(rule->universal), of->comm, &options);
+  const int code = bound->state == PRELOAD_BOUND ? quadrille_retune(handle, of->comm, &options)
+                                                 : quadrille_bind(handle, of->comm, &options);
   MPI_Comm_set_errhandler(of->comm, handler);
   if (handler != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&handler);
-  *bound = (struct preload_bound){code == MPI_SUCCESS ? PRELOAD_BOUND : PRELOAD_REFUSED,
-                                  rule->window, rule->block_size};
+  if (code == MPI_SUCCESS || bound->state != PRELOAD_BOUND)
+    *bound = (struct preload_bound){code == MPI_SUCCESS ? PRELOAD_BOUND : PRELOAD_REFUSED,
+                                    rule->window, rule->block_size};
   return code == MPI_SUCCESS;
 }

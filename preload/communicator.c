@@ -14,7 +14,7 @@ enum { CACHED = 8 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static unsigned freed; /* communicators so far: what threads remember from before may be gone */
-static int has_ended;
+static int has_ended, has_met_others;
 
 static _Thread_local struct {
   unsigned freed;
@@ -41,6 +41,33 @@ static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* ex
 void preload_forget_communicators(void) {
   has_ended = 1;
   __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
+}
+
+void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
+
+/* Processes that were started apart have this library or not, and nobody can ask them. */
+static int is_outside(MPI_Group group) {
+  MPI_Group world, outside;
+  int count = 0;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_difference(group, world, &outside);
+  MPI_Group_size(outside, &count);
+  MPI_Group_free(&outside);
+  MPI_Group_free(&world);
+  MPI_Group_free(&group);
+  return count > 0;
+}
+
+static int reaches_outside(MPI_Comm comm, int inter) {
+  MPI_Comm parent;
+  MPI_Group group;
+  MPI_Comm_get_parent(&parent);
+  if (parent == MPI_COMM_NULL && !__atomic_load_n(&has_met_others, __ATOMIC_RELAXED)) return 0;
+  MPI_Comm_group(comm, &group);
+  if (is_outside(group)) return 1;
+  if (!inter) return 0;
+  MPI_Comm_remote_group(comm, &group);
+  return is_outside(group);
 }
 
 static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
@@ -141,6 +168,10 @@ static struct preload_communicator* make(MPI_Comm comm) {
     of->reason = "one rank";
     return of;
   }
+  if (reaches_outside(comm, inter)) {
+    of->reason = "it has processes from outside MPI_COMM_WORLD";
+    return of;
+  }
   of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
@@ -159,25 +190,13 @@ static int is_usable(MPI_Comm comm) {
   return initialized && !finalized;
 }
 
-/* The key of the attribute; 0 where there is none to be had, or this library is for another MPI. */
+/* The key of the attribute; 0 where there is none to be had. */
 static int has_keyval(void) {
   static int is_refused;
   pthread_mutex_lock(&lock);
-  if (keyval == MPI_KEYVAL_INVALID && !is_refused) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(version, &length);
-#ifdef OPEN_MPI
-    is_refused = strstr(version, "Open MPI") == NULL;
-#else
-    is_refused = strstr(version, "Open MPI") != NULL;
-#endif
-    if (is_refused)
-      say("this preload library is for another MPI library than the program's; it does nothing");
-    else
-      is_refused = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
-                                          NULL) != MPI_SUCCESS;
-  }
+  if (keyval == MPI_KEYVAL_INVALID && !is_refused)
+    is_refused = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &keyval,
+                                        NULL) != MPI_SUCCESS;
   pthread_mutex_unlock(&lock);
   return !is_refused;
 }

@@ -2,7 +2,7 @@
  * a look are left out; when all others have had their turns, ranks agree on what they take. Of many the fastest may have had
  * luck: it and MPI's own take turns again, and then one of the two is taken from then on. A communicator learns for each collective and
  * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
- * learned behind the rules that were read. */
+ * learned behind the rules that were read; now and then before, what it has learned itself. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,10 +256,31 @@ static void write_file(const struct preload_settings* rules, const char* path) {
     fprintf(stderr, "quadrille: the rules could not be written to %s\n", path);
 }
 
-void preload_learn_write(void) {
+/* The rules that were read, and these. */
+static void write_rules(const struct preload_rule* rules, int count) {
   const struct preload_settings* settings = preload_settings();
-  const int mine = settings->mode == PRELOAD_LEARN && !settings->error[0];
   struct preload_settings written = {.rule_count = 0};
+  for (int i = settings->first_of_file; i < settings->rule_count; i++)
+    preload_add_rule(&written, &settings->rules[i]);
+  for (int i = 0; i < count; i++) merge(&written, &rules[i]);
+  write_file(&written, settings->rules_file);
+  free(written.rules);
+}
+
+static int learns(void) {
+  const struct preload_settings* settings = preload_settings();
+  return settings->mode == PRELOAD_LEARN && !settings->error[0];
+}
+
+void preload_learn_save(void) {
+  if (!learns()) return;
+  pthread_mutex_lock(&lock);
+  if (learned.rule_count > 0) write_rules(learned.rules, learned.rule_count);
+  pthread_mutex_unlock(&lock);
+}
+
+void preload_learn_write(void) {
+  const int mine = learns();
   size_t size = 0;
   int all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -267,10 +288,6 @@ void preload_learn_write(void) {
   struct preload_rule* rules =
       preload_gather(learned.rules, (size_t)learned.rule_count * sizeof *rules, &size);
   if (!rules) return;
-  for (int i = settings->first_of_file; i < settings->rule_count; i++)
-    preload_add_rule(&written, &settings->rules[i]);
-  for (size_t i = 0; i < size / sizeof *rules; i++) merge(&written, &rules[i]);
-  write_file(&written, settings->rules_file);
-  free(written.rules);
+  write_rules(rules, (int)(size / sizeof *rules));
   free(rules);
 }

@@ -50,6 +50,8 @@ struct preload_communicator {
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 /* Collective where it was not known how the ranks are spread over nodes; 0 then: other rules may be for them. */
 int preload_know_nodes(struct preload_communicator* of);
+/* From now on, communicators may have processes from outside MPI_COMM_WORLD. */
+void preload_meet_others(void);
 /* No communicator is known any more: MPI ends. */
 void preload_forget_communicators(void);
 
@@ -85,14 +87,12 @@ struct preload_arguments {
 struct preload_turn {
   struct preload_communicator* of;
   int collective;
-  int64_t bytes;               /* see preload_bytes */
-  int universal;               /* which schedule, or PRELOAD_NATIVE */
-  quadrille_schedule schedule; /* its handle; QUADRILLE_SCHEDULE_NULL: the library's own */
-  const char* reason;          /* why so */
-  int is_verified;             /* both, the library's own first, which receives */
-  char *copy, *native_receive; /* here */
-  MPI_Aint low, span,
-      compared; /* where in the receive buffer the copy begins, its length, and that of results */
+  int64_t bytes;                   /* see preload_bytes */
+  int universal;                   /* which schedule, or PRELOAD_NATIVE */
+  quadrille_schedule schedule;     /* its handle; QUADRILLE_SCHEDULE_NULL: the library's own */
+  const char* reason;              /* why so */
+  int is_verified;                 /* both, the library's own first */
+  struct preload_results* results; /* verify.c: of the library's own */
   struct preload_learner* learner;
   int is_refused; /* the schedule is not for the call's operator */
   double started;
@@ -111,8 +111,8 @@ MPI_Aint preload_place(const struct preload_side* side, int block);
 /* ---- sizes.c: what all ranks know alike of a call: bytes of a block or contribution, on the average, of a reduction those
  * of the whole vector; -1 where ranks do not know the same. */
 int64_t preload_bytes(const struct preload_turn* turn, const struct preload_arguments* a);
-/* Whether a datatype that MPI looks at at this rank is null: then it is MPI's to refuse. */
-int preload_lacks_types(const struct preload_turn* turn, const struct preload_arguments* a);
+/* Whether MPI refuses the call at this rank whatever others do: then it is MPI's to say so. */
+int preload_is_refused(const struct preload_turn* turn, const struct preload_arguments* a);
 /* What this rank receives, and how many blocks that are. */
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,
                      struct preload_side* side);
@@ -121,8 +121,10 @@ int preload_received(const struct preload_turn* turn, const struct preload_argum
  * now and then. */
 int64_t preload_average(const struct preload_turn* turn, const struct preload_arguments* a);
 
-/* ---- verify.c: makes the copy that the library's own collective receives into, at all ranks or at none. */
+/* ---- verify.c: keeps what the receive buffer holds, at all ranks or at none. */
 void preload_verify_begin(struct preload_turn* turn, const struct preload_arguments* a);
+/* Keeps what the library's own collective has received, and puts back what was there. */
+void preload_verify_native(const struct preload_turn* turn, const struct preload_arguments* a);
 /* Ends the job where the two differ. */
 void preload_verify_end(const struct preload_turn* turn, const struct preload_arguments* a);
 
@@ -132,6 +134,8 @@ void preload_learn_end(struct preload_turn* turn, double seconds);
 void preload_learners_free(struct preload_communicator* of);
 /* Collective over MPI_COMM_WORLD: rank 0 writes the rules where all were learning. */
 void preload_learn_write(void);
+/* Writes the rules that this rank has learned so far. */
+void preload_learn_save(void);
 
 /* ---- gather.c: maxima over all ranks, of both groups where there are two. */
 void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
@@ -144,5 +148,7 @@ void* preload_gather(const void* mine, size_t size, size_t* all);
 void preload_record(const struct preload_turn* turn, double seconds);
 /* Collective over MPI_COMM_WORLD: rank 0 prints or writes the table. */
 void preload_report(void);
+/* Writes the table of this rank to the file that is wanted, so far. */
+void preload_report_save(void);
 
 #endif /* QUADRILLE_PRELOAD_PRELOAD_H_ */

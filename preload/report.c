@@ -1,4 +1,5 @@
-/* QUADRILLE_REPORT: what was called, and what came of it, as rank 0 of each communicator saw it. */
+/* QUADRILLE_REPORT: what was called, and what came of it, as rank 0 of each communicator saw it. Until MPI ends, a file has what
+ * rank 0 of MPI_COMM_WORLD saw. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,14 @@ static void write_report(const char* name, const struct record* all, int count) 
   if (file) print_records(file, all, count, length > 5 && strcmp(name + length - 5, ".json") == 0);
   if (!preload_close(file, name))
     fprintf(stderr, "quadrille: the report could not be written to %s\n", name);
+}
+
+void preload_report_save(void) {
+  const char* name = preload_settings()->report;
+  if (!name || strcmp(name, "1") == 0) return;
+  pthread_mutex_lock(&lock);
+  write_report(name, records, record_count);
+  pthread_mutex_unlock(&lock);
 }
 
 void preload_report(void) {

@@ -81,6 +81,8 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
 int preload_collective_of(const char* name);
 /* The collective that its schedules are for: "broadcast" of a bcast. */
 const char* preload_scheduled(int collective);
+/* Whether the collective combines elements. */
+int preload_reduces(int collective);
 /* Writes what preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);
 

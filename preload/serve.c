@@ -1,4 +1,5 @@
 /* A call that may be served: which schedule it follows, and what is done with it after. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "preload/preload.h"
@@ -38,17 +39,17 @@ static int is_for(int universal, MPI_Op operation) {
 
 int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
   struct preload_communicator* of = turn->of;
-  const int may_be_served = !of->reason && !preload_lacks_types(turn, a);
+  const int may_be_served = !of->reason && !preload_is_refused(turn, a);
   turn->bytes = may_be_served ? preload_bytes(turn, a) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(turn) : NULL;
   if (!rule && !of->is_watched) return 0;
   turn->universal = PRELOAD_NATIVE;
   turn->schedule = QUADRILLE_SCHEDULE_NULL;
   turn->is_verified = 0;
-  turn->copy = NULL;
+  turn->results = NULL;
   turn->is_refused = 0;
   turn->learner = NULL;
-  turn->reason = of->reason ? of->reason : "a datatype is null";
+  turn->reason = of->reason ? of->reason : "MPI refuses the call";
   if (may_be_served) choose(turn, rule);
   if (turn->universal != PRELOAD_NATIVE) {
     turn->schedule = preload_handle(turn->universal);
@@ -65,6 +66,26 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) 
   return 1;
 }
 
+/* Rank 0 of MPI_COMM_WORLD writes files at about 1, 2, 4, .. 64 seconds, and every minute: a job that is ended from outside keeps
+ * what it learned. */
+static void save(double now) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static double next, wait = 0.5;
+  int rank = 0, is_due = 0;
+  if (pthread_mutex_trylock(&lock) != 0) return;
+  if (next == 0) next = now + 2 * wait;
+  if (now >= next) {
+    is_due = 1;
+    wait = wait < 32 ? 2 * wait : 60;
+    next = now + wait;
+  }
+  pthread_mutex_unlock(&lock);
+  if (is_due) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (!is_due || rank != 0) return;
+  preload_learn_save();
+  preload_report_save();
+}
+
 /* With MPICH, codes of the runtime have classes of their own; a program looks for those of MPI. */
 static int known_code(int code) {
   int error_class = MPI_SUCCESS;
@@ -75,11 +96,12 @@ static int known_code(int code) {
 
 int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code) {
   if (turn->of->is_watched) {
-    const double seconds = MPI_Wtime() - turn->started;
+    const double now = MPI_Wtime(), seconds = now - turn->started;
     if (preload_settings()->report) preload_record(turn, seconds);
     if (turn->learner) preload_learn_end(turn, turn->is_refused ? NEVER : seconds);
+    save(now);
   }
   if (turn->is_verified && code == MPI_SUCCESS) preload_verify_end(turn, a);
-  free(turn->copy);
+  free(turn->results);
   return code == MPI_SUCCESS || turn->schedule == QUADRILLE_SCHEDULE_NULL ? code : known_code(code);
 }

@@ -3,10 +3,10 @@
 
 static int64_t bytes_of(const struct preload_side* side, int blocks) {
   MPI_Count size = 0, count = 0;
-  if (side->type == MPI_DATATYPE_NULL) return -1;
-  MPI_Type_size_x(side->type, &size);
-  if (!side->counts && !side->large_counts) return (int64_t)(size * side->count);
+  if (!side->counts && !side->large_counts) blocks = 1;
   for (int i = 0; i < blocks; i++) count += preload_count(side, i);
+  if (side->type == MPI_DATATYPE_NULL) return count == 0 ? 0 : -1;
+  MPI_Type_size_x(side->type, &size);
   return (int64_t)(size * count);
 }
 
@@ -63,10 +63,29 @@ static int is_leaf(const struct preload_turn* turn, const struct preload_argumen
   return turn->of->shape.groups == 2 ? a->root >= 0 : !is_root(turn, a);
 }
 
-int preload_lacks_types(const struct preload_turn* turn, const struct preload_arguments* a) {
+/* Whether a count is negative, or a block of some elements has no type. */
+static int is_wrong_side(const struct preload_side* side, int blocks) {
+  if (!side->counts && !side->large_counts) blocks = 1;
+  for (int i = 0; i < blocks; i++) {
+    const MPI_Count count = preload_count(side, i);
+    if (count < 0 || (count > 0 && preload_type(side, i) == MPI_DATATYPE_NULL)) return 1;
+  }
+  return 0;
+}
+
+/* Of a collective with a root, whether that is none. */
+static int is_wrong_root(const struct preload_turn* turn, const struct preload_arguments* a) {
+  const struct preload_shape* shape = &turn->of->shape;
+  if (shape->groups == 1) return a->root < 0 || a->root >= shape->ranks;
+  return a->root != MPI_ROOT && (a->root < 0 || a->root >= shape->remote_ranks);
+}
+
+int preload_is_refused(const struct preload_turn* turn, const struct preload_arguments* a) {
   const int is_inter = turn->of->shape.groups == 2;
   int sends = a->send.base != MPI_IN_PLACE, receives = a->receive.base != MPI_IN_PLACE;
   if (is_inter && a->root == MPI_PROC_NULL) return 0; /* MPI looks at nothing else there */
+  if (is_wrong_root(turn, a)) return 1;
+  if (preload_reduces(turn->collective) && a->operation == MPI_OP_NULL) return 1;
   switch (turn->collective) {
     case PRELOAD_Gather:
     case PRELOAD_Gatherv:
@@ -80,8 +99,8 @@ int preload_lacks_types(const struct preload_turn* turn, const struct preload_ar
       break;
     default: break;
   }
-  return (sends && a->send.type == MPI_DATATYPE_NULL) ||
-         (receives && a->receive.type == MPI_DATATYPE_NULL);
+  return (sends && is_wrong_side(&a->send, others(turn))) ||
+         (receives && is_wrong_side(&a->receive, others(turn)));
 }
 
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,

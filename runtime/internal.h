@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "runtime/datatypes.h"
 #include "runtime/plan/plan.h"
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
@@ -42,10 +43,9 @@ struct quadrille_call; /* exec/call.h */
 struct quadrille_channel {
   struct quadrille_channel *next, *previous; /* of all */
   struct quadrille_binding* bindings;        /* but for those of persistent calls */
-  MPI_Comm comm;      /* private: no message of ours meets one of the user's */
-  MPI_Comm alone;     /* of this rank; made when it is needed, else MPI_COMM_NULL */
-  int references;     /* of the user's communicator, and of all bindings */
-  int had_persistent; /* calls; the same at all ranks */
+  MPI_Comm user;  /* whose attribute it is; MPI_COMM_NULL once that was freed */
+  MPI_Comm comm;  /* private: no message of ours meets one of the user's */
+  int references; /* of the user's communicator, and of all bindings */
 };
 
 /* A buffer where all ranks know how long its blocks are. */
@@ -76,7 +76,6 @@ struct quadrille_binding {
   int first, first_remote; /* the ranks of the groups in `comm` */
   int first_ranks;         /* of quadrille_bind_groups, else 0 */
   int compares; /* a persistent call's, or QUADRILLE_DEBUG at all ranks: calls are compared */
-  quadrille_pointer_attribute driver; /* looked for when the binding is made */
   int synchronous, window;
   double stall;       /* seconds of QUADRILLE_STALL; 0: waits are not watched */
   int64_t block_size; /* the option */
@@ -107,9 +106,10 @@ struct quadrille_global {
   struct quadrille_slot* slots;
   uint32_t slot_count;
   struct quadrille_channel* channels;
-  struct quadrille_persistent* persistent;
-  quadrille_request last_request;
-  int has_keyvals, channel_keyval, finalizer_keyval;
+  /* Persistent calls, by the lower half of their handles minus 1; the rest of a handle tells calls of one place apart. */
+  struct quadrille_persistent** persistent;
+  uint32_t persistent_count, persistent_hint, persistent_made;
+  int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
   struct quadrille_error_codes codes[QUADRILLE_ERROR_CLASSES];
   int class_count;
   char last_error[QUADRILLE_TEXT];
@@ -118,6 +118,8 @@ struct quadrille_global {
   int checks_plans; /* QUADRILLE_CHECK_PLANS; -1: not read yet */
   double stall;     /* QUADRILLE_STALL */
   int stall_is_read;
+  unsigned long long libraries;       /* that were loaded when the driver was last looked for, */
+  quadrille_pointer_attribute driver; /* which is CUDA's, or NULL */
 };
 extern struct quadrille_global quadrille_global;
 
@@ -166,7 +168,9 @@ void quadrille_forget(const struct quadrille_binding* binding);
 int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result);
 /* Whether MPI has that operator for elements of that type. Elsewhere MPI would tell the handler of MPI_COMM_WORLD
  * that it has not, which ends the program. */
-int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation, MPI_Datatype type);
+int quadrille_operator_fits(MPI_Op operation, MPI_Datatype type);
+/* The delete function of the attribute of MPI_COMM_SELF that holds a private communicator. */
+int quadrille_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 
 /* channel.c: keys of attributes, an MPI error code. */
 int quadrille_make_keyvals(void);
@@ -245,67 +249,8 @@ int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loade
  * too. */
 int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer);
 
-/* buffers.c: one side of a call: where its blocks are, in the user's buffer or in one of ours. */
-struct quadrille_side {
-  char* base;
-  MPI_Datatype type;
-  int64_t type_size, extent; /* bytes packed, and from element to element */
-  int uniform;               /* count and stride, else the arrays of one width */
-  int is_too_much;           /* 64 bits do not hold the stride */
-  int64_t count, stride;
-  const int *counts, *displacements;
-  const MPI_Count* large_counts;
-  const MPI_Aint* large_displacements; /* as displacements, in units of so many bytes: */
-  int64_t unit;
-  const MPI_Datatype* types; /* one a block; `type` and what depends on it mean nothing; or NULL */
-};
-struct quadrille_block {
-  char* address;
-  int64_t count; /* of elements */
-};
-static inline int64_t quadrille_count_of(const struct quadrille_side* side, int rank) {
-  return side->uniform ? side->count : side->counts ? side->counts[rank] : side->large_counts[rank];
-}
-static inline struct quadrille_block quadrille_block_of(const struct quadrille_side* side,
-                                                        int rank) {
-  if (side->uniform) return (struct quadrille_block){side->base + rank * side->stride, side->count};
-  if (side->counts)
-    return (struct quadrille_block){side->base + side->displacements[rank] * side->unit,
-                                    side->counts[rank]};
-  /* That of an empty block may be anything. */
-  const uintptr_t offset = (uintptr_t)side->large_displacements[rank] * (uintptr_t)side->unit;
-  return (struct quadrille_block){(char*)((uintptr_t)side->base + offset),
-                                  side->large_counts[rank]};
-}
-/* Reads extent and size of the type, or looks at all of them; an MPI error code. */
-int quadrille_side_describe(struct quadrille_side* side, int ranks);
-/* The side with the type of that rank's block. */
-struct quadrille_side quadrille_side_of(const struct quadrille_side* side, int rank);
-/* Whether the bytes of a block in memory are those of its packed form. */
-int quadrille_packs_as_it_lies(MPI_Datatype type);
-/* Between a block and its packed form of any length, which is count x type size bytes. */
-int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                   MPI_Comm comm);
-int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                     MPI_Comm comm);
-/* A type that covers more elements than an int counts; to be freed. */
-int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
-/* Whether a block of the type is that many bytes without gaps. */
-int quadrille_is_dense(MPI_Datatype type);
-/* Whether the elements of a block lie one behind the other, gaps or not, from its address on. */
-int quadrille_is_spaced(MPI_Datatype type);
-/* All blocks, by rank: of elements, or of bytes. Returns 0 where 64 bits do not hold them. */
-int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
-                          struct quadrille_block* blocks);
-/* Copies a block of the one side to a block of the other, at this rank, which is `own`; `tag` is nobody
- * else's. */
-int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille_side* from,
-                         struct quadrille_block source, const struct quadrille_side* to,
-                         struct quadrille_block target);
-/* How the CUDA driver tells whose memory an address is; NULL where the program has none loaded. */
-quadrille_pointer_attribute quadrille_find_driver(void);
-/* NULL, or a text about a buffer that the library cannot use. */
-const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer);
+/* device.c: whether CUDA's driver says that the address is in device memory, which MPI alone reads and writes. */
+int quadrille_is_on_device(const void* buffer);
 
 /* A call of any collective as it was given. */
 struct quadrille_arguments {
@@ -314,8 +259,9 @@ struct quadrille_arguments {
   int in_place;                        /* then `send` is `receive` */
   int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
   MPI_Op operation;
-  int is_idle;       /* of two groups, in that of the root: nothing else means anything */
-  int error_class;   /* what is wrong already: */
+  int is_idle;     /* of two groups, in that of the root: nothing else means anything */
+  int lacks_type;  /* of blocks without elements: the call is made, and is an error at this rank */
+  int error_class; /* what is wrong already: */
   const char* error; /* NULL: nothing */
 };
 

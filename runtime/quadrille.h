@@ -91,6 +91,12 @@ typedef struct {
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
 
+/* Changes window, synchronous and block_size of a schedule that is bound, as binding again does. But it compares nothing and
+ * waits for no rank: all ranks have to make the same change between the same two calls. Errors: MPI_ERR_ARG (the schedule
+ * is not bound to the communicator, or takes no such block size). */
+QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
+                                   const quadrille_bind_options* options);
+
 /* Binds a schedule for two groups to an intracommunicator: the ranks below `first_ranks` are one group,
  * the others the other. Calls with that communicator then mean what they mean on an intercommunicator of
  * these groups, whose ranks are numbered from 0: for coupled codes that share one communicator, and where

@@ -9,7 +9,7 @@
 #   verifier   schedule, the table format, how block sizes are chosen, the plans that it checks, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
 #   emitted    the runtime; its rules run generator and verifier
-#   preload    the public header of runtime, and the schedules for any nodes of emitted
+#   preload    the public header of runtime, what it has of datatypes, and the schedules for any nodes of emitted
 #   install    what is built of the others, to put it in its place
 set -euo pipefail
 tree=${1:-$(dirname "$(readlink -f "$0")")/..}
@@ -41,8 +41,8 @@ room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
 room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_' \
   'tools/ knows the public header of runtime/, and preload/ as a library'
-room preload 'runtime(/quadrille\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
-  'preload/ knows the public header of runtime/ and emitted:universal'
+room preload 'runtime(/(quadrille|datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
+  'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, the decoder, calls and plans'
 room verifier 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format|/program/block_size\.h|:block_size|/plan/(builder|check|print)\.h|:plan)|cli[/:]|emitted:proofs' \
@@ -59,6 +59,6 @@ refuse "$core" '# *include *<' \
   '<(assert|ctype|errno|inttypes|limits|stdarg|stdbool|stddef|stdint|stdio|stdlib|string)\.h>' \
   'runtime/program/ and runtime/plan/ need libc alone'
 refuse "$(files runtime '*.h' '*.c')" '# *include *<' \
-  '<(assert|ctype|dlfcn|errno|inttypes|limits|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
+  '<(assert|ctype|dlfcn|errno|inttypes|limits|link|math|mpi|pthread|sched|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|unistd|(fcntl|sys/[a-z]+))\.h>' \
   'runtime/ needs MPI and libc alone'
 exit $broken

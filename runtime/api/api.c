@@ -37,15 +37,36 @@ static int is_nowhere(const struct quadrille_side* side, int rank) {
          NO_MEMORY;
 }
 
+static const char* const no_type = "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
+
+/* Whether MPI takes the types of all blocks with elements in a message. */
+static int are_committed(const struct quadrille_side* side, int ranks, MPI_Comm comm) {
+  char nothing[1];
+  for (int rank = 0, position = 0; rank < (side->types ? ranks : 1); rank++) {
+    const MPI_Datatype type = side->types ? side->types[rank] : side->type;
+    if (side->types && quadrille_count_of(side, rank) == 0) continue;
+    if (!quadrille_is_lasting(type) &&
+        MPI_Pack(nothing, 0, type, nothing, 0, &position, comm) != MPI_SUCCESS)
+      return 0;
+  }
+  return 1;
+}
+
 /* What can be said of one side's arguments without communication; a side of no ranks is one block. */
-static const char* check_side(struct quadrille_side* side, int ranks, int* error_class) {
-  *error_class = MPI_ERR_TYPE;
-  if (side->type == MPI_DATATYPE_NULL)
-    return "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
+static const char* check_side(const struct quadrille_binding* binding,
+                              struct quadrille_arguments* a, struct quadrille_side* side, int ranks,
+                              int* error_class) {
   const char* wrong = check_counts(side, ranks, error_class);
   if (wrong) return wrong;
   *error_class = MPI_ERR_TYPE;
+  if (side->type == MPI_DATATYPE_NULL) {
+    if (sign_of_counts(side, ranks) != 0) return no_type;
+    side->type = MPI_BYTE;
+    a->lacks_type = 1;
+  }
   if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
+  if (!are_committed(side, ranks, binding->comm))
+    return "a datatype is not committed; call MPI_Type_commit first";
   *error_class = MPI_ERR_BUFFER;
   for (int rank = 0; !side->base && rank < (side->uniform ? 1 : ranks); rank++)
     if (is_nowhere(side, rank)) return "a buffer is NULL, and its count is not 0";
@@ -77,8 +98,9 @@ static const char* check_root(const struct quadrille_binding* binding,
 
 /* Of a reduce-scatter, whose receive side has counts alone: this rank receives its own, and all of them are in the
  * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
-static const char* check_results(struct quadrille_arguments* a, int ranks, int own,
-                                 int* error_class) {
+static const char* check_results(const struct quadrille_binding* binding,
+                                 struct quadrille_arguments* a, int* error_class) {
+  const int ranks = (int)binding->place.ranks, own = binding->own - binding->first;
   struct quadrille_side one = a->receive;
   *error_class = MPI_ERR_ARG;
   if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
@@ -87,7 +109,7 @@ static const char* check_results(struct quadrille_arguments* a, int ranks, int o
   if (a->send.count < 0) return "a count is negative";
   one.count = a->in_place ? a->send.count : quadrille_count_of(&one, own);
   one.uniform = 1;
-  const char* wrong = check_side(&one, 1, error_class);
+  const char* wrong = check_side(binding, a, &one, 1, error_class);
   one.count = quadrille_count_of(&a->receive, own);
   one.uniform = a->receive.uniform;
   a->receive = one;
@@ -104,6 +126,30 @@ static void find_buffers(struct quadrille_arguments* a, const struct quadrille_p
   if (collective != QUADRILLE_SCATTER) return;
   a->in_place = a->receive.base == MPI_IN_PLACE;
   if (a->in_place) a->receive = a->send;
+}
+
+/* Whether both sides are the same elements of one buffer, which MPI forbids. */
+static int is_aliased(const struct quadrille_program* program, const struct quadrille_arguments* a,
+                      const int32_t blocks[2]) {
+  const int reduces = quadrille_reduces(program);
+  if (a->in_place || a->send.base != a->receive.base || a->send.type != a->receive.type) return 0;
+  if (!reduces && program->collective != QUADRILLE_ALLTOALL) return 0;
+  if (!reduces && (!a->is_regular || a->send.count != a->receive.count)) return 0;
+  return blocks[0] > 0 && blocks[1] > 0 && a->send.base && a->send.type_size > 0 &&
+         sign_of_counts(&a->send, blocks[QUADRILLE_PIECE_SEND]) > 0 &&
+         sign_of_counts(&a->receive, blocks[QUADRILLE_PIECE_RECEIVE]) > 0;
+}
+
+/* As the MPI library has it: Open MPI takes such a call, in a reduction as if it were in place; MPICH refuses it. */
+static const char* take_alias(struct quadrille_arguments* a, int reduces) {
+#ifdef OPEN_MPI
+  a->in_place = reduces;
+  if (reduces) a->send = a->receive;
+  return NULL;
+#else
+  (void)a, (void)reduces;
+  return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
+#endif
 }
 
 /* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
@@ -125,34 +171,46 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
   if (looks && program->collective == QUADRILLE_REDUCE_SCATTER) {
-    wrong = check_results(a, (int)binding->place.ranks, binding->own - binding->first, error_class);
+    wrong = check_results(binding, a, error_class);
   } else if (looks) {
-    wrong = check_side(&a->receive, receives > 0 ? receives : 1, error_class);
+    wrong = check_side(binding, a, &a->receive, receives > 0 ? receives : 1, error_class);
   }
-  if (!wrong && sends > 0 && !a->in_place) wrong = check_side(&a->send, sends, error_class);
+  if (!wrong && sends > 0 && !a->in_place)
+    wrong = check_side(binding, a, &a->send, sends, error_class);
   if (wrong) return wrong;
   if (a->in_place || sends == 0) a->send = a->receive;
   if (receives == 0) a->receive = a->send;
-  *error_class = MPI_ERR_BUFFER;
-  wrong = quadrille_refused_buffer(binding, a->send.base);
-  if (!wrong) wrong = quadrille_refused_buffer(binding, a->receive.base);
-  if (wrong || quadrille_root_fits(binding, a->root)) return wrong;
+  if (is_aliased(program, a, blocks)) {
+    *error_class = MPI_ERR_BUFFER;
+    wrong = take_alias(a, quadrille_reduces(program));
+    if (wrong) return wrong;
+  }
+  a->send.on_device = quadrille_is_on_device(a->send.base);
+  a->receive.on_device = quadrille_is_on_device(a->receive.base);
+  if (quadrille_root_fits(binding, a->root)) return NULL;
   *error_class = MPI_ERR_TOPOLOGY;
   return "the schedule is for other nodes in the root's group; generate one for these or for any";
 }
 
-int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
-                  MPI_Comm comm) {
-  struct quadrille_binding* binding;
-  const int code = quadrille_find_binding(schedule, comm, collective, &binding);
-  if (code != MPI_SUCCESS) return code;
-  a->error = check_arguments(binding, a, &a->error_class);
+static int run(struct quadrille_binding* binding, const struct quadrille_arguments* a,
+               MPI_Comm comm) {
   /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
   if (quadrille_is_counted(&binding->loaded->program))
     return quadrille_counted_run(binding, a, comm);
   if (a->is_idle) return MPI_SUCCESS;
   if (a->error) return quadrille_error(comm, a->error_class, "%s", a->error);
   return quadrille_uncounted_run(binding, a, comm);
+}
+
+int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
+                  MPI_Comm comm) {
+  struct quadrille_binding* binding;
+  int code = quadrille_find_binding(schedule, comm, collective, &binding);
+  if (code != MPI_SUCCESS) return code;
+  a->error = check_arguments(binding, a, &a->error_class);
+  code = run(binding, a, comm);
+  return code == MPI_SUCCESS && a->lacks_type ? quadrille_error(comm, MPI_ERR_TYPE, "%s", no_type)
+                                              : code;
 }
 
 int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
@@ -162,6 +220,10 @@ int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille
   const int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
   a->error = check_arguments(binding, a, &a->error_class);
+  if (!a->error && a->lacks_type) {
+    a->error = no_type;
+    a->error_class = MPI_ERR_TYPE;
+  }
   return quadrille_persistent_make(binding, a, comm, request);
 }
 

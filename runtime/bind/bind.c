@@ -90,6 +90,16 @@ static void set_options(struct quadrille_binding* binding, const quadrille_bind_
   binding->block_size = options->block_size;
 }
 
+/* Changes what may change of a binding that is there already. Tables and plans are to be made again. */
+static void retune(struct quadrille_binding* binding, const quadrille_bind_options* options) {
+  struct quadrille_call* const calls[] = {binding->call, binding->in_place_call};
+  set_options(binding, options);
+  for (int i = 0; i < 2; i++)
+    if (calls[i])
+      quadrille_builder_retune(&calls[i]->builder, binding->window, binding->block_size > 0);
+  binding->are_tables_good = 0;
+}
+
 /* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of
  * its ranks and the others. 0 where memory ran out. */
 static int find_groups(struct quadrille_binding* binding, MPI_Comm comm, int first_ranks) {
@@ -129,30 +139,22 @@ static void fill(struct quadrille_binding* binding, MPI_Comm comm, int first_ran
   quadrille_all_well(binding->comm, offer);
 }
 
-/* Changes what may change of a binding that is there already. */
+/* Collective. The same, where all ranks can follow the schedule then; else 0, and nothing changes. */
 static int adjust(struct quadrille_binding* binding, const quadrille_bind_options* options,
                   struct quadrille_offer* offer) {
-  const struct quadrille_binding before = *binding;
-  set_options(binding, options);
+  const quadrille_bind_options before = {.window = binding->window,
+                                         .synchronous = binding->synchronous,
+                                         .block_size = binding->block_size};
+  retune(binding, options);
   const char* error = binding->counts ? quadrille_counted_restart(binding) : NULL;
-  if (error)
-    refuse_tables(offer, error);
-  else
-    binding->call = make_call(binding, 0, 0, offer);
-  if (binding->call && binding->call != before.call) try_roots(binding, offer);
-  if (!quadrille_all_well(binding->comm, offer)) {
-    if (binding->call != before.call) quadrille_call_destroy(binding->call);
-    set_options(binding, &(quadrille_bind_options){.window = before.window,
-                                                   .synchronous = before.synchronous,
-                                                   .block_size = before.block_size});
-    binding->call = before.call;
-    binding->are_tables_good = 0;
-    return 0;
-  }
-  quadrille_call_destroy(before.call);
-  quadrille_call_destroy(binding->in_place_call);
-  binding->in_place_call = NULL;
-  return 1;
+  if (error) refuse_tables(offer, error);
+  if (!error)
+    error =
+        binding->counts ? quadrille_call_plan(binding->call) : quadrille_call_reopen(binding->call);
+  if (error && offer->error_class == MPI_SUCCESS) quadrille_refuse_broken(offer, error);
+  if (quadrille_all_well(binding->comm, offer)) return 1;
+  retune(binding, &before);
+  return 0;
 }
 
 static int make_binding(struct quadrille_loaded* loaded, MPI_Comm comm, int first_ranks,
@@ -283,6 +285,25 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
   struct quadrille_binding* binding = NULL;
   if (first_ranks == 0) first_ranks = -1; /* 0: the communicator's own */
   return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
+}
+
+int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
+                     const quadrille_bind_options* options) {
+  struct quadrille_offer offer = {MPI_SUCCESS, ""};
+  unsigned char hash[QUADRILLE_HASH_LENGTH];
+  const int code = check_communicator(comm);
+  if (code != MPI_SUCCESS) return code;
+  const quadrille_bind_options known = quadrille_known_options(options, &offer);
+  struct quadrille_binding* binding =
+      quadrille_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
+  if (!binding)
+    quadrille_refuse(&offer, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
+  else
+    quadrille_check_block_size(&binding->loaded->program, known.block_size, &offer);
+  if (offer.error_class != MPI_SUCCESS)
+    return quadrille_error(comm, offer.error_class, "%s", offer.text);
+  retune(binding, &known);
+  return MPI_SUCCESS;
 }
 
 /* The other functions of the API would do what the schedule is not for. */

@@ -13,14 +13,16 @@ static void unlink_channel(struct quadrille_channel* channel) {
   if (quadrille_global.channels == channel) quadrille_global.channels = channel->next;
 }
 
-/* A communicator that persistent calls kept stays until MPI_Finalize: to free it is collective, and this is
- * not. */
+/* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So the private one is freed by
+ * each rank when it has no more use for it: MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
 void quadrille_channel_release(struct quadrille_channel* channel) {
   pthread_mutex_lock(&quadrille_global.lock);
-  const int is_last = --channel->references == 0 && channel->comm == MPI_COMM_NULL;
+  const int is_last = --channel->references == 0;
   if (is_last) unlink_channel(channel);
   pthread_mutex_unlock(&quadrille_global.lock);
-  if (is_last) free(channel);
+  if (!is_last) return;
+  if (channel->comm != MPI_COMM_NULL && quadrille_mpi_is_usable()) MPI_Comm_free(&channel->comm);
+  free(channel);
 }
 
 void quadrille_binding_destroy(struct quadrille_binding* binding) {
@@ -52,7 +54,6 @@ struct quadrille_binding* quadrille_binding_new(struct quadrille_loaded* loaded,
   binding->loaded = loaded;
   binding->channel = channel;
   binding->comm = channel->comm;
-  binding->driver = quadrille_find_driver();
   binding->stall = quadrille_stall();
   hold(binding);
   return binding;

@@ -4,13 +4,7 @@
 
 #include "runtime/internal.h"
 
-static void free_communicators(struct quadrille_channel* channel) {
-  if (channel->comm != MPI_COMM_NULL) MPI_Comm_free(&channel->comm);
-  if (channel->alone != MPI_COMM_NULL) MPI_Comm_free(&channel->alone);
-}
-
-/* The communicator goes, and with it its bindings but for those of persistent calls. The private one stays where
- * any rank has such a call: to free it is collective. */
+/* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct quadrille_channel* channel = attribute;
   (void)comm, (void)keyval, (void)extra;
@@ -19,26 +13,21 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
     quadrille_forget(binding);
     quadrille_binding_destroy(binding);
   }
-  pthread_mutex_lock(&quadrille_global.lock);
-  int is_kept = channel->references > 1, is_mine = is_kept;
-  pthread_mutex_unlock(&quadrille_global.lock);
-  if (channel->had_persistent && channel->comm != MPI_COMM_NULL)
-    MPI_Allreduce(&is_mine, &is_kept, 1, MPI_INT, MPI_MAX, channel->comm);
-  if (!is_kept) free_communicators(channel);
+  channel->user = MPI_COMM_NULL;
   quadrille_channel_release(channel);
   return MPI_SUCCESS;
 }
 
-/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works: private
- * communicators that are left, as nobody freed the user's or as persistent calls kept them, go now. */
+/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works. All channels go then; a collective that
+ * another attribute's function calls later binds its schedule anew. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
+  struct quadrille_global* g = &quadrille_global;
   (void)comm, (void)keyval, (void)attribute, (void)extra;
-  quadrille_forget(NULL);
-  for (struct quadrille_channel *channel = quadrille_global.channels, *next; channel;
-       channel = next) {
+  for (struct quadrille_channel *channel = g->channels, *next; channel; channel = next) {
     next = channel->next;
-    free_communicators(channel);
     channel->references++;
+    if (channel->user != MPI_COMM_NULL) MPI_Comm_delete_attr(channel->user, g->channel_keyval);
+    MPI_Comm_free(&channel->comm);
     quadrille_channel_release(channel);
   }
   return MPI_SUCCESS;
@@ -51,6 +40,9 @@ int quadrille_make_keyvals(void) {
   int code = MPI_SUCCESS;
   if (!g->has_keyvals) {
     code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
+    if (code == MPI_SUCCESS)
+      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, quadrille_free_alone, &g->alone_keyval,
+                                    NULL);
     if (code == MPI_SUCCESS)
       code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
     if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
@@ -83,8 +75,8 @@ int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
     free(channel);
     return MPI_SUCCESS;
   }
+  channel->user = comm;
   channel->comm = private;
-  channel->alone = MPI_COMM_NULL;
   channel->references = 1;
   pthread_mutex_lock(&quadrille_global.lock);
   channel->next = quadrille_global.channels;

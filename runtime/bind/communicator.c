@@ -1,4 +1,6 @@
 /* Communicators of the runtime's own, beside the user's. */
+#include <stdlib.h>
+
 #include "runtime/internal.h"
 
 int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result) {
@@ -17,12 +19,45 @@ int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result) {
   return code;
 }
 
-int quadrille_operator_fits(struct quadrille_channel* channel, MPI_Op operation,
-                            MPI_Datatype type) {
+static MPI_Comm* find_alone(void) {
+  MPI_Comm* alone = NULL;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_SELF, quadrille_global.alone_keyval, &alone, &found);
+  return found ? alone : NULL;
+}
+
+/* Keeps it, and gives it back where another thread was faster. */
+static MPI_Comm* keep_alone(MPI_Comm* made) {
+  pthread_mutex_lock(&quadrille_global.lock);
+  MPI_Comm* const found = find_alone();
+  if (!found) MPI_Comm_set_attr(MPI_COMM_SELF, quadrille_global.alone_keyval, made);
+  pthread_mutex_unlock(&quadrille_global.lock);
+  if (!found) return made;
+  MPI_Comm_free(made);
+  free(made);
+  return found;
+}
+
+/* A communicator of this rank alone, an attribute of MPI_COMM_SELF; NULL where there is none to be had. */
+static MPI_Comm* make_alone(void) {
+  MPI_Comm* made = malloc(sizeof *made);
+  if (made && quadrille_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS)
+    return keep_alone(made);
+  free(made);
+  return NULL;
+}
+
+int quadrille_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
+  (void)self, (void)keyval, (void)extra;
+  MPI_Comm_free(attribute);
+  free(attribute);
+  return MPI_SUCCESS;
+}
+
+int quadrille_operator_fits(MPI_Op operation, MPI_Datatype type) {
+  const MPI_Comm* alone = find_alone();
   char nothing[2];
-  int code = MPI_SUCCESS;
-  if (channel->alone == MPI_COMM_NULL)
-    code = quadrille_private_communicator(MPI_COMM_SELF, &channel->alone);
-  return code != MPI_SUCCESS ||
-         MPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, channel->alone) == MPI_SUCCESS;
+  if (!alone) alone = make_alone();
+  return !alone ||
+         MPI_Allreduce(&nothing[0], &nothing[1], 0, type, operation, *alone) == MPI_SUCCESS;
 }

@@ -64,9 +64,50 @@ static void put(struct quadrille_call* c, int place, struct quadrille_block from
   quadrille_call_check(c, quadrille_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
+/* Memory for so many elements of the call's type, as they lie, to be freed; the block of them in it. */
+static char* elements_in_memory(const struct quadrille_call* c, const struct quadrille_side* side,
+                                int64_t count, struct quadrille_block* block) {
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Type_get_true_extent(c->type, &lower, &extent);
+  const int64_t others = (count - 1) * side->extent, before = others < 0 ? others : 0;
+  char* memory = malloc((size_t)(extent + (others < 0 ? -others : others)));
+  *block =
+      (struct quadrille_block){(char*)((uintptr_t)memory - (uintptr_t)(lower + before)), count};
+  return memory;
+}
+
+/* The same as `combine`, of elements in packed form. */
+static void combine_packed(struct quadrille_call* c, int side, char* from, char* to,
+                           int64_t bytes) {
+  enum { AT_ONCE = 1 << 12 };
+  struct quadrille_side type = {.type = c->type, .uniform = 1, .count = 1};
+  const int replaces = side == QUADRILLE_ON_THE_LEFT || c->commutes;
+  if (bytes == 0) return;
+  quadrille_call_check(c, quadrille_side_describe(&type, 1));
+  const int64_t all = bytes / type.type_size;
+  struct quadrille_block in, inout;
+  char* const memory = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &in);
+  char* const second = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &inout);
+  int code = memory && second ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  for (int64_t at = 0; at < all && code == MPI_SUCCESS; at += AT_ONCE) {
+    char *const arrived = from + at * type.type_size, *const there = to + at * type.type_size;
+    in.count = inout.count = all - at < AT_ONCE ? all - at : AT_ONCE;
+    code = quadrille_unpack(&type, in, replaces ? arrived : there, c->comm);
+    if (code == MPI_SUCCESS)
+      code = quadrille_unpack(&type, inout, replaces ? there : arrived, c->comm);
+    if (code == MPI_SUCCESS)
+      code = MPI_Reduce_local(in.address, inout.address, (int)in.count, c->type, c->operation);
+    if (code == MPI_SUCCESS) code = quadrille_pack(&type, inout, there, c->comm);
+  }
+  free(memory);
+  free(second);
+  if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
+}
+
 /* Combines as many bytes of elements with those at `to`, on that side of them; may overwrite `from`. */
 static void combine(struct quadrille_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
+  if (c->is_packed) return combine_packed(c, side, from, to, bytes);
   const int64_t unit = c->builder.unit;
   const int replaces = side == QUADRILLE_ON_THE_LEFT || c->commutes;
   int code = MPI_SUCCESS;

@@ -1,6 +1,6 @@
 /* Blocks of the user's buffers: types, large counts, copies. */
-#include <dlfcn.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/internal.h"
@@ -112,34 +112,68 @@ int quadrille_is_spaced(MPI_Datatype type) {
   return true_lower >= 0 && true_lower + true_extent <= extent;
 }
 
-static int contents_pack_as_they_lie(MPI_Datatype type, int integers, int addresses, int types) {
-  int integer[2];
-  MPI_Aint address[2];
-  MPI_Datatype inner;
-  int a, b, c, combiner = 0;
-  /* Of what has one inner type and keeps the order: duplicates, contiguous and resized types. */
-  if (integers > 2 || addresses > 2 || types != 1 ||
-      MPI_Type_get_contents(type, integers, addresses, types, integer, address, &inner) !=
-          MPI_SUCCESS)
-    return 0;
-  const int simple = quadrille_packs_as_it_lies(inner);
-  if (MPI_Type_get_envelope(inner, &a, &b, &c, &combiner) == MPI_SUCCESS &&
-      combiner != MPI_COMBINER_NAMED)
-    MPI_Type_free(&inner);
-  return simple;
+#if MPI_VERSION >= 4
+int quadrille_making_of(MPI_Datatype type, struct quadrille_making* m) {
+  return MPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
+                                 &m->combiner);
+}
+#else
+int quadrille_making_of(MPI_Datatype type, struct quadrille_making* m) {
+  int integers = 0, addresses = 0, types = 0;
+  const int code = MPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
+  *m = (struct quadrille_making){integers, addresses, 0, types, m->combiner};
+  return code;
+}
+#endif
+
+int quadrille_inner_types(MPI_Datatype type, const struct quadrille_making* m,
+                          MPI_Datatype* inner) {
+  int* integers = calloc((size_t)m->integers + 1, sizeof *integers);
+  MPI_Aint* addresses = calloc((size_t)m->addresses + 1, sizeof *addresses);
+  MPI_Count* counts = calloc((size_t)m->counts + 1, sizeof *counts);
+  int code = integers && addresses && counts ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+#if MPI_VERSION >= 4
+  if (code == MPI_SUCCESS)
+    code = MPI_Type_get_contents_c(type, m->integers, m->addresses, m->counts, m->types, integers,
+                                   addresses, counts, inner);
+#else
+  if (code == MPI_SUCCESS)
+    code = MPI_Type_get_contents(type, (int)m->integers, (int)m->addresses, (int)m->types, integers,
+                                 addresses, inner);
+#endif
+  free(integers);
+  free(addresses);
+  free(counts);
+  return code;
+}
+
+void quadrille_free_inner(MPI_Datatype* inner, MPI_Count types) {
+  for (MPI_Count i = 0; i < types; i++)
+    if (!quadrille_is_lasting(inner[i])) MPI_Type_free(&inner[i]);
+}
+
+int quadrille_is_lasting(MPI_Datatype type) {
+  struct quadrille_making m;
+  if (type == MPI_DATATYPE_NULL) return 1;
+  return quadrille_making_of(type, &m) == MPI_SUCCESS &&
+         (m.combiner == MPI_COMBINER_NAMED || m.combiner == MPI_COMBINER_F90_REAL ||
+          m.combiner == MPI_COMBINER_F90_COMPLEX || m.combiner == MPI_COMBINER_F90_INTEGER);
 }
 
 int quadrille_packs_as_it_lies(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  struct quadrille_making m;
+  MPI_Datatype inner;
   if (type == MPI_BYTE || type == MPI_DATATYPE_NULL) return 1;
-  if (!quadrille_is_dense(type) ||
-      MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+  if (!quadrille_is_dense(type) || quadrille_making_of(type, &m) != MPI_SUCCESS) return 0;
+  if (m.combiner == MPI_COMBINER_NAMED) return 1;
+  /* What has one inner type and keeps the order. */
+  if (m.combiner != MPI_COMBINER_DUP && m.combiner != MPI_COMBINER_CONTIGUOUS &&
+      m.combiner != MPI_COMBINER_RESIZED)
     return 0;
-  if (combiner == MPI_COMBINER_NAMED) return 1;
-  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS &&
-      combiner != MPI_COMBINER_RESIZED)
-    return 0;
-  return contents_pack_as_they_lie(type, integers, addresses, types);
+  if (quadrille_inner_types(type, &m, &inner) != MPI_SUCCESS) return 0;
+  const int simple = quadrille_packs_as_it_lies(inner);
+  quadrille_free_inner(&inner, 1);
+  return simple;
 }
 
 /* How many elements MPI packs at once: its sizes are ints. */
@@ -247,7 +281,7 @@ int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille
   if (source.count * from->type_size == 0) return MPI_SUCCESS;
   if (from->type == to->type && source.count == target.count) {
     if (source.address == target.address) return MPI_SUCCESS;
-    if (quadrille_is_dense(from->type)) {
+    if (quadrille_is_dense(from->type) && !from->on_device && !to->on_device) {
       memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
       return MPI_SUCCESS;
     }
@@ -265,23 +299,4 @@ int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille
   if (made_send != MPI_DATATYPE_NULL) MPI_Type_free(&made_send);
   if (made_receive != MPI_DATATYPE_NULL) MPI_Type_free(&made_receive);
   return code;
-}
-
-/* A program that uses CUDA has its driver loaded: ask it whose memory this is. */
-quadrille_pointer_attribute quadrille_find_driver(void) {
-  quadrille_pointer_attribute ask = NULL;
-  void* const found = dlsym(RTLD_DEFAULT, "cuPointerGetAttribute");
-  if (found) memcpy(&ask, &found, sizeof ask);
-  return ask;
-}
-
-const char* quadrille_refused_buffer(const struct quadrille_binding* binding, const void* buffer) {
-  enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
-  enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
-  if (!binding->driver || !buffer) return NULL;
-  const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
-  unsigned memory = 0, managed = 0;
-  if (binding->driver(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return NULL;
-  if (binding->driver(&managed, IS_MANAGED, address) == 0 && managed) return NULL;
-  return "a buffer is in device memory; copy it to host memory first";
 }

@@ -83,7 +83,8 @@ struct quadrille_call {
   struct quadrille_room* temporaries; /* where all ranks know all counts */
   MPI_Datatype type;                  /* of the elements that are combined, and by what; */
   MPI_Op operation;
-  int commutes;                              /* it does */
+  int commutes; /* it does */
+  int is_packed; /* elements travel, and are kept, in packed form: in memory they reach into each other */
   int send_lies, receive_lies;               /* in memory as it is packed */
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */

@@ -2,7 +2,7 @@
  *
  * The plan of a call is made of its counts, and kept for the next call with the same. It speaks of bytes
  * of the user's buffers, or, where those do not lie as they travel, of copies: packed ones where data
- * is moved, of elements where it is combined. An allgather's own contribution is brought to its block
+ * is moved, of elements where it is combined; packed ones, too, of elements that reach beyond their extent. An allgather's own contribution is brought to its block
  * of the receive buffer first, so that a call in place is a call like any other. */
 #include <limits.h>
 #include <stdio.h>
@@ -48,7 +48,8 @@ static int convert(const struct quadrille_counted* g, const struct quadrille_sid
                    struct quadrille_block block, char* copy, int unpacks) {
   const struct quadrille_binding* b = g->binding;
   const struct quadrille_block there = {copy, block.count};
-  if (!g->reduces) return (unpacks ? quadrille_unpack : quadrille_pack)(side, block, copy, b->comm);
+  if (!g->reduces || b->call->is_packed)
+    return (unpacks ? quadrille_unpack : quadrille_pack)(side, block, copy, b->comm);
   return unpacks ? quadrille_copy_block(b->comm, b->own, b->call->tag, side, there, side, block)
                  : quadrille_copy_block(b->comm, b->own, b->call->tag, side, block, side, there);
 }
@@ -253,15 +254,13 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   struct quadrille_call* c = g->binding->call;
   int (*const lies)(MPI_Datatype) = g->reduces ? quadrille_is_dense : quadrille_packs_as_it_lies;
   const MPI_Datatype type = a->receive.type;
-  const int64_t unit = g->reduces ? a->receive.extent : 1;
   const int broadcasts = program->collective == QUADRILLE_BROADCAST && program->groups == 1;
   const int in_place = c->builder.gathers || broadcasts ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
-  g->is_direct[QUADRILLE_PIECE_RECEIVE] = lies(type);
-  g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && lies(a->send.type);
-  *error_class = MPI_ERR_TYPE;
-  if (g->reduces && !g->is_direct[QUADRILLE_PIECE_RECEIVE] && !quadrille_is_spaced(type))
-    return "elements of the datatype reach beyond its extent, and cannot be combined by a schedule";
+  g->is_direct[QUADRILLE_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
+  g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
+  c->is_packed = g->reduces && !lies(type) && !quadrille_is_spaced(type);
+  const int64_t unit = !g->reduces ? 1 : c->is_packed ? a->receive.type_size : a->receive.extent;
   if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
   c->builder.unit = unit;
   c->builder.in_place = in_place;
@@ -271,7 +270,7 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
   if ((c->type != type || c->operation != a->operation) &&
-      !quadrille_operator_fits(g->binding->channel, a->operation, type))
+      !quadrille_operator_fits(a->operation, type))
     return "the operator is not for elements of that datatype";
   c->type = type;
   c->operation = a->operation;

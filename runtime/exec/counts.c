@@ -34,8 +34,9 @@ struct quadrille_block quadrille_users_block(const struct quadrille_counted* g, 
   const struct quadrille_side* side = is_send && !a->in_place ? &a->send : &a->receive;
   if (gathers(g) && !is_send) return quadrille_block_of(side, b->user[block]);
   if (!scatters(g) || !is_send) return (struct quadrille_block){side->base, side->count};
-  /* A copy has the same gaps, so its offsets are the user's. */
-  return (struct quadrille_block){side->base + b->known[buffer].extents.offsets[block],
+  /* Blocks lie one behind the other. */
+  const int64_t unit = b->call->builder.unit, offset = b->known[buffer].extents.offsets[block];
+  return (struct quadrille_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
                                   b->known[buffer].extents.lengths[block]};
 }
 

@@ -2,11 +2,11 @@
  * plan, buffers and tag. So calls of one binding may be in flight together, and what a start and its wait go through
  * is what any call does once it is prepared. Lengths are exchanged, and errors agreed on, when the call is made. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/exec/counts.h"
 
 struct quadrille_persistent {
-  struct quadrille_persistent* next;
   quadrille_request handle;
   int tag, is_started;
   struct quadrille_binding* binding; /* its own; without a call where this rank is idle */
@@ -15,49 +15,67 @@ struct quadrille_persistent {
   struct quadrille_counted counted;
 };
 
+/* Where the call of a handle is kept; NULL where there is none. The lock is held. */
+static struct quadrille_persistent** place_of(quadrille_request request) {
+  struct quadrille_global* g = &quadrille_global;
+  const uint32_t index = (uint32_t)request - 1;
+  if ((uint32_t)request == 0 || index >= g->persistent_count) return NULL;
+  struct quadrille_persistent** place = &g->persistent[index];
+  return *place && (*place)->handle == request ? place : NULL;
+}
+
 /* The call of a handle, or NULL. */
 static struct quadrille_persistent* find(quadrille_request request) {
   pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_persistent* p = quadrille_global.persistent;
-  while (p && p->handle != request) p = p->next;
+  struct quadrille_persistent** place = place_of(request);
+  struct quadrille_persistent* p = place ? *place : NULL;
   pthread_mutex_unlock(&quadrille_global.lock);
   return p;
 }
 
-static quadrille_request keep(struct quadrille_persistent* p) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  p->binding->channel->had_persistent = 1;
-  p->handle = ++quadrille_global.last_request;
-  p->next = quadrille_global.persistent;
-  quadrille_global.persistent = p;
-  pthread_mutex_unlock(&quadrille_global.lock);
-  return p->handle;
+/* Doubles the places; 0 where memory ran out. */
+static int grow_places(struct quadrille_global* g) {
+  const uint32_t count = g->persistent_count ? 2 * g->persistent_count : 8;
+  struct quadrille_persistent** grown = realloc(g->persistent, count * sizeof(void*));
+  if (!grown) return 0;
+  memset(grown + g->persistent_count, 0, (count - g->persistent_count) * sizeof(void*));
+  g->persistent_hint = g->persistent_count;
+  g->persistent = grown;
+  g->persistent_count = count;
+  return 1;
+}
+
+/* Gives the call a handle. */
+static void keep(struct quadrille_persistent* p, struct quadrille_offer* offer) {
+  struct quadrille_global* g = &quadrille_global;
+  pthread_mutex_lock(&g->lock);
+  uint32_t looked = 0;
+  for (; looked < g->persistent_count && g->persistent[g->persistent_hint]; looked++)
+    g->persistent_hint = (g->persistent_hint + 1) % g->persistent_count;
+  const int has_place = looked < g->persistent_count || grow_places(g);
+  if (has_place) {
+    p->handle = (quadrille_request)++g->persistent_made << 32 | (g->persistent_hint + 1);
+    g->persistent[g->persistent_hint] = p;
+  }
+  pthread_mutex_unlock(&g->lock);
+  if (!has_place) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
 }
 
 static void forget(struct quadrille_persistent* p) {
   pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_persistent** link = &quadrille_global.persistent;
-  while (*link != p) link = &(*link)->next;
-  *link = p->next;
+  *place_of(p->handle) = NULL;
+  quadrille_global.persistent_hint = (uint32_t)p->handle - 1;
   pthread_mutex_unlock(&quadrille_global.lock);
 }
 
-/* MPI's own, or none: nobody frees it, and MPI's operators take no duplicate. */
-static int is_lasting(MPI_Datatype type) {
-  int a, b, c, combiner = MPI_COMBINER_NAMED;
-  if (type != MPI_DATATYPE_NULL) MPI_Type_get_envelope(type, &a, &b, &c, &combiner);
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 static int keep_type(MPI_Datatype* type) {
-  if (is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
+  if (quadrille_is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
   *type = MPI_DATATYPE_NULL;
   return 0;
 }
 
 static void drop_type(MPI_Datatype* type) {
-  if (quadrille_mpi_is_usable() && !is_lasting(*type)) MPI_Type_free(type);
+  if (quadrille_mpi_is_usable() && !quadrille_is_lasting(*type)) MPI_Type_free(type);
 }
 
 /* Types and arrays of the user's become the call's own; 0 where that cannot be. */
@@ -95,6 +113,7 @@ static void drop_side(struct quadrille_side* side, int blocks) {
 }
 
 static void destroy(struct quadrille_persistent* p) {
+  if (p->handle != QUADRILLE_REQUEST_NULL) forget(p);
   if (p->blocks > 0) {
     drop_side(&p->arguments.send, p->blocks);
     drop_side(&p->arguments.receive, p->blocks);
@@ -155,11 +174,17 @@ static int compare(struct quadrille_persistent* p, MPI_Comm comm) {
              : quadrille_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 
+static int is_on(const struct quadrille_persistent* p, const struct quadrille_channel* channel) {
+  return p && p->binding->channel == channel;
+}
+
 /* The lowest tag that is no lower and that none of this rank's calls on the channel has; the lock is held. */
 static int free_tag(const struct quadrille_channel* channel, int least) {
-  struct quadrille_persistent* p = quadrille_global.persistent;
-  while (p && (p->binding->channel != channel || p->tag != least)) p = p->next;
-  return p ? free_tag(channel, least + 1) : least;
+  const struct quadrille_global* g = &quadrille_global;
+  for (uint32_t i = 0; i < g->persistent_count; i++)
+    if (is_on(g->persistent[i], channel) && g->persistent[i]->tag == least)
+      return free_tag(channel, least + 1);
+  return least;
 }
 
 /* Collective. Above all tags that are in use at any rank or, where there are no more, the lowest that is free at
@@ -168,9 +193,11 @@ static int take_tag(const struct quadrille_binding* binding) {
   int found = 0, *most = NULL, mine = QUADRILLE_TAGS, tag = 0, asked;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   const int last = found ? *most : INT16_MAX;
+  const struct quadrille_global* g = &quadrille_global;
   pthread_mutex_lock(&quadrille_global.lock);
-  for (struct quadrille_persistent* p = quadrille_global.persistent; p; p = p->next)
-    if (p->binding->channel == binding->channel && p->tag >= mine) mine = p->tag + 1;
+  for (uint32_t i = 0; i < g->persistent_count; i++)
+    if (is_on(g->persistent[i], binding->channel) && g->persistent[i]->tag >= mine)
+      mine = g->persistent[i]->tag + 1;
   pthread_mutex_unlock(&quadrille_global.lock);
   if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   if (tag <= last) return tag;
@@ -242,10 +269,11 @@ int quadrille_persistent_make(const struct quadrille_binding* binding,
   if (code == MPI_SUCCESS) code = compare(p, comm);
   if (code == MPI_SUCCESS) {
     reserve(p, &offer);
+    if (offer.error_class == MPI_SUCCESS) keep(p, &offer);
     code = agree(binding, comm, &offer);
   }
   if (code == MPI_SUCCESS)
-    *request = keep(p);
+    *request = p->handle;
   else if (p)
     destroy(p);
   return code;
@@ -290,7 +318,6 @@ int quadrille_free_request(quadrille_request* request) {
   struct quadrille_persistent* p = find(*request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call is in flight; wait for it first");
-  forget(p);
   destroy(p);
   *request = QUADRILLE_REQUEST_NULL;
   return MPI_SUCCESS;

@@ -179,7 +179,7 @@ void quadrille_call_destroy(struct quadrille_call* c) {
 static int are_alike(const struct quadrille_side* one, const struct quadrille_side* other) {
   return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
          one->type_size == other->type_size && one->count == other->count &&
-         one->stride == other->stride;
+         one->stride == other->stride && one->on_device == other->on_device;
 }
 
 /* Every block is so long, and every message brings so much. */
@@ -198,6 +198,7 @@ static int set_lengths(struct quadrille_call* c, int64_t each) {
 
 static int lies(const struct quadrille_side* side, int ranks, int is_typed) {
   int (*const asks)(MPI_Datatype) = is_typed ? quadrille_is_dense : quadrille_packs_as_it_lies;
+  if (side->on_device) return 0;
   if (!side->types) return asks(side->type);
   for (int rank = 0; rank < ranks; rank++)
     if ((rank == 0 || side->types[rank] != side->types[rank - 1]) && !asks(side->types[rank]))

@@ -106,6 +106,8 @@ static int open_blocks(struct quadrille_builder* b, int in_place) {
   return b->sent_as && b->saved_in;
 }
 
+static int waiting_steps(int window) { return window <= MOST_WAITING ? window - 1 : MOST_WAITING; }
+
 int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_plan_input* input,
                            struct quadrille_plan* plan, int in_place, int whole) {
   const int is_counted = quadrille_is_counted(input->program);
@@ -118,7 +120,7 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_p
   b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
   plan->temporaries = (int32_t)input->tables->temporary_blocks;
   if (whole) b->most_messages = INT_MAX;
-  b->waiting = b->window <= MOST_WAITING ? b->window - 1 : MOST_WAITING;
+  b->waiting = waiting_steps(b->window);
   /* Where waits say in which step they are, steps that are over stay known. */
   const uint32_t ring = power_of_two(input->keeps_steps ? QUADRILLE_MAX_WINDOW : b->window);
   b->mask = ring - 1;
@@ -130,6 +132,20 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_p
 int quadrille_builder_fit(struct quadrille_builder* b) {
   b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
   return b->is_counted ? fit_known(b) : fit_blocks(b);
+}
+
+void quadrille_builder_retune(struct quadrille_builder* b, int window, int has_block_size) {
+  const uint32_t steps = power_of_two(window);
+  struct quadrille_planned_step* ring =
+      steps > b->mask + 1 ? realloc(b->ring, steps * sizeof *ring) : NULL;
+  if (ring) {
+    b->ring = ring;
+    b->mask = steps - 1;
+  }
+  b->window = window <= (int)b->mask + 1 ? window : (int)b->mask + 1;
+  if (!b->plan->is_typed) b->waiting = waiting_steps(b->window);
+  b->input.has_block_size = has_block_size;
+  b->at_once = bytes_at_once(&b->input);
 }
 
 void quadrille_builder_forget_known(struct quadrille_builder* b) {

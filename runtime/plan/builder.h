@@ -111,6 +111,8 @@ int quadrille_builder_open(struct quadrille_builder* builder,
 void quadrille_builder_close(struct quadrille_builder* builder);
 /* For the root that has changed: takes only the memory that is lacking. The same. */
 int quadrille_builder_fit(struct quadrille_builder* builder);
+/* For so many steps in flight; fewer where memory ran out. `has_block_size`: as in the input. */
+void quadrille_builder_retune(struct quadrille_builder* builder, int window, int has_block_size);
 /* Starts at the beginning of a call. */
 void quadrille_builder_start(struct quadrille_builder* builder);
 /* Writes the plan of the next steps over the one before. Returns 1 where more follow, 0 where that was

@@ -75,9 +75,9 @@ TEST(Lengths, OfMoreBytesThanThereCanBeAreRefused) {
   with_every_schedule([](quadrille_schedule schedule) {
     const std::vector<MPI_Count> large(static_cast<size_t>(all()), INT64_MAX / 2);
     const std::vector<MPI_Aint> places(large.size());
-    char byte = 0;
+    char sent = 0, received = 0;
     expect_error(
-        quadrille_alltoallv_c(schedule, &byte, large.data(), places.data(), MPI_CHAR, &byte,
+        quadrille_alltoallv_c(schedule, &sent, large.data(), places.data(), MPI_CHAR, &received,
                               large.data(), places.data(), MPI_CHAR, MPI_COMM_WORLD),
         MPI_ERR_COUNT, "more bytes than there can be");
   });

@@ -145,6 +145,11 @@ Communicator* find_communicator(MPI_Comm handle) {
 
 void set_handler(MPI_Comm handle, MPI_Errhandler handler) { at(handle)->handler = handler; }
 
+void delete_attributes_of_self() {
+  const auto& attributes = at(world->current().self)->attributes;
+  while (!attributes.empty()) MPI_Comm_delete_attr(MPI_COMM_SELF, attributes.rbegin()->first);
+}
+
 void check_communicators_are_freed() {
   for (const auto& comm : communicators)
     if (!comm->is_freed && !comm->is_predefined)
@@ -280,11 +285,12 @@ int MPI_Comm_create(MPI_Comm handle, MPI_Group group, MPI_Comm* result) {
                static_cast<int>(found - members.begin()), result);
 }
 
+// Waits for no other rank, as in Open MPI and MPICH.
 int MPI_Comm_free(MPI_Comm* handle) {
   Communicator* const comm = find_communicator(*handle);
   if (!comm) return MPI_ERR_COMM;
   delete_attributes(*handle, *comm);
-  meet(*comm, "free", nullptr, [](std::vector<void*>&) {});
+  maybe_pause();
   comm->is_freed = true;
   *handle = MPI_COMM_NULL;
   return MPI_SUCCESS;

@@ -237,14 +237,26 @@ int MPI_Type_get_envelope(MPI_Datatype handle, int* integers, int* addresses, in
   return MPI_SUCCESS;
 }
 
-int MPI_Type_get_contents(MPI_Datatype handle, int most_integers, int most_addresses,
-                          int most_types, int integers[], MPI_Aint addresses[],
-                          MPI_Datatype types[]) {
+int MPI_Type_get_envelope_c(MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
+                            MPI_Count* counts, MPI_Count* types, int* combiner) {
+  int few_integers = 0, few_addresses = 0, few_types = 0;
+  const int code =
+      MPI_Type_get_envelope(handle, &few_integers, &few_addresses, &few_types, combiner);
+  *integers = few_integers;
+  *addresses = few_addresses;
+  *counts = 0;
+  *types = few_types;
+  return code;
+}
+
+int MPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Count most_addresses,
+                            MPI_Count, MPI_Count most_types, int integers[], MPI_Aint addresses[],
+                            MPI_Count[], MPI_Datatype types[]) {
   const TypeRef type = type_of(handle);
   if (!type || type->combiner == MPI_COMBINER_NAMED) return MPI_ERR_TYPE;
-  if (most_integers < static_cast<int>(type->integers.size()) ||
-      most_addresses < static_cast<int>(type->addresses.size()) ||
-      most_types < static_cast<int>(type->inner.size()))
+  if (most_integers < static_cast<MPI_Count>(type->integers.size()) ||
+      most_addresses < static_cast<MPI_Count>(type->addresses.size()) ||
+      most_types < static_cast<MPI_Count>(type->inner.size()))
     return MPI_ERR_ARG;
   std::copy(type->integers.begin(), type->integers.end(), integers);
   std::copy(type->addresses.begin(), type->addresses.end(), addresses);

@@ -130,6 +130,10 @@ Outcome simulate(const Machine& machine, const std::function<void(MPI_Comm)>& bo
     Fibers fibers(machine.ranks, [&](int) { at_rank(body); });
     schedule(fibers);
   }
+  if (simulated.ended.empty()) {  // MPI_Finalize
+    Fibers fibers(machine.ranks, [](int) { delete_attributes_of_self(); });
+    schedule(fibers);
+  }
   if (on_switch && last_rank >= 0) on_switch(last_rank, -1);
   check_requests_are_over();
   if (simulated.ended.empty()) {

@@ -121,6 +121,8 @@ std::shared_ptr<Context> make_context(std::vector<int> members, int low = 0);
 // Collective over an intracommunicator: one of two groups, of so many ranks and of the others.
 MPI_Comm make_groups(MPI_Comm comm, int low);
 void set_handler(MPI_Comm handle, MPI_Errhandler handler);
+// As MPI_Finalize does first: of MPI_COMM_SELF, at the current rank.
+void delete_attributes_of_self();
 void check_communicators_are_freed();
 void close_communicators();
 // Raises an error through the communicator's handler and returns it.

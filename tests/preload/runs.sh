@@ -18,6 +18,8 @@ start() {
   # shellcheck disable=SC2016 # for the shell of each rank
   start_ranks "$mpi" "$ranks" 60 env QUADRILLE_REPORT="$report" "${variables[@]}" sh -c '
     [ -z "$1" ] || [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 ] || export "$1"
+    # The environment in another order.
+    if [ -n "${REORDER:-}" ]; then value=$QUADRILLE_ALLTOALL; unset QUADRILLE_ALLTOALL; export QUADRILLE_ALLTOALL="$value"; fi
     export LD_PRELOAD="$2"
     shift 2
     exec "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,4 +55,80 @@ SHOWN int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
   if (delays && calls++ % 2 == atoi(delays) && rank == 1)
     nanosleep(&(struct timespec){0, 3000000}, NULL);
   return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+/* ---- What the library itself asks of MPI */
+
+static int allreduces;
+
+/* Calls of MPI_Allreduce so far. */
+SHOWN int tool_allreduces(void) { return allreduces; }
+
+SHOWN int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm) {
+  allreduces++;
+  const int code = PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+  if (getenv("TOOL_CORRUPTS") && op == MPI_MAX && datatype == MPI_DOUBLE && count > 0)
+    ((double*)recvbuf)[count - 1] += 1;
+  return code;
+}
+
+/* ---- Device memory (driver.c), which MPI alone reads and writes */
+
+static char* device;
+static size_t device_size;
+
+SHOWN void tool_has_device(char* memory, size_t size) {
+  device = memory;
+  device_size = size;
+}
+
+static int allowed(int code) {
+  if (device) mprotect(device, device_size, PROT_NONE);
+  return code;
+}
+static void allow(void) {
+  if (device) mprotect(device, device_size, PROT_READ | PROT_WRITE);
+}
+
+SHOWN int MPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  allow();
+  return allowed(PMPI_Isend(buffer, count, datatype, dest, tag, comm, request));
+}
+
+SHOWN int MPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Request* request) {
+  allow();
+  return allowed(PMPI_Irecv(buffer, count, datatype, source, tag, comm, request));
+}
+
+SHOWN int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  allow();
+  return allowed(PMPI_Wait(request, status));
+}
+
+SHOWN int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  allow();
+  return allowed(PMPI_Waitany(count, requests, index, status));
+}
+
+SHOWN int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                       int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source,
+                       int recvtag, MPI_Comm comm, MPI_Status* status) {
+  allow();
+  return allowed(PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                               recvtype, source, recvtag, comm, status));
+}
+
+SHOWN int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
+                   int* position, MPI_Comm comm) {
+  allow();
+  return allowed(PMPI_Pack(inbuf, incount, datatype, outbuf, outsize, position, comm));
+}
+
+SHOWN int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount,
+                     MPI_Datatype datatype, MPI_Comm comm) {
+  allow();
+  return allowed(PMPI_Unpack(inbuf, insize, position, outbuf, outcount, datatype, comm));
 }

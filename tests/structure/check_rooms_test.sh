@@ -67,9 +67,9 @@ refuses verifier/check.cc '#include "tests/support/oracle.h"' \
   'nothing that ships knows tests, measurements or examples'
 refuses cli/files.cc '#include "verifier/check.h"' 'cli/ knows schedule/ alone'
 refuses preload/serve.c '#include "runtime/internal.h"' \
-  'preload/ knows the public header of runtime/ and emitted:universal'
+  'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 refuses preload/BUILD '    deps = ["//generator:registry"],' \
-  'preload/ knows the public header of runtime/ and emitted:universal'
+  'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 refuses tools/run.c '#include "preload/rules.h"' \
   'tools/ knows the public header of runtime/, and preload/ as a library'
 refuses runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room'

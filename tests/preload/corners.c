@@ -1,0 +1,382 @@
+/* corners CASE: what MPI allows and few programs do. The program knows nothing of schedules; it checks what it gets, and says
+ * "rank N ran 1 tests, all passed" where all is as MPI has it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <mpi.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST = 16 };
+static int me, ranks, bad;
+
+static void expect(int holds, const char* what) {
+  if (!holds && bad++ < 3) printf("rank %d: %s\n", me, what);
+}
+
+static int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+static MPI_Comm duplicate(MPI_Errhandler handler) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, handler);
+  return comm;
+}
+
+static void expect_alltoall(MPI_Comm comm) {
+  int sent[MOST], received[MOST];
+  for (int r = 0; r < ranks; r++) sent[r] = 100 * me + r;
+  expect(MPI_Alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm) == MPI_SUCCESS, "an error");
+  for (int r = 0; r < ranks; r++) expect(received[r] == 100 * r + me, "an all-to-all is wrong");
+}
+
+/* ---- An error handler that does not return */
+
+static jmp_buf beyond;
+static void leave(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  longjmp(beyond, 1);
+}
+
+static void handler(void) {
+  MPI_Errhandler made;
+  MPI_Comm_create_errhandler(leave, &made);
+  MPI_Comm comm = duplicate(made);
+  expect_alltoall(comm);
+  if (me == 1 && !setjmp(beyond)) {
+    MPI_Alltoall(NULL, -1, MPI_INT, NULL, -1, MPI_INT, comm);
+    expect(0, "a negative count is no error");
+  }
+  expect_alltoall(comm);
+  MPI_Comm_free(&comm);
+  MPI_Errhandler_free(&made);
+}
+
+/* ---- Attributes whose delete functions call collectives on the communicator that goes */
+
+static int delete (MPI_Comm comm, int key, void* value, void* extra) {
+  int one = 1, sum = 0, all[MOST];
+  (void)key, (void)value, (void)extra;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  expect(sum == ranks, "an allreduce while its communicator is freed is wrong");
+  MPI_Allgather(&me, 1, MPI_INT, all, 1, MPI_INT, comm);
+  for (int r = 0; r < ranks; r++) expect(all[r] == r, "an allgather is wrong there");
+  expect_alltoall(MPI_COMM_WORLD);
+  return MPI_SUCCESS;
+}
+
+static void attributes(void) {
+  int key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &key, NULL);
+  for (int round = 0; round < 6; round++) {
+    const int is_first =
+        (round + (round > 3 ? me : 0)) % 2; /* at some ranks alone, in the last rounds */
+    MPI_Comm comm = duplicate(MPI_ERRORS_ARE_FATAL);
+    if (is_first) MPI_Comm_set_attr(comm, key, NULL);
+    int one = 1, sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    expect_alltoall(comm);
+    if (!is_first) MPI_Comm_set_attr(comm, key, NULL);
+    MPI_Comm_free(&comm);
+  }
+}
+
+/* ---- Blocks with memory between them that is none */
+
+static void gaps(void) {
+  enum { GAP = 1 << 24, PAGE = 1 << 12 };
+  char* memory = mmap(NULL, (size_t)GAP * (size_t)ranks, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  int counts[MOST], places[MOST];
+  for (int r = 0; r < ranks; r++) {
+    mprotect(memory + (size_t)GAP * (size_t)r, PAGE, PROT_READ | PROT_WRITE);
+    counts[r] = 1;
+    places[r] = r * (GAP / (int)sizeof(int));
+  }
+  MPI_Gatherv(&me, 1, MPI_INT, memory, counts, places, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Allgatherv(&me, 1, MPI_INT, memory, counts, places, MPI_INT, MPI_COMM_WORLD);
+  for (int r = 0; r < ranks; r++)
+    expect(*(int*)(memory + (size_t)GAP * (size_t)r) == r, "a gatherv with gaps is wrong");
+}
+
+/* ---- Elements that reach beyond their extent, into each other, or before their address */
+
+static MPI_Aint extent, offsets[2];
+static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; i++)
+    for (int k = 0; k < 2; k++) {
+      const MPI_Aint at = i * extent + offsets[k];
+      *(int*)((char*)inout + at) += *(int*)((char*)in + at);
+    }
+}
+
+static int value(int index, int rank) { return 3 * index + 7 * rank; }
+
+static void expect_sums(MPI_Datatype type, MPI_Op op, int count) {
+  enum { INTS = 1 << 14 };
+  static int sent[INTS], received[INTS];
+  for (int i = 0; i < INTS; i++) sent[i] = value(i, me), received[i] = -1;
+  expect(MPI_Allreduce(sent + INTS / 2, received + INTS / 2, count, type, op, MPI_COMM_WORLD) ==
+             MPI_SUCCESS,
+         "an allreduce of a derived type is an error");
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < 2; k++) {
+      const int at = INTS / 2 + (int)((i * extent + offsets[k]) / (MPI_Aint)sizeof(int));
+      int sum = 0;
+      for (int r = 0; r < ranks; r++) sum += value(at, r);
+      expect(received[at] == sum, "an allreduce of a derived type is wrong");
+    }
+  const int each = count / ranks;
+  MPI_Reduce_scatter_block(sent + INTS / 2, received + INTS / 2, each, type, op, MPI_COMM_WORLD);
+  for (int i = 0; i < each; i++) {
+    const int at = INTS / 2 + (int)((i * extent + offsets[1]) / (MPI_Aint)sizeof(int));
+    const int from =
+        INTS / 2 + (int)(((me * each + i) * extent + offsets[1]) / (MPI_Aint)sizeof(int));
+    int sum = 0;
+    for (int r = 0; r < ranks; r++) sum += value(from, r);
+    expect(received[at] == sum, "a reduce-scatter of a derived type is wrong");
+  }
+}
+
+static void types(void) {
+  enum { FAR = 40 * sizeof(int) };
+  const struct {
+    MPI_Aint first, second, extent;
+  } all[] = {{0, 4, 12}, {-4, 0, 8}, {0, FAR, 4}, {FAR, 2 * FAR, 4}, {4, 0, 8}};
+  MPI_Op op;
+  MPI_Op_create(add, 1, &op);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    MPI_Aint places[2] = {all[i].first, all[i].second};
+    int ones[2] = {1, 1};
+    MPI_Datatype inner, type;
+    MPI_Type_create_hindexed(2, ones, places, MPI_INT, &inner);
+    MPI_Type_create_resized(inner, 0, all[i].extent, &type);
+    MPI_Type_commit(&type);
+    extent = all[i].extent;
+    memcpy(offsets, places, sizeof offsets);
+    expect_sums(type, op, 40);
+    MPI_Type_free(&inner);
+    MPI_Type_free(&type);
+  }
+  MPI_Op_free(&op);
+}
+
+/* Types that constructors with large counts made. */
+static void large(void) {
+#if MPI_VERSION >= 4
+  MPI_Datatype made[3];
+  MPI_Type_contiguous_c(3, MPI_INT, &made[0]);
+  MPI_Type_vector_c(3, 1, 1, MPI_INT, &made[1]);
+  MPI_Type_create_resized_c(MPI_INT, 0, 12, &made[2]);
+  for (int i = 0; i < 3; i++) {
+    int sent[3 * MOST], received[3 * MOST], counts[MOST], places[MOST];
+    MPI_Type_commit(&made[i]);
+    for (int k = 0; k < 3 * MOST; k++) sent[k] = 1000 * me + k, received[k] = -1;
+    for (int r = 0; r < ranks; r++) counts[r] = 1, places[r] = r;
+    MPI_Allgather(sent, 1, made[i], received, 1, made[i], MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++) expect(received[3 * r] == 1000 * r, "an allgather is wrong");
+    MPI_Alltoallv(sent, counts, places, made[i], received, counts, places, made[i], MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++)
+      expect(received[3 * r] == 1000 * r + 3 * me, "an alltoallv is wrong");
+    MPI_Type_free(&made[i]);
+  }
+#endif
+}
+
+/* ---- What MPI refuses: the same class at the same ranks, and nobody waits */
+
+static void nulls(void) {
+  MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+  const int is_wrong = me == 1 ? MPI_ERR_TYPE : MPI_SUCCESS;
+  const MPI_Datatype type = me == 1 ? MPI_DATATYPE_NULL : MPI_INT;
+  int sent[MOST] = {0}, received[MOST], counts[MOST], places[MOST];
+  for (int r = 0; r < ranks; r++) counts[r] = me != 1 && r != 1, places[r] = r;
+  for (int round = 0; round < 3; round++) {
+    expect(class_of(MPI_Alltoallv(sent, counts, places, type, received, counts, places, type,
+                                  comm)) == is_wrong,
+           "alltoallv of nothing without a type");
+    expect(class_of(MPI_Scatterv(sent, counts, places, MPI_INT, received, me != 1, type, 0,
+                                 comm)) == is_wrong,
+           "scatterv of nothing without a type");
+    expect(class_of(MPI_Gatherv(sent, me != 1, type, received, counts, places, MPI_INT, 0, comm)) ==
+               is_wrong,
+           "gatherv of nothing without a type");
+  }
+  expect_alltoall(comm);
+  MPI_Comm_free(&comm);
+}
+
+static void wrong(void) {
+  MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+  MPI_Datatype type;
+  int buffer[4 * MOST] = {0}, received[4 * MOST];
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  expect(class_of(MPI_Allgather(buffer, 1, type, received, 1, type, comm)) == MPI_ERR_TYPE,
+         "a type that is not committed");
+  expect(class_of(MPI_Alltoall(buffer, 1, type, received, 1, type, comm)) == MPI_ERR_TYPE,
+         "a type that is not committed, in an all-to-all");
+  MPI_Type_free(&type);
+  buffer[0] = me;
+  const int code = class_of(MPI_Allreduce(buffer, buffer, 1, MPI_INT, MPI_SUM, comm));
+#ifdef OPEN_MPI
+  expect(code == MPI_SUCCESS && buffer[0] == ranks * (ranks - 1) / 2, "one buffer for both");
+#else
+  expect(code == MPI_ERR_BUFFER, "one buffer for both");
+#endif
+  expect_alltoall(comm);
+  MPI_Comm_free(&comm);
+}
+
+/* ---- Memory that is no host memory, told by a driver that is loaded after the first collective: argument 2 */
+
+static void all_kinds(void* sent, void* received, int count) {
+  MPI_Allgather(sent, count, MPI_INT, received, count, MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoall(sent, count / MOST, MPI_INT, received, count / MOST, MPI_INT, MPI_COMM_WORLD);
+  MPI_Bcast(sent, count, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, sent, count / MOST, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allreduce(sent, received, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void device(const char* path) {
+  enum { COUNT = 2048 };
+  static int sent[COUNT], received[COUNT * MOST], seen[COUNT];
+  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
+  all_kinds(sent, received, COUNT);
+  void* const driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!driver) return expect(0, dlerror());
+  char* (*const memory)(void) = (char* (*)(void))dlsym(driver, "device_memory");
+  void (*const copy)(void*, const void*, size_t) =
+      (void (*)(void*, const void*, size_t))dlsym(driver, "device_copy");
+  char *const there = memory(), *const result = there + sizeof sent;
+  for (int i = 0; i < COUNT; i++) sent[i] = i + me;
+  copy(there, sent, sizeof sent);
+  all_kinds(there, result, COUNT);
+  copy(seen, result, sizeof seen);
+  expect(memcmp(seen, received, sizeof seen) == 0, "a collective on device memory is wrong");
+}
+
+/* ---- Maxima and minima of numbers that are none, and zeros of both signs: one result everywhere */
+
+static void same_bits(void) {
+  enum { COUNT = 64 };
+  const MPI_Op all[] = {MPI_MAX, MPI_MIN};
+  double sent[COUNT], received[COUNT], first[COUNT];
+  for (int round = 0; round < 24; round++) {
+    srand((unsigned)(round * ranks + me + 1));
+    for (int i = 0; i < COUNT; i++) sent[i] = i % 7 == round % 7 ? NAN : rand() % 2 ? 0.0 : -0.0;
+    MPI_Allreduce(sent, received, COUNT, MPI_DOUBLE, all[round % 2], MPI_COMM_WORLD);
+    memcpy(first, received, sizeof first);
+    MPI_Bcast(first, COUNT, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    expect(memcmp(first, received, sizeof first) == 0, "ranks have different bits");
+  }
+}
+
+/* ---- Reductions of which the result is one whatever the order */
+
+static void extremes(void) {
+  struct {
+    double value;
+    int index;
+  } pair = {me % 2 ? 0.0 : -0.0, me}, least;
+  double number = me, most;
+  int sum, two[2] = {me, 2 * me}, twos[2];
+  MPI_Op op;
+  MPI_Datatype type;
+  MPI_Allreduce(&number, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&pair, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
+  MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Op_create(add, 1, &op);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  extent = 2 * sizeof(int);
+  offsets[0] = 0;
+  offsets[1] = sizeof(int);
+  MPI_Allreduce(two, twos, 1, type, op, MPI_COMM_WORLD);
+  expect(sum == ranks * (ranks - 1) / 2 && twos[1] == 2 * sum, "a sum is wrong");
+  MPI_Type_free(&type);
+  MPI_Op_free(&op);
+}
+
+/* ---- Two sizes in turn: how many allreduces there are inside such calls, by a tool that counts them */
+
+static void turns(void) {
+  char sent[4096] = {0}, received[4096 * MOST];
+  int (*const count)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "tool_allreduces");
+  int before = 0;
+  for (int round = 0; round < 20; round++) {
+    const int bytes = round % 2 ? 4096 : 64;
+    if (round == 4 && count) before = count();
+    MPI_Allgather(sent, bytes, MPI_CHAR, received, bytes, MPI_CHAR, MPI_COMM_WORLD);
+  }
+  expect(count && count() == before, "calls of two sizes in turn agree on something each time");
+}
+
+/* ---- Processes that are started apart: argument 0 is started again */
+
+static void spawn(char* program) {
+  MPI_Comm parent, between;
+  int remote, sum = -1;
+  MPI_Comm_get_parent(&parent);
+  if (parent == MPI_COMM_NULL)
+    MPI_Comm_spawn(program, (char*[]){"spawn", NULL}, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
+                   MPI_ERRCODES_IGNORE);
+  else
+    between = parent;
+  MPI_Comm_remote_size(between, &remote);
+  for (int round = 0; round < 2; round++) {
+    int all[MOST];
+    MPI_Allgather(&me, 1, MPI_INT, all, 1, MPI_INT, between);
+    for (int r = 0; r < remote; r++) expect(all[r] == r, "an allgather between jobs is wrong");
+  }
+  MPI_Comm both;
+  MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &both);
+  MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, both);
+  expect(sum == ranks + remote, "an allreduce of two jobs is wrong");
+  MPI_Comm_free(&both);
+  MPI_Comm_disconnect(&between);
+  expect_alltoall(MPI_COMM_WORLD);
+}
+
+/* ---- A job that is ended from outside after two seconds of calls */
+
+static void ended(void) {
+  const double begin = MPI_Wtime();
+  int is_over = 0;
+  while (!is_over) {
+    for (int i = 0; i < 50; i++) expect_alltoall(MPI_COMM_WORLD);
+    is_over = MPI_Wtime() - begin > 2;
+    MPI_Bcast(&is_over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  _Exit(0);
+}
+
+int main(int count, char** words) {
+  const char* const which = count > 1 ? words[1] : "";
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (!strcmp(which, "handler")) handler();
+  if (!strcmp(which, "attributes")) attributes();
+  if (!strcmp(which, "gaps")) gaps();
+  if (!strcmp(which, "types")) types();
+  if (!strcmp(which, "large")) large();
+  if (!strcmp(which, "nulls")) nulls();
+  if (!strcmp(which, "wrong")) wrong();
+  if (!strcmp(which, "device")) device(words[2]);
+  if (!strcmp(which, "same_bits")) same_bits();
+  if (!strcmp(which, "extremes")) extremes();
+  if (!strcmp(which, "turns")) turns();
+  if (!strcmp(which, "spawn")) spawn(words[0]);
+  if (!strcmp(which, "ended")) ended();
+  MPI_Finalize();
+  if (!bad) printf("rank %d ran 1 tests, all passed\n", me);
+  return bad > 0;
+}

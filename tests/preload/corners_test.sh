@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# corners_test.sh MPI LIBRARY TOOL PROGRAM DRIVER OTHER_LIBRARY: what MPI allows and few programs do goes on as without the
+# library, and is served where that can be.
+set -u
+. "$(dirname "$0")/runs.sh"
+driver=$(cd "$OLDPWD" && readlink -f "$5") other=$(cd "$OLDPWD" && readlink -f "$6")
+served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLGATHER=bruck
+  QUADRILLE_ALLGATHERV=linear-ring QUADRILLE_REDUCE_SCATTER_BLOCK=pairwise QUADRILLE_SCATTERV=binomial
+  QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
+preload="$tool $library"
+
+for case in handler attributes large nulls wrong; do right 3 "${served[@]}" -- $case; done
+for allreduce in doubling ring rabenseifner; do
+  right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
+  reported allreduce "$allreduce" 'by rule'
+done
+for allreduce in doubling ring rabenseifner hierarchical ring-nodes; do
+  for nodes in 1 2 4; do
+    right 5 RANKS_A_NODE=$nodes QUADRILLE_ALLREDUCE=$allreduce -- same_bits
+  done
+done
+
+# With the schedules of most kinds: messages that go from where blocks lie, that are put together, and packed elements.
+preload="$library $tool"
+for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "tuna-coalesced linear-ring rabenseifner scatter-ring"; do
+  read -r alltoall allgather allreduce bcast <<<"$way"
+  right 3 QUADRILLE_ALLTOALL=$alltoall QUADRILLE_ALLGATHER=$allgather QUADRILLE_ALLREDUCE=$allreduce QUADRILLE_BCAST=$bcast \
+    -- device "$driver"
+  reported alltoall "$alltoall" 'by rule'
+done
+
+# Rules that differ in their options alone: nothing is agreed on again.
+printf '%s' '{"schema": 1, "rules": [
+  {"collective": "allgather", "bytes": [0, 1000], "algorithm": "blocked-ring:block-size=64:window=2"},
+  {"collective": "allgather", "bytes": [1001, null], "algorithm": "blocked-ring:block-size=1024:window=64"}]}' >turns.json
+right 3 QUADRILLE_RULES=turns.json -- turns
+
+# Compared with MPI's own.
+right 3 QUADRILLE=verify QUADRILLE_GATHERV=linear QUADRILLE_ALLGATHERV=linear-ring -- gaps
+right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling -- extremes
+not_reported 'not compared'
+start 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=doubling TOOL_CORRUPTS=1 -- extremes
+[ $code -ne 0 ] || problem 'a wrong maximum is not found'
+grep -q 'verify: allreduce by doubling differs' "$out" || problem 'a wrong maximum is not told'
+right 4 QUADRILLE=verify QUADRILLE_ALLREDUCE=ring -- types
+not_reported 'not compared'
+
+# Settings: in whatever order they stand, and a report at some ranks alone.
+preload=$library
+right 3 QUADRILLE_ALLTOALL=factor QUADRILLE_BCAST=binomial ONE:REORDER=1 -- handler
+reported alltoall factor 'by rule'
+wanted=$report report=
+right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
+report=$wanted
+
+# A job that is ended from outside has its rules and its report.
+rm -f learned.json
+start 3 QUADRILLE=learn QUADRILLE_RULES=learned.json -- ended
+python3 -c "import json; assert json.load(open('learned.json'))['rules']" || problem 'nothing was kept of what was learned'
+reported alltoall '(learning|learned)'
+
+# Processes that are started apart, without the library.
+preload= start 2 -- spawn
+if [ $code -eq 0 ]; then
+  right 2 QUADRILLE_ALLGATHER=leader QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLTOALL=factor -- spawn
+  reported allreduce native 'outside MPI_COMM_WORLD'
+else
+  echo "SKIPPED: this launcher of $mpi starts no processes for MPI_Comm_spawn"
+fi
+
+# The library for the other MPI does nothing.
+preload=$other
+for mode in on off; do
+  right 3 QUADRILLE=$mode "${served[@]}" -- types
+  grep -q 'for another MPI library' "$out" || problem 'the library for the other MPI says nothing'
+done
+
+exit $failed
