@@ -4,7 +4,8 @@
  * take b - 1 rounds of alpha + beta*B.
  *
  * MODEL puts b - 1 = m/B + (p + z - 2)/2, with z the number of empty contributions, and takes the
- * root of the derivative: it averages over how much of each last block is empty.
+ * root of the derivative: it averages over how much of each last block is empty. (The slides print
+ * (p - z)/2 for the last term, which their own optimum contradicts: it needs this one.)
  *
  * AUTO counts blocks exactly. Two facts make that cheap. Of all sizes that cut into the same
  * numbers of blocks, the least is the best, and it is max of ceil(m_i/ceil(m_i/B)). And a size g

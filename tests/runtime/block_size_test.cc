@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -114,6 +115,46 @@ TEST(BlockSize, ModelTakesTheGreatestCountWhereTheFormulaDividesByZero) {
   EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40, 30}), 40);
   EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40}), 40);
   EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
+}
+
+// Rounds are m/B + (p + z - 2)/2 if last blocks are half full on average. The slides of Traeff et al. 2008 print
+// (p - z)/2 for that term, which is z - 1 less. Here the last blocks have every length from 1 to B.
+TEST(BlockSize, SlidesCountOneRoundTooFewForEachEmptyContributionButOne) {
+  constexpr int64_t kSize = 100, kRanks = 6;
+  for (int64_t empty = 0; empty < kRanks; ++empty) {
+    double beyond = 0;  // rounds less m/B, the mean
+    for (int64_t last = 1; last <= kSize; ++last) {
+      Counts counts(kRanks, 3 * kSize + last);
+      std::fill_n(counts.begin(), empty, 0);
+      const double rounds = cost(counts, {1, 0}, kSize) / 1000;
+      const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+      beyond += (rounds - total / kSize) / kSize;
+    }
+    const double half_of_a_byte = kRanks / (2.0 * kSize);  // last blocks are (B + 1)/2 long
+    EXPECT_NEAR(beyond, (kRanks + empty - 2) / 2.0, half_of_a_byte) << empty;
+    EXPECT_NEAR(beyond - (kRanks - empty) / 2.0, static_cast<double>(empty - 1), half_of_a_byte)
+        << empty;
+  }
+}
+
+// The size that is best for the printed term, where one rank contributes all: 4 % longer to three times as long.
+TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
+  constexpr int64_t kTotal = 1 << 20;
+  double most = 0;
+  for (const int64_t ranks : {8, 30, 64})
+    for (const Costs costs : {Costs{100, 1000}, {50000, 40000}, {2000, 100}}) {
+      Counts counts(static_cast<size_t>(ranks), 0);
+      counts[0] = kTotal;
+      const double square = 2000.0 * static_cast<double>(costs.alpha) * kTotal /
+                            static_cast<double>(costs.beta);  // over p - z = 1
+      const int64_t printed = std::min(kTotal, static_cast<int64_t>(std::sqrt(square)));
+      const int64_t ours = choose(QUADRILLE_CHOOSE_MODEL, costs, counts);
+      EXPECT_LT(ours, printed);
+      const double longer = cost(counts, costs, printed) / cost(counts, costs, ours);
+      EXPECT_GT(longer, 1.04) << ranks << " ranks at " << costs.alpha << ", " << costs.beta;
+      most = std::max(most, longer);
+    }
+  EXPECT_GT(most, 3);
 }
 
 TEST(BlockSize, ModelIsExactWhereSixtyFourBitsAreTooFew) {
