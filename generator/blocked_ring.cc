@@ -133,7 +133,7 @@ Algorithm blocked_ring() {
   return {"blocked-ring",
           Collective::kAllgather,
           "contributions cut into blocks of B bytes, which go round a ring of ranks",
-          "Traeff et al. 2008",
+          "Traeff et al. 2008, blocked ring",
           "none",
           {},
           program,

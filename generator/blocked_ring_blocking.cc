@@ -1,5 +1,5 @@
-// Blocked ring allgather(v) with one call at a time (Traeff et al. 2008, for systems
-// that cannot send and receive at once).
+// Blocked ring allgather(v) with one call at a time, for systems that cannot send and receive at once. The
+// rounds are those of Traeff et al. 2008, who assume that a rank does both; the order of calls is ours.
 //
 // Idea: the rounds of the blocked ring (generator/blocked_ring.cc) as blocking calls: even ranks
 // send first, odd ranks receive first, so that a round takes two calls' time, three where p is odd.
@@ -77,7 +77,7 @@ Algorithm blocked_ring_blocking() {
   return {"blocked-ring-blocking",
           Collective::kAllgather,
           "blocked-ring with one call at a time: even ranks send first, odd ranks receive first",
-          "Traeff et al. 2008",
+          "ours: the rounds of Traeff et al. 2008, blocked ring, by blocking calls",
           "none",
           {},
           program,

@@ -107,7 +107,7 @@ Algorithm blocked_ring_nodes() {
   return {"blocked-ring-nodes",
           Collective::kAllgather,
           "blocked-ring on nodes of any sizes: one rank of a node receives from outside, one sends",
-          "Traeff et al. 2008",
+          "Traeff et al. 2008, blocked ring with virtual ranking",
           "none",
           {},
           program,

@@ -60,7 +60,7 @@ Algorithm factor() {
   return {"factor",
           Collective::kAlltoall,
           "a 1-factorization of all ranks: in round i, rank u exchanges with (i - u) mod p",
-          "Sanders and Traeff 2002, section 2",
+          "Sanders and Traeff 2002, section 2, figure 1",
           "none",
           {self_loops_option()},
           program,

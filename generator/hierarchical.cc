@@ -1,5 +1,5 @@
 // Hierarchical factor all-to-all on nodes of any sizes (Sanders and Traeff 2002, section 3, figure
-// 2), and its circle variant.
+// 2), and its circle variant, which is ours.
 //
 // Idea: nodes sorted by size; a phase goes from D ranks done to C, the size of the smallest node
 // that is not done, and pairs the n nodes f .. N-1 that are still active in n rounds, by a
@@ -247,7 +247,7 @@ Algorithm hierarchical_factor() {
       "hierarchical-factor",
       Collective::kAlltoall,
       "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
-      "Sanders and Traeff 2002, section 3",
+      "Sanders and Traeff 2002, section 3, figure 2",
       "none",
       options(),
       factor_program,
@@ -258,7 +258,8 @@ Algorithm hierarchical_circle() {
   return {"hierarchical-circle",
           Collective::kAlltoall,
           "hierarchical-factor with the circle method where the number of active nodes is even",
-          "Sanders and Traeff 2002, sections 2 and 3",
+          "ours: Sanders and Traeff 2002, section 3, with the factors of the last paragraph of "
+          "section 2",
           "none",
           options(),
           circle_program,

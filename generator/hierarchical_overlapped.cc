@@ -1,5 +1,5 @@
-// An all-to-all on nodes of any sizes in which the exchanges inside nodes take place while the network is
-// busy.
+// An all-to-all of our own on nodes of any sizes, in which the exchanges inside nodes take place while the
+// network is busy. It builds on the two stages of Fan et al. 2024, section IV.
 //
 // Idea: where a node first gathers what it has for another (tuna-coalesced), the network idles meanwhile;
 // where the blocks travel first and are then spread in their node, it idles afterwards. Here the blocks
@@ -118,8 +118,8 @@ Algorithm hierarchical_overlapped() {
       "hierarchical-overlapped",
       Collective::kAlltoall,
       "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
-      "Quadrille",
-      "-",
+      "ours: the stages of Fan et al. 2024, section IV, in both orders at once",
+      "none",
       {},
       program,
       hierarchical_overlapped_proof,

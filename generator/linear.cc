@@ -1,4 +1,4 @@
-// Linear all-to-all: what MPI libraries call basic linear.
+// Linear all-to-all (Fan et al. 2024, section II (d)): Open MPI's linear algorithm.
 //
 // Idea: every rank exchanges with all others in rank order, and nothing waits for anything. Both
 // ends of an exchange know its step by the sum of their ranks. Cost: p - 1 exchanges a rank, all in
@@ -43,7 +43,7 @@ Algorithm linear() {
   return {"linear",
           Collective::kAlltoall,
           "all exchanges at once, in rank order",
-          "Open MPI's basic linear; Fan et al. 2024, section 2",
+          "Fan et al. 2024, section II (d), linear",
           "none",
           {},
           program,

@@ -1,8 +1,8 @@
 // Linear ring allgather(v).
 //
 // Idea: in round k every rank hands on to its right neighbour the block that came k rounds ago from
-// k places to its left: rank i sends block i - k and receives block i - 1 - k. Source: Traeff et al.
-// 2008, section 2, "linear ring". Cost: p - 1 rounds, each as long as its largest block, since one
+// k places to its left: rank i sends block i - k and receives block i - 1 - k (Traeff et al. 2008,
+// "linear ring"; Thakur, Rabenseifner and Gropp 2005, section 4.1). Cost: p - 1 rounds, each as long as its largest block, since one
 // large block moves through all ranks as a whole: blocked-ring cures that. Precondition: none.
 #include "generator/algorithms.h"
 
@@ -53,7 +53,7 @@ Algorithm linear_ring() {
   return {"linear-ring",
           Collective::kAllgather,
           "whole blocks go round a ring of ranks",
-          "Traeff et al. 2008",
+          "Traeff et al. 2008, linear ring; Thakur, Rabenseifner and Gropp 2005, section 4.1",
           "none",
           {},
           program,

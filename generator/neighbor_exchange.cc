@@ -1,4 +1,4 @@
-// Neighbour exchange allgather(v) for an even number of ranks (Chen, Zhang, Zhang and Yuan 2005).
+// Neighbour exchange allgather(v) for an even number of ranks (Chen et al. 2005).
 //
 // Idea: ranks r = 2q and 2q + 1 are pair q, of N = p / 2 pairs. In round 0 the ranks of a pair
 // exchange their blocks. In every later round each rank exchanges two blocks, those of a pair, with
@@ -88,7 +88,7 @@ Algorithm neighbor_exchange() {
   return {"neighbor-exchange",
           Collective::kAllgather,
           "pairs of blocks go by turns to both neighbours: half the rounds of a ring",
-          "Chen, Zhang, Zhang and Yuan 2005",
+          "Chen et al. 2005",
           "an even number of ranks",
           {},
           program,

@@ -1,6 +1,6 @@
 // Algorithms without options, whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
-// (COLLECTIVE-between-groups where they are for two). Each text opens with the idea and its source; a program without
-// a proof is not proven for all sizes.
+// (COLLECTIVE-between-groups where they are for two). Each text opens with the idea, and the line "-- Source: " names the
+// source; a program without a proof is not proven for all sizes.
 #include "generator/programs.h"
 
 #include <array>
@@ -12,103 +12,78 @@ namespace quadrille {
 namespace {
 
 struct Row {
-  std::string_view file, summary, source, precondition = "none";
+  std::string_view file, summary, precondition = "none";
 };
 
 constexpr auto kRows = std::to_array<Row>({
     {"allgather-between-groups.segment-map-v",
-     "the other group's bytes cut into one segment a rank, which go round a ring; any counts",
-     "Kang et al. 2019, Algorithm 2"},
+     "the other group's bytes cut into one segment a rank, which go round a ring; any counts"},
     {"allgather-between-groups.segment-map", "the same for equal counts, in closed form",
-     "Kang et al. 2019, Algorithm 1", "equal counts in each group"},
+     "equal counts in each group"},
     {"allgather-between-groups.segment-map-ordered",
-     "segment-map-v with one send and one receive a rank at a time, in the fewest steps",
-     "Kang et al. 2019, Algorithm 2, on one port"},
+     "segment-map-v with one send and one receive a rank at a time: the fewest steps, up to nearly "
+     "twice the bytes of the paper's order"},
     {"allgather-between-groups.segment-map-paper",
-     "segments as the paper has them: of one block each, not of equal length",
-     "Kang et al. 2019, Algorithm 1"},
+     "segments as the paper has them: of one block each, not of equal length"},
     {"allgather-between-groups.two-stage",
-     "blocks gathered in subgroups of the larger group, then between these", "Kang et al. 2018"},
+     "blocks gathered in subgroups of the larger group, then between these"},
     {"allgather-between-groups.subgroup-bruck",
-     "whole blocks to subgroups, then rounds that double; for small contributions",
-     "Bruck et al. 1997, in subgroups"},
-    {"allgather-between-groups.leader", "all to rank 0 of the other group, then down a tree",
-     "Silva and Silva 1999"},
+     "whole blocks to subgroups, then rounds that double; for small contributions"},
+    {"allgather-between-groups.leader", "all to rank 0 of the other group, then down a tree"},
     {"allgather-between-groups.root-gathering",
      "gathered at a root of each group, scattered and gathered there; one direction after the "
-     "other",
-     "Kang et al. 2019, section 2"},
+     "other"},
     {"alltoall-between-groups.direct",
-     "every rank exchanges with every rank of the other group, all at once",
-     "Silva and Silva 1999"},
-    {"alltoall-between-groups.factor", "one partner at a time", "theory of 1-factorizations"},
-    {"broadcast.binomial", "down a binomial tree", "folklore"},
-    {"broadcast.scatter-ring", "one segment a rank, which go round a ring; for long messages",
-     "van de Geijn 1994"},
-    {"broadcast.pipeline", "blocks of B bytes down a chain of ranks", "folklore"},
-    {"broadcast-between-groups.leader", "to rank 0 of the leaves, then down a binomial tree",
-     "Silva and Silva 1999"},
+     "every rank exchanges with every rank of the other group, all at once"},
+    {"alltoall-between-groups.factor", "one partner at a time"},
+    {"broadcast.binomial", "down a binomial tree"},
+    {"broadcast.scatter-ring", "one segment a rank, which go round a ring; for long messages"},
+    {"broadcast.pipeline", "blocks of B bytes down a chain of ranks"},
+    {"broadcast-between-groups.leader", "to rank 0 of the leaves, then down a binomial tree"},
     {"broadcast-between-groups.scatter-ring",
-     "one segment a leaf, which go round a ring; for long messages", "van de Geijn 1994"},
-    {"broadcast-between-groups.pipeline", "blocks of B bytes down a chain of the leaves",
-     "folklore"},
-    {"gather.linear", "all at once to the root", "folklore"},
-    {"gather.binomial", "up a binomial tree", "folklore"},
-    {"gather-between-groups.linear", "all at once to the root", "Silva and Silva 1999"},
-    {"gather-between-groups.tree", "up a binomial tree of the leaves, then to the root",
-     "Silva and Silva 1999"},
-    {"scatter.linear", "all at once from the root", "folklore"},
-    {"scatter.binomial", "down a binomial tree", "folklore"},
-    {"scatter-between-groups.linear", "all at once from the root", "Silva and Silva 1999"},
-    {"scatter-between-groups.tree", "to rank 0 of the leaves, then down a binomial tree",
-     "Silva and Silva 1999"},
-    {"reduce.binomial", "up a binomial tree, in the order of ranks", "folklore"},
-    {"reduce-between-groups.leader", "up a binomial tree of the leaves, then to the root",
-     "Silva and Silva 1999"},
+     "one segment a leaf, which go round a ring; for long messages"},
+    {"broadcast-between-groups.pipeline", "blocks of B bytes down a chain of the leaves"},
+    {"gather.linear", "all at once to the root"},
+    {"gather.binomial", "up a binomial tree"},
+    {"gather-between-groups.linear", "all at once to the root"},
+    {"gather-between-groups.tree", "up a binomial tree of the leaves, then to the root"},
+    {"scatter.linear", "all at once from the root"},
+    {"scatter.binomial", "down a binomial tree"},
+    {"scatter-between-groups.linear", "all at once from the root"},
+    {"scatter-between-groups.tree", "to rank 0 of the leaves, then down a binomial tree"},
+    {"reduce.binomial", "up a binomial tree, in the order of ranks"},
+    {"reduce-between-groups.leader", "up a binomial tree of the leaves, then to the root"},
     {"reduce-between-groups.segments",
-     "each leaf combines one segment and sends it to the root; for long messages",
-     "Rabenseifner 2004, between groups"},
-    {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages",
-     "Thakur, Rabenseifner and Gropp 2005, section 4.5"},
-    {"allreduce.rabenseifner", "halving combines segments, doubling gathers them",
-     "Rabenseifner 2004"},
-    {"allreduce.ring", "segments combined round a ring, then gathered round it",
-     "Patarasuk and Yuan 2009"},
+     "each leaf combines one segment and sends it to the root; for long messages"},
+    {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages"},
+    {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
+    {"allreduce.ring", "segments combined round a ring, then gathered round it"},
     {"allreduce.hierarchical",
-     "up a tree in each node, doubling between their first ranks, down a tree; for short messages",
-     "Kielmann et al. 1999, with doubling"},
+     "up a tree in each node, doubling between their first ranks, down a tree; for short messages"},
     {"allreduce.ring-nodes",
-     "the ring on nodes of any sizes: no node is sent what one of its ranks has; for long messages",
-     "Patarasuk and Yuan 2009, with Traeff et al. 2008's order of ranks"},
-    {"allreduce-between-groups.leader", "up a tree in each group, across, and down a tree",
-     "Silva and Silva 1999"},
+     "the ring on nodes of any sizes: no node is sent what one of its ranks has; for long "
+     "messages"},
+    {"allreduce-between-groups.leader", "up a tree in each group, across, and down a tree"},
     {"allreduce-between-groups.segments",
-     "each rank combines one segment; these cross by the segment map and go round a ring",
-     "Kang et al. 2019, for reductions"},
-    {"reduce-scatter.pairwise", "blocks straight to their ranks, combined as they come",
-     "Thakur, Rabenseifner and Gropp 2005, section 4.3"},
-    {"reduce-scatter.spread-out", "the same all at once, combined at the end; for short messages",
-     "folklore"},
-    {"reduce-scatter.halving", "half of what is left to the partner, in the order of ranks",
-     "Thakur, Rabenseifner and Gropp 2005, section 4.3"},
-    {"reduce-scatter.ring", "blocks collect contributions round a ring", "Patarasuk and Yuan 2009"},
+     "each rank combines one segment; these cross by the segment map and go round a ring"},
+    {"reduce-scatter.pairwise", "blocks straight to their ranks, combined as they come"},
+    {"reduce-scatter.spread-out", "the same all at once, combined at the end; for short messages"},
+    {"reduce-scatter.halving", "half of what is left to the partner, in the order of ranks"},
+    {"reduce-scatter.ring", "blocks collect contributions round a ring"},
     {"reduce-scatter.blocked-ring",
-     "the same with blocks of B elements, the blocked ring reversed; for uneven counts",
-     "Traeff et al. 2008, reversed"},
+     "the same with blocks of B elements, the blocked ring reversed; for uneven counts"},
     {"reduce-scatter.blocked-ring-nodes",
-     "blocked-ring on nodes of any sizes: what a node has itself is combined inside it",
-     "Traeff et al. 2008, virtual ranking, reversed"},
+     "blocked-ring on nodes of any sizes: what a node has itself is combined inside it"},
     {"reduce-scatter-between-groups.direct",
-     "blocks straight to their ranks, one partner at a time", "Silva and Silva 1999"},
+     "blocks straight to their ranks, one partner at a time"},
     {"reduce-scatter-between-groups.spread-out",
-     "the same all at once, combined at the end; for short messages", "folklore"},
+     "the same all at once, combined at the end; for short messages"},
     {"reduce-scatter-between-groups.leader",
-     "up a tree in each group; its root scatters to the other group", "Silva and Silva 1999"},
-    {"scan.doubling", "sums of 1, 2, 4, .. ranks", "Hillis and Steele 1986"},
-    {"exscan.one-two-three", "distances 1, 2, 3, 6, 12, ..: the fewest rounds", "Traeff 2020"},
-    {"barrier.dissemination", "tokens at distances 1, 2, 4, ..", "Hensgen, Finkel and Manber 1988"},
-    {"barrier-between-groups.dissemination", "the same with the ranks of both groups in a row",
-     "Hensgen, Finkel and Manber 1988"},
+     "up a tree in each group; its root scatters to the other group"},
+    {"scan.doubling", "sums of 1, 2, 4, .. ranks"},
+    {"exscan.one-two-three", "distances 1, 2, 3, 6, 12, ..: ceil(log2(4(p - 1)/3)) rounds"},
+    {"barrier.dissemination", "tokens at distances 1, 2, 4, .."},
+    {"barrier-between-groups.dissemination", "the same with the ranks of both groups in a row"},
 });
 
 const ProgramText& text_of(std::string_view file) {
@@ -118,6 +93,15 @@ const ProgramText& text_of(std::string_view file) {
   return program_texts()[0];
 }
 
+// What the text says of it; tests/docs/sources_test.py looks it up in docs/references.md.
+std::string source_of(const ProgramText& text) {
+  constexpr std::string_view kMark = "-- Source: ";
+  const size_t mark = text.program.find(kMark);
+  check(mark != std::string::npos, "a program names no source");
+  const size_t begin = mark + kMark.size();
+  return text.program.substr(begin, text.program.find('\n', begin) - begin);
+}
+
 Algorithm algorithm_of(const Row& row) {
   const ProgramText& text = text_of(row.file);
   const Result<Program> program = parse_program(text.program, std::string(row.file));
@@ -125,7 +109,7 @@ Algorithm algorithm_of(const Row& row) {
   Algorithm algorithm = {program->algorithm.text,
                          program->collective,
                          std::string(row.summary),
-                         std::string(row.source),
+                         source_of(text),
                          std::string(row.precondition),
                          {},
                          nullptr,

@@ -1,5 +1,5 @@
 // Recursive doubling allgather(v) for any number of ranks (Thakur, Rabenseifner and Gropp 2005,
-// section 4.1; the fold is theirs for reductions).
+// section 4.1; the fold of ranks beyond a power of two is theirs for reductions, section 4.4).
 //
 // Idea: let q be the greatest power of two that is at most p. Each of the p - q extra ranks q + i
 // gives its block to rank i. Among the first q ranks, groups of w = 1, 2, 4, .. ranks meet in pairs:
@@ -108,7 +108,7 @@ Algorithm recursive_doubling() {
   return {"recursive-doubling",
           Collective::kAllgather,
           "groups of 1, 2, 4, .. ranks exchange all they have; any number of ranks",
-          "Thakur, Rabenseifner and Gropp 2005, section 4.1",
+          "Thakur, Rabenseifner and Gropp 2005, section 4.1, with the fold of section 4.4",
           "none",
           {},
           program,

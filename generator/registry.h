@@ -45,7 +45,8 @@ struct Algorithm {
   std::string name;
   Collective collective;
   std::string summary;
-  std::string source;        // paper and section
+  // Paper and section, by the names of docs/references.md; "ours: " and what it builds on where no paper has it.
+  std::string source;
   std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
   // The program in its text form (schedule/text.h), and what is claimed and proven of it

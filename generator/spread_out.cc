@@ -1,5 +1,6 @@
-// All-to-all round the ring of ranks (Kang et al. 2020 and MPICH's all-to-alls; Fan et al. 2024,
-// section 2): in round i rank u sends to u + i and receives from u - i.
+// All-to-all round the ring of ranks (Kang et al. 2020; Fan et al. 2024, section II (d)): in round i rank
+// u sends to u + i and receives from u - i. One round after another: Thakur, Rabenseifner and Gropp 2005,
+// section 4.3.
 //
 // Idea: at no time do two ranks send to one, as long as rounds keep step. Three baselines differ in
 // how many rounds are in flight: spread-out, all of them; scattered, batches of block_count, of
@@ -56,7 +57,7 @@ Algorithm spread_out() {
   return {"spread-out",
           Collective::kAlltoall,
           "in round i, rank u sends to u + i and receives from u - i; all rounds at once",
-          "Fan et al. 2024, section 2",
+          "Kang et al. 2020; Fan et al. 2024, section II (d)",
           "none",
           {},
           spread_out_program,
@@ -67,7 +68,7 @@ Algorithm scattered() {
   return {"scattered",
           Collective::kAlltoall,
           "spread-out in batches of rounds, one batch after another",
-          "MPICH's scattered all-to-all; Fan et al. 2024, section 2",
+          "Fan et al. 2024, section II (d), scattered",
           "none",
           {},
           scattered_program,
@@ -79,7 +80,7 @@ Algorithm pairwise() {
   return {"pairwise",
           Collective::kAlltoall,
           "spread-out with one round after another",
-          "Open MPI's and MPICH's pairwise exchange",
+          "Thakur, Rabenseifner and Gropp 2005, section 4.3; Fan et al. 2024, section II (d)",
           "none",
           {},
           pairwise_program,

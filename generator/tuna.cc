@@ -1,4 +1,4 @@
-// TuNA, all-to-all of tunable radix (Fan et al. 2024, algorithm 1).
+// TuNA, all-to-all of tunable radix (Fan et al. 2024, section III, Algorithm 1).
 //
 // Idea: a block for the rank i below has i to go. Written with the radix, i is a sum of hops
 // z*radix^x, one for each digit x of i that is not 0. In round (x, z) every rank sends to the rank
@@ -64,7 +64,7 @@ Algorithm tuna() {
   return {"tuna",
           Collective::kAlltoall,
           "blocks hop digit by digit of their distance: few messages for small blocks",
-          "Fan et al. 2024, algorithm 1",
+          "Fan et al. 2024, section III, Algorithm 1",
           "a radix of 2 to p",
           {},
           program,

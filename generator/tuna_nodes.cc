@@ -1,5 +1,5 @@
-// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV; the paper's nodes
-// have one size).
+// TuNA on nodes of any sizes, coalesced and staggered (Fan et al. 2024, section IV, Algorithms 3 and 2; the
+// paper's nodes have one size).
 //
 // Idea: the ranks of a node first exchange among themselves, with TuNA (tuna.cc), until each has what
 // all of them have for the ranks that it serves; then it sends to those.
@@ -138,7 +138,7 @@ Algorithm tuna_coalesced() {
   return {"tuna-coalesced",
           Collective::kAlltoall,
           "nodes of any sizes: tuna inside nodes, then one message a node and rank",
-          "Fan et al. 2024, section IV",
+          "Fan et al. 2024, section IV, Algorithm 3, there on nodes of one size",
           "a radix of 2 to p",
           {},
           coalesced,
@@ -150,7 +150,7 @@ Algorithm tuna_staggered() {
   return {"tuna-staggered",
           Collective::kAlltoall,
           "nodes of any sizes: tuna inside nodes, then one message a block",
-          "Fan et al. 2024, section IV",
+          "Fan et al. 2024, section IV, Algorithm 2, there on nodes of one size",
           "a radix of 2 to p",
           {},
           staggered,

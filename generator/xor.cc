@@ -1,5 +1,5 @@
-// All-to-all by exclusive or (Sanders and Traeff 2002, Related Work): in round i rank u exchanges
-// with u xor i.
+// All-to-all by exclusive or (Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and
+// Gropp 2005, section 4.3): in round i rank u exchanges with u xor i.
 //
 // u xor i is an involution, and u and w meet in round u xor w alone. Round 0 holds all self-loops.
 // Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p is a power of two; the
@@ -69,7 +69,8 @@ Algorithm xor_exchange() {
   return {"xor",
           Collective::kAlltoall,
           "in round i, rank u exchanges with u xor i",
-          "Sanders and Traeff 2002, section 1, Related Work",
+          "Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005, "
+          "section 4.3",
           "a power of two of ranks",
           {self_loops_option()},
           program,

@@ -1,5 +1,5 @@
 // The lower bound of times against all odd sets of nodes, and against the times that are known; that of volumes against
-// all algorithms.
+// all algorithms; rounds that documents tell of.
 #include "verifier/bounds.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +66,18 @@ TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
   for (const std::vector<int64_t>& sizes : ascending_node_vectors(12))
     EXPECT_EQ(alltoall_lower_bound(topology_of(sizes)), bound_by_all_sets(sizes))
         << topology_of(sizes).text();
+}
+
+TEST(Rounds, OfTheExclusiveScanAreThoseOfItsPaper) {
+  const Program program = make_program(*find_algorithm(Collective::kExscan, "one-two-three"), {});
+  int64_t rounds = 0;
+  for (int64_t ranks = 2; ranks <= 100; ++ranks) {
+    while (3 << rounds < 4 * (ranks - 1)) ++rounds;  // ceil(log2(4 (ranks - 1) / 3))
+    const Call call{{std::vector<int64_t>(ranks, 1)}, {}, 0};
+    const Report report = check_schedule(program, job_of({ranks}), call, {}).value();
+    EXPECT_FALSE(report.violation) << ranks;
+    EXPECT_EQ(report.steps, rounds) << ranks;
+  }
 }
 
 // What the busiest rank and the busiest node send and receive.
