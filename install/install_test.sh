@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# install_test.sh INSTALL DEB TREE.tar: users' projects against the installed tree.
+# install_test.sh INSTALL DEB TREE.tar CHECK_LINKS: users' projects against the installed tree.
 set -u
 . tests/mpi/mpirun.sh
-install=$PWD/$1 deb=$PWD/$2 tree=$PWD/$3 projects=$PWD/install/test
+install=$PWD/$1 deb=$PWD/$2 tree=$PWD/$3 links=$PWD/$4 projects=$PWD/install/test
 cd "$TEST_TMPDIR" || exit 2
 failed=0
 
@@ -92,6 +92,13 @@ completed quadrille che check
 completed quadrille check --no --nodes
 completed quadrille generate allg allgather
 completed quadrille generate allgather --algorithm blo blocked-ring
+
+# ---- Documents
+"$links" "$prefix/share/doc/quadrille" >said 2>&1 && [ -s "$prefix/share/doc/quadrille/references.md" ] || problem "links"
+grep -q '](references.md)' "$prefix/share/doc/quadrille/guide.md" || problem "the guide has lost its links"
+mv "$prefix/share/doc/quadrille/references.md" kept
+! "$links" "$prefix/share/doc/quadrille" >said 2>&1 && said 'guide.md points to references.md, which is not there'
+mv kept "$prefix/share/doc/quadrille/references.md"
 
 # ---- Packages
 mkdir packages && "$deb" "$tree" packages >said 2>&1 || problem "packages"

@@ -33,6 +33,11 @@ for pair in "$@"; do
       ln -s "${name%.so.*}.so.$major" "${place%.so.*}.so"
       ;;
     */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
+    *.md)
+      # What lies outside the documents is not installed: links to it become text.
+      sed -E 's/\[([^]]*)\]\(\.\.\/[^)]*\)/\1/g' "${files[0]}" >"$place"
+      chmod 644 "$place"
+      ;;
     *)
       sed "s/@VERSION@/$version/; s/@MAJOR@/$major/" "${files[0]}" >"$place"
       chmod 644 "$place"
