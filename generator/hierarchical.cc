@@ -7,7 +7,9 @@
 // node exchanges with all ranks of the other, one pair a step, so that a node has one inter-node
 // exchange at a time. A node that is paired with itself sends from its ranks D .. C-1 to all its
 // ranks. Cost: longest * ranks steps, self-copies included, where longest is the largest node
-// (Theorem 1). Precondition: none.
+// (Theorem 1). In at most longest^2 of these the largest node sends inside while others exchange (end of
+// the proof). So if an exchange takes 2 and a send inside 1, the time is at most longest^2 above what the
+// largest node has to do, and above the lower bound of verifier/bounds.h. Precondition: none.
 //
 // hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so
 // that no node waits for another's intra-node work: n * n less time for N equal nodes of n ranks, N
@@ -18,7 +20,7 @@
 // others' exchange, and as early as there is room, so that later phases have less or nothing to do.
 // --pacing token: empty messages inside a node hand on the right to use its port, so that the port
 // holds for every timing and not only where steps keep step; --self-loops drop: self-copies come
-// before the first step.
+// before the first step, and may take `longest` more time.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "generator/registry.h"
 #include "tests/support/variants.h"
 #include "tests/verifier/walks.h"
@@ -66,6 +69,50 @@ TEST(Bounds, TheLargestNodesDecideAmongAllOddSets) {
   for (const std::vector<int64_t>& sizes : ascending_node_vectors(12))
     EXPECT_EQ(alltoall_lower_bound(topology_of(sizes)), bound_by_all_sets(sizes))
         << topology_of(sizes).text();
+}
+
+// Sanders and Traeff 2002, Theorem 1 and the end of its proof: the algorithm takes p n steps, for p ranks and n on the
+// largest node. In at most n^2 of them that node sends inside while others exchange. So it takes at most n^2 more time
+// than that node has work; copies to oneself that come before all steps take n more.
+void expect_near_the_bound(const Algorithm& algorithm, const std::vector<int64_t>& sizes) {
+  const int64_t ranks = topology_of(sizes).ranks(), most = *std::ranges::max_element(sizes);
+  for (const Choices& choices : all_choices(algorithm)) {
+    const Report report =
+        check_schedule(make_program(algorithm, choices), job_of(sizes), {}, {}).value();
+    const std::string what = full_name(algorithm, choices) + " on " + topology_of(sizes).text();
+    ASSERT_TRUE(!report.violation && report.timed) << what;
+    const bool drop = choices.at("self-loops") == "drop";
+    EXPECT_GE(report.time, report.lower_bound) << what;
+    EXPECT_LE(report.time, report.lower_bound + most * most + (drop ? most : 0)) << what;
+    EXPECT_LE(report.steps + report.copy_steps, ranks * most) << what;
+    if (full_name(algorithm, choices) == "hierarchical-factor") {
+      EXPECT_EQ(report.steps + report.copy_steps, ranks * most) << what;
+    }
+  }
+}
+
+TEST(Times, OfTheHierarchicalAlgorithmsAreNearTheBound) {
+  std::mt19937_64 random(2002);
+  std::vector<std::vector<int64_t>> all = all_node_vectors(7);
+  for (int i = 0; i < 40; ++i) {
+    const uint64_t most = 1 + random() % 12;  // on a node
+    all.emplace_back(2 + random() % 12);
+    for (int64_t& size : all.back()) size = static_cast<int64_t>(1 + random() % most);
+  }
+  for (const char* name : {"hierarchical-factor", "hierarchical-circle"})
+    for (const std::vector<int64_t>& sizes : all)
+      expect_near_the_bound(*find_algorithm(Collective::kAlltoall, name), sizes);
+}
+
+// No smaller term than n^2 would do, nor would none for the copies.
+TEST(Times, OfTheHierarchicalAlgorithmsAreAsFarFromTheBoundAsThat) {
+  const std::vector<int64_t> sizes = {2, 2, 2, 2};
+  const Algorithm& factor = *find_algorithm(Collective::kAlltoall, "hierarchical-factor");
+  EXPECT_EQ(time_of("hierarchical-factor", sizes), alltoall_lower_bound(topology_of(sizes)) + 4);
+  const Program dropped =
+      make_program(factor, {{"self-loops", "drop"}, {"intra", "one-way"}, {"pacing", "free"}});
+  EXPECT_EQ(check_schedule(dropped, job_of(sizes), {}, {})->time,
+            alltoall_lower_bound(topology_of(sizes)) + 4 + 2);
 }
 
 TEST(Rounds, OfTheExclusiveScanAreThoseOfItsPaper) {
