@@ -37,7 +37,7 @@ std::set<int64_t> radices(const Topology& topology) {
 // The longest time that is no more than this one to what the model is exact to.
 int64_t alike(int64_t time) { return time > INT64_MAX / 2 ? INT64_MAX : time + time / kAlike; }
 
-// Ranks do alike: a few stand for all.
+// Nodes of one size do alike: few stand for all.
 bool is_alike(const Workload& workload) {
   return workload.collective == Collective::kAlltoall && workload.groups.size() == 1;
 }

@@ -64,8 +64,8 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// Of the least node, the one in the middle and the largest, a few ranks of each. The program is bound to
-// the job and right for it.
+// Of the least node, the one in the middle and the largest, those of one size once: all of their ranks, up to 256; a
+// few, where there is one node alone. The program is bound to the job and right for it.
 std::vector<Traffic> traffic(const Program& program, const Job& job, const Binding& binding);
 
 // Nanoseconds that a call with blocks of so many bytes takes; INT64_MAX where it is more.

@@ -52,15 +52,19 @@ int64_t least_time(const std::vector<std::vector<Traffic>>& all, int64_t bytes,
   return least;
 }
 
+Machine drawn_machine() {
+  return {{drawn(0, 50000), drawn(0, 50000)},
+          {drawn(0, 9000), drawn(0, 900)},
+          {drawn(0, 500), drawn(0, 900)},
+          drawn(0, 5000),
+          drawn(0, 5000),
+          drawn_of(PortScope::kNode, PortScope::kRank)};
+}
+
 TEST(Choice, IsNearTheBestOfAllRadices) {
   EXPECT_TRUE(holds("within 1.1", [] {
     const auto sizes = drawn_list(drawn(1, 6), 1, 12);
-    const Machine machine{{drawn(0, 50000), drawn(0, 50000)},
-                          {drawn(0, 9000), drawn(0, 900)},
-                          {drawn(0, 500), drawn(0, 900)},
-                          drawn(0, 5000),
-                          drawn(0, 5000),
-                          drawn_of(PortScope::kNode, PortScope::kRank)};
+    const Machine machine = drawn_machine();
     const int64_t bytes = int64_t{1} << drawn(0, 20);
     const auto name = drawn_of<std::string>("tuna", "tuna-coalesced", "tuna-staggered");
     Fixed fixed;
@@ -256,6 +260,46 @@ TEST(LeastTime, IsOfWhatPassesTheBusiestPort) {
   EXPECT_EQ(least_time(workload), 500 + 5 * 50);
   workload.groups = {topology_of({1})};
   EXPECT_EQ(least_time(workload), 0);
+}
+
+// An all-to-all with any numbers that it takes.
+Job drawn_job(const Algorithm& algorithm, const Topology& topology) {
+  Job job{{topology}, {}, {}};
+  for (const Number& number : algorithm.numbers)
+    job.parameters.push_back(
+        number.kind == NumberKind::kRadix   ? drawn(2, std::max<int64_t>(3, topology.ranks() + 1))
+        : number.kind == NumberKind::kBatch ? drawn(1, 2 * topology.ranks() + 1)
+                                            : drawn(0, topology.nodes()));
+  return job;
+}
+
+PROPERTY(LeastTime, IsNoMoreThanAnyAllToAllTakes) {
+  Workload workload = workload_of(Collective::kAlltoall, drawn_list(drawn(1, 7), 1, 24), {},
+                                  int64_t{1} << drawn(0, 21));
+  workload.machine = drawn_machine();
+  const int64_t least = least_time(workload);
+  int64_t looked_at = 0;
+  for (const Algorithm& each : algorithms()) {
+    if (each.collective != Collective::kAlltoall || each.groups != 1) continue;
+    const std::vector<Choices> choices = all_choices(each);
+    const Program program =
+        make_program(each, choices[drawn(0, static_cast<int64_t>(choices.size()))]);
+    const Result<Estimate> found = estimate(program, drawn_job(each, workload.groups[0]), workload);
+    if (!found.ok()) continue;
+    ++looked_at;
+    REQUIRE(found->time >= least);
+  }
+  REQUIRE(looked_at >= 10);
+}
+
+// Where ranks of a node do unlike things.
+TEST(LeastTime, IsNoMoreThanAnAllToAllTakesWhereRanksOfANodeDiffer) {
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{1, 9}, {1, 6, 3, 4}, {2, 2, 12}, {70, 100}, {1, 300}}) {
+    const Workload workload = workload_of(Collective::kAlltoall, sizes, {}, 8192);
+    for (const Candidate& candidate : quadrille::best_candidates(workload, "", {}, true))
+      EXPECT_GE(candidate.time, least_time(workload)) << candidate_text(candidate);
+  }
 }
 
 // What is measured first, and how long the others may take then, is no part of it.

@@ -21,7 +21,7 @@ std::vector<Traffic> traffic_of(const std::string& name, const std::vector<int64
   return traffic(program, job, bind(program, job, {}, 0).value());
 }
 
-// All ranks that were looked at do alike.
+// All ranks do alike.
 std::vector<Stage> alike(int64_t samples, std::vector<Stage> stages) {
   for (Stage& stage : stages) {
     const Load& load = stage.most;
@@ -34,16 +34,16 @@ std::vector<Stage> alike(int64_t samples, std::vector<Stage> stages) {
 TEST(Traffic, IsThatOfTheProgram) {
   // Messages between nodes and inside, blocks likewise, copied; in flight.
   EXPECT_EQ(traffic_of("factor", {8, 8, 8, 8}, {})[0],
-            (Traffic{8, 4, alike(4, {{0, 0, {24, 7, 24, 7, 0}, {}}}), 31}));
+            (Traffic{8, 8, alike(8, {{0, 0, {24, 7, 24, 7, 0}, {}}}), 31}));
   // Three hops of half the blocks for all four nodes; 3 messages of 8 blocks; sent and received.
   const Load hop = {0, 1, 0, 16, 32}, all = {3, 0, 24, 0, 48}, node = {1, 0, 8, 0, 16};
   EXPECT_EQ(
       traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 64})[0],
-      (Traffic{8, 4, alike(4, {{0, 0, hop, {}}, {1, 1, hop, {}}, {2, 2, hop, {}}, {3, 3, all, {}}}),
+      (Traffic{8, 8, alike(8, {{0, 0, hop, {}}, {1, 1, hop, {}}, {2, 2, hop, {}}, {3, 3, all, {}}}),
                24}));
   EXPECT_EQ(traffic_of("tuna-coalesced", {8, 8, 8, 8}, {2, 1})[0],
-            (Traffic{8, 4,
-                     alike(4, {{0, 0, hop, {}},
+            (Traffic{8, 8,
+                     alike(8, {{0, 0, hop, {}},
                                {1, 1, hop, {}},
                                {2, 2, hop, {}},
                                {3, 3, node, {}},
@@ -62,7 +62,7 @@ TEST(Traffic, TellsWhatNeedsNotWait) {
   const Load gather = {0, 7, 0, 21, 2 * 21}, early = {1, 0, 8, 0, 2 * 8},
              late = {2, 0, 16, 0, 2 * 16}, spread = {0, 7, 0, 7, 7};
   const std::vector<Stage> expected =
-      alike(4, {{0, 0, gather, {}}, {0, 0, early, {}}, {1, 1, late, {}}, {2, 1, spread, {}}});
+      alike(8, {{0, 0, gather, {}}, {0, 0, early, {}}, {1, 1, late, {}}, {2, 1, spread, {}}});
   EXPECT_EQ(traffic_of("hierarchical-overlapped", {8, 8, 8, 8}, {1})[0].stages, expected);
 }
 
@@ -74,6 +74,32 @@ TEST(Traffic, IsThatOfTheLeastTheMiddleAndTheLargestNode) {
     EXPECT_EQ(all[i].total().between, 15 - all[i].node_ranks);
     EXPECT_EQ(all[i].total().inside, all[i].node_ranks - 1);
   }
+}
+
+TEST(Traffic, IsThatOfAllRanksOfANodeAsTheyMayDiffer) {
+  // Rank 0 has blocks for nine others; of these the one that serves it has them all for it, and the others none.
+  const std::vector<Traffic> all = traffic_of("hierarchical-overlapped", {1, 9}, {0});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].samples, 9);
+  int64_t leave = 0;
+  for (const Stage& stage : all[1].stages) leave += stage.sum.blocks_between;
+  EXPECT_EQ(leave, 9);
+  EXPECT_EQ(all[1].total().blocks_between, 9);
+}
+
+TEST(Traffic, HasAllThatMustLeaveANodeOfWhichNotAllRanksWereLookedAt) {
+  // The last rank sends all that leaves, and is not looked at.
+  const Traffic large = traffic_of("hierarchical-overlapped", {1, 300}, {0})[1];
+  EXPECT_EQ(large.samples, 256);
+  EXPECT_EQ(large.stages.back().sum.blocks_between, 256);
+  const Machine machine{{2000, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
+  EXPECT_EQ(call_time(machine, {large}, 1000), 300 * 100 + 2000);
+}
+
+TEST(Traffic, IsThatOfOneNodeOfASizeAndOfFewRanksWhereNothingLeaves) {
+  EXPECT_EQ(traffic_of("factor", {2, 2, 2}, {}).size(), 1u);
+  EXPECT_EQ(traffic_of("factor", {2, 2, 5, 5}, {}).size(), 2u);
+  EXPECT_EQ(traffic_of("factor", {9}, {})[0].samples, 4);
 }
 
 TEST(Traffic, CountsRoundsOfWhatWaitsForEachOther) {
