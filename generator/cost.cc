@@ -16,7 +16,7 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kWalkedRanks = 256;  // of a node, at most: larger ones take too long
+constexpr int64_t kWalkedRanks = 32;   // of a node, at most: larger ones take too long
 constexpr int64_t kAlikeRanks = 4;     // of a node that is the only one
 
 struct Step {

@@ -64,7 +64,7 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// Of the least node, the one in the middle and the largest, those of one size once: all of their ranks, up to 256; a
+// Of the least node, the one in the middle and the largest, those of one size once: all of their ranks, up to 32; a
 // few, where there is one node alone. The program is bound to the job and right for it.
 std::vector<Traffic> traffic(const Program& program, const Job& job, const Binding& binding);
 

@@ -90,8 +90,8 @@ TEST(Traffic, IsThatOfAllRanksOfANodeAsTheyMayDiffer) {
 TEST(Traffic, HasAllThatMustLeaveANodeOfWhichNotAllRanksWereLookedAt) {
   // The last rank sends all that leaves, and is not looked at.
   const Traffic large = traffic_of("hierarchical-overlapped", {1, 300}, {0})[1];
-  EXPECT_EQ(large.samples, 256);
-  EXPECT_EQ(large.stages.back().sum.blocks_between, 256);
+  EXPECT_EQ(large.samples, 32);
+  EXPECT_EQ(large.stages.back().sum.blocks_between, 32);
   const Machine machine{{2000, 100}, {0, 0}, {0, 0}, 0, 0, PortScope::kNode};
   EXPECT_EQ(call_time(machine, {large}, 1000), 300 * 100 + 2000);
 }
