@@ -166,6 +166,7 @@ class Session {
 
   void tell(const NamedProof& named, const ProofPlan& plan, ProofResult& result) {
     obligations_ += result.obligations.size();
+    std::optional<int64_t> walked;
     const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
                                      [](const ObligationResult& o) { return !o.proven; });
     if (failed == result.obligations.end() && plan.deadlocks &&
@@ -175,8 +176,9 @@ class Session {
           "holds at every rank, and it deadlocks\n",
           named.name, kRanksTried);
       worst_ = ExitCode::kUnknown;
-    } else if (const auto job =
-                   failed == result.obligations.end() ? contradiction(named, plan) : std::nullopt) {
+    } else if (const auto job = failed == result.obligations.end()
+                                    ? contradiction(named, plan, walked)
+                                    : std::nullopt) {
       fmt::print(
           "{}: REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; please report "
           "this mistake of "
@@ -187,6 +189,7 @@ class Session {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
                  result.obligations.size(), result.seconds);
+      if (walked) tell_walked(*walked);
     } else {
       tell_failure(named, result);
     }
@@ -198,9 +201,20 @@ class Session {
   }
 
   // Of a proof from a file. Those that the verifier brings were checked when it was made (certify.cc).
-  std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan) const {
+  std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
+                                          std::optional<int64_t>& walked) const {
     if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
-    return find_failing_job(named.proof.program, kRanksChecked, true);
+    return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
+  }
+
+  // The jobs on which the checker found what was proven right as well.
+  static void tell_walked(int64_t ranks) {
+    if (ranks == 0)
+      fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
+    else if (ranks <= kRanksChecked)
+      fmt::print("  walked on all nodes of up to {} ranks that it serves\n", ranks);
+    else
+      fmt::print("  walked on all nodes of {} ranks, the fewest that it serves\n", ranks);
   }
 
   // An obligation failed: does the program go wrong somewhere, or is only the proof too weak?

@@ -41,6 +41,34 @@ expect 0 'proven for all sizes' xor
 expect 0 'printed_invariant is false, as expected: nodes 1,2: phase = 1, u = 1, v = 2' hierarchical-factor
 says 'fifteen_steps_with_self_copies is false, as expected: nodes 1,2,3'
 
+# What the checker walks besides: a program that requires more ranks is walked on the fewest that it takes.
+says_walked() {
+  cat >requires.txt <<END
+algorithm requires for alltoall
+require $1 <= ranks
+copy send[rank] to recv[rank]
+for round in 1 .. ranks
+  step round
+    send send[wrap(rank + round, ranks)] to wrap(rank + round, ranks)
+    receive recv[wrap(rank - round, ranks)] from wrap(rank - round, ranks)
+END
+  expect 0 "$2" --program requires.txt --proof requires.proof
+}
+cat >requires.proof <<'END'
+keys round
+  from round
+  to round + 1
+match send 1
+  with receive 1 where round = round
+match receive 1
+  with send 1 where round = round
+cover
+  with receive 1 where round = wrap(target - source, ranks)
+END
+says_walked 1 'walked on all nodes of up to 6 ranks that it serves'
+says_walked 8 'walked on all nodes of 8 ranks, the fewest that it serves'
+says_walked 13 'walked on no nodes: the program requires more ranks than are tried'
+
 # Another interval of keys: the program is right, this proof of it is not.
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof

@@ -211,6 +211,12 @@ bool hold_everywhere(const std::vector<Expression>& conditions, const Binding& b
   return true;
 }
 
+int64_t ranks_of(const Job& job) {
+  int64_t ranks = 0;
+  for (const Topology& group : job.groups) ranks += group.ranks();
+  return ranks;
+}
+
 }  // namespace
 
 std::optional<std::string> find_counterexample(const Program& program, const FalseClaim& claim) {
@@ -227,12 +233,12 @@ std::optional<std::string> find_counterexample(const Program& program, const Fal
 }
 
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks,
-                                           bool with_large_counts) {
+                                           bool with_large_counts, int64_t* walked) {
   const Result<Code> code = Code::compile(program);
   std::optional<FailingJob> found;
-  bool admitted = false;  // some job, by what the program requires
+  int64_t admitted = 0;  // the most ranks of a job that the program takes
   const auto fails = [&](const Job& job, const Call& call) {
-    admitted = admitted || takes(program, job, call);
+    if (takes(program, job, call)) admitted = std::max(admitted, ranks_of(job));
     found = failure(program, job, call);
     return found.has_value();
   };
@@ -245,8 +251,9 @@ std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_
             each_case(program, groups, kLarge, soon_fails));
   };
   each_topology(program, 1, most_ranks, kRanksAGroup, visit);
-  for (int64_t ranks = 2; ranks <= kMostRanksTried && !admitted && !found; ++ranks)
+  for (int64_t ranks = 2; ranks <= kMostRanksTried && admitted == 0 && !found; ++ranks)
     each_topology(program, ranks, ranks, kMostRanksTried, visit);
+  if (walked) *walked = admitted;
   return found;
 }
 

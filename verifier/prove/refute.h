@@ -28,9 +28,11 @@ struct FailingJob {
 // The smallest job on which the checker refutes the program, of up to so many ranks, or, where the program requires
 // more, of the smallest number that it admits; where the call's counts matter, with all
 // counts of at most 2 on up to 4 ranks, and, if asked for, of none and the most that there may be on up to 6,
-// unless loops follow these too far.
+// unless loops follow these too far. `walked`: where it is not null, the ranks of the largest jobs that were looked at;
+// 0 where the program requires more than 12.
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
-                                           bool with_large_counts = false);
+                                           bool with_large_counts = false,
+                                           int64_t* walked = nullptr);
 
 // The smallest job on which these conditions hold of every rank and the checker sees the program deadlock.
 std::optional<FailingJob> find_deadlock(const Program& program,
