@@ -31,6 +31,15 @@ struct preload_average {
   int64_t bytes;  /* of a block, as ranks have agreed */
 };
 
+/* What decided of the last call of a collective, and by which rule it is served. */
+struct preload_decision {
+  const struct preload_rule* rule; /* NULL: there is none to be used again */
+  MPI_Count sent, received;
+  MPI_Datatype send_type, receive_type;
+  MPI_Op operation;
+  int root, send_in_place, receive_in_place;
+};
+
 /* What is kept of a communicator, as its attribute. */
 struct preload_communicator {
   MPI_Comm comm;
@@ -44,6 +53,7 @@ struct preload_communicator {
   struct preload_bound* bound;                   /* by schedule */
   struct preload_learner* learners;
   struct preload_average averages[2]; /* of MPI_Alltoallv, MPI_Alltoallw */
+  struct preload_decision decisions[PRELOAD_COLLECTIVE_COUNT];
 };
 
 /* Found, or made, which is collective; NULL where MPI does not run, or of no communicator. */

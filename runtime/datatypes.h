@@ -18,6 +18,9 @@ int quadrille_inner_types(MPI_Datatype type, const struct quadrille_making* maki
 /* Frees those that MPI has made for the caller. */
 void quadrille_free_inner(MPI_Datatype* inner, MPI_Count types);
 
+/* counted.c: whether the operator is MPI's own, which nobody frees. */
+int quadrille_is_own_operator(MPI_Op operation);
+
 /* One side of a call: where its blocks are, in the user's buffer or in one of ours. */
 struct quadrille_side {
   char* base;

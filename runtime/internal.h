@@ -57,6 +57,19 @@ struct quadrille_known {
   int64_t copy_size;
 };
 
+/* A call of any collective as it was given. */
+struct quadrille_arguments {
+  struct quadrille_side send, receive; /* of a collective with one buffer, both are that */
+  int is_regular;                      /* all blocks of all ranks are equally long */
+  int in_place;                        /* then `send` is `receive` */
+  int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
+  MPI_Op operation;
+  int is_idle;     /* of two groups, in that of the root: nothing else means anything */
+  int lacks_type;  /* of blocks without elements: the call is made, and is an error at this rank */
+  int error_class; /* what is wrong already: */
+  const char* error; /* NULL: nothing */
+};
+
 /* A schedule on a communicator; each persistent call has one of its own. */
 struct quadrille_binding {
   struct quadrille_binding* next; /* of the same communicator */
@@ -86,6 +99,9 @@ struct quadrille_binding {
       other_tables; /* the other group's, for what the schedule requires of it */
   struct quadrille_call *call, *in_place_call; /* kept from call to call; in_place_call: or NULL */
   int are_tables_good; /* and plans, for the root, and for these counts and parameters */
+  /* The last call, where the same one needs no look at its arguments: as it was given, and as it was made. */
+  int may_repeat;
+  struct quadrille_arguments given, made;
 
   /* where all ranks know all counts */
   int64_t *counts, *remote_counts; /* of the program's tables, by rank in the schedule */
@@ -252,19 +268,6 @@ int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer);
 /* device.c: whether CUDA's driver says that the address is in device memory, which MPI alone reads and writes. */
 int quadrille_is_on_device(const void* buffer);
 
-/* A call of any collective as it was given. */
-struct quadrille_arguments {
-  struct quadrille_side send, receive; /* of a collective with one buffer, both are that */
-  int is_regular;                      /* all blocks of all ranks are equally long */
-  int in_place;                        /* then `send` is `receive` */
-  int root;                            /* a rank, or MPI_ROOT; 0 where the collective has none */
-  MPI_Op operation;
-  int is_idle;     /* of two groups, in that of the root: nothing else means anything */
-  int lacks_type;  /* of blocks without elements: the call is made, and is an error at this rank */
-  int error_class; /* what is wrong already: */
-  const char* error; /* NULL: nothing */
-};
-
 /* api.c: runs a call of that collective, of which the arguments are as they were given, or makes a persistent one.
  * An MPI error code, after the handler was called. */
 int quadrille_run(quadrille_schedule schedule, int collective,
@@ -282,6 +285,8 @@ int quadrille_persistent_make(const struct quadrille_binding* binding,
 /* uncounted.c: runs a whole call of which the two ends of a message alone know its lengths. The same. */
 int quadrille_uncounted_run(struct quadrille_binding* binding,
                             const struct quadrille_arguments* arguments, MPI_Comm comm);
+/* Makes the last call again, which `may_repeat`. The same. */
+int quadrille_uncounted_repeat(struct quadrille_binding* binding, MPI_Comm comm);
 /* Lays out for the root. NULL, or what is wrong. */
 const char* quadrille_uncounted_take_root(struct quadrille_binding* binding, int root);
 /* Collective. Whether all ranks come without an error, and each pair of them says the same of the blocks between
@@ -294,6 +299,8 @@ int quadrille_compare_lengths(const struct quadrille_binding* binding,
 /* counted.c: the same where all ranks know all counts. */
 int quadrille_counted_run(struct quadrille_binding* binding,
                           const struct quadrille_arguments* arguments, MPI_Comm comm);
+/* Makes the last call again, which `may_repeat`. The same. */
+int quadrille_counted_repeat(struct quadrille_binding* binding, MPI_Comm comm);
 /* Memory and tables for calls. NULL, or what is wrong. */
 const char* quadrille_counted_open(struct quadrille_binding* binding);
 void quadrille_counted_close(struct quadrille_binding* binding);

@@ -192,6 +192,32 @@ static const char* check_arguments(const struct quadrille_binding* binding,
   return "the schedule is for other nodes in the root's group; generate one for these or for any";
 }
 
+static int is_same_side(const struct quadrille_side* one, const struct quadrille_side* other) {
+  return one->uniform && one->base == other->base && one->count == other->count &&
+         one->type == other->type;
+}
+
+/* Whether this is the last call once more. */
+static int is_repeated(const struct quadrille_binding* b, const struct quadrille_arguments* a) {
+  return b->may_repeat && is_same_side(&a->receive, &b->given.receive) &&
+         is_same_side(&a->send, &b->given.send) && a->root == b->given.root &&
+         a->operation == b->given.operation;
+}
+
+/* Whether the same arguments mean the same in the next call: what they name is MPI's own, and all of it is in them. */
+static int keep_meaning(const struct quadrille_binding* b, const struct quadrille_arguments* a) {
+  return !b->compares && !a->is_idle && !a->lacks_type && a->send.uniform && a->receive.uniform &&
+         quadrille_is_lasting(a->receive.type) &&
+         (a->send.type == a->receive.type || quadrille_is_lasting(a->send.type)) &&
+         (!quadrille_reduces(&b->loaded->program) || quadrille_is_own_operator(a->operation));
+}
+
+static int repeat(struct quadrille_binding* binding, MPI_Comm comm) {
+  return quadrille_is_counted(&binding->loaded->program)
+             ? quadrille_counted_repeat(binding, comm)
+             : quadrille_uncounted_repeat(binding, comm);
+}
+
 static int run(struct quadrille_binding* binding, const struct quadrille_arguments* a,
                MPI_Comm comm) {
   /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
@@ -207,10 +233,19 @@ int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_
   struct quadrille_binding* binding;
   int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
+  if (is_repeated(binding, a)) return repeat(binding, comm);
+  const struct quadrille_arguments given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
+  binding->may_repeat = 0;
   code = run(binding, a, comm);
-  return code == MPI_SUCCESS && a->lacks_type ? quadrille_error(comm, MPI_ERR_TYPE, "%s", no_type)
-                                              : code;
+  if (code != MPI_SUCCESS) return code;
+  if (a->lacks_type) return quadrille_error(comm, MPI_ERR_TYPE, "%s", no_type);
+  binding->may_repeat &= keep_meaning(binding, a);
+  if (binding->may_repeat) {
+    binding->given = given;
+    binding->made = *a;
+  }
+  return MPI_SUCCESS;
 }
 
 int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,

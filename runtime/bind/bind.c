@@ -97,7 +97,7 @@ static void retune(struct quadrille_binding* binding, const quadrille_bind_optio
   for (int i = 0; i < 2; i++)
     if (calls[i])
       quadrille_builder_retune(&calls[i]->builder, binding->window, binding->block_size > 0);
-  binding->are_tables_good = 0;
+  binding->are_tables_good = binding->may_repeat = 0;
 }
 
 /* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of

@@ -247,6 +247,11 @@ static int may_be_exchanged(MPI_Op operation) {
          operation == MPI_LOR || operation == MPI_LXOR;
 }
 
+int quadrille_is_own_operator(MPI_Op operation) {
+  return may_be_exchanged(operation) || operation == MPI_MAX || operation == MPI_MIN ||
+         operation == MPI_MAXLOC || operation == MPI_MINLOC;
+}
+
 /* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
 static const char* describe(struct quadrille_counted* g, int* error_class) {
   const struct quadrille_arguments* a = g->arguments;
@@ -372,6 +377,19 @@ int quadrille_counted_run(struct quadrille_binding* binding,
   quadrille_counted_finish(&g);
   forget_large_copies(binding);
   code = quadrille_call_report(binding->call, comm);
-  if (code != MPI_SUCCESS || !differs[0]) return code;
-  return quadrille_error(comm, MPI_ERR_COUNT, "%s", differs);
+  if (code == MPI_SUCCESS && differs[0]) return quadrille_error(comm, MPI_ERR_COUNT, "%s", differs);
+  const int reads_directly =
+      g.is_direct[QUADRILLE_PIECE_SEND] || (arguments->in_place && binding->call->builder.in_place);
+  binding->may_repeat =
+      binding->call->is_planned && g.is_direct[QUADRILLE_PIECE_RECEIVE] && reads_directly;
+  return code;
+}
+
+int quadrille_counted_repeat(struct quadrille_binding* binding, MPI_Comm comm) {
+  const struct quadrille_counted g = {binding, &binding->made,
+                                      .reduces = quadrille_reduces(&binding->loaded->program),
+                                      .is_direct = {1, 1}};
+  quadrille_counted_begin(&g);
+  quadrille_counted_finish(&g);
+  return quadrille_call_report(binding->call, comm);
 }

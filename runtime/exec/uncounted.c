@@ -90,5 +90,12 @@ int quadrille_uncounted_run(struct quadrille_binding* binding,
   }
   quadrille_call_begin(c, lacks_memory);
   quadrille_call_finish(c);
+  binding->may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
   return quadrille_call_report(c, comm);
+}
+
+int quadrille_uncounted_repeat(struct quadrille_binding* binding, MPI_Comm comm) {
+  quadrille_call_begin(binding->call, 0);
+  quadrille_call_finish(binding->call);
+  return quadrille_call_report(binding->call, comm);
 }
