@@ -214,6 +214,27 @@ static void nulls(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Blocks without bytes: of no elements, or of elements of a type without any. */
+static void empty(void) {
+  MPI_Datatype nothing;
+  int sent[MOST], received[MOST], none[MOST] = {0}, some[MOST], places[MOST] = {0};
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  for (int r = 0; r < ranks; r++) some[r] = 2, sent[r] = me, received[r] = -1;
+  for (int round = 0; round < 4; round++) {
+    const int is_odd = (me + round) % 2;
+    MPI_Alltoall(sent, is_odd ? 0 : 2, is_odd ? MPI_INT : nothing, received, is_odd ? 2 : 0,
+                 is_odd ? nothing : MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(sent, is_odd ? none : some, places, is_odd ? MPI_INT : nothing, received,
+                  is_odd ? some : none, places, is_odd ? nothing : MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(sent, is_odd ? 0 : 2, is_odd ? MPI_INT : nothing, received, is_odd ? 2 : 0,
+                  is_odd ? nothing : MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++) expect(received[r] == -1, "an empty block brings something");
+    expect_alltoall(MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&nothing);
+}
+
 static void wrong(void) {
   MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
   MPI_Datatype type;
@@ -369,6 +390,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "types")) types();
   if (!strcmp(which, "large")) large();
   if (!strcmp(which, "nulls")) nulls();
+  if (!strcmp(which, "empty")) empty();
   if (!strcmp(which, "wrong")) wrong();
   if (!strcmp(which, "device")) device(words[2]);
   if (!strcmp(which, "same_bits")) same_bits();
