@@ -3,9 +3,10 @@
 //
 // Steps. A step has a key; keys strictly increase at a rank. `step key after a` may start once this rank's earlier steps with key <= a are complete;
 // without `after`, once the previous step is. A window further limits how many steps are in flight.
-// Messages are posted in key order and posting never blocks. All sends of a step read before any of
-// its receives writes. `copy` and `reduce` outside steps wait for all earlier steps, and later
-// steps wait for them; inside a step they read, like its sends, before anything is written.
+// Messages are posted in key order and posting never blocks. All sends of a step read first. Then its copies and
+// reductions run in the order of the text, each on what those above left. Then its receives are written, or combined, in
+// the order of the text. Where a statement stands among statements of another kind has no meaning. `copy` and `reduce`
+// outside steps wait for all earlier steps, and later steps wait for them.
 //
 // Messages. At most one in each direction between two ranks in a step, none to oneself, none
 // outside a step. The t-th send of a rank to another meets the t-th receive there; the two have as

@@ -127,8 +127,10 @@ Part Memory::read(const Use& use, const PieceValue& piece) {
 Part Memory::target(const Use& use, const PieceValue& piece) {
   Part part{piece, -1, {}};
   if (!find(use, piece)) return part;
-  if (piece.buffer == Buffer::kTemporary && !piece.ranged) return part;
-  const auto range = interval(use, piece, length_of(use.process, piece.buffer, piece.block));
+  const bool temporary = piece.buffer == Buffer::kTemporary;  // has no length by the counts
+  if (temporary && !piece.ranged) return part;
+  const auto range = interval(
+      use, piece, temporary ? INT64_MAX : length_of(use.process, piece.buffer, piece.block));
   if (range) part.length = range->high - range->low;
   return part;
 }
@@ -152,6 +154,9 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   if (block->shares(fragments))
     return fail(Property::kOnce, use,
                 fmt::format("gets into {} what is there already", describe(piece)));
+  if (is_over_own(use, piece, range->low, source, local))
+    return fail(Property::kOnce, use,
+                fmt::format("writes over its own contribution, {}", describe(piece)));
   const bool replaced = temporary && !piece.ranged;
   if (block->unused(range->low, replaced ? INT64_MAX : range->high))
     return fail(Property::kOverwrite, use,
@@ -164,6 +169,17 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   if (piece.buffer == Buffer::kReceive && !onto_itself)
     buffer(use.process, Buffer::kReceive).arrived[piece.block] = true;
   touch(use, piece, *range, true);
+}
+
+// A rank's own block of an allgather is there from the beginning, as it is in a call in place: it takes the copy of the
+// contribution, byte by byte, and nothing else.
+bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
+                         bool local) const {
+  const Place& place = processes_.place(use.process);
+  if (program_.collective != Collective::kAllgather || place.intercommunicator()) return false;
+  if (piece.buffer != Buffer::kReceive || piece.block != place.rank) return false;
+  const int64_t from = source.piece.ranged ? source.piece.low : 0;
+  return !local || source.piece.buffer != Buffer::kSend || from != low;
 }
 
 // Notes a use of part of a block, and asks whether a step that may be in flight disturbs it.

@@ -103,6 +103,8 @@ class Memory {
   }
   BlockContents* find(const Use& use, const PieceValue& piece);
   std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
+  bool is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
+                   bool local) const;
   void touch(const Use& use, const PieceValue& piece, const Interval& part, bool write);
   void ask_in_place(const Use& use, int64_t send_block);
   std::optional<int64_t> alias(int process, int64_t send_block) const;

@@ -70,6 +70,31 @@ std::vector<Refusal> arrivals() {
   };
 }
 
+// What comes to a rank's own block of an allgather.
+std::vector<Refusal> own_blocks() {
+  return {
+      {"over_its_own",
+       kTwo,
+       Property::kOnce,
+       kNoKey,
+       {0},
+       "rank 0 writes over its own contribution, block 0 of its receive buffer",
+       "copy send[0] to temp[0]\ncopy temp[0] to recv[rank]",
+       "copy send[0] to recv[rank]",
+       {{{2, 3}}, {}, 0}},
+      {"own_block_from_another",
+       kTwo,
+       Property::kOnce,
+       1,
+       {1},
+       "rank 1 writes over its own contribution, block 1 of its receive buffer",
+       "step 1\n  if 0 < m[1 - rank]\n    send recv[1 - rank] to 1 - rank\n  if 0 < m[rank]\n    "
+       "receive recv[rank] from 1 - rank\n",
+       "copy send[0] to recv[rank]\n",
+       {{{2, 3}}, {}, 0}},
+  };
+}
+
 // What is there in the end.
 std::vector<Refusal> results() {
   return {
@@ -228,7 +253,7 @@ std::vector<Refusal> bounds() {
 }  // namespace
 
 std::vector<Refusal> block_refusals() {
-  return joined({arrivals(), results(), lifetimes(), bounds()});
+  return joined({arrivals(), own_blocks(), results(), lifetimes(), bounds()});
 }
 
 }  // namespace quadrille::verifier

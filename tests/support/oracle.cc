@@ -31,7 +31,7 @@ struct Data {  // what was read from a piece; lengths are known of empty ones to
 
 struct Posted {
   int process;
-  int64_t action, epoch;
+  int64_t epoch;
   const Action* step;
   MessageHead head;
   std::vector<PieceValue> pieces;
@@ -140,7 +140,7 @@ class Oracle {
   }
 
   static Posted here(const Context& context, const Action& action) {
-    return {context.process, context.next - 1, context.epoch, &action, {}, {}, {}};
+    return {context.process, context.epoch, &action, {}, {}, {}};
   }
 
   // The piece's part of its block.
@@ -178,7 +178,7 @@ class Oracle {
   void touch(const Posted& by, const PieceValue& piece, int64_t low, int64_t high, bool write,
              bool onto_itself) {
     log_.touches[{by.process, piece.buffer, piece.block}].push_back(
-        {by.action, by.epoch, by.step->key, by.step->after, write, onto_itself, low, high});
+        {uses_++, by.epoch, by.step->key, by.step->after, write, onto_itself, low, high});
   }
 
   static bool same(const Cell& a, const Cell& b) { return a.sum == b.sum && a.origin == b.origin; }
@@ -191,6 +191,9 @@ class Oracle {
     const auto [low, high] =
         part(process, piece, temporary ? size : length(process, piece.buffer, piece.block));
     demand(high - low == size, "lengths differ");
+    demand(!is_own(process, piece) ||
+               (local && data.piece.buffer == Buffer::kSend && data.piece.low == low),
+           "written over the own contribution");
     Content& content = memory_[{process, piece.buffer, piece.block}];
     content.written = true;
     bool again = false;
@@ -215,6 +218,12 @@ class Oracle {
     touch(by, piece, low, high, true, onto_itself);
   }
 
+  // The block that stands for the send buffer of an allgather in place.
+  bool is_own(int process, const PieceValue& piece) const {
+    return program_.collective == Collective::kAllgather && program_.groups == 1 &&
+           piece.buffer == Buffer::kReceive && piece.block == log_.places[process].rank;
+  }
+
   static Data combine(const Data& from, const Data& into, Side side) {
     demand(from.cells.size() == into.cells.size(), "lengths differ");
     Data result = into;
@@ -233,15 +242,14 @@ class Oracle {
     return result;
   }
 
-  // Everything is read before anything is written.
+  // In the order of the text, each on what those above it left.
   void work(Context& context, const Action& action) {
     const Posted by = here(context, action);
-    std::vector<Data> results;
     for (const Work& work : action.works) {
-      results.push_back(read(by, work.from));
-      if (work.side) results.back() = combine(results.back(), read(by, work.to), *work.side);
+      Data result = read(by, work.from);
+      if (work.side) result = combine(result, read(by, work.to), *work.side);
+      write(by, work.to, result, true);
     }
-    for (size_t i = 0; i < results.size(); ++i) write(by, action.works[i].to, results[i], true);
   }
 
   void post(Context& context, const Action& action) {
@@ -348,6 +356,7 @@ class Oracle {
   bool knows_counts_ = false;
   std::deque<Trace> traces_;
   Log log_;
+  int64_t uses_ = 0;
   std::vector<int64_t> temporary_;
   std::deque<Context> contexts_;
   std::deque<Context*> ready_;

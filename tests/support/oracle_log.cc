@@ -55,7 +55,7 @@ void ask_in_place(const Log& log, const Program& program) {
     if (there == log.touches.end()) continue;
     for (const Touch& written : there->second)
       for (const Touch& read : touches)
-        demand(!written.write || written.onto_itself || written.action >= read.action,
+        demand(!written.write || written.onto_itself || written.number > read.number,
                "overwritten before it is sent");
   }
 }

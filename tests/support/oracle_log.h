@@ -63,7 +63,7 @@ class Recorder {
 
 // A use of a part of a block.
 struct Touch {
-  int64_t action;  // of its rank's walk
+  int64_t number;  // of all uses, in the order in which each rank makes its own
   int64_t epoch;
   std::optional<int64_t> key, after;
   bool write, onto_itself;
