@@ -145,6 +145,8 @@ void quadrille_call_release(struct quadrille_call* call);
  * none of its blocks. */
 void quadrille_call_begin(struct quadrille_call* call, int lacks_memory);
 void quadrille_call_finish(struct quadrille_call* call);
+/* What is wrong with the schedule, found in a call, as an error; or that this library does not serve it. */
+int quadrille_broken_error(MPI_Comm comm, const char* error);
 /* What it came to: an MPI error code, after the communicator's handler was called. */
 int quadrille_call_report(const struct quadrille_call* call, MPI_Comm comm);
 
@@ -191,13 +193,10 @@ int64_t quadrille_packed_size(const struct quadrille_call* call, int place);
 /* The block at a place of the send buffer, from where it may be overwritten. */
 void quadrille_save(struct quadrille_call* call, int place, int buffer);
 
-/* Whether a message goes from, or to, where its several parts lie in the user's buffer, by a datatype; shorter ones
- * are copied together. */
-static inline int quadrille_is_described(const struct quadrille_call* call,
-                                         const struct quadrille_message* message) {
-  enum { COPIED_TOGETHER = 1 << 18 };
-  return call->builder.is_counted && message->count > 1 && message->bytes > COPIED_TOGETHER &&
-         !message->is_in_the_way;
+/* Whether the message is posted with a datatype of its parts. */
+static inline int quadrille_lies_in_parts(const struct quadrille_call* call,
+                                          const struct quadrille_message* message) {
+  return call->builder.is_counted && quadrille_is_described(message);
 }
 
 static inline void quadrille_call_check(struct quadrille_call* call, int code) {

@@ -308,7 +308,7 @@ void quadrille_message_receive(struct quadrille_call* c, int32_t number) {
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = quadrille_bytes_of(c, p);
   if (bytes == 0 || number >= c->kept) return;
-  if (quadrille_is_described(c, m)) return post_parts(c, 1, number);
+  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 1, number);
   if (m->is_straight && c->receive_lies)
     address = quadrille_block_at(c, &m->part).address;
   else if (!quadrille_make_room(c, m->buffer, bytes, &address))
@@ -326,7 +326,7 @@ void quadrille_message_send(struct quadrille_call* c, int32_t number) {
   if (c->plan.is_typed) return post_typed(c, 0, p);
   const int64_t bytes = quadrille_bytes_of(c, p);
   if (bytes == 0) return;
-  if (quadrille_is_described(c, m)) return post_parts(c, 0, number);
+  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 0, number);
   if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
   else if (quadrille_make_room(c, m->buffer, bytes, &address))
@@ -346,7 +346,7 @@ void quadrille_message_land(struct quadrille_call* c, int32_t number) {
   char* from = is_known ? NULL : read_message(c, number);
   if (c->is_lost) return quadrille_forget_parts(c, m);
   if (bytes > 0) {
-    if (quadrille_is_described(c, m) || (m->is_straight && c->receive_lies)) return;
+    if (quadrille_lies_in_parts(c, m) || (m->is_straight && c->receive_lies)) return;
     from = c->buffers[m->buffer].address;
   }
   quadrille_put_apart(c, p, from);

@@ -256,7 +256,7 @@ int quadrille_call_reserve(struct quadrille_call* c) {
       const struct quadrille_message* m = &messages->all[k];
       const int64_t bytes =
           quadrille_bytes_of(c, i == 0 ? quadrille_receive_of(c, k) : quadrille_send_of(c, k));
-      if (m->buffer != QUADRILLE_NO_BUFFER && bytes > 0 && !quadrille_is_described(c, m))
+      if (m->buffer != QUADRILLE_NO_BUFFER && bytes > 0 && !quadrille_lies_in_parts(c, m))
         is_enough &= quadrille_make_room(c, m->buffer, bytes, &address);
     }
   }
@@ -344,12 +344,18 @@ void quadrille_call_finish(struct quadrille_call* c) {
     follow_in_parts(c);
 }
 
+int quadrille_broken_error(MPI_Comm comm, const char* error) {
+  return error == quadrille_not_served
+             ? quadrille_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, "%s", error)
+             : quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it",
+                               error);
+}
+
 int quadrille_call_report(const struct quadrille_call* c, MPI_Comm comm) {
   char text[QUADRILLE_TEXT];
   const struct quadrille_mismatch* m = &c->mismatch;
   if (c->builder.error && c->builder.error != quadrille_no_memory)
-    return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it",
-                           c->builder.error);
+    return quadrille_broken_error(comm, c->builder.error);
   if (c->error != MPI_SUCCESS) return quadrille_call_error(comm, c->error);
   if (m->source >= 0) {
     quadrille_name_lengths(text, m->source, m->sent, c->binding->own - c->binding->first,

@@ -71,14 +71,18 @@ int quadrille_uncounted_run(struct quadrille_binding* binding,
                             const struct quadrille_arguments* arguments, MPI_Comm comm) {
   int error_class = MPI_SUCCESS;
   const char* error = quadrille_uncounted_take_root(binding, arguments->root);
+  if (error == quadrille_not_served) return quadrille_broken_error(comm, error);
   if (error)
     return quadrille_error(comm, error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN,
                            "%s", error);
-  struct quadrille_call* c = arguments->in_place ? in_place_call(binding, &error) : binding->call;
-  if (error && error != quadrille_no_memory)
-    return quadrille_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
-  const int lacks_memory = !c;
-  if (lacks_memory) c = binding->call;
+  struct quadrille_call* c = binding->call;
+  int lacks_memory = 0;
+  if (arguments->in_place) {
+    struct quadrille_call* in_place = in_place_call(binding, &error);
+    if (error && error != quadrille_no_memory) return quadrille_broken_error(comm, error);
+    lacks_memory = !in_place;
+    if (in_place) c = in_place;
+  }
   error = quadrille_call_load(
       c, &arguments->send, &arguments->receive,
       arguments->is_regular ? QUADRILLE_LENGTHS_KNOWN : QUADRILLE_LENGTHS_AHEAD, &error_class);

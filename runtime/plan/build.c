@@ -207,6 +207,8 @@ static void take_known_copy(struct quadrille_builder* b, enum quadrille_event_ki
   if (b->gathers && is_own(b, to) && !is_own(b, source))
     return quadrille_builder_refuse(b, "it copies over this rank's own contribution");
   if (from.place == target.place && from.low == target.low && !combines) return;
+  if (combines && from.place == target.place && from.low < target.high && target.low < from.high)
+    return quadrille_builder_refuse(b, "it combines a block with itself");
   struct quadrille_copy* copy = add_copy(b);
   if (!copy) return;
   *copy = (struct quadrille_copy){from, target, QUADRILLE_NO_BUFFER, combines, !is_new};
@@ -224,7 +226,7 @@ static void take_copy(struct quadrille_builder* b, enum quadrille_event_kind kin
   const struct quadrille_plan* plan = b->plan;
   if (source < plan->send_blocks && !quadrille_is_temporary(plan, target)) {
     if (source != plan->own_send || target != plan->own_receive)
-      return quadrille_builder_refuse(b, "it copies a foreign block");
+      return quadrille_builder_refuse(b, quadrille_not_served);
     b->owes_copy = 1;
     return;
   }

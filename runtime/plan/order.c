@@ -88,9 +88,8 @@ static void finish_sends(struct quadrille_builder* b, int32_t steps);
 static void before_write(struct quadrille_builder* b, int32_t place) {
   const int32_t block = place - b->plan->send_blocks;
   if (!b->sent_as || block < 0 || block >= b->plan->receive_blocks) return;
-  if (b->sent_as[block] == INT_MAX) return;
+  if (b->sent_as[block] == INT_MAX || b->saved_in[block] >= 0) return;
   if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
-  if (b->saved_in[block] >= 0) return;
   const int32_t buffer = take_buffer(b);
   struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE);
   save->what = block;
@@ -152,12 +151,15 @@ static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
   }
 }
 
-/* Waits for so many receives in all. */
+/* Waits for so many receives in all. A buffer that one gives back may be taken for the next, which is waited for later. */
 static inline void wait_for_receives(struct quadrille_builder* b, int32_t receives) {
   if (receives <= b->now.received) return;
   copy_own(b);
-  for (int32_t i = b->now.received; b->plan->buffer_count > 0 && i < receives; i++)
+  for (int32_t i = b->now.received; b->plan->buffer_count > 0 && i < receives; i++) {
     plan_landing(b, &b->plan->receives.all[i]);
+    go_on(b, WAIT_FOR_RECEIVES);
+    b->now.received = i + 1;
+  }
   go_on(b, WAIT_FOR_RECEIVES);
   b->now.received = receives;
 }
@@ -193,14 +195,44 @@ static void plan_read(struct quadrille_builder* b, struct quadrille_part* part, 
   }
 }
 
-static void plan_send(struct quadrille_builder* b, int32_t number) {
+/* A step sends before it copies, and waits for nothing of its own in between. So what it copies over is copied aside
+ * first. Whether the next copies, up to that one, write what the send reads, where all lengths are known. */
+static int is_written_over(const struct quadrille_builder* b, const struct quadrille_message* m,
+                           int32_t copies) {
+  const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
+  for (int32_t k = b->copied; b->is_counted && k < copies; k++) {
+    const struct quadrille_part* to = &b->plan->copies[k].to;
+    for (int i = 0; i < m->count; i++)
+      if (parts[i].place == to->place && parts[i].low < to->high && to->low < parts[i].high)
+        return 1;
+  }
+  return 0;
+}
+
+/* The same in place: saves the blocks of the send that the copies write. */
+static void save_for(struct quadrille_builder* b, const struct quadrille_message* m,
+                     int32_t copies) {
+  const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
+  for (int32_t k = b->copied; b->sent_as && k < copies; k++) {
+    const int32_t to = b->plan->copies[k].to.place;
+    for (int i = 0; i < m->count; i++)
+      if (parts[i].place == to - b->plan->send_blocks) before_write(b, to);
+  }
+}
+
+/* `copies`: up to that one, copies of its step may disturb it. */
+static void plan_send(struct quadrille_builder* b, int32_t number, int32_t copies) {
   struct quadrille_plan* plan = b->plan;
   struct quadrille_message* m = &plan->sends.all[number];
   struct quadrille_part* parts = m->count == 1 ? &m->part : plan->parts + m->first;
+  save_for(b, m, copies);
   if (!b->is_counted)
     for (int i = 0; i < m->count; i++) plan_read(b, &parts[i], number, m->is_straight);
   if (m->count == 1 && m->part.form == QUADRILLE_SAVED) m->is_straight = 0;
-  if (m->count == 0 || (m->count == 1 && (plan->is_typed || b->is_counted))) return;
+  m->is_in_the_way = is_written_over(b, m, copies);
+  if (m->is_in_the_way) m->is_straight = 0;
+  const int goes_straight = plan->is_typed || (b->is_counted && !m->is_in_the_way);
+  if (m->count == 0 || (m->count == 1 && goes_straight)) return;
   m->buffer = take_buffer(b);
   give_back(b, m->buffer, number + 1);
 }
@@ -226,10 +258,9 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
   emit(b, QUADRILLE_PLAN_COPY)->what = number;
 }
 
-/* One between blocks of known lengths: sends that may read what it writes are over before, also those of
- * its own step. */
+/* One between blocks of known lengths: sends of earlier steps that may read what it writes are over before. */
 static void plan_known_copy(struct quadrille_builder* b, int32_t number) {
-  if (b->plan->copies[number].is_in_the_way) finish_sends(b, b->unsent + 1);
+  if (b->plan->copies[number].is_in_the_way) finish_sends(b, b->unsent);
   emit(b, QUADRILLE_PLAN_COPY)->what = number;
 }
 
@@ -252,7 +283,10 @@ static inline void post_sends(struct quadrille_builder* b, int32_t sends) {
 
 static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
                                                  const struct quadrille_planned_step* s) {
-  for (int32_t i = b->now.sent; i < s->sends; i++) plan_send(b, i);
+  int32_t disturbing = b->copied; /* up to that one, copies may write where the sends read */
+  for (int32_t k = b->copied; k < s->copies; k++)
+    if (!b->is_counted || b->plan->copies[k].is_in_the_way) disturbing = k + 1;
+  for (int32_t i = b->now.sent; i < s->sends; i++) plan_send(b, i, disturbing);
   post_sends(b, s->sends);
   for (; b->copied < s->copies; b->copied++)
     if (b->is_counted)

@@ -58,8 +58,9 @@ struct quadrille_message {
   int64_t bytes;              /* of all parts, where all ranks know all counts */
   uint8_t
       is_straight; /* it has one part, and nothing is in the way of posting it where that lies */
-  uint8_t is_in_the_way; /* it arrives where this rank has read or written before */
-  uint8_t combines;      /* a side: what arrives is combined with what is there */
+  uint8_t
+      is_in_the_way; /* it arrives where this rank has read or written before; a send: a copy of its step writes there */
+  uint8_t combines; /* a side: what arrives is combined with what is there */
 };
 
 /* What is combined stands on that side of the operator. */
@@ -154,6 +155,13 @@ static inline int quadrille_is_temporary(const struct quadrille_plan* plan, int3
 static inline const struct quadrille_part* quadrille_parts_of(const struct quadrille_plan* plan,
                                                               const struct quadrille_message* m) {
   return m->count == 1 ? &m->part : plan->parts + m->first;
+}
+
+/* Where all ranks know all counts: whether a message goes from, or to, where its several parts lie, by a datatype;
+ * shorter ones are copied together. */
+static inline int quadrille_is_described(const struct quadrille_message* m) {
+  enum { COPIED_TOGETHER = 1 << 18 };
+  return m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
 }
 
 /* Doubles an array. 0 where memory ran out; then it is as it was. */

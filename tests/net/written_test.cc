@@ -182,6 +182,72 @@ for round in 0 .. 2*ranks
                       });
 }
 
+// Where the send buffer is the receive buffer, MPI's operators would be given one block as both operands.
+TEST(WrittenRefusal, OfCombiningABlockWithItself) {
+  const Scheduled doubles = written(R"(
+algorithm doubles for allreduce
+in_place
+commutative
+step 0
+  receive recv[0] from 1 - rank
+  send send[0] to 1 - rank
+reduce left send[0] into recv[0]
+)",
+                                    {2});
+  for (const bool is_eager : {false, true})
+    expect_everywhere(doubles, {.window = 2, .is_eager = is_eager}, MPI_ERR_INTERN,
+                      [](quadrille_schedule schedule, MPI_Comm comm) {
+                        int sum = 1 + this_rank();
+                        return quadrille_allreduce(schedule, MPI_IN_PLACE, &sum, 1, MPI_INT,
+                                                   MPI_SUM, comm);
+                      });
+}
+
+// A block that is copied to another's place, and from there to its own.
+TEST(WrittenRefusal, OfACopyToAnothersPlaceSaysThatItIsNotServed) {
+  const Scheduled astray = written(R"(
+algorithm goes-astray for alltoall
+require ranks = 2
+let other = 1 - rank
+copy send[rank] to recv[other]
+copy recv[other] to recv[rank]
+step 0
+  send send[other] to other
+  receive recv[other] from other
+)",
+                                   {2});
+  const Outcome outcome = simulate(machine_of(astray, {}), [&](MPI_Comm comm) {
+    quadrille_schedule schedule;
+    quadrille_load_memory(astray.file.data(), astray.file.size(), &schedule);
+    EXPECT_EQ(quadrille_error_class(quadrille_bind(schedule, comm, nullptr)),
+              MPI_ERR_UNSUPPORTED_OPERATION);
+    quadrille_free(&schedule);
+  });
+  EXPECT_EQ(outcome.text(), "");
+}
+
+// Binding plans for root 0; that another root is not served is told by its call.
+TEST(WrittenRefusal, OfARootThatIsNotServedSaysSo) {
+  const Scheduled by_root = written(R"(
+algorithm by-root for gather
+if rank = root
+  if root = 0
+    copy send[0] to recv[0]
+  else
+    copy send[0] to recv[0]
+    copy recv[0] to recv[root]
+)",
+                                    {2});
+  EXPECT_EQ(outcomes(by_root, {},
+                     [](quadrille_schedule schedule, MPI_Comm comm) {
+                       const int sent = 0;
+                       std::array<int, 2> all{};
+                       return quadrille_gather(schedule, &sent, 1, MPI_INT, all.data(), 1, MPI_INT,
+                                               1, comm);
+                     }),
+            (std::vector<int>{MPI_SUCCESS, MPI_ERR_UNSUPPORTED_OPERATION}));
+}
+
 // ---- the order of statements in a step
 
 // One rank's sum of 1 + rank, twice.
@@ -290,6 +356,66 @@ if 0 < m[0]
   });
 }
 
+// What a step sends goes as it was, also where a copy of the step comes to its place.
+TEST(WrittenOrder, CopiesOverwriteNothingThatIsSent) {
+  const Scheduled scheduled = written(R"(
+algorithm copies-over for allgather
+table m = counts
+temporary 1 blocks
+require ranks = 2
+copy send[0] to recv[rank]
+let other = 1 - rank
+let h = m[0] div 2
+if 0 < h
+  copy send[0]@0..h to temp[0]@0..h
+  step 0
+    copy send[0]@h..2*h to temp[0]@0..h
+    receive recv[other]@0..h from other
+    send temp[0]@0..h to other
+  step 1
+    send temp[0]@0..h to other
+    receive recv[other]@h..2*h from other
+)",
+                                      {2});
+  for (const size_t ints : {1u, 5000u, 300000u})
+    expect_by_any_window(scheduled, 5, [&](quadrille_schedule schedule, MPI_Comm comm) {
+      std::vector<int> own(ints), all(2 * ints), wanted;
+      for (int rank = 0; rank < 2; ++rank)
+        for (size_t i = 0; i < ints; ++i) wanted.push_back(1000000 * rank + static_cast<int>(i));
+      const size_t first = static_cast<size_t>(this_rank()) * ints;
+      std::copy_n(wanted.begin() + static_cast<ptrdiff_t>(first), ints, own.begin());
+      const int count = static_cast<int>(ints);
+      const int code = quadrille_allgather(schedule, own.data(), count, MPI_INT, all.data(), count,
+                                           MPI_INT, comm);
+      EXPECT_EQ(all == wanted, true) << ints;
+      return code;
+    });
+}
+
+TEST(WrittenOrder, CopiesInPlaceOverwriteNothingThatIsSent) {
+  const Scheduled scheduled = written(R"(
+algorithm copies-over-in-place for alltoall
+temporary 1 blocks
+require ranks = 2
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send sized send[1] to 1
+  else
+    receive sized temp[0] from 0
+step 1
+  if rank = 0
+    receive sized recv[1] from 1
+  else
+    copy temp[0] to recv[0]
+    send sized send[0] to 0
+)",
+                                      {2});
+  for (const size_t ints : {10u, 10000u})
+    for (const bool in_place : {false, true})
+      expect_exchanged_by_any_window(scheduled, ints, in_place);
+}
+
 // Rank 0 has no block of its own to receive into, so its contribution stays in the user's buffer.
 TEST(WrittenOrder, AnExscanInPlaceServesRank0) {
   const Scheduled scheduled = written(R"(
@@ -377,6 +503,42 @@ TEST(WrittenInPlace, LongBlocksHangNobody) {
                                      ints, true);
       if (HasFailure()) return;
     }
+}
+
+// The buffer of a message that has arrived saves a block that the next message overwrites, no sooner.
+TEST(WrittenInPlace, ABufferIsNotUsedAgainBeforeItsMessageHasArrived) {
+  const Scheduled scheduled = written(R"(
+algorithm hands-over for alltoall
+temporary 1 blocks
+require ranks = 3
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send sized send[1] to 1
+    receive sized recv[1] from 1
+  if rank = 1
+    send sized send[0] to 0
+    receive sized recv[0] from 0
+    receive sized from 2
+      temp[0]
+      recv[2]
+  if rank = 2
+    send sized to 1
+      send[0]
+      send[1]
+step 1
+  if rank = 0
+    send sized send[2] to 2
+    receive sized recv[2] from 1
+  if rank = 1
+    send sized send[2] to 2
+    send sized temp[0] to 0
+  if rank = 2
+    receive sized recv[0] from 0
+    receive sized recv[1] from 1
+)",
+                                      {3});
+  for (const size_t ints : {10u, 10000u}) expect_exchanged_by_any_window(scheduled, ints, true);
 }
 
 // ---- keys
