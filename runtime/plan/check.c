@@ -159,9 +159,12 @@ static void post_send(struct quadrille_plan_check* c, const struct quadrille_pla
   if (!act) return;
   compare(c, plan, act, m, "a send");
   act->posted = ++c->position;
-  act->is_staged = m->buffer != QUADRILLE_NO_BUFFER && !(m->is_straight && !c->is_counted);
+  act->is_staged = m->buffer != QUADRILLE_NO_BUFFER &&
+                   !(c->is_counted ? quadrille_is_described(m) : m->is_straight);
   if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
   need_sources(c, act, act->count);
+  if (!c->is_counted && act->count == 1 && is_temporary(c, c->spans[act->first].place))
+    act->source = c->holders[c->spans[act->first].place];
   for (int32_t i = 0; i < m->count; i++)
     if (parts[i].form == QUADRILLE_SAVED) read_saved(c, act, i, parts[i].place);
 }
@@ -171,14 +174,13 @@ static void finish_send(struct quadrille_plan_check* c, int32_t number) {
   if (!act) return;
   act->done = ++c->position;
   keep_until_now(c, act->use);
+  if (act->is_staged || c->is_counted) return;
+  /* It was posted from where the block lay then. */
   for (int32_t i = 0; i < act->count; i++) {
-    const int32_t place = c->spans[act->first + i].place;
-    if (act->is_staged || c->is_counted) break;
-    /* It was posted from where the block lay then. */
-    if (c->spans[act->first + i].saved >= 0) keep_until_now(c, c->saved_in[place]);
-    if (is_temporary(c, place) && act->count == 1)
-      keep_until_now(c, act->use >= 0 ? act->use : c->holders[place]);
+    const struct span* span = &c->spans[act->first + i];
+    if (span->saved >= 0) keep_until_now(c, c->saved_in[span->place]);
   }
+  keep_until_now(c, act->source);
 }
 
 static void copy(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
@@ -326,6 +328,7 @@ struct touch {
   enum kind kind;
   int32_t number; /* of the act in its list */
   int writes;
+  int is_input; /* in place: it reads the send buffer, as that was before the call */
   const struct span* span;
 };
 
@@ -381,10 +384,23 @@ static void ask_pair(struct quadrille_plan_check* c, const struct touch* w,
     ask_put_away(c, w, other);
 }
 
+/* In place, nothing is written over what is still to be read of the send buffer, whatever comes first in the program. */
+static void ask_saved(struct quadrille_plan_check* c, const struct touch* w,
+                      const struct touch* read) {
+  const int is_straight = w->kind == RECEIVES && w->act->is_straight;
+  if (is_read_at(c, read) > (is_straight ? w->act->posted : landed(w)))
+    BREAKS(c, "saves", "step %" PRId64 " writes over a block that step %" PRId64 " still reads",
+           w->act->key, read->act->key);
+}
+
 static int by_place(const void* left, const void* right) {
   const struct touch *a = left, *b = right;
   if (a->span->place != b->span->place) return a->span->place < b->span->place ? -1 : 1;
   return a->span->low < b->span->low ? -1 : a->span->low > b->span->low;
+}
+
+static int writes(enum kind kind, int32_t span) {
+  return kind == RECEIVES || (kind == LOCALS && span == 1);
 }
 
 static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches) {
@@ -394,8 +410,13 @@ static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches)
       const struct act* act = &c->lists[kind].all[i];
       for (int32_t k = 0; k < act->count; k++)
         touches[count++] =
-            (struct touch){act, kind, i, kind == RECEIVES || (kind == LOCALS && k == 1),
-                           &c->spans[act->first + k]};
+            (struct touch){.act = act,
+                           .kind = kind,
+                           .number = i,
+                           .writes = writes(kind, k),
+                           .is_input = !writes(kind, k) && c->in_place && !c->is_counted &&
+                                       c->spans[act->first + k].place < c->send_blocks,
+                           .span = &c->spans[act->first + k]};
     }
   return count;
 }
@@ -424,7 +445,10 @@ static void ask_touches(struct quadrille_plan_check* c) {
       const struct touch *a = &touches[i], *b = &touches[k];
       if (a->act == b->act || !overlap(c, a->span, b->span)) continue;
       const struct touch *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
-      if (second->writes) ask_pair(c, second, first);
+      if (second->writes)
+        ask_pair(c, second, first);
+      else if (second->is_input)
+        ask_saved(c, first, second);
     }
   free(moved);
   free(touches);
@@ -437,7 +461,7 @@ static int by_buffer(const void* left, const void* right) {
 }
 
 static void ask_buffers(struct quadrille_plan_check* c) {
-  qsort(c->uses, (size_t)c->use_count, sizeof *c->uses, by_buffer);
+  if (c->use_count > 0) qsort(c->uses, (size_t)c->use_count, sizeof *c->uses, by_buffer);
   for (int32_t i = 1; i < c->use_count; i++)
     if (c->uses[i].buffer == c->uses[i - 1].buffer && c->uses[i].from <= c->uses[i - 1].to)
       BREAKS(c, "buffers", "buffer %d is used again while it is needed", (int)c->uses[i].buffer);

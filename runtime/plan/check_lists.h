@@ -29,6 +29,7 @@ struct act {
   int is_straight; /* a receive: it is posted where its bytes belong */
   int is_staged;   /* a send: it is copied into a buffer when it is posted */
   int32_t use;     /* of the buffer, or NEVER */
+  int32_t source;  /* a send: the use of the buffer that its temporary block is in, or NEVER */
   int64_t posted, done;
 };
 

@@ -65,6 +65,7 @@ static struct act* add_act(struct quadrille_plan_check* c, enum kind kind) {
                       .key = step->key,
                       .first = c->span_count,
                       .use = NEVER,
+                      .source = NEVER,
                       .posted = NEVER,
                       .done = NEVER};
   return act;

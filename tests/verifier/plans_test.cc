@@ -11,10 +11,13 @@
 
 #include "generator/encode.h"
 #include "runtime/plan/check.h"
+#include "schedule/text.h"
 #include "tests/support/effort.h"
+#include "tests/support/plan_mutants.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
+#include "verifier/check.h"
 
 namespace quadrille {
 namespace {
@@ -59,6 +62,105 @@ TEST(Plans, OfEveryAlgorithmAreLawfulOnEverySmallTopology) {
   EXPECT_GT(checked, 1000);
 }
 
+// ---- Steps that copy over what they send
+
+// The first half is sent from a temporary block that the same step fills with the second.
+constexpr const char* kCopiesOver = R"(
+algorithm copies-over for allgather
+table m = counts
+temporary 1 blocks
+require ranks = 2
+copy send[0] to recv[rank]
+let other = 1 - rank
+let h = m[0] div 2
+if 0 < h
+  copy send[0]@0..h to temp[0]@0..h
+  step 0
+    copy send[0]@h..2*h to temp[0]@0..h
+    receive recv[other]@0..h from other
+    send temp[0]@0..h to other
+  step 1
+    send temp[0]@0..h to other
+    receive recv[other]@h..2*h from other
+)";
+
+// In place the copy of step 1 writes the block that rank 1 sends.
+constexpr const char* kCopiesOverInPlace = R"(
+algorithm copies-over-in-place for alltoall
+temporary 1 blocks
+require ranks = 2
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send sized send[1] to 1
+  else
+    receive sized temp[0] from 0
+step 1
+  if rank = 0
+    receive sized recv[1] from 1
+  else
+    copy temp[0] to recv[0]
+    send sized send[0] to 0
+)";
+
+// At rank 1 the buffer of one receive is free for the block that the next one overwrites in place.
+constexpr const char* kHandsOver = R"(
+algorithm hands-over for alltoall
+temporary 1 blocks
+require ranks = 3
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send sized send[1] to 1
+    receive sized recv[1] from 1
+  if rank = 1
+    send sized send[0] to 0
+    receive sized recv[0] from 0
+    receive sized from 2
+      temp[0]
+      recv[2]
+  if rank = 2
+    send sized to 1
+      send[0]
+      send[1]
+step 1
+  if rank = 0
+    send sized send[2] to 2
+    receive sized recv[2] from 1
+  if rank = 1
+    send sized send[2] to 2
+    send sized temp[0] to 0
+  if rank = 2
+    receive sized recv[0] from 0
+    receive sized recv[1] from 1
+)";
+
+Result<Plans> plans_of_text(const char* text, int64_t ranks, int64_t count) {
+  Case one{job_of({ranks}), {}, ""};
+  const Program program = parse_program(text, "a test's program").value();
+  if (uses_counts(program)) one.call.counts = {std::vector<int64_t>(ranks, count)};
+  const Result<verifier::Report> report = verifier::check_schedule(program, one.job, one.call, {});
+  EXPECT_TRUE(report.ok() && !report->violation) << text;
+  return plans_of(program, one);
+}
+
+TEST(Plans, OfStepsThatCopyOverWhatTheySendAreLawful) {
+  for (const int64_t count : {2, 1 << 20}) {
+    const Result<Plans> plans = plans_of_text(kCopiesOver, 2, count);
+    ASSERT_TRUE(plans.ok());
+    EXPECT_EQ(plans->objection(), std::nullopt) << count;
+  }
+  const Result<Plans> in_place = plans_of_text(kCopiesOverInPlace, 2, 0);
+  ASSERT_TRUE(in_place.ok() && in_place->has_in_place());
+  EXPECT_EQ(in_place->objection(), std::nullopt);
+}
+
+TEST(Plans, UseABufferAgainOnceItsMessageHasArrived) {
+  const Result<Plans> plans = plans_of_text(kHandsOver, 3, 0);
+  ASSERT_TRUE(plans.ok() && plans->has_in_place());
+  EXPECT_EQ(plans->objection(), std::nullopt);
+}
+
 // The laws have the names of the theorem's hypotheses.
 TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   std::ifstream file("theory/Runtime.v");
@@ -78,80 +180,22 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
 
 // ---- Mutants
 
-// The plans of one process with one mistake, the n-th of a kind; false where there are no more of them.
-using Mutation = std::function<bool(quadrille_plan& plan, int n)>;
-
-bool drop_a_wait(quadrille_plan& plan, int n) {
-  for (int32_t i = 0; i < plan.operation_count; ++i) {
-    quadrille_operation& o = plan.operations[i];
-    if (o.kind != QUADRILLE_PLAN_MESSAGES) continue;
-    for (int32_t* waits : {&o.more.received, &o.more.gone})
-      if (*waits > 0 && n-- == 0) {
-        --*waits;
-        return true;
-      }
-  }
-  return false;
-}
-
-bool widen_a_part(quadrille_plan& plan, int n) {
-  for (quadrille_messages* messages : {&plan.receives, &plan.sends})
-    for (int32_t i = 0; i < messages->count; ++i) {
-      quadrille_message& m = messages->all[i];
-      quadrille_part& part = m.count == 1 ? m.part : plan.parts[m.first];
-      if (m.count == 0 || n-- != 0) continue;
-      if (part.form == QUADRILLE_RANGE)
-        ++part.high;
-      else
-        ++part.place;
-      return true;
-    }
-  return false;
-}
-
-bool reuse_a_buffer(quadrille_plan& plan, int n) {
-  // Of two receives that are in flight together.
-  int32_t posted = 0, received = 0;
-  for (int32_t i = 0; i < plan.operation_count; ++i) {
-    const quadrille_operation& o = plan.operations[i];
-    if (o.kind != QUADRILLE_PLAN_MESSAGES) continue;
-    received += o.more.received;
-    for (int32_t k = 0; k < o.more.posted; ++k, ++posted) {
-      quadrille_message& m = plan.receives.all[posted];
-      for (int32_t other = received; other < posted; ++other)
-        if (m.buffer >= 0 && plan.receives.all[other].buffer >= 0 && n-- == 0) {
-          m.buffer = plan.receives.all[other].buffer;
-          return true;
-        }
-    }
-  }
-  return false;
-}
-
-// What waits for a receive, or copies, comes later than what follows it.
-bool swap_two_operations(quadrille_plan& plan, int n) {
-  for (int32_t i = 0; i + 2 < plan.operation_count; ++i) {
-    quadrille_operation &a = plan.operations[i], &b = plan.operations[i + 1];
-    if (a.kind == b.kind && a.kind != QUADRILLE_PLAN_MESSAGES && a.kind != QUADRILLE_PLAN_COPY)
-      continue;
-    if (n-- != 0) continue;
-    std::swap(a, b);
-    return true;
-  }
-  return false;
-}
+using Mutation = bool (*)(quadrille_plan& plan, int n);
 
 struct Outcome {
   int dead = 0, alive = 0;
   std::string survivor;
 };
 
-// One rank's plan is changed at a time.
-Outcome try_mutants(const Mutation& mutation, int most) {
+// One rank's plan is changed at a time. `scale`: counts are so many times as great.
+Outcome try_mutants(Mutation mutation, int most, int64_t scale = 1) {
   Outcome outcome;
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3}, {1, 3}})
-      for (const Case& one : cases_on(variant, sizes)) {
+      for (Case one : cases_on(variant, sizes)) {
+        for (std::vector<int64_t>& counts : one.call.counts)
+          for (int64_t& count : counts) count *= scale;
+        for (int64_t& block : one.call.parameters) block *= scale;
         const Result<Plans> plans = plans_of(variant.program, one);
         if (!plans.ok()) continue;
         for (const int window : {1, 4})
@@ -177,6 +221,111 @@ TEST(PlanMutants, WithoutAWaitAreRefused) {
   const Outcome outcome = try_mutants(drop_a_wait, 3);
   EXPECT_GE(outcome.dead, 200);
   EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
+}
+
+// Long messages of several parts go from where these lie.
+TEST(PlanMutants, OfLongMessagesWithoutAWaitAreRefused) {
+  const Outcome outcome = try_mutants(drop_a_wait, 12, int64_t{1} << 18);
+  EXPECT_GE(outcome.dead, 200);
+  EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
+}
+
+TEST(PlanMutants, WithAWaitPostponedAreRefusedWhereItIsNeeded) {
+  EXPECT_GE(try_mutants(postpone_a_wait, 5).dead, 200);
+}
+
+// Which laws the plans of a rank break with any of the mistakes.
+std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options, size_t process,
+                                  Mutation mutation) {
+  std::set<std::string> laws;
+  for (int n = 0, changed = 1; changed; ++n) {
+    const auto law = plans.broken_law(options, [&](size_t changing, quadrille_plan& plan) {
+      if (changing == process) changed = mutation(plan, n);
+    });
+    EXPECT_TRUE(law.ok());
+    if (law.ok() && law->has_value()) laws.insert((*law)->substr(0, (*law)->find(' ')));
+  }
+  return laws;
+}
+
+// A long message of several parts is sent from where they lie, a short one from a copy: then what follows may write there.
+TEST(PlanMutants, ThatWriteOverALongMessageOfSeveralPartsAreRefused) {
+  constexpr const char* kText = R"(
+algorithm two-parts for allreduce
+commutative
+table m = counts
+temporary 2 blocks
+require ranks = 2
+let h = m[0] div 2
+if 0 < h
+  copy send[0] to temp[0]
+  step 0
+    send to 1 - rank
+      temp[0]@h..m[0]
+      temp[0]@0..h
+    receive from 1 - rank
+      temp[1]@h..m[0]
+      temp[1]@0..h
+  step 1
+    reduce left temp[1]@0..m[0] into temp[0]@0..m[0]
+  copy temp[0]@0..m[0] to recv[0]
+  step 2
+    send nothing to 1 - rank
+    receive nothing from 1 - rank
+)";
+  for (const auto& [count, is_refused] : {std::pair{2, false}, {1 << 20, true}}) {
+    const Result<Plans> plans = plans_of_text(kText, 2, count);
+    ASSERT_TRUE(plans.ok());
+    EXPECT_EQ(plans->objection(), std::nullopt) << count;
+    EXPECT_EQ(broken_laws(*plans, {1, false, true}, 0, postpone_a_wait).contains("puts_away"),
+              is_refused)
+        << count;
+  }
+}
+
+// A block that a call in place overwrites is saved before the receive is posted, also where the program sends it later.
+TEST(PlanMutants, ThatSaveABlockTooLateAreRefused) {
+  constexpr const char* kText = R"(
+algorithm one-after-the-other for alltoall
+require ranks = 2
+copy send[rank] to recv[rank]
+step 0
+  if rank = 0
+    send send[1] to 1
+  else
+    receive recv[0] from 0
+step 1
+  if rank = 0
+    receive recv[1] from 1
+  else
+    send send[0] to 0
+)";
+  const Result<Plans> plans = plans_of_text(kText, 2, 0);
+  ASSERT_TRUE(plans.ok());
+  EXPECT_EQ(plans->objection(), std::nullopt);
+  EXPECT_TRUE(broken_laws(*plans, {1, true, true}, 1, swap_two_operations).contains("saves"));
+}
+
+// A message from a temporary block needs the buffer that this was in until it is gone, whatever the block is by then.
+TEST(PlanMutants, ThatReceiveWhereATemporaryBlockStillGoesAreRefused) {
+  constexpr const char* kText = R"(
+algorithm by-way-of-one for alltoall
+temporary 1 blocks
+copy send[rank] to recv[rank]
+for s in 0 .. ranks
+  for d in 0 .. ranks
+    if s = rank and d != rank
+      copy send[d] to temp[0]
+      step s*ranks + d after -1
+        send sized temp[0] to d
+    if d = rank and s != rank
+      step s*ranks + d after -1
+        receive sized recv[s] from s
+)";
+  const Result<Plans> plans = plans_of_text(kText, 4, 0);
+  ASSERT_TRUE(plans.ok());
+  EXPECT_EQ(plans->objection(), std::nullopt);
+  EXPECT_TRUE(broken_laws(*plans, {4, false, true}, 2, postpone_a_wait).contains("buffers"));
 }
 
 TEST(PlanMutants, WithAWiderPartAreRefused) {
