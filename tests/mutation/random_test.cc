@@ -4,6 +4,7 @@
 //
 // PROGRAMS says how many, SEED which; a failure names the seed of its program, which SEED gives back.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,15 +12,18 @@
 #include <set>
 
 #include "generator/encode.h"
+#include "runtime/program/program.h"
 #include "schedule/text.h"
 #include "schedule/walk.h"
 #include "tests/support/effort.h"
 #include "tests/support/events.h"
 #include "tests/support/oracle.h"
 #include "tests/support/plain_walk.h"
+#include "tests/support/program_kinds.h"
 #include "tests/support/random_programs.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
+#include "verifier/plans.h"
 
 namespace quadrille::verifier {
 namespace {
@@ -28,15 +32,12 @@ constexpr int64_t kMostStatements =
     20000;                            // that a rank walks of a program that is looked at further
 constexpr int64_t kMostBytes = 4096;  // of a block that the oracle follows byte by byte
 
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 struct Tally {
   int drawn = 0, invalid = 0, unbound = 0, too_long = 0, right = 0, refuted = 0, undefined = 0;
   int by_key_order = 0, by_rank = 0, large = 0;
-  int alike = 0;  // refuted by executor and oracle for the same
+  int alike = 0;       // refuted by executor and oracle for the same
+  int not_served = 0;  // right ones, by the runtime
+  KindTally kinds;
   std::set<std::string_view> properties;
 };
 
@@ -58,10 +59,18 @@ const std::set<std::pair<std::string_view, std::string_view>> kMeanings = {
     {"progress", "somebody waits for ever"},
     {"once", "overwritten before it was used"},
     {"once", "written again"},
+    {"once", "written over the own contribution"},
     {"overwrite", "overwritten before it was used"},
     {"place", "something else at the end"},
+    {"place", "elements of different places"},
+    {"contribution", "added twice"},
+    {"coverage", "something else at the end"},  // of a sum that lacks some
+    {"role", "the root alone of its group takes part"},
     {"coverage", "missing at the end"},
     {"left-over", "moved in vain"},
+    // The executor goes from rank to rank, the oracle looks at temporary blocks last.
+    {"left-over", "something else at the end"},
+    {"left-over", "missing at the end"},
     {"empty", "an empty piece"},
     {"port", "a port used twice"},
     {"port", "a port used for two partners"},
@@ -95,9 +104,8 @@ class Comparison {
  public:
   Tally tally;
 
-  void add(uint64_t seed) {
+  void add(const std::optional<RandomCase>& drawn) {
     ++tally.drawn;
-    const std::optional<RandomCase> drawn = random_case(seed);
     if (!drawn) {
       ++tally.invalid;
       return;
@@ -105,25 +113,31 @@ class Comparison {
     const testing::ScopedTrace trace(__FILE__, __LINE__, drawn->text);
     const Bytes file = encode(drawn->program, drawn->job);
     forms(*drawn, file);
-    const Result<Binding> binding = bind(drawn->program, drawn->job, drawn->call, 0);
-    if (!binding.ok()) {
-      ++tally.unbound;
-      // Counts are looked at before tables are filled, by the call.
-      if (most_count(drawn->call) <= kMaxCount) {
-        EXPECT_TRUE(runtime_events(file, drawn->call, 0, 0, 0)[0].starts_with("refused"))
-            << binding.error().message;
+    std::vector<Binding> bindings;
+    for (int64_t group = 0; group < drawn->program.groups; ++group) {
+      const Result<Binding> binding = bind(drawn->program, drawn->job, drawn->call, group);
+      if (!binding.ok()) return refused(*drawn, file, group, binding.error().message);
+      bindings.push_back(*binding);
+    }
+    for (const Binding& binding : bindings)
+      if (is_too_long(drawn->program, binding)) {
+        ++tally.too_long;
+        return;
       }
-      return;
-    }
-    if (is_too_long(drawn->program, *binding)) {
-      ++tally.too_long;
-      return;
-    }
-    events(*drawn, *binding, file);
-    verdicts(*drawn, *binding);
+    for (const Binding& binding : bindings) events(*drawn, binding, file);
+    verdicts(*drawn, bindings, file);
   }
 
  private:
+  void refused(const RandomCase& drawn, const Bytes& file, int64_t group, const std::string& why) {
+    ++tally.unbound;
+    // Counts are looked at before tables are filled, by the call.
+    if (most_count(drawn.call) > kMaxCount) return;
+    EXPECT_TRUE(
+        runtime_events(file, drawn.call, group, 0, drawn.call.root)[0].starts_with("refused"))
+        << why;
+  }
+
   static void forms(const RandomCase& drawn, const Bytes& file) {
     const Result<Program> again = parse_program(print(drawn.program), "printed");
     ASSERT_TRUE(again.ok()) << again.error().message;
@@ -139,12 +153,16 @@ class Comparison {
     for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
       const Events expected = without_broken_step(oracle_events(drawn.program, binding, rank));
       EXPECT_EQ(without_broken_step(walk_events(drawn.program, binding, rank)), expected);
-      EXPECT_EQ(without_broken_step(runtime_events(file, drawn.call, 0, rank, 0)), expected);
+      EXPECT_EQ(without_broken_step(
+                    runtime_events(file, drawn.call, binding.place.group, rank, drawn.call.root)),
+                expected);
     }
   }
 
-  void verdicts(const RandomCase& drawn, const Binding& binding) {
-    const Report general = execute(drawn.program, drawn.job, drawn.call, {binding}, {});
+  void verdicts(const RandomCase& drawn, const std::vector<Binding>& bindings, const Bytes& file) {
+    const Binding& binding = bindings[0];
+    const Report general = execute(drawn.program, drawn.job, drawn.call, bindings, {});
+    tally.kinds.add(drawn, !general.violation);
     ++(general.violation ? tally.refuted : tally.right);
     tally.undefined += general.violation && general.violation->property == Property::kDefined;
     const std::string opinion = oracle(drawn, general);
@@ -163,6 +181,32 @@ class Comparison {
     const Result<Report> chosen = check_schedule(drawn.program, drawn.job, drawn.call, {});
     ASSERT_TRUE(chosen.ok()) << chosen.error().message;
     EXPECT_EQ(chosen->violation.has_value(), general.violation.has_value());
+    plans(drawn, file, !general.violation);
+  }
+
+  // The plans of what is right are lawful, or the runtime says that it does not serve the program.
+  void plans(const RandomCase& drawn, const Bytes& file, bool is_right) {
+    Call call = drawn.call;
+    // Without counts the checker takes blocks of one unit.
+    for (size_t g = 0; drawn.call.counts.empty() && g < drawn.job.groups.size(); ++g)
+      call.counts.emplace_back(drawn.job.groups[g].ranks(), 1);
+    const Result<Plans> made = Plans::make(file, drawn.program, drawn.job, call);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    bool is_served = true;
+    for (const int window : {1, 2, 16})
+      for (const bool whole : {true, false})
+        for (const bool in_place : {false, true}) {
+          if (in_place && !made->has_in_place()) continue;
+          const auto law = made->broken_law({window, in_place, whole});
+          if (!is_right) continue;
+          const std::string where = fmt::format("window {}{}{}", window, whole ? "" : ", streamed",
+                                                in_place ? ", in place" : "");
+          is_served &= law.ok();
+          EXPECT_TRUE(law.ok() || law.error().message.ends_with(quadrille_not_served))
+              << where << ": " << law.error().message;
+          EXPECT_FALSE(law.ok() && law->has_value()) << where << ": " << **law;
+        }
+    tally.not_served += is_right && !is_served;
   }
 
   // What the oracle says; nothing of blocks so long that it does not follow them.
@@ -223,7 +267,7 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
   const uint64_t first = from_environment("SEED", 1);
   Comparison comparison;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
-    comparison.add(seed);
+    comparison.add(random_case(seed));
   const Tally& tally = comparison.tally;
   print(tally);
   if (programs < 100) return;  // a few, to look at
@@ -239,6 +283,23 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
   EXPECT_GT(tally.alike, tally.refuted / 2);
   // All but those of reductions, and of who takes part between groups.
   EXPECT_GE(tally.properties.size(), programs < 1000 ? 15u : kPropertyCount - 2u);
+}
+
+TEST(RandomSteps, MeanTheSameToAllReaders) {
+  const uint64_t programs = from_environment("PROGRAMS", 1000 / kThinning);
+  const uint64_t first = from_environment("SEED", 1);
+  Comparison comparison;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
+    comparison.add(random_step_case(seed));
+  const Tally& tally = comparison.tally;
+  print(tally);
+  fmt::print("{} right ones are not served\n{}", tally.not_served, tally.kinds.text());
+  if (programs < 1000) return;  // a few, to look at
+  EXPECT_GT(tally.right, tally.drawn / 5);
+  EXPECT_GT(tally.refuted, tally.drawn / 10);
+  EXPECT_LT(tally.not_served, tally.right / 10);
+  EXPECT_LT(tally.invalid + tally.too_long + tally.unbound, tally.drawn / 5);
+  EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
 }
 
 }  // namespace

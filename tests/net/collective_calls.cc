@@ -10,11 +10,6 @@ namespace {
 
 using mpi::Buffer;
 
-bool can_be_in_place(Collective collective, const Groups& groups) {
-  return groups.remote == 0 && collective != Collective::kBroadcast &&
-         collective != Collective::kAlltoall && collective != Collective::kBarrier;
-}
-
 uint8_t data_byte(unsigned seed, int source, int target, int64_t k) {
   return static_cast<uint8_t>(mpi::mix(mpi::mix(seed + 29) + (static_cast<uint64_t>(source) << 40) +
                                        (static_cast<uint64_t>(target) << 48) +
@@ -69,7 +64,11 @@ int64_t units_between(const CollectiveCall& call, int source, int target) {
   const bool is_equal = call.form == 0 || call.lengths == LengthKind::kEqual;
   switch (call.collective) {
     case Collective::kReduceScatter: return units_of_result(call, target);
-    case Collective::kAlltoall: return units_of(call, is_equal ? group : 64 * from + to);
+    case Collective::kAlltoall:
+      if (is_equal) return units_of(call, group);
+      // In place a block is as long as the one that takes its place.
+      return units_of(
+          call, call.in_place ? 64 * std::min(from, to) + std::max(from, to) : 64 * from + to);
     case Collective::kAllgather: return units_of(call, is_equal ? group : from);
     case Collective::kGather: return units_of(call, is_equal ? 0 : from);
     case Collective::kScatter: return units_of(call, is_equal ? 0 : to);
@@ -119,6 +118,27 @@ void draw_place(CollectiveCall& call, std::mt19937& random) {
 }
 
 }  // namespace
+
+bool can_be_in_place(Collective collective, const Groups& groups) {
+  return groups.remote == 0 && collective != Collective::kBroadcast &&
+         collective != Collective::kBarrier;
+}
+
+std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call) {
+  std::vector<std::vector<int64_t>> counts;
+  if (only_ends_know_lengths(call.collective) || call.collective == Collective::kBarrier)
+    return counts;
+  const int64_t unit = reduces(call.collective) ? 1 : unit_bytes(call);
+  for (int group = 0; group < (call.groups.remote > 0 ? 2 : 1); ++group) {
+    const int first = call.groups.first(group);
+    counts.emplace_back();
+    for (int place = first; place < first + call.groups.size(group); ++place)
+      counts.back().push_back(unit * (call.collective == Collective::kReduceScatter
+                                          ? units_of_result(call, place)
+                                          : units_between(call, place, 0)));
+  }
+  return counts;
+}
 
 std::string CollectiveCall::text() const {
   const char* const names[] = {"none", "one", "equal", "uneven", "long", "very long"};
@@ -220,16 +240,20 @@ void CollectivePart::make_moving() {
       if (!in_place_) make(from_, one_out, out, true, 0);
       make(to_, all_in, in, in_order, 1);
       break;
-    default: make(from_, all_out, out, in_order, 0); make(to_, all_in, in, in_order, 1);
+    default:
+      if (!in_place_) make(from_, all_out, out, in_order, 0);
+      make(to_, all_in, in, in_order, 1);
   }
 }
 
 void CollectivePart::fill_moving() {
   if (from_.buffer) from_.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
-  // The root's own block, or everybody's.
-  if (in_place_ && to_.buffer)
-    for (int64_t k = 0; k < to_.buffer->block_bytes(own_); ++k)
-      to_.buffer->at(own_, k) = sent_byte(own_, k);
+  // The root's own block, or everybody's; of an all-to-all, all.
+  const int blocks = in_place_ && to_.buffer ? static_cast<int>(to_.side.counts.size()) : 0;
+  for (int b = 0; b < blocks; ++b)
+    for (int64_t k = 0; k < to_.buffer->block_bytes(b); ++k)
+      if (b == own_ || call_.collective == Collective::kAlltoall)
+        to_.buffer->at(b, k) = sent_byte(b, k);
 }
 
 void CollectivePart::make_combining() {

@@ -51,6 +51,12 @@ struct Allowed {
   bool is_large_rare = false;  // long blocks take many steps
 };
 
+// The counts of the call, by group and rank, as a program has them; none where the two ends of a message alone know
+// how long it is.
+std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call);
+// Whether MPI has that collective in place.
+bool can_be_in_place(Collective collective, const Groups& groups);
+
 // Calls one after the other: any, and some like the one before but for one thing.
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);

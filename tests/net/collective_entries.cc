@@ -143,23 +143,24 @@ int CollectivePart::run_allgather() {
 }
 
 int CollectivePart::run_alltoall() {
+  const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   const LentType sent(from_.shape, mistake_ == Mistake::kType), received(to_.shape, false);
   std::vector<int64_t> sent_counts = from_.side.counts, bytes_out, bytes_in;
   if (call_.form == 0)
-    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, address_of(from_), count_of(from_), sent,
+    return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from, count_of(from_), sent,
                      address_of(to_), count_of(to_), received);
-  sent_counts[0] = count_of(from_);
+  if (!in_place_) sent_counts[0] = count_of(from_);
   const Numbers counts(sent_counts), room(to_.side.counts);
   if (call_.seed % 3 > 0)
-    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, address_of(from_), counts,
+    return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from, counts,
                      Numbers(from_.side.displacements), sent, address_of(to_), room,
                      Numbers(to_.side.displacements), received);
   for (const int64_t place : from_.side.displacements)
     bytes_out.push_back(place * from_.shape->extent);
   for (const int64_t place : to_.side.displacements) bytes_in.push_back(place * to_.shape->extent);
-  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, address_of(from_), counts,
-                   Numbers(bytes_out), LentTypes(sent, sent_counts), address_of(to_), room,
-                   Numbers(bytes_in), LentTypes(received, to_.side.counts));
+  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, counts, Numbers(bytes_out),
+                   LentTypes(sent, sent_counts), address_of(to_), room, Numbers(bytes_in),
+                   LentTypes(received, to_.side.counts));
 }
 
 int CollectivePart::run_reduce_scatter() {

@@ -4,62 +4,22 @@
 //
 // PROGRAMS says how many are drawn, SEED which; a failure names the seed of its program, which SEED gives back.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "tests/net/failures.h"
+#include "tests/net/trials.h"
 #include "tests/support/effort.h"
-#include "tests/support/plain_walk.h"
-#include "tests/support/random_programs.h"
-#include "verifier/check.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#endif
+#include "tests/support/program_kinds.h"
 
 namespace quadrille::net {
 namespace {
 
-constexpr unsigned kMostSeconds = 60;  // of a simulation
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-// What runs, for the handler of the alarm.
-std::string current;
-
-void tell_and_exit(int) {
-  constexpr char kHangs[] = "hangs: ";
-  if (write(STDERR_FILENO, kHangs, sizeof kHangs - 1) < 0 ||
-      write(STDERR_FILENO, current.data(), current.size()) < 0)
-    _exit(3);
-  _exit(2);
-}
-
-// What a deadlock leaves on the stacks of ranks that do not end is forgotten.
-class Forgetting {
- public:
-#ifdef __SANITIZE_ADDRESS__
-  Forgetting() { __lsan_disable(); }
-  ~Forgetting() { __lsan_enable(); }
-#else
-  Forgetting() { alarm(kMostSeconds); }
-  ~Forgetting() { alarm(0); }
-#endif
-  Forgetting(const Forgetting&) = delete;
-  Forgetting& operator=(const Forgetting&) = delete;
-};
-
-// A drawn program with a call of small blocks.
-struct Trial {
-  Trial(const RandomCase& drawn, uint64_t seed)
+// A drawn all-to-all or allgather with a call of small blocks, over ranks in any order.
+struct Exchange {
+  Exchange(const RandomCase& drawn, uint64_t seed)
       : scheduled(drawn.program, drawn.job, fmt::format("seed {}", seed)), call(drawn.call) {
     ways.window = static_cast<int>(1 + seed % 3 * seed % 17);
     ways.is_synchronous = seed % 5 == 0;
@@ -81,9 +41,9 @@ struct Trial {
   std::optional<verifier::Report> report() {
     std::vector<int64_t> counts;
     for (const int rank : real) counts.push_back(8 * units(rank, rank));
-    if (call.counts.empty()) return checked();
+    if (scheduled.program.collective == Collective::kAlltoall) return checked();
     call.counts = {std::vector<int64_t>(real.size(), 0)};
-    const std::optional<verifier::Report> of_nothing = checked();
+    std::optional<verifier::Report> of_nothing = checked();
     if (!of_nothing || of_nothing->violation) return of_nothing;
     call.counts = {counts};
     return checked();
@@ -104,22 +64,7 @@ struct Trial {
   bool uneven = true;
 };
 
-struct Fate {
-  std::vector<int> bound, called;  // error classes, by rank; -1 of what did not come to an end
-  bool right = true;               // where a call was a success
-  std::vector<std::string> problems;
-
-  bool is_bound() const {
-    return std::all_of(bound.begin(), bound.end(), [](int code) { return code == MPI_SUCCESS; });
-  }
-  bool succeeds() const {
-    return is_bound() &&
-           std::all_of(called.begin(), called.end(), [](int code) { return code == MPI_SUCCESS; });
-  }
-  bool waits() const { return std::find(called.begin(), called.end(), -1) != called.end(); }
-};
-
-void at_rank(const Trial& trial, MPI_Comm comm, Fate& fate) {
+void at_rank(const Exchange& trial, MPI_Comm comm, Fate& fate) {
   const auto own = static_cast<size_t>(this_rank());
   const quadrille_bind_options options = {
       sizeof options, QUADRILLE_LAYOUT_SHARED, trial.ways.window, trial.ways.is_synchronous,
@@ -141,36 +86,36 @@ void at_rank(const Trial& trial, MPI_Comm comm, Fate& fate) {
   if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);
 }
 
-Fate run(const Trial& trial) {
-  const auto ranks = static_cast<size_t>(trial.scheduled.ranks);
-  Fate fate{std::vector<int>(ranks, -1), std::vector<int>(ranks, -1), true, {}};
-  const Forgetting forgetting;
-  fate.problems = simulate(machine_of(trial.scheduled, trial.ways), [&](MPI_Comm comm) {
-                    at_rank(trial, comm, fate);
-                  }).problems;
-  return fate;
-}
-
 struct Tally {
   int drawn = 0, right = 0, not_served = 0, wrong = 0, unbound = 0;
   int refused = 0, failed = 0, waiting = 0, elsewhere = 0;
+  int persistent = 0, long_blocks = 0, runs = 0, in_place = 0;  // of right ones
+  KindTally kinds;
 };
 
-void expect_right(const Fate& fate, Tally& tally) {
-  EXPECT_TRUE(fate.problems.empty()) << fmt::format("{}", fmt::join(fate.problems, "\n"));
-  if (fate.bound[0] == MPI_ERR_UNSUPPORTED_OPERATION) {
+// Binding plans for root 0: of another root the rank that needs what is not served says so in its call.
+bool is_not_served(const Fate& fate, const Program& program) {
+  const auto says_so = [](int code) { return code == MPI_ERR_UNSUPPORTED_OPERATION; };
+  return says_so(fate.bound[0]) || (rooted(program.collective) &&
+                                    std::any_of(fate.called.begin(), fate.called.end(), says_so));
+}
+
+void expect_right(const Fate& fate, const Program& program, Tally& tally) {
+  if (is_not_served(fate, program)) {
     ++tally.not_served;
     return;
   }
+  EXPECT_TRUE(fate.problems.empty()) << fmt::format("{}", fmt::join(fate.problems, "\n"));
   ++tally.right;
   EXPECT_TRUE(fate.succeeds()) << fmt::format("bind {}, call {}", fmt::join(fate.bound, " "),
                                               fmt::join(fate.called, " "));
   EXPECT_TRUE(fate.right);
 }
 
-// What a program may bring about that waits for ever, or receives twice into one place.
+// What a program may bring about that waits for ever, receives twice into one place, or names an immense range.
 bool is_of_the_program(const std::string& problem) {
-  for (const char* const part : {"nobody can go on", "overlaps that of", "before it was over"})
+  for (const char* const part : {"nobody can go on", "overlaps that of", "before it was over",
+                                 "more bytes than the simulation takes"})
     if (problem.find(part) != std::string::npos) return true;
   return false;
 }
@@ -192,46 +137,115 @@ void expect_harmless(const Fate& fate, Tally& tally) {
     ++tally.elsewhere;
 }
 
-void add(uint64_t seed, Tally& tally) {
-  ++tally.drawn;
-  const std::optional<RandomCase> drawn = random_case(seed);
-  if (!drawn) return;
-  // collectives_test calls the others.
-  const Collective collective = drawn->program.collective;
-  if (collective != Collective::kAlltoall && collective != Collective::kAllgather) return;
-  Trial trial(*drawn, seed);
-  current = drawn->text + trial.ways.text() + "\n";
-  const testing::ScopedTrace trace(__FILE__, __LINE__, current);
-  std::optional<verifier::Report> report = trial.report();
-  if (report && !report->violation && !report->any_counts) {
-    trial.uneven = false;
-    report = trial.report();
-  }
-  const Fate fate = run(trial);
+void judge(const std::optional<verifier::Report>& report, const Fate& fate, const Program& program,
+           Tally& tally) {
   if (!report) {
     ++tally.unbound;
     EXPECT_FALSE(fate.is_bound() && fate.succeeds());
     return;
   }
-  report->violation ? expect_harmless(fate, tally) : expect_right(fate, tally);
+  report->violation ? expect_harmless(fate, tally) : expect_right(fate, program, tally);
 }
 
-TEST(RandomPrograms, RunAsTheCheckerSays) {
-  signal(SIGALRM, tell_and_exit);
-  const uint64_t programs = from_environment("PROGRAMS", 1500 / kThinning);
-  const uint64_t first = from_environment("SEED", 1);
-  Tally tally;
-  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) add(seed, tally);
+void add_exchange(const RandomCase& drawn, uint64_t seed, Tally& tally) {
+  Exchange trial(drawn, seed);
+  const std::string text = drawn.text + trial.ways.text() + "\n";
+  const testing::ScopedTrace trace(__FILE__, __LINE__, text);
+  std::optional<verifier::Report> report = trial.report();
+  if (report && !report->violation && !report->any_counts) {
+    trial.uneven = false;
+    report = trial.report();
+  }
+  judge(report,
+        run(machine_of(trial.scheduled, trial.ways), text,
+            [&](MPI_Comm comm, Fate& fate) { at_rank(trial, comm, fate); }),
+        drawn.program, tally);
+}
+
+// By all windows and timings, in place and not.
+void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
+  const bool may_be_in_place = can_be_in_place(trial.call.collective, trial.call.groups);
+  for (const bool in_place : {false, true})
+    for (const int window : {1, 2, 16})
+      for (const bool is_eager : {false, true}) {
+        if (in_place && !may_be_in_place) continue;
+        trial.call.in_place = in_place;
+        trial.ways.window = window;
+        trial.ways.is_eager = is_eager;
+        const testing::ScopedTrace trace(__FILE__, __LINE__, trial.text());
+        const Fate fate = trial.run();
+        EXPECT_TRUE(fate.problems.empty()) << fmt::format("{}", fmt::join(fate.problems, "\n"));
+        EXPECT_TRUE(fate.succeeds() && fate.right);
+        ++tally.runs;
+        tally.in_place += in_place;
+      }
+}
+
+void add_call(const RandomCase& drawn, uint64_t seed, Tally& tally) {
+  CollectiveTrial trial(drawn, seed);
+  std::optional<verifier::Report> report = trial.report();
+  if (report && !report->violation && !report->any_counts) {
+    trial.call.lengths = LengthKind::kOne;
+    report = trial.report();
+  }
+  trial.is_right = report && !report->violation;
+  const testing::ScopedTrace trace(__FILE__, __LINE__, trial.text());
+  tally.kinds.add(drawn, trial.is_right);
+  tally.persistent += trial.is_right && trial.is_persistent;
+  tally.long_blocks += trial.is_right && trial.call.lengths == LengthKind::kLong;
+  const Fate fate = trial.run();
+  if (trial.is_right && fate.bound[0] == MPI_ERR_INTERN) report = trial.report_of_binding();
+  judge(report, fate, drawn.program, tally);
+  if (trial.is_right && fate.succeeds()) expect_right_every_way(trial, tally);
+}
+
+void print(const Tally& tally) {
   fmt::print(
       "{} drawn: {} right, {} right and not served, {} do not bind, {} wrong: {} refused, {} fail, "
       "{} wait, {} bring something else\n",
       tally.drawn, tally.right, tally.not_served, tally.unbound, tally.wrong, tally.refused,
       tally.failed, tally.waiting, tally.elsewhere);
+}
+
+TEST(RandomPrograms, RunAsTheCheckerSays) {
+  const uint64_t programs = from_environment("PROGRAMS", 1500 / kThinning);
+  const uint64_t first = from_environment("SEED", 1);
+  Tally tally;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
+    ++tally.drawn;
+    const std::optional<RandomCase> drawn = random_case(seed);
+    if (drawn && (drawn->program.collective == Collective::kAlltoall ||
+                  drawn->program.collective == Collective::kAllgather))
+      add_exchange(*drawn, seed, tally);
+  }
+  print(tally);
   if (programs < 100) return;  // a few, to look at
   EXPECT_GT(tally.right, tally.drawn / 5);
   for (const int some :
        {tally.unbound, tally.refused, tally.failed, tally.waiting, tally.elsewhere})
     EXPECT_GT(some, tally.drawn / 100);
+}
+
+TEST(RandomSteps, RunAsTheCheckerSays) {
+  const uint64_t programs = from_environment("PROGRAMS", 1000 / kThinning);
+  const uint64_t first = from_environment("SEED", 1);
+  Tally tally;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
+    ++tally.drawn;
+    if (const auto drawn = random_step_case(seed)) add_call(*drawn, seed, tally);
+  }
+  print(tally);
+  fmt::print("{} right ones are called persistently, {} with long blocks; {} runs, {} in place\n{}",
+             tally.persistent, tally.long_blocks, tally.runs, tally.in_place, tally.kinds.text());
+  if (programs < 1000) return;  // a few, to look at
+  EXPECT_GT(tally.right, tally.drawn / 5);
+  EXPECT_LT(tally.not_served, tally.right / 10);
+  for (const int some : {tally.refused, tally.waiting, tally.elsewhere})
+    EXPECT_GT(some, tally.drawn / 100);
+  for (const int some : {tally.persistent, tally.long_blocks}) EXPECT_GT(some, tally.drawn / 20);
+  EXPECT_GT(tally.runs, 3 * tally.drawn);
+  EXPECT_GT(tally.in_place, tally.drawn);
+  EXPECT_THAT(tally.kinds.rare(50), testing::IsEmpty());
 }
 
 }  // namespace

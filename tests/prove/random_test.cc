@@ -1,18 +1,21 @@
-// Programs changed at random, often into equal ones by way of numbers near a limit, with the proofs of the originals:
-// what is proven of them all the same the checker never refutes.
+// Programs changed at random, with the proofs of the originals: what is proven of them all the same the checker never
+// refutes, and its plans are lawful. Many changes are into equal programs, by way of numbers near a limit, or by another
+// order of the statements of a step; others claim that a call in place needs no copy, or no longer.
 //
 // PROGRAMS says how many, SEED which.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "generator/encode.h"
 #include "generator/proof_file.h"
+#include "runtime/program/program.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
 #include "tests/support/random_programs.h"
+#include "tests/support/rewrites.h"
 #include "tests/support/variants.h"
 #include "verifier/check.h"
+#include "verifier/plans.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
@@ -22,11 +25,6 @@ namespace {
 constexpr unsigned kMostWork = 5'000'000;  // of a question; what takes more counts as not proven
 constexpr int64_t kMostRanks = 6;
 constexpr size_t kMostStatements = 12;  // of a program: others take the solver long
-
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Original {
   const Variant* variant;
@@ -71,17 +69,48 @@ void expect_right_on_far_jobs(const Variant& variant, const Program& program, Ra
     }
 }
 
+// Lawful, or not served.
+void expect_lawful_plans(const Variant& variant, const Program& program) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 2}, {2, 3}})
+    for (const Case& c : cases_on(variant, sizes)) {
+      const Bytes file = encode(program, c.job);
+      const auto plans = verifier::Plans::make(file, program, c.job, c.call);
+      if (!plans.ok()) continue;  // the job is none of the program's
+      const std::string objection = plans->objection().value_or("");
+      EXPECT_TRUE(objection.empty() || objection.find(quadrille_not_served) != std::string::npos)
+          << c.text << ": " << objection;
+    }
+}
+
+struct Changes {
+  bool mixed = false, claims = false;
+};
+
+Changes change(Program& program, Random& random) {
+  const Program before = program;
+  Changes changes;
+  const uint64_t kind = random() % 4;
+  if (kind < 3) perturb(program, 1 + static_cast<int>(random() % 2), random);
+  if (kind < 2) return changes;
+  const Program perturbed = program;
+  mix_statements(program, random);
+  changes.mixed = !(program == perturbed);
+  if (random() % 2 == 0) program.in_place = !program.in_place;
+  changes.claims = program.in_place != before.in_place;
+  return changes;
+}
+
 TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
-  const uint64_t programs = from_environment("PROGRAMS", 150);
+  const uint64_t programs = from_environment("PROGRAMS", 1000);
   const uint64_t first = from_environment("SEED", 1);
   const std::vector<Original> all = originals();
   verifier::Prover prover({.most_work = kMostWork});
-  int invalid = 0, proven = 0, refuted = 0;
+  int invalid = 0, proven = 0, refuted = 0, mixed = 0, in_place = 0;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
     Random random(seed);
     const Original& original = all[random() % all.size()];
     verifier::Proof proof = original.proof;
-    perturb(proof.program, 1 + static_cast<int>(random() % 2), random);
+    const Changes changes = change(proof.program, random);
     if (!validate(proof.program).ok()) {
       ++invalid;
       continue;
@@ -93,14 +122,22 @@ TEST(RandomPrograms, ThatAreProvenAreNeverRefuted) {
     refuted += failing.has_value();
     if (!is_proven(prover, proof)) continue;
     ++proven;
+    mixed += changes.mixed;
+    in_place += changes.claims && proof.program.in_place;
     EXPECT_FALSE(failing) << failing->text() << ": " << failing->violation.detail;
     expect_right_on_far_jobs(*original.variant, proof.program, random);
+    expect_lawful_plans(*original.variant, proof.program);
   }
-  fmt::print("{} drawn from {} programs: {} are no programs, {} proven, {} refuted\n", programs,
-             all.size(), invalid, proven, refuted);
+  fmt::print(
+      "{} drawn from {} programs: {} are no programs, {} proven ({} with statements of a step "
+      "mixed, {} "
+      "now in place), {} refuted\n",
+      programs, all.size(), invalid, proven, mixed, in_place, refuted);
   if (programs < 100) return;  // a few, to look at
   EXPECT_GT(proven, static_cast<int>(programs / 10));
   EXPECT_GT(refuted, static_cast<int>(programs / 10));
+  EXPECT_GT(mixed, static_cast<int>(programs / 40));
+  EXPECT_GT(in_place, static_cast<int>(programs / 100));
 }
 
 }  // namespace

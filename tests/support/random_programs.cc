@@ -11,7 +11,9 @@
 
 #include "schedule/text.h"
 #include "schedule/traverse.h"
+#include "tests/support/flows.h"
 #include "tests/support/random_skeletons.h"
+#include "tests/support/rewrites.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 
@@ -26,14 +28,6 @@ constexpr std::array<int64_t, 24> kFar = {
     power(31),     power(32),     power(32) + 1,  -power(31), power(40) - 1, power(40),
     power(40) + 1, -power(40),    -power(40) - 1, power(62),  power(62) - 1, power(62) + 1,
     -power(62),    INT64_MAX - 5, INT64_MAX - 1,  INT64_MAX,  INT64_MIN + 1, INT64_MIN};
-
-uint64_t below(Random& random, uint64_t limit) { return random() % limit; }
-bool one_in(Random& random, uint64_t n) { return below(random, n) == 0; }
-
-template <class List>
-const auto& any_of(const List& list, Random& random) {
-  return *(std::begin(list) + below(random, std::size(list)));
-}
 
 int64_t far(Random& random) { return any_of(kFar, random); }
 int64_t small(Random& random) { return static_cast<int64_t>(below(random, 8)) - 2; }
@@ -278,16 +272,36 @@ void perturb(Program& program, int changes, Random& random) {
     }
 }
 
+namespace {
+
+// Node sizes of so many ranks, ascending.
+std::vector<int64_t> sizes_of(int64_t ranks, Random& random) {
+  std::vector<int64_t> sizes;
+  for (int64_t left = ranks; left > 0; left -= sizes.back())
+    sizes.push_back(1 + static_cast<int64_t>(below(random, one_in(random, 2) ? 1 : left)));
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+std::string text_of(const RandomCase& drawn, uint64_t seed) {
+  std::string nodes, counts;
+  for (const Topology& topology : drawn.job.groups)
+    nodes += (nodes.empty() ? "" : " and ") + topology.text();
+  for (const std::vector<int64_t>& of_group : drawn.call.counts)
+    counts += fmt::format("{}{}", counts.empty() ? "" : " and ", fmt::join(of_group, " "));
+  return fmt::format("seed {}, nodes {}, parameters {}; {}, counts {}, root {}\n{}", seed, nodes,
+                     fmt::join(drawn.job.parameters, " "), fmt::join(drawn.call.parameters, " "),
+                     counts.empty() ? "none" : counts, drawn.call.root, print(drawn.program));
+}
+
+}  // namespace
+
 std::optional<RandomCase> random_case(uint64_t seed) {
   Random random(seed);
   RandomCase result{original(random), {}, {}, ""};
   perturb(result.program, static_cast<int>(below(random, 4)), random);
   if (!validate(result.program).ok()) return std::nullopt;
-  std::vector<int64_t> sizes;
-  for (int64_t left = 1 + static_cast<int64_t>(below(random, 5)); left > 0; left -= sizes.back())
-    sizes.push_back(1 + static_cast<int64_t>(below(random, one_in(random, 2) ? 1 : left)));
-  std::sort(sizes.begin(), sizes.end());
-  result.job = job_of(sizes);
+  result.job = job_of(sizes_of(1 + static_cast<int64_t>(below(random, 5)), random));
   const int64_t ranks = result.job.groups[0].ranks();
   for (const Parameter& parameter : result.program.parameters) {
     const int64_t value = parameter_of(ranks, random);
@@ -301,12 +315,63 @@ std::optional<RandomCase> random_case(uint64_t seed) {
       std::fill(counts.begin(), counts.end(), counts[0]);
     result.call.counts = {counts};
   }
-  result.text = fmt::format(
-      "seed {}, nodes {}, parameters {}; {}, counts {}\n{}", seed, result.job.groups[0].text(),
-      fmt::join(result.job.parameters, " "), fmt::join(result.call.parameters, " "),
-      result.call.counts.empty() ? "none"
-                                 : fmt::format("{}", fmt::join(result.call.counts[0], " ")),
-      print(result.program));
+  result.text = text_of(result, seed);
+  return result;
+}
+
+namespace {
+
+RandomCase flow_case(Random& random) {
+  const Flow flow = random_flow(random);
+  const std::string text = text_of(flow, random);
+  Result<Program> program = parse_program(text, "a flow");
+  if (!program.ok()) check(false, (program.error().message + "\n" + text).c_str());
+  RandomCase result{std::move(program).value(), {}, {}, ""};
+  for (int group = 0; group < flow.groups; ++group)
+    result.job.groups.push_back(topology_of(sizes_of(flow.ranks[group], random)));
+  result.call.root = flow.root;
+  return result;
+}
+
+// An algorithm on a few nodes, with any root.
+RandomCase algorithm_case(Random& random) {
+  for (;;) {
+    const Variant& variant = any_of(variants(), random);
+    const int64_t most = variant.program.groups == 2 ? 3 : 5;
+    const std::vector<int64_t> sizes =
+        sizes_of(1 + static_cast<int64_t>(below(random, most)), random);
+    const std::vector<Job> jobs = jobs_on(variant, sizes);
+    if (jobs.empty()) continue;
+    RandomCase result{variant.program, any_of(jobs, random), {}, ""};
+    result.call = plain_call(result.program, result.job);
+    for (int64_t& parameter : result.call.parameters)
+      parameter = 1 + static_cast<int64_t>(below(random, 4));
+    if (rooted(result.program.collective))
+      result.call.root = static_cast<int64_t>(below(random, result.job.groups[0].ranks()));
+    return result;
+  }
+}
+
+}  // namespace
+
+std::optional<RandomCase> random_step_case(uint64_t seed) {
+  Random random(seed);
+  RandomCase result = one_in(random, 3) ? algorithm_case(random) : flow_case(random);
+  if (!one_in(random, 3)) rewrite(result.program, 1 + static_cast<int>(below(random, 3)), random);
+  if (one_in(random, 3)) perturb(result.program, 1, random);
+  if (!validate(result.program).ok()) return std::nullopt;
+  result.call.counts.clear();
+  // Also where the program has no table of them: it may name ranges all the same.
+  if (result.program.collective != Collective::kBarrier &&
+      !only_ends_know_lengths(result.program.collective)) {
+    for (const Topology& topology : result.job.groups)
+      result.call.counts.push_back(counts_of(topology.ranks(), random));
+    const int64_t one = result.call.counts[0][0];
+    if (has_one_count(result.program.collective))
+      for (std::vector<int64_t>& counts : result.call.counts)
+        std::fill(counts.begin(), counts.end(), one);
+  }
+  result.text = text_of(result, seed);
   return result;
 }
 

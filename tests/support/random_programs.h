@@ -6,15 +6,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 
 #include "schedule/binding.h"
 #include "schedule/program.h"
+#include "tests/support/random.h"
 
 namespace quadrille {
-
-using Random = std::mt19937_64;
 
 // An all-to-all or an allgather. It is valid, of at most five ranks, and need not bind. Counts are small or, now and
 // then, about the most that there may be.
@@ -27,6 +25,10 @@ struct RandomCase {
 
 // The same for the same seed; nothing where what was drawn is no valid program.
 std::optional<RandomCase> random_case(uint64_t seed);
+
+// A program of any collective, on one group or two, that is about steps: a straight-line flow of data (flows.h) or an
+// algorithm of the registry, often rewritten (rewrites.h), and in a third of the cases changed in one place.
+std::optional<RandomCase> random_step_case(uint64_t seed);
 
 // So many changes: of an expression into another, often an equal one by way of numbers near a limit; of a statement;
 // of a claim. The result may be invalid.

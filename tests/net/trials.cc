@@ -1,0 +1,197 @@
+// A trial draws the entrance, the lengths, the datatypes and the way to bind from its seed. Used by random_test.cc and
+// plan_mutants_test.cc.
+#include "tests/net/trials.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace quadrille::net {
+namespace {
+
+constexpr unsigned kMostSeconds = 60;  // of a simulation
+
+// What runs, for the handler of the alarm.
+std::string current;
+
+void tell_and_exit(int) {
+  constexpr char kHangs[] = "hangs: ";
+  if (write(STDERR_FILENO, kHangs, sizeof kHangs - 1) < 0 ||
+      write(STDERR_FILENO, current.data(), current.size()) < 0)
+    _exit(3);
+  _exit(2);
+}
+
+// What a deadlock leaves on the stacks of ranks that do not end is forgotten.
+class Forgetting {
+ public:
+#ifdef __SANITIZE_ADDRESS__
+  Forgetting() { __lsan_disable(); }
+  ~Forgetting() { __lsan_enable(); }
+#else
+  Forgetting() {
+    signal(SIGALRM, tell_and_exit);
+    alarm(kMostSeconds);
+  }
+  ~Forgetting() { alarm(0); }
+#endif
+  Forgetting(const Forgetting&) = delete;
+  Forgetting& operator=(const Forgetting&) = delete;
+};
+
+bool are_successes(const std::vector<int>& codes) {
+  return std::all_of(codes.begin(), codes.end(), [](int code) { return code == MPI_SUCCESS; });
+}
+
+using Counts = std::vector<std::vector<int64_t>>;
+
+Counts zeros_like(Counts counts) {
+  for (std::vector<int64_t>& of_group : counts) std::fill(of_group.begin(), of_group.end(), 0);
+  return counts;
+}
+
+}  // namespace
+
+bool Fate::is_bound() const { return are_successes(bound); }
+bool Fate::succeeds() const { return is_bound() && are_successes(called); }
+bool Fate::waits() const { return std::find(called.begin(), called.end(), -1) != called.end(); }
+
+Fate run(const Machine& machine, const std::string& text,
+         const std::function<void(MPI_Comm, Fate&)>& body) {
+  const auto ranks = static_cast<size_t>(machine.ranks);
+  Fate fate{std::vector<int>(ranks, -1), std::vector<int>(ranks, -1), true, {}};
+  current = text;
+  const Forgetting forgetting;
+  fate.problems = simulate(machine, [&](MPI_Comm comm) { body(comm, fate); }).problems;
+  return fate;
+}
+
+CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed)
+    : drawn(drawn),
+      file(encode(drawn.program, drawn.job)),
+      is_persistent(seed % 7 == 0),
+      are_ranges(seed % 3 == 0 && drawn.program.groups == 2) {
+  constexpr LengthKind kLengths[] = {LengthKind::kNone,   LengthKind::kOne,    LengthKind::kEqual,
+                                     LengthKind::kEqual,  LengthKind::kUneven, LengthKind::kUneven,
+                                     LengthKind::kUneven, LengthKind::kLong,   LengthKind::kLong};
+  Random random(seed);
+  ways.window = static_cast<int>(1 + seed % 3 * seed % 17);
+  ways.is_synchronous = seed % 5 == 0;
+  ways.is_eager = seed / 2 % 2 == 0;
+  ways.seed = static_cast<unsigned>(seed);
+  const std::vector<Topology>& groups = drawn.job.groups;
+  call.collective = drawn.program.collective;
+  call.groups = {static_cast<int>(groups[0].ranks()),
+                 groups.size() == 2 ? static_cast<int>(groups[1].ranks()) : 0};
+  call.lengths = any_of(kLengths, random);
+  // A program that cuts blocks into a few bytes would take long.
+  if (!drawn.call.parameters.empty() && call.lengths == LengthKind::kLong)
+    call.lengths = LengthKind::kUneven;
+  call.length_seed = static_cast<unsigned>(below(random, 1000));
+  call.form = static_cast<int>(below(random, 3));
+  call.root = static_cast<int>(drawn.call.root);
+  call.in_place = can_be_in_place(call.collective, call.groups) && one_in(random, 2);
+  call.layout = static_cast<unsigned>(below(random, 1000));
+  call.seed = static_cast<unsigned>(random());
+  const bool combines = reduces(call.collective);
+  do {
+    call.types = static_cast<unsigned>(below(random, combines ? elements().size() : 1000));
+  } while (combines && drawn.program.commutative && !elements()[call.types].commutes);
+}
+
+std::optional<verifier::Report> CollectiveTrial::report() const {
+  const Counts counts = counts_of(call);
+  std::vector<Counts> all = {counts};
+  if (!counts.empty()) all.push_back(zeros_like(counts));
+  if (counts.size() == 2 && counts[0].size() == counts[1].size() && !rooted(call.collective))
+    all.push_back({counts[1], counts[0]});
+  std::optional<verifier::Report> report;
+  for (; !all.empty(); all.pop_back()) {
+    report = checked(all.back(), drawn.call.root);
+    if (!report || report->violation) break;
+  }
+  return report;
+}
+
+std::optional<verifier::Report> CollectiveTrial::report_of_binding() const {
+  return checked(counts_of(call), 0);
+}
+
+std::optional<verifier::Report> CollectiveTrial::checked(const Counts& counts, int64_t root) const {
+  Call asked = drawn.call;
+  asked.counts = counts;
+  asked.root = root;
+  Program program = drawn.program;
+  program.port = {};  // a port says nothing of what a call brings
+  Result<verifier::Report> found = verifier::check_schedule(program, drawn.job, asked, {});
+  if (!found.ok()) return std::nullopt;
+  return std::move(found).value();
+}
+
+std::string CollectiveTrial::text() const {
+  return fmt::format("{}{}{}{}\n{}\n", drawn.text, ways.text(), is_persistent ? ", persistent" : "",
+                     are_ranges ? ", ranges of one communicator" : "", call.text());
+}
+
+Machine CollectiveTrial::machine() const {
+  Machine machine;
+  machine.ranks = call.groups.all();
+  machine.remote = are_ranges ? 0 : call.groups.remote;
+  machine.seed = ways.seed;
+  machine.is_eager = ways.is_eager;
+  int node = 0;
+  for (const Topology& topology : drawn.job.groups)
+    for (const int64_t size : topology.sizes())
+      machine.node_of.insert(machine.node_of.end(), static_cast<size_t>(size), node++);
+  return machine;
+}
+
+int CollectiveTrial::bind(quadrille_schedule schedule, MPI_Comm comm) const {
+  const int64_t block = drawn.call.parameters.empty() ? 0 : drawn.call.parameters[0];
+  const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ways.window,
+                                          ways.is_synchronous, block};
+  return are_ranges ? quadrille_bind_groups(schedule, comm, call.groups.ranks, &options)
+                    : quadrille_bind(schedule, comm, &options);
+}
+
+int CollectiveTrial::call_once(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm) {
+  int all = call.groups.all() - 1;  // a wrong barrier may let ranks go too early
+  if (!is_persistent) return part.run(schedule, comm, is_right ? entered : all);
+  quadrille_request request = QUADRILLE_REQUEST_NULL;
+  int code = part.make(schedule, comm, &request);
+  if (code != MPI_SUCCESS) return code;
+  part.fill(call.seed);
+  code = quadrille_start(request);
+  if (code == MPI_SUCCESS) code = quadrille_wait(request);
+  EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+  return code;
+}
+
+void CollectiveTrial::at_rank(MPI_Comm comm, Fate& fate) {
+  const auto own = static_cast<size_t>(this_rank());
+  quadrille_schedule schedule = QUADRILLE_SCHEDULE_NULL;
+  int code = quadrille_load_memory(file.data(), file.size(), &schedule);
+  if (code == MPI_SUCCESS) code = bind(schedule, comm);
+  fate.bound[own] = quadrille_error_class(code);
+  if (code == MPI_SUCCESS) {
+    CollectivePart part(call, this_rank());
+    fate.called[own] = quadrille_error_class(call_once(part, schedule, comm));
+    part.expect_rest_untouched(fmt::format("rank {}", own));
+    fate.right &= fate.called[own] != MPI_SUCCESS || part.is_right();
+  }
+  if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);
+}
+
+Fate CollectiveTrial::run() {
+  entered = 0;
+  return net::run(machine(), text(), [this](MPI_Comm comm, Fate& fate) { at_rank(comm, fate); });
+}
+
+}  // namespace quadrille::net

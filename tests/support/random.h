@@ -1,0 +1,36 @@
+// Draws for tests that make programs at random.
+#ifndef QUADRILLE_TESTS_SUPPORT_RANDOM_H_
+#define QUADRILLE_TESTS_SUPPORT_RANDOM_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <random>
+
+namespace quadrille {
+
+using Random = std::mt19937_64;
+
+// One of 0 .. limit - 1.
+inline uint64_t below(Random& random, uint64_t limit) { return random() % limit; }
+inline bool one_in(Random& random, uint64_t n) { return below(random, n) == 0; }
+
+template <class List>
+const auto& any_of(const List& list, Random& random) {
+  return *(std::begin(list) + below(random, std::size(list)));
+}
+
+template <class List>
+void shuffle(List& list, Random& random) {
+  for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(random, i)]);
+}
+
+// A number that the environment gives, as SEED and PROGRAMS.
+inline uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace quadrille
+
+#endif  // QUADRILLE_TESTS_SUPPORT_RANDOM_H_
