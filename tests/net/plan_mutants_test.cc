@@ -1,0 +1,194 @@
+// Plans with one mistake, followed. What the check of plans accepts all the same makes no difference: under every timing
+// the call ends, and every byte is right. What it refuses is mended before it is followed.
+//
+// The linker puts __wrap_quadrille_builder_next in the place of the runtime's builder.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "runtime/plan/builder.h"
+#include "runtime/plan/check.h"
+#include "tests/net/trials.h"
+#include "tests/support/plan_mutants.h"
+#include "tests/support/topologies.h"
+#include "tests/support/variants.h"
+
+namespace quadrille::net {
+namespace {
+
+enum class Verdict { kNone, kRefused, kAccepted };
+
+// What is done to the plans of a rank.
+struct Change {
+  bool (*make)(quadrille_plan& plan, int n);
+  int n, rank;
+  Verdict verdict = Verdict::kNone;  // of the last plan
+};
+Change* change = nullptr;
+
+// A plan as it is, to be put back.
+class Kept {
+ public:
+  explicit Kept(quadrille_plan& plan)
+      : plan_(plan),
+        receives_(plan.receives.all, plan.receives.all + plan.receives.count),
+        sends_(plan.sends.all, plan.sends.all + plan.sends.count),
+        parts_(plan.parts, plan.parts + plan.part_count),
+        operations_(plan.operations, plan.operations + plan.operation_count) {}
+  void put_back() {
+    std::copy(receives_.begin(), receives_.end(), plan_.receives.all);
+    std::copy(sends_.begin(), sends_.end(), plan_.sends.all);
+    std::copy(parts_.begin(), parts_.end(), plan_.parts);
+    std::copy(operations_.begin(), operations_.end(), plan_.operations);
+  }
+
+ private:
+  quadrille_plan& plan_;
+  std::vector<quadrille_message> receives_, sends_;
+  std::vector<quadrille_part> parts_;
+  std::vector<quadrille_operation> operations_;
+};
+
+bool is_lawful(const quadrille_builder& builder) {
+  char text[QUADRILLE_LAW_TEXT];
+  quadrille_plan_check* const check = quadrille_check_open(
+      &builder.input, builder.is_counted ? builder.in_place : builder.sent_as != nullptr,
+      builder.unit);
+  quadrille_check_feed(check, builder.plan);
+  const bool lawful = quadrille_check_end(check, text) == nullptr;
+  quadrille_check_close(check);
+  return lawful;
+}
+
+void apply(const quadrille_builder& builder) {
+  Kept kept(*builder.plan);
+  EXPECT_TRUE(is_lawful(builder)) << "before the change";
+  change->verdict = Verdict::kNone;
+  if (!change->make(*builder.plan, change->n)) return;
+  change->verdict = is_lawful(builder) ? Verdict::kAccepted : Verdict::kRefused;
+  if (change->verdict == Verdict::kRefused) kept.put_back();
+}
+
+}  // namespace
+
+// The linker chooses these names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" int __real_quadrille_builder_next(quadrille_builder* builder);
+extern "C" int __wrap_quadrille_builder_next(quadrille_builder* builder) {
+  const int more = __real_quadrille_builder_next(builder);
+  if (change && more >= 0 && builder->plan->is_whole && this_rank() == change->rank)
+    apply(*builder);
+  return more;
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace {
+
+struct Kind {
+  const char* name;
+  bool (*make)(quadrille_plan& plan, int n);
+};
+// Of other kinds none is accepted: tests/verifier/plans_test.cc.
+constexpr Kind kKinds[] = {{"a wait is postponed", postpone_a_wait},
+                           {"two operations are exchanged", swap_two_operations}};
+
+struct Count {
+  int refused = 0, accepted = 0, runs = 0;
+};
+using Counts = std::map<std::string, Count>;
+
+void expect_right(CollectiveTrial& trial, const std::string& what) {
+  const Fate fate = trial.run();
+  EXPECT_TRUE(fate.problems.empty()) << what << fmt::format("{}", fmt::join(fate.problems, "\n"));
+  EXPECT_TRUE(fate.succeeds() && fate.right) << what << trial.ways.text();
+}
+
+// A lawful change, under many timings.
+void expect_right_under_every_timing(CollectiveTrial& trial, Count& count) {
+  const Ways ways = trial.ways;
+  ++count.accepted;
+  for (const bool is_eager : {false, true})
+    for (const bool is_synchronous : {false, true})
+      for (unsigned seed = 1; seed <= 2; ++seed) {
+        trial.ways.is_eager = is_eager;
+        trial.ways.is_synchronous = is_synchronous;
+        trial.ways.seed = ways.seed + seed;
+        expect_right(trial, "accepted: ");
+        // Another seed may make the other one of two groups the first.
+        count.runs += change->verdict == Verdict::kAccepted;
+      }
+  trial.ways = ways;
+}
+
+// One mistake after the other, so many of each kind, at one rank.
+void try_mistakes(const RandomCase& drawn, uint64_t seed, int most, Counts& counts) {
+  CollectiveTrial trial(drawn, seed);
+  std::optional<verifier::Report> report = trial.report();
+  if (report && !report->any_counts) {
+    trial.call.lengths = LengthKind::kOne;
+    report = trial.report();
+  }
+  if (!report || report->violation) return;
+  trial.is_persistent = false;
+  if (!trial.run().succeeds()) return;  // not served
+  for (const Kind& kind : kKinds)
+    for (int n = 0; n < most && !testing::Test::HasFailure(); ++n) {
+      Change made{kind.make, n, static_cast<int>(seed) % trial.call.groups.all()};
+      const testing::ScopedTrace trace(
+          __FILE__, __LINE__,
+          fmt::format("{}, number {} at rank {}\n{}", kind.name, n, made.rank, trial.text()));
+      change = &made;
+      expect_right(trial, "at first: ");
+      if (made.verdict == Verdict::kRefused) ++counts[kind.name].refused;
+      if (made.verdict == Verdict::kAccepted)
+        expect_right_under_every_timing(trial, counts[kind.name]);
+      change = nullptr;
+      if (made.verdict == Verdict::kNone) break;
+    }
+}
+
+std::string text_of(const Counts& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts)
+    text += fmt::format("  {:<30} {:>5} refused {:>5} accepted, run {} times\n", name,
+                        count.refused, count.accepted, count.runs);
+  return text;
+}
+
+void expect_enough(const Counts& counts, int least) {
+  fmt::print("{}", text_of(counts));
+  for (const auto& [name, count] : counts) {
+    EXPECT_GE(count.refused, least) << name;
+    EXPECT_GE(count.accepted, least) << name;
+  }
+  EXPECT_EQ(counts.size(), std::size(kKinds));
+}
+
+TEST(PlanMutants, ThatAreAcceptedOfAlgorithmsMakeNoDifference) {
+  Counts counts;
+  uint64_t seed = 1;
+  for (const Variant& variant : variants())
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3}, {1, 3}, {2}}) {
+      const std::vector<Job> jobs = jobs_on(variant, sizes);
+      if (jobs.empty()) continue;
+      RandomCase one{variant.program, jobs.back(), {}, variant.name + "\n"};
+      one.call = plain_call(one.program, one.job);
+      for (int64_t& parameter : one.call.parameters) parameter = 7;
+      try_mistakes(one, seed++, 6, counts);
+    }
+  expect_enough(counts, 200);
+}
+
+// Their steps have several copies, reductions and messages of each kind.
+TEST(PlanMutants, ThatAreAcceptedOfRandomProgramsMakeNoDifference) {
+  const uint64_t programs = from_environment("PROGRAMS", 300);
+  const uint64_t first = from_environment("SEED", 1);
+  Counts counts;
+  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
+    if (const auto drawn = random_step_case(seed)) try_mistakes(*drawn, seed, 4, counts);
+  expect_enough(counts, programs < 300 ? 0 : 100);
+}
+
+}  // namespace
+}  // namespace quadrille::net
