@@ -36,25 +36,40 @@ static int has_block(struct quadrille_plan_check* c, const struct quadrille_piec
   return is_there;
 }
 
+/* Units of a block of that length. What lies outside of all blocks is the builder's to refuse; an empty range of a
+ * temporary block may be anywhere. */
+static struct span known_range(struct quadrille_plan_check* c, const struct quadrille_piece* piece,
+                               int64_t length) {
+  struct span range = {0, 0, length, NEVER};
+  if (piece->ranged) range.low = piece->low;
+  if (piece->ranged) range.high = piece->high;
+  const int is_temporary = piece->buffer == QUADRILLE_PIECE_TEMPORARY;
+  const int is_outside =
+      range.low < 0 || range.low > range.high || range.high > QUADRILLE_MAX_COUNT;
+  const int is_empty = range.low == range.high && range.low > 0 && is_temporary;
+  if (is_outside && !is_empty) c->is_undefined = 1;
+  if (is_outside || is_empty) range.low = range.high = 0;
+  return range;
+}
+
 static struct span known_span(struct quadrille_plan_check* c, const struct quadrille_piece* piece) {
   int buffer = piece->buffer;
   int64_t block = piece->block;
   if (buffer == QUADRILLE_PIECE_TEMPORARY) {
-    const int64_t high = piece->ranged ? piece->high : c->lengths[block];
-    return (struct span){temporary_place(c, block), piece->ranged ? piece->low * c->unit : 0,
-                         high * c->unit, NEVER};
+    const struct span range = known_range(c, piece, c->lengths[block]);
+    return (struct span){temporary_place(c, block), range.low * c->unit, range.high * c->unit,
+                         NEVER};
   }
   if (buffer == QUADRILLE_PIECE_SEND && (c->in_place || c->gathers) && block == 0) {
     buffer = QUADRILLE_PIECE_RECEIVE;
     block = c->gathers ? c->input.place->rank : 0;
   }
   const struct quadrille_extents* known = c->input.known[buffer];
-  const int64_t offset = known->offsets[block];
-  const int64_t low = piece->ranged ? piece->low : 0;
-  const int64_t high = piece->ranged ? piece->high : known->lengths[block];
+  const struct span range = known_range(c, piece, known->lengths[block]);
   return (struct span){
       buffer == QUADRILLE_PIECE_RECEIVE ? QUADRILLE_RECEIVE_PLACE : QUADRILLE_SEND_PLACE,
-      offset + low * c->unit, offset + high * c->unit, NEVER};
+      known->offsets[block] + range.low * c->unit, known->offsets[block] + range.high * c->unit,
+      NEVER};
 }
 
 static struct act* add_act(struct quadrille_plan_check* c, enum kind kind) {
@@ -106,7 +121,7 @@ static void note_write(struct quadrille_plan_check* c, const struct quadrille_pi
   int64_t* length = &c->lengths[to->block];
   if (!to->ranged)
     *length = units;
-  else if (to->high > *length)
+  else if (to->low < to->high && to->high > *length)
     *length = to->high;
 }
 

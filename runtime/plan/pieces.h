@@ -44,9 +44,9 @@ static inline int find_temporary(struct quadrille_builder* b, const struct quadr
     return 0;
   }
   const struct quadrille_temporary* temporary = &b->temporaries[block];
-  /* A range may be of what is yet to be written; it makes the block that long. */
-  if (use == WRITES && piece->ranged && piece->high > temporary->length)
-    set_length(b, block, piece->high);
+  /* A range may be of what is yet to be written; it makes the block that long, unless it is empty. */
+  const int64_t end = piece->low == piece->high ? 0 : piece->high;
+  if (use == WRITES && piece->ranged && end > temporary->length) set_length(b, block, end);
   const int64_t length = temporary->length;
   *found =
       (struct known_block){QUADRILLE_TEMPORARY_PLACES + (int32_t)block, length, 0,
@@ -87,8 +87,11 @@ static inline struct quadrille_part find_part(struct quadrille_builder* b,
   struct known_block block;
   *is_new = 1;
   if (!find_known(b, piece, use, &block)) return nothing;
-  const int64_t first = piece->ranged ? piece->low : 0;
-  const int64_t end = piece->ranged ? piece->high : block.length;
+  /* An empty range of a temporary block may be anywhere. */
+  const int is_nowhere = piece->ranged && piece->low == piece->high && piece->low > 0 &&
+                         block.place >= QUADRILLE_TEMPORARY_PLACES;
+  const int64_t first = piece->ranged && !is_nowhere ? piece->low : 0;
+  const int64_t end = is_nowhere ? 0 : piece->ranged ? piece->high : block.length;
   if (first < 0 || first > end || end > block.length) {
     quadrille_builder_refuse(b, "it names a range that is not in its block");
     return nothing;
