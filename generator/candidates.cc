@@ -19,10 +19,15 @@ namespace {
 constexpr int64_t kAllAtOnce = kMaxRanks * 2;  // as a block_count
 constexpr int64_t kAlike = 64;                 // a part of a time that the model is not exact to
 
-// For each number of digits the least radix that needs no more, for as many ranks as there are and for
-// as many as the largest node has.
+// All where ranks are few. Else, for each number of digits, the least radix that needs no more, for as many ranks as there
+// are and for as many as the largest node has.
 std::set<int64_t> radices(const Topology& topology) {
+  constexpr int64_t kFewRanks = 96;
   std::set<int64_t> result = {2};
+  if (topology.ranks() <= kFewRanks) {
+    for (int64_t radix = 3; radix <= topology.ranks(); ++radix) result.insert(radix);
+    return result;
+  }
   for (const int64_t ranks : {topology.ranks(), topology.runs().back().size}) {
     if (ranks > 2) result.insert(ranks);
     for (int64_t radix = 3; radix * radix < 2 * ranks; ++radix) {
