@@ -302,7 +302,7 @@ void quadrille_message_receive(struct quadrille_call* c, int32_t number) {
   const struct quadrille_posting p = quadrille_receive_of(c, number);
   const struct quadrille_message* m = p.message;
   char* address = NULL;
-  p.transfer->request = MPI_REQUEST_NULL;
+  p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
   if (m->count == 0) return post_empty(c, 1, p);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
@@ -320,7 +320,7 @@ void quadrille_message_send(struct quadrille_call* c, int32_t number) {
   const struct quadrille_posting p = quadrille_send_of(c, number);
   const struct quadrille_message* m = p.message;
   char* address;
-  p.transfer->request = MPI_REQUEST_NULL;
+  p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
   if (c->is_lost || m->count == 0) return send_nothing(c, p);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return send_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 0, p);

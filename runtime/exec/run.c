@@ -41,9 +41,7 @@ static int fit_transfers(struct quadrille_call* c) {
  * where memory ran out. */
 static int open_lengths(struct quadrille_call* c) {
   const struct quadrille_plan* plan = &c->plan;
-  for (int32_t i = 0; i < plan->receives.count; i++) c->receiving[i].data = MPI_REQUEST_NULL;
-  for (int32_t i = 0; i < plan->sends.count; i++) c->sending[i].data = MPI_REQUEST_NULL;
-  for (int32_t i = 0; i < plan->receives.count; i++) {
+  for (int32_t i = 0; !plan->is_typed && i < plan->receives.count; i++) {
     const struct quadrille_message* m = &plan->receives.all[i];
     char* address;
     if (m->count > 0 && !quadrille_make_room(c, m->buffer, quadrille_lengths_room(m), &address))
@@ -77,7 +75,8 @@ static const char* plan_checked(struct quadrille_call* c, struct quadrille_plan_
     if (more < 0) return c->builder.error;
     if (check) quadrille_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) ||
-        !quadrille_make_temporaries(c) || (c->builder.is_counted && !quadrille_call_reserve(c)))
+        !quadrille_make_temporaries(c) ||
+        !(c->builder.is_counted ? quadrille_call_reserve(c) : open_lengths(c)))
       return quadrille_no_memory;
   }
   c->is_planned = c->plan.is_whole;
@@ -101,12 +100,6 @@ static int fit_blocks(struct quadrille_call* c) {
   memset(c->blocks, 0, (size_t)places * sizeof *c->blocks);
   memset(c->temporaries + before, 0, (size_t)(c->temporary_room - before) * sizeof *c->temporaries);
   return 1;
-}
-
-static const char* plan_and_fit(struct quadrille_call* c) {
-  const char* error = quadrille_call_plan(c);
-  if (error || c->plan.is_typed || c->builder.is_counted) return error;
-  return open_lengths(c) ? NULL : quadrille_no_memory;
 }
 
 static struct quadrille_plan_input input_of(const struct quadrille_binding* b) {
@@ -139,7 +132,7 @@ const char* quadrille_call_open(struct quadrille_call* c, struct quadrille_bindi
   const struct quadrille_plan_input input = input_of(binding);
   if (!quadrille_builder_open(&c->builder, &input, &c->plan, in_place, whole))
     return quadrille_no_memory;
-  return fit_blocks(c) && fit_transfers(c) ? plan_and_fit(c) : quadrille_no_memory;
+  return fit_blocks(c) && fit_transfers(c) ? quadrille_call_plan(c) : quadrille_no_memory;
 }
 
 const char* quadrille_call_reopen(struct quadrille_call* c) {
@@ -148,8 +141,9 @@ const char* quadrille_call_reopen(struct quadrille_call* c) {
   c->each = -1;
   c->send.uniform = 0; /* is not loaded */
   if (quadrille_builder_fit(&c->builder) && fit_blocks(c))
-    error = c->builder.is_counted ? NULL : plan_and_fit(c); /* else it is planned in the call */
-  if (error) c->plan.receive_blocks = -1;                   /* is none of any root's */
+    error =
+        c->builder.is_counted ? NULL : quadrille_call_plan(c); /* else it is planned in the call */
+  if (error) c->plan.receive_blocks = -1;                      /* is none of any root's */
   return error;
 }
 
