@@ -16,8 +16,8 @@
 namespace quadrille {
 namespace {
 
-constexpr int64_t kWalkedRanks = 32;   // of a node, at most: larger ones take too long
-constexpr int64_t kAlikeRanks = 4;     // of a node that is the only one
+constexpr int64_t kWalkedRanks = 32;  // of a node, at most: larger ones take too long
+constexpr int64_t kAlikeRanks = 4;    // of a node that is the only one
 
 struct Step {
   int64_t key, over;  // what it waits for: all steps with keys up to this one

@@ -496,26 +496,23 @@ for round in 1 .. ranks
 
 // More messages than a plan of a binding takes come before, or behind, one that brings its lengths.
 TEST(WrittenTokens, FillPlansBesideLengthsThatTravel) {
-  for (const char* const sized_at : {"-1", "33000"}) {
-    const Scheduled tokens = written(fmt::format(R"(
+  static constexpr char kProgram[] = R"(
 algorithm many-tokens for alltoall
 copy send[rank] to recv[rank]
 for i in -1 .. 33001
   step i
-    if i = {0}
+    if i = {}
       send sized send[1 - rank] to 1 - rank
       receive sized recv[1 - rank] from 1 - rank
     else
       send to 1 - rank
       receive from 1 - rank
-)",
-                                                 sized_at),
-                                     {2});
-    expect_everywhere(tokens, {.is_eager = true}, MPI_SUCCESS,
-                      [](quadrille_schedule schedule, MPI_Comm comm) {
-                        return exchange(schedule, 2, 10, false, comm);
-                      });
-  }
+)";
+  const auto call = [](quadrille_schedule schedule, MPI_Comm comm) {
+    return exchange(schedule, 2, 10, false, comm);
+  };
+  for (const int at : {-1, 33000})
+    expect_everywhere(written(fmt::format(kProgram, at), {2}), {}, MPI_SUCCESS, call);
 }
 
 // A rank that waits for its own long message to go, as it is to be overwritten, goes on with those that come.
