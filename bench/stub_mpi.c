@@ -219,10 +219,10 @@ int MPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* exten
   return MPI_Type_get_extent(type, lower, extent);
 }
 
-int MPI_Type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types,
-                          int* combiner) {
+int MPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
+                            MPI_Count* counts, MPI_Count* types, int* combiner) {
   (void)type;
-  *integers = *addresses = *types = 0;
+  *integers = *addresses = *counts = *types = 0;
   *combiner = MPI_COMBINER_NAMED;
   return MPI_SUCCESS;
 }

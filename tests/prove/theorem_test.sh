@@ -13,7 +13,7 @@ reduction=generator/programs/allreduce.ring
 asked=$({ verifier/verifier prove --verbose hierarchical-circle blocked-ring-nodes tuna xor
           verifier/verifier prove --verbose --program $reduction.txt --proof $reduction.proof; } |
   grep -v 'is false, as expected' | sed -n 's/^  \([a-z_-]*\)[ :,].*/\1/p' |
-  grep -vx 'lemma\|theorem\|bit-vectors' | sort -u)
+  grep -vx 'lemma\|theorem\|bit-vectors\|walked' | sort -u)
 
 if [ "$expected" != "$asked" ]; then
   echo "FAILED: what stands in the theorem (<) is not what is asked (>):"
