@@ -1,5 +1,6 @@
 // What only programs that no generator writes show, and long messages: broken schedules are refused, whenever that is
 // found, and right ones run.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,5 @@
 /* A stand-in for CUDA's driver: a mebibyte of memory that is no host memory. The CPU may not touch it, but for MPI, as the tool
  * (tool.c) has it, and for device_copy. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

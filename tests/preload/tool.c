@@ -2,7 +2,6 @@
  * last byte of an all-to-all of integers is wrong. TOOL_SLEEPS: rank 1 comes a second late to its third all-to-all
  * and to its first one of blocks of different lengths. TOOL_DELAYS, 0 or 1: rank 1 comes
  * 3 ms late to every second allgather, from the first or from the second on. */
-#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdlib.h>
 #include <sys/mman.h>
