@@ -57,13 +57,13 @@ int preload_is_foreign(void) {
 #define DEFINE(Name, does, types, arguments)    \
   DEFINE_AS(MPI_##Name, does, types, arguments) \
   DEFINE_AS(PMPI_##Name, does, types, arguments)
-#define DEFINE_AS(function, does, types, arguments)                         \
-  PRELOAD_SHOWN int exported_##function types __asm__(#function);           \
-  PRELOAD_SHOWN int exported_##function types {                             \
-    static void* found;                                                     \
-    int(*const next) types = (int(*) types)preload_next(&found, #function); \
-    if (preload_is_foreign()) return next arguments;                        \
-    return does;                                                            \
+#define DEFINE_AS(function, does, types, arguments)                                \
+  PRELOAD_SHOWN int exported_##function types __asm__(#function);                  \
+  PRELOAD_SHOWN int exported_##function types {                                    \
+    static void* found;                                                            \
+    __typeof__(exported_##function)* const next = preload_next(&found, #function); \
+    if (preload_is_foreign()) return next arguments;                               \
+    return does;                                                                   \
   }
 
 /* ---- Communicators that are freed. Functions of attributes are called meanwhile, and may call collectives. What this

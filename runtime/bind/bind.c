@@ -300,7 +300,7 @@ int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
     quadrille_refuse(&offer, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
   else
     quadrille_check_block_size(&binding->loaded->program, known.block_size, &offer);
-  if (offer.error_class != MPI_SUCCESS)
+  if (!binding || offer.error_class != MPI_SUCCESS)
     return quadrille_error(comm, offer.error_class, "%s", offer.text);
   retune(binding, &known);
   return MPI_SUCCESS;

@@ -100,7 +100,7 @@ static int keep_side(struct quadrille_side* side, int blocks) {
   }
   for (int i = 0; i < blocks && places; i++) {
     counts[i] = quadrille_count_of(&given, i);
-    places[i] = given.counts ? given.displacements[i] : given.large_displacements[i];
+    places[i] = given.displacements ? given.displacements[i] : given.large_displacements[i];
   }
   return is_kept;
 }
