@@ -49,7 +49,7 @@ struct Communicator {
   int peers() const { return is_between_groups() ? remote_size() : size(); }
   int peer_in_world(int peer) const {
     const int first = is_between_groups() && !is_high() ? context->low : 0;
-    return context->members[static_cast<size_t>(first + peer)];
+    return context->members[static_cast<size_t>(first) + static_cast<size_t>(peer)];
   }
 };
 
