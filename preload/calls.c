@@ -57,7 +57,7 @@
 #define IF_ADDRESSES(array) _Generic((array), const MPI_Aint* : (array), default : NULL)
 
 /* Whether more can be said of a call than that it falls through. */
-static int is_looked_at(struct preload_turn* turn, int collective, MPI_Comm comm) {
+static inline int is_looked_at(struct preload_turn* turn, int collective, MPI_Comm comm) {
   if (preload_is_leaving(comm)) return 0;
   turn->of = preload_communicator_of(comm);
   turn->collective = collective;
@@ -66,25 +66,25 @@ static int is_looked_at(struct preload_turn* turn, int collective, MPI_Comm comm
 }
 
 /* Makes a call, which is MPI's `function`, with the next definition of it at hand. */
-#define TAKE(function, served, number, family, Count, Displacement)                   \
-  static int take_##function(void* next_one, QUADRILLE_##family(Count, Displacement), \
-                             MPI_Comm comm) {                                         \
-    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);         \
-    signature* const next = (signature*)next_one;                                     \
-    struct preload_turn turn;                                                         \
-    struct preload_arguments a;                                                       \
-    int code = MPI_SUCCESS, is_taken = is_looked_at(&turn, number, comm);             \
-    if (is_taken) {                                                                   \
-      a = (struct preload_arguments){family##_SIDES};                                 \
-      is_taken = preload_begin(&turn, &a);                                            \
-    }                                                                                 \
-    if (!is_taken || turn.schedule == QUADRILLE_SCHEDULE_NULL || turn.is_verified)    \
-      code = next(family##_ARGUMENTS, comm);                                          \
-    if (!is_taken) return code;                                                       \
-    if (turn.is_verified) preload_verify_native(&turn, &a);                           \
-    if (turn.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)              \
-      code = served(turn.schedule, family##_ARGUMENTS, comm);                         \
-    return preload_end(&turn, &a, code);                                              \
+#define TAKE(function, served, number, family, Count, Displacement)                \
+  static inline __attribute__((always_inline)) int take_##function(                \
+      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {    \
+    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);      \
+    signature* const next = (signature*)next_one;                                  \
+    struct preload_turn turn;                                                      \
+    struct preload_arguments a;                                                    \
+    int code = MPI_SUCCESS, is_taken = is_looked_at(&turn, number, comm);          \
+    if (is_taken) {                                                                \
+      a = (struct preload_arguments){family##_SIDES};                              \
+      is_taken = preload_begin(&turn, &a);                                         \
+    }                                                                              \
+    if (!is_taken || turn.schedule == QUADRILLE_SCHEDULE_NULL || turn.is_verified) \
+      code = next(family##_ARGUMENTS, comm);                                       \
+    if (!is_taken) return code;                                                    \
+    if (turn.is_verified) preload_verify_native(&turn, &a);                        \
+    if (turn.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)           \
+      code = served(turn.schedule, family##_ARGUMENTS, comm);                      \
+    return preload_end(&turn, &a, code);                                           \
   }
 
 #if MPI_VERSION >= 4

@@ -69,21 +69,14 @@ int preload_is_foreign(void) {
 /* ---- Communicators that are freed. Functions of attributes are called meanwhile, and may call collectives. What this
  * library knows of the communicator is an attribute as well, which may be gone by then or not. */
 
-static _Thread_local struct {
-  int is_any;
-  MPI_Comm comm;
-} leaving;
-
-int preload_is_leaving(MPI_Comm comm) { return leaving.is_any && leaving.comm == comm; }
+_Thread_local struct preload_leaving preload_leaving;
 
 static int leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
-  const int was_any = leaving.is_any;
-  const MPI_Comm before = leaving.comm;
-  leaving.is_any = comm != NULL;
-  if (comm) leaving.comm = *comm;
+  const struct preload_leaving before = preload_leaving;
+  preload_leaving.is_any = comm != NULL;
+  if (comm) preload_leaving.comm = *comm;
   const int code = next(comm);
-  leaving.is_any = was_any;
-  leaving.comm = before;
+  preload_leaving = before;
   return code;
 }
 

@@ -22,7 +22,13 @@ extern _Thread_local int preload_is_inside;
 void* preload_next(void** next, const char* name);
 /* Whether the program has another MPI library than this library is for; says so once. */
 int preload_is_foreign(void);
-/* Whether this thread is freeing the communicator, or calls back meanwhile. */
-int preload_is_leaving(MPI_Comm comm);
+/* What this thread is freeing, or calls back from. */
+extern _Thread_local struct preload_leaving {
+  int is_any;
+  MPI_Comm comm;
+} preload_leaving;
+static inline int preload_is_leaving(MPI_Comm comm) {
+  return preload_leaving.is_any && preload_leaving.comm == comm;
+}
 
 #endif /* QUADRILLE_PRELOAD_INTERPOSE_H_ */

@@ -33,7 +33,8 @@ struct preload_average {
 
 /* What decided of the last call of a collective, and by which rule it is served. */
 struct preload_decision {
-  const struct preload_rule* rule; /* NULL: there is none to be used again */
+  int is_kept;                     /* it is for calls with the same arguments, too */
+  const struct preload_rule* rule; /* NULL: MPI's own collective serves it */
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;
   MPI_Op operation;

@@ -39,7 +39,7 @@ static int is_for(int universal, MPI_Op operation) {
 }
 
 static int is_decided(const struct preload_decision* d, const struct preload_arguments* a) {
-  return d->rule && d->received == a->receive.count && d->receive_type == a->receive.type &&
+  return d->is_kept && d->received == a->receive.count && d->receive_type == a->receive.type &&
          d->sent == a->send.count && d->send_type == a->send.type && d->operation == a->operation &&
          d->root == a->root && d->send_in_place == (a->send.base == MPI_IN_PLACE) &&
          d->receive_in_place == (a->receive.base == MPI_IN_PLACE);
@@ -49,15 +49,16 @@ static int is_lasting(const struct preload_side* side) {
   return !side->counts && !side->large_counts && !side->types && quadrille_is_lasting(side->type);
 }
 
-/* Keeps the rule for further calls, where the arguments say all and keep their meaning. */
+/* Keeps the rule, or that there is none, for further calls, where the arguments say all and keep their meaning. */
 static void keep_decision(const struct preload_turn* turn, const struct preload_rule* rule,
                           const struct preload_arguments* a) {
   struct preload_decision* d = &turn->of->decisions[turn->collective];
-  d->rule = NULL;
+  d->is_kept = 0;
   if (preload_reduces(turn->collective) && !quadrille_is_own_operator(a->operation)) return;
   if (preload_settings()->mode != PRELOAD_ON || !is_lasting(&a->receive) || !is_lasting(&a->send))
     return;
-  *d = (struct preload_decision){rule,
+  *d = (struct preload_decision){1,
+                                 rule,
                                  a->send.count,
                                  a->receive.count,
                                  a->send.type,
@@ -71,7 +72,9 @@ static void keep_decision(const struct preload_turn* turn, const struct preload_
 int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
   struct preload_communicator* of = turn->of;
   struct preload_decision* decision = &of->decisions[turn->collective];
-  if (!of->is_watched && is_decided(decision, a) && preload_bind(of, decision->rule)) {
+  const int is_same = !of->is_watched && is_decided(decision, a);
+  if (is_same && !decision->rule) return 0;
+  if (is_same && preload_bind(of, decision->rule)) {
     turn->schedule = preload_handle(decision->rule->universal);
     turn->is_verified = 0;
     turn->results = NULL;
@@ -80,7 +83,10 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) 
   const int may_be_served = !of->reason && !preload_is_refused(turn, a);
   turn->bytes = may_be_served ? preload_bytes(turn, a) : -1;
   const struct preload_rule* rule = may_be_served ? rule_of(turn) : NULL;
-  if (!rule && !of->is_watched) return 0;
+  if (!rule && !of->is_watched) {
+    keep_decision(turn, NULL, a);
+    return 0;
+  }
   turn->universal = PRELOAD_NATIVE;
   turn->schedule = QUADRILLE_SCHEDULE_NULL;
   turn->is_verified = 0;
@@ -99,7 +105,7 @@ int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) 
     }
   }
   if (turn->schedule == QUADRILLE_SCHEDULE_NULL)
-    decision->rule = NULL;
+    decision->is_kept = 0;
   else
     keep_decision(turn, rule, a);
   if (turn->schedule != QUADRILLE_SCHEDULE_NULL && preload_settings()->mode == PRELOAD_VERIFY)

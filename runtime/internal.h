@@ -265,8 +265,8 @@ int quadrille_agree(MPI_Comm comm, int error_class, const struct quadrille_loade
  * too. */
 int quadrille_all_well(MPI_Comm comm, struct quadrille_offer* offer);
 
-/* device.c: whether CUDA's driver says that the address is in device memory, which MPI alone reads and writes. */
-int quadrille_is_on_device(const void* buffer);
+/* device.c: says of both sides whether CUDA's driver has them in device memory, which MPI alone reads and writes. */
+void quadrille_find_device_memory(struct quadrille_arguments* arguments);
 
 /* api.c: runs a call of that collective, of which the arguments are as they were given, or makes a persistent one.
  * An MPI error code, after the handler was called. */

@@ -185,8 +185,7 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     wrong = take_alias(a, quadrille_reduces(program));
     if (wrong) return wrong;
   }
-  a->send.on_device = quadrille_is_on_device(a->send.base);
-  a->receive.on_device = quadrille_is_on_device(a->receive.base);
+  quadrille_find_device_memory(a);
   if (quadrille_root_fits(binding, a->root)) return NULL;
   *error_class = MPI_ERR_TOPOLOGY;
   return "the schedule is for other nodes in the root's group; generate one for these or for any";
@@ -204,10 +203,9 @@ static int is_repeated(const struct quadrille_binding* b, const struct quadrille
          a->operation == b->given.operation;
 }
 
-/* Whether the same arguments mean the same in the next call: what they name is MPI's own, and all of it is in them. */
+/* Whether the same arguments mean the same in the next call: what they name is MPI's own. */
 static int keep_meaning(const struct quadrille_binding* b, const struct quadrille_arguments* a) {
-  return !b->compares && !a->is_idle && !a->lacks_type && a->send.uniform && a->receive.uniform &&
-         quadrille_is_lasting(a->receive.type) &&
+  return !b->compares && !a->is_idle && !a->lacks_type && quadrille_is_lasting(a->receive.type) &&
          (a->send.type == a->receive.type || quadrille_is_lasting(a->send.type)) &&
          (!quadrille_reduces(&b->loaded->program) || quadrille_is_own_operator(a->operation));
 }
@@ -234,13 +232,16 @@ int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_
   int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
   if (is_repeated(binding, a)) return repeat(binding, comm);
-  const struct quadrille_arguments given = *a;
+  /* All of such arguments is in them: no array that the program may change. */
+  const int is_whole = a->send.uniform && a->receive.uniform;
+  struct quadrille_arguments given;
+  if (is_whole) given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
   binding->may_repeat = 0;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return quadrille_error(comm, MPI_ERR_TYPE, "%s", no_type);
-  binding->may_repeat &= keep_meaning(binding, a);
+  binding->may_repeat = binding->may_repeat && is_whole && keep_meaning(binding, a);
   if (binding->may_repeat) {
     binding->given = given;
     binding->made = *a;

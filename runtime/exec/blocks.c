@@ -122,31 +122,32 @@ static void combine(struct quadrille_call* c, int side, char* from, char* to, in
   quadrille_call_check(c, code);
 }
 
-/* Of a part of a received message, by its number in it. */
-static int64_t part_bytes(const struct quadrille_call* c, struct quadrille_posting p, int number) {
-  const struct quadrille_message* m = p.message;
-  if (c->builder.is_counted) {
-    const struct quadrille_part* part = quadrille_parts_of(&c->plan, m) + number;
-    return part->high - part->low;
+/* Parts that are ranges of bytes, as all are where all ranks know all counts. */
+static void put_ranges(struct quadrille_call* c, const struct quadrille_message* m, char* from) {
+  const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  for (int i = m->count; i > 0; i--, part++) {
+    const int64_t bytes = part->high - part->low;
+    char* const to = c->blocks[part->place].address + part->low;
+    if (m->combines)
+      combine(c, m->combines, from, to, bytes);
+    else
+      memcpy(to, from, (size_t)bytes);
+    from += bytes;
   }
-  return m->count == 1 ? p.transfer->bytes : c->lengths_of_parts[m->first + number];
 }
 
 void quadrille_put_apart(struct quadrille_call* c, struct quadrille_posting p, char* from) {
   const struct quadrille_message* m = p.message;
+  if (c->builder.is_counted) return put_ranges(c, m, from);
   const struct quadrille_part* part = quadrille_parts_of(&c->plan, m);
+  const int64_t* length = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
   const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
-  struct quadrille_block* const blocks = c->blocks;
-  for (int i = 0; i < m->count; i++, part++) {
-    const struct quadrille_block block = {from, part_bytes(c, p, i)};
-    if (part->form != QUADRILLE_RANGE && part->place >= first_temporary)
-      blocks[part->place] = block;
-    else if (part->form != QUADRILLE_RANGE)
-      put(c, part->place, block);
-    else if (m->combines)
-      combine(c, m->combines, from, blocks[part->place].address + part->low, block.count);
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct quadrille_block block = {from, *length++};
+    if (part->place >= first_temporary)
+      c->blocks[part->place] = block;
     else
-      memcpy(blocks[part->place].address + part->low, from, (size_t)block.count);
+      put(c, part->place, block);
     from += block.count;
   }
 }

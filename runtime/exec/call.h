@@ -54,6 +54,7 @@ struct quadrille_transfer {
   int64_t bytes;             /* of all parts, where the plan does not know them */
   uint8_t is_there;          /* something has arrived, and how: */
   uint8_t arrival;
+  uint8_t is_straight; /* received where it belongs: when it has arrived, nothing is left to do */
 };
 
 /* A message of the plan, and its transfer. */
@@ -89,8 +90,8 @@ struct quadrille_call {
   int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
   MPI_Datatype send_type, receive_type;      /* as which it travels */
   int lacks_memory; /* where all ranks know all counts: nothing is kept of what comes */
-  int32_t
-      kept; /* so many receives keep their data; the data of others is received when it is waited for */
+  /* Receives before that one keep their data; the data of others is received when it is waited for. */
+  const struct quadrille_transfer* kept;
   int64_t each; /* the length of all blocks, which the transfers have; or -1 */
 
   enum quadrille_lengths lengths;
@@ -104,14 +105,18 @@ struct quadrille_call {
       part_room; /* how long arrays are */
 
   const struct quadrille_operation* next;
-  /* The numbers of the messages that are to be posted next, and waited for next. */
-  int32_t next_receive, next_send, receive_over, send_over;
+  /* The messages that are posted next, and their transfers. */
+  const struct quadrille_message *next_receive, *next_send;
+  struct quadrille_transfer *receive_transfer, *send_transfer;
+  struct quadrille_transfer *receive_over, *send_over; /* that are waited for next */
+  struct quadrille_transfer* headed;                   /* the next receive to read the lengths of */
   /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
    * receives, and how many have arrived; and how many sends were posted. */
   int sends_on;
   const struct quadrille_operation* ahead;
-  int32_t ahead_receive, ahead_received, sent_ahead;
-  int32_t headed; /* receives whose lengths were read */
+  struct quadrille_transfer* ahead_receive;
+  int32_t ahead_received, sent_ahead;
+  const struct quadrille_message* message_over; /* that of `send_over` */
   _Alignas(
       16) char nowhere[1 << 12]; /* where bytes go that are not kept; a part of what is combined */
   int error;                     /* the first MPI error, or MPI_SUCCESS */
@@ -154,14 +159,14 @@ int quadrille_call_report(const struct quadrille_call* call, MPI_Comm comm);
 void quadrille_call_go(struct quadrille_call* call, int waits);
 
 /* messages.c: posts any message. */
-void quadrille_message_receive(struct quadrille_call* call, int32_t number);
-void quadrille_message_send(struct quadrille_call* call, int32_t number);
+void quadrille_message_receive(struct quadrille_call* call, struct quadrille_posting posting);
+void quadrille_message_send(struct quadrille_call* call, struct quadrille_posting posting);
 /* Waits, where lengths travel. Who receives what this rank sends may itself wait for something to go: so
  * the beginnings of messages that come are read meanwhile, in their order, and their data is awaited.
  * Returns an MPI error code. */
 int quadrille_wait_and_read(struct quadrille_call* call, MPI_Request* request);
 /* Puts a message away that has arrived. */
-void quadrille_message_land(struct quadrille_call* call, int32_t number);
+void quadrille_message_land(struct quadrille_call* call, struct quadrille_posting posting);
 /* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
 int64_t quadrille_lengths_room(const struct quadrille_message* message);
 
@@ -211,8 +216,9 @@ static inline void quadrille_call_lose(struct quadrille_call* call, int code) {
 }
 
 /* There is no memory for that receive, and so none for those after it, whose order is the senders'. */
-static inline void quadrille_keep_nothing(struct quadrille_call* call, int32_t number) {
-  if (number < call->kept) call->kept = number;
+static inline void quadrille_keep_nothing(struct quadrille_call* call,
+                                          const struct quadrille_transfer* receive) {
+  if (receive < call->kept) call->kept = receive;
   call->receive_is_straight = 0;
 }
 
@@ -224,6 +230,12 @@ static inline struct quadrille_posting quadrille_receive_of(const struct quadril
 static inline struct quadrille_posting quadrille_send_of(const struct quadrille_call* call,
                                                          int32_t number) {
   return (struct quadrille_posting){&call->plan.sends.all[number], &call->sending[number]};
+}
+
+/* Of a transfer, the receive. */
+static inline struct quadrille_posting quadrille_received_by(const struct quadrille_call* call,
+                                                             struct quadrille_transfer* transfer) {
+  return (struct quadrille_posting){&call->plan.receives.all[transfer - call->receiving], transfer};
 }
 
 /* Of all parts; where all ranks know all counts, the plan says it. */

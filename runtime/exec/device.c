@@ -46,13 +46,17 @@ static quadrille_pointer_attribute driver(void) {
   return g->driver;
 }
 
-int quadrille_is_on_device(const void* buffer) {
+static int is_on_device(quadrille_pointer_attribute ask, const void* buffer) {
   enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
   enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
-  const quadrille_pointer_attribute ask = driver();
   const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
   unsigned memory = 0, managed = 0;
-  if (!ask || !buffer) return 0;
-  if (ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return 0;
+  if (!buffer || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return 0;
   return ask(&managed, IS_MANAGED, address) != 0 || !managed;
+}
+
+void quadrille_find_device_memory(struct quadrille_arguments* a) {
+  const quadrille_pointer_attribute ask = driver();
+  a->send.on_device = ask && is_on_device(ask, a->send.base);
+  a->receive.on_device = ask && is_on_device(ask, a->receive.base);
 }

@@ -47,9 +47,7 @@ static void post_empty(struct quadrille_call* c, int receives, struct quadrille_
 }
 
 /* Several parts where they lie. */
-static void post_parts(struct quadrille_call* c, int receives, int32_t number) {
-  const struct quadrille_posting p =
-      receives ? quadrille_receive_of(c, number) : quadrille_send_of(c, number);
+static void post_parts(struct quadrille_call* c, int receives, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   MPI_Datatype type = MPI_BYTE;
   int* lengths = calloc((size_t)m->count, sizeof *lengths);
@@ -75,7 +73,7 @@ static void post_parts(struct quadrille_call* c, int receives, int32_t number) {
   free(types);
   if (code != MPI_SUCCESS) {
     quadrille_call_lose(c, code);
-    return receives ? quadrille_keep_nothing(c, number) : post_empty(c, 0, p);
+    return receives ? quadrille_keep_nothing(c, p.transfer) : post_empty(c, 0, p);
   }
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &p.transfer->request);
 }
@@ -229,19 +227,18 @@ static int64_t read_lengths(struct quadrille_call* c, struct quadrille_posting p
 }
 
 /* Posts the receive of data that comes in a message of its own. */
-static void expect_data(struct quadrille_call* c, int32_t number) {
-  const struct quadrille_posting p = quadrille_receive_of(c, number);
+static void expect_data(struct quadrille_call* c, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   const struct quadrille_block* block = &c->blocks[m->part.place];
   const int64_t bytes = p.transfer->bytes;
   char* address;
   p.transfer->arrival = QUADRILLE_DATA_APART;
-  if (number >= c->kept) return receive_in_vain(c, bytes, m->peer);
+  if (p.transfer >= c->kept) return receive_in_vain(c, bytes, m->peer);
   if (m->is_straight && c->receive_lies && block->count == bytes) {
     p.transfer->arrival = QUADRILLE_DATA_STRAIGHT;
     address = block->address;
   } else if (!quadrille_make_room(c, m->buffer, bytes, &address)) {
-    quadrille_keep_nothing(c, number);
+    quadrille_keep_nothing(c, p.transfer);
     return receive_in_vain(c, bytes, m->peer);
   }
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->data);
@@ -249,24 +246,24 @@ static void expect_data(struct quadrille_call* c, int32_t number) {
 
 /* Reads the beginning of the next message, which is there, and awaits its data. */
 static void read_head(struct quadrille_call* c) {
-  const int32_t number = c->headed++;
-  const struct quadrille_posting p = quadrille_receive_of(c, number);
+  const struct quadrille_posting p = quadrille_received_by(c, c->headed++);
   uint16_t how;
   p.transfer->arrival = QUADRILLE_DATA_BEHIND;
-  if (p.message->count == 0 || !p.transfer->is_there) return;
+  if (p.message->count == 0) return;
+  if (!p.transfer->is_there) return quadrille_call_lose(c, MPI_SUCCESS);
   const char* const room = c->buffers[p.message->buffer].address;
   p.transfer->bytes = read_lengths(c, p, room);
   if (p.transfer->bytes < 0) return quadrille_call_lose(c, MPI_ERR_INTERN);
   memcpy(&how, room, sizeof how);
   if (how == FOLLOWS_APART && p.transfer->bytes > 0 && c->lengths == QUADRILLE_LENGTHS_AHEAD)
-    expect_data(c, number);
+    expect_data(c, p);
 }
 
 int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
-    const int is_last = c->headed == c->next_receive;
-    struct quadrille_transfer* next = &c->receiving[c->headed];
+    struct quadrille_transfer* next = c->headed;
+    const int is_last = next == c->receive_transfer;
     if (c->is_watched) quadrille_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
     if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
@@ -278,16 +275,16 @@ int quadrille_wait_and_read(struct quadrille_call* c, MPI_Request* request) {
     quadrille_call_check(c, code);
     if (code == MPI_SUCCESS) MPI_Get_count(&c->status, MPI_BYTE, &bytes);
     next->is_there = bytes > 0;
-    if (bytes == 0 && c->plan.receives.all[c->headed].count > 0) quadrille_call_lose(c, code);
+    if (bytes == 0 && quadrille_received_by(c, next).message->count > 0)
+      quadrille_call_lose(c, code);
     read_head(c);
   }
 }
 
 /* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
  * where it is not there. */
-static char* read_message(struct quadrille_call* c, int32_t number) {
-  const struct quadrille_posting p = quadrille_receive_of(c, number);
-  while (c->headed <= number) read_head(c);
+static char* read_message(struct quadrille_call* c, struct quadrille_posting p) {
+  while (c->headed <= p.transfer) read_head(c);
   const int code = quadrille_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
   if (p.transfer->arrival == QUADRILLE_DATA_STRAIGHT)
@@ -298,26 +295,25 @@ static char* read_message(struct quadrille_call* c, int32_t number) {
              : room + SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
-void quadrille_message_receive(struct quadrille_call* c, int32_t number) {
-  const struct quadrille_posting p = quadrille_receive_of(c, number);
+void quadrille_message_receive(struct quadrille_call* c, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   char* address = NULL;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
+  p.transfer->is_straight = 0;
   if (m->count == 0) return post_empty(c, 1, p);
   if (c->lengths != QUADRILLE_LENGTHS_KNOWN) return receive_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = quadrille_bytes_of(c, p);
-  if (bytes == 0 || number >= c->kept) return;
-  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 1, number);
+  if (bytes == 0 || p.transfer >= c->kept) return;
+  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 1, p);
   if (m->is_straight && c->receive_lies)
     address = quadrille_block_at(c, &m->part).address;
   else if (!quadrille_make_room(c, m->buffer, bytes, &address))
-    return quadrille_keep_nothing(c, number);
+    return quadrille_keep_nothing(c, p.transfer);
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
-void quadrille_message_send(struct quadrille_call* c, int32_t number) {
-  const struct quadrille_posting p = quadrille_send_of(c, number);
+void quadrille_message_send(struct quadrille_call* c, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   char* address;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
@@ -326,7 +322,7 @@ void quadrille_message_send(struct quadrille_call* c, int32_t number) {
   if (c->plan.is_typed) return post_typed(c, 0, p);
   const int64_t bytes = quadrille_bytes_of(c, p);
   if (bytes == 0) return;
-  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 0, number);
+  if (quadrille_lies_in_parts(c, m)) return post_parts(c, 0, p);
   if (goes_straight(c, m))
     address = quadrille_block_at(c, &m->part).address;
   else if (quadrille_make_room(c, m->buffer, bytes, &address))
@@ -336,14 +332,13 @@ void quadrille_message_send(struct quadrille_call* c, int32_t number) {
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
-void quadrille_message_land(struct quadrille_call* c, int32_t number) {
-  const struct quadrille_posting p = quadrille_receive_of(c, number);
+void quadrille_message_land(struct quadrille_call* c, struct quadrille_posting p) {
   const struct quadrille_message* m = p.message;
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
   const int64_t bytes = is_known ? quadrille_bytes_of(c, p) : 0;
-  if (bytes > 0 && number >= c->kept) receive_in_vain(c, bytes, m->peer);
-  char* from = is_known ? NULL : read_message(c, number);
+  if (bytes > 0 && p.transfer >= c->kept) receive_in_vain(c, bytes, m->peer);
+  char* from = is_known ? NULL : read_message(c, p);
   if (c->is_lost) return quadrille_forget_parts(c, m);
   if (bytes > 0) {
     if (quadrille_lies_in_parts(c, m) || (m->is_straight && c->receive_lies)) return;

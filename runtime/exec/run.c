@@ -17,24 +17,16 @@ static int fit_buffers(struct quadrille_call* c) {
   return 1;
 }
 
-/* Makes an array at least that long; what is new in it is zero. 0 where memory ran out. */
-static int lengthen(void** array, int32_t* room, int64_t length, size_t size) {
-  const size_t before = (size_t)*room;
-  if (!quadrille_lengthen(array, room, length, size)) return 0;
-  memset((char*)*array + before * size, 0, ((size_t)*room - before) * size);
-  return 1;
-}
-
 /* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
 static int fit_transfers(struct quadrille_call* c) {
   const struct quadrille_plan* plan = &c->plan;
-  return lengthen((void**)&c->receiving, &c->receiving_room, (int64_t)plan->receives.room + 1,
-                  sizeof *c->receiving) &&
-         lengthen((void**)&c->sending, &c->sending_room, (int64_t)plan->sends.room + 1,
-                  sizeof *c->sending) &&
+  return quadrille_lengthen((void**)&c->receiving, &c->receiving_room,
+                            (int64_t)plan->receives.room + 1, sizeof *c->receiving) &&
+         quadrille_lengthen((void**)&c->sending, &c->sending_room, (int64_t)plan->sends.room + 1,
+                            sizeof *c->sending) &&
          (c->builder.is_counted ||
-          lengthen((void**)&c->lengths_of_parts, &c->part_room, (int64_t)plan->part_count + 1,
-                   sizeof *c->lengths_of_parts));
+          quadrille_lengthen((void**)&c->lengths_of_parts, &c->part_room,
+                             (int64_t)plan->part_count + 1, sizeof *c->lengths_of_parts));
 }
 
 /* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
@@ -270,8 +262,11 @@ int quadrille_call_reserve(struct quadrille_call* c) {
 /* To the beginning of the plan. */
 static void rewind_plan(struct quadrille_call* c) {
   c->next = c->plan.operations;
-  c->next_receive = c->receive_over = c->next_send = c->send_over = 0;
-  c->kept = c->lacks_memory ? 0 : c->plan.receives.count;
+  c->next_receive = c->plan.receives.all;
+  c->next_send = c->message_over = c->plan.sends.all;
+  c->receive_transfer = c->receive_over = c->headed = c->receiving;
+  c->send_transfer = c->send_over = c->sending;
+  c->kept = c->receiving + (c->lacks_memory ? 0 : c->plan.receives.count);
   c->ahead = c->plan.operations;
   c->sent_ahead = 0;
 }
@@ -292,7 +287,6 @@ void quadrille_call_begin(struct quadrille_call* c, int lacks_memory) {
   c->error = MPI_SUCCESS;
   c->is_lost = 0;
   c->mismatch.source = -1;
-  c->headed = 0;
   if (!is_ours) c->lacks_memory = 0;
   rewind_plan(c);
   if (lacks_memory) quadrille_call_lose(c, MPI_ERR_NO_MEM);

@@ -113,7 +113,7 @@ static int64_t bytes_of(const struct quadrille_call* c, int32_t number, int rece
   const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
   const struct quadrille_posting p =
       receives ? quadrille_receive_of(c, number) : quadrille_send_of(c, number);
-  if (!is_known && receives && number >= c->headed) return -1;
+  if (!is_known && receives && p.transfer >= c->headed) return -1;
   return is_known && c->plan.is_typed && p.message->count > 0
              ? quadrille_packed_size(c, p.message->part.place)
              : quadrille_bytes_of(c, p);
