@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,24 +106,36 @@ DEFINE(Comm_connect, MEET(port, info, root, comm, newcomm),
         MPI_Comm* newcomm),
        (port, info, root, comm, newcomm))
 DEFINE(Comm_join, MEET(socket, intercomm), (int socket, MPI_Comm* intercomm), (socket, intercomm))
+/* One of its ranks may have met the other group's alone. */
+DEFINE(Intercomm_create, MEET(comm, leader, peer, remote_leader, tag, intercomm),
+       (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
+        MPI_Comm* intercomm),
+       (comm, leader, peer, remote_leader, tag, intercomm))
 
 /* ---- Error handlers, which may leave by longjmp or an exception, and may call collectives: this thread is not inside a
- * function meanwhile. MPI gives a handler nothing that tells whose it is, so each function of the program has one of these
- * before it, as long as there are some left. */
+ * function meanwhile, and frees no communicator. MPI gives a handler nothing that tells whose it is, so each function of the
+ * program has one of these before it, as long as there are some left. */
 
 enum { HANDLERS = 16 };
 
 static MPI_Comm_errhandler_function* handlers[HANDLERS];
 
-static void handle(int number, MPI_Comm* comm, int* code) {
-  const int was_inside = preload_is_inside;
-  preload_is_inside = 0;
-  handlers[number](comm, code);
+/* `name`: the function's, of Open MPI. */
+static void handle(int number, MPI_Comm* comm, int* code, void* name) {
+  const int was_inside = preload_is_inside, was_any = leaving.is_any;
+  preload_is_inside = leaving.is_any = 0;
+  handlers[number](comm, code, name, NULL);
   preload_is_inside = was_inside;
+  leaving.is_any = was_any;
 }
 
-#define HANDLER(number) \
-  static void handle_##number(MPI_Comm* comm, int* code, ...) { handle(number, comm, code); }
+#define HANDLER(number)                                         \
+  static void handle_##number(MPI_Comm* comm, int* code, ...) { \
+    va_list rest;                                               \
+    va_start(rest, code);                                       \
+    handle(number, comm, code, va_arg(rest, void*));            \
+    va_end(rest);                                               \
+  }
 #define EACH_HANDLER(DO) \
   DO(0)                  \
   DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
@@ -133,6 +146,7 @@ static MPI_Comm_errhandler_function* const befores[HANDLERS] = {EACH_HANDLER(ADD
 static MPI_Comm_errhandler_function* before(MPI_Comm_errhandler_function* function) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   int number = 0;
+  if (!function) return NULL; /* an error, and MPI's to say so */
   pthread_mutex_lock(&lock);
   while (number < HANDLERS && handlers[number] && handlers[number] != function) number++;
   if (number < HANDLERS) handlers[number] = function;

@@ -68,7 +68,9 @@ static void read_variable(const char* entry) {
     if (value[0]) settings.report = value;
     return;
   }
-  if (strcmp(variable, "QUADRILLE_DEBUG") == 0 || strcmp(variable, "QUADRILLE_STALL") == 0) return;
+  if (strcmp(variable, "QUADRILLE_DEBUG") == 0 || strcmp(variable, "QUADRILLE_STALL") == 0 ||
+      strcmp(variable, "QUADRILLE_CHECK_PLANS") == 0)
+    return;
   if (strcmp(variable, "QUADRILLE_RULES") == 0) {
     if (value[0]) settings.rules_file = value;
     return;
@@ -78,8 +80,9 @@ static void read_variable(const char* entry) {
   if (collective >= 0) return read_collective(collective, variable, value);
   snprintf(
       text, sizeof text,
-      "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, "
-      "QUADRILLE_DEBUG, QUADRILLE_STALL, and one for each collective, such as QUADRILLE_ALLTOALLV",
+      "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
+      "QUADRILLE_STALL, QUADRILLE_CHECK_PLANS, and one for each collective, such as "
+      "QUADRILLE_ALLTOALLV",
       variable);
   refuse(text);
 }

@@ -99,8 +99,10 @@ int preload_is_refused(const struct preload_turn* turn, const struct preload_arg
       break;
     default: break;
   }
+  /* Of a reduce-scatter the counts are those of this rank's own group. */
+  const int scatters = turn->collective == PRELOAD_Reduce_scatter;
   return (sends && is_wrong_side(&a->send, others(turn))) ||
-         (receives && is_wrong_side(&a->receive, others(turn)));
+         (receives && is_wrong_side(&a->receive, scatters ? turn->of->shape.ranks : others(turn)));
 }
 
 int preload_received(const struct preload_turn* turn, const struct preload_arguments* a,

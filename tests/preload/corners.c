@@ -56,7 +56,16 @@ static void handler(void) {
   }
   expect_alltoall(comm);
   MPI_Comm_free(&comm);
+  MPI_Comm world = MPI_COMM_WORLD;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);
+  if (me == 1 && !setjmp(beyond)) {
+    MPI_Comm_free(&world);
+    expect(0, "MPI_COMM_WORLD can be freed");
+  }
+  expect_alltoall(MPI_COMM_WORLD);
   MPI_Errhandler_free(&made);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  expect(MPI_Comm_create_errhandler(NULL, &made) != MPI_SUCCESS, "no function is no error");
 }
 
 /* ---- Attributes whose delete functions call collectives on the communicator that goes */
@@ -368,6 +377,49 @@ static void spawn(char* program) {
   expect_alltoall(MPI_COMM_WORLD);
 }
 
+/* ---- Rank 0 alone starts a process; all others of its communicator meet that one without having started any. */
+
+static void spawn_alone(char* program) {
+  MPI_Comm parent, started, peer = MPI_COMM_NULL, between, both;
+  int sum = -1;
+  MPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) {
+    MPI_Intercomm_merge(parent, 1, &peer);
+  } else if (me == 0) {
+    MPI_Comm_spawn(program, (char*[]){"spawn_alone", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF,
+                   &started, MPI_ERRCODES_IGNORE);
+    MPI_Intercomm_merge(started, 0, &peer);
+  }
+  MPI_Intercomm_create(MPI_COMM_WORLD, 0, peer, parent == MPI_COMM_NULL, 1, &between);
+  MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &both);
+  MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, both);
+  expect(sum == 3, "an allreduce with a process that another rank has started is wrong");
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&between);
+  if (parent == MPI_COMM_NULL && me > 0) return;
+  MPI_Comm_free(&peer);
+  if (parent == MPI_COMM_NULL) parent = started;
+  MPI_Comm_disconnect(&parent);
+}
+
+/* ---- Counts of a reduce-scatter between groups of 1 and ranks - 1, of which there are as many as ranks of the own group */
+
+static void counts_of_groups(void) {
+  MPI_Comm mine, between;
+  int counts[MOST], sent[MOST], received[MOST] = {0}, size, rank;
+  MPI_Comm_split(MPI_COMM_WORLD, me > 0, me, &mine);
+  MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, me > 0 ? 0 : 1, 1, &between);
+  MPI_Comm_size(mine, &size);
+  MPI_Comm_rank(mine, &rank);
+  for (int r = 0; r < MOST; r++) counts[r] = r < size ? (ranks - 1) / size : -1;
+  for (int i = 0; i < MOST; i++) sent[i] = i + (me > 0);
+  MPI_Reduce_scatter(sent, received, counts, MPI_INT, MPI_SUM, between);
+  for (int i = 0; i < counts[0]; i++)
+    expect(received[i] == (me > 0 ? rank : (ranks - 1) * (i + 1)), "a reduce-scatter is wrong");
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&mine);
+}
+
 /* ---- A job that is ended from outside after two seconds of calls */
 
 static void ended(void) {
@@ -399,6 +451,8 @@ int main(int count, char** words) {
   if (!strcmp(which, "extremes")) extremes();
   if (!strcmp(which, "turns")) turns();
   if (!strcmp(which, "spawn")) spawn(words[0]);
+  if (!strcmp(which, "spawn_alone")) spawn_alone(words[0]);
+  if (!strcmp(which, "counts_of_groups")) counts_of_groups();
   if (!strcmp(which, "ended")) ended();
   MPI_Finalize();
   if (!bad) printf("rank %d ran 1 tests, all passed\n", me);

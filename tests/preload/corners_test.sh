@@ -30,6 +30,9 @@ for way in "factor bruck doubling binomial" "tuna blocked-ring ring pipeline" "t
   reported alltoall "$alltoall" 'by rule'
 done
 
+right 4 QUADRILLE_REDUCE_SCATTER=direct QUADRILLE_CHECK_PLANS=1 -- counts_of_groups
+reported reduce_scatter '1 \+ 3 ranks' direct 'by rule'
+
 # Rules that differ in their options alone: nothing is agreed on again.
 printf '%s' '{"schema": 1, "rules": [
   {"collective": "allgather", "bytes": [0, 1000], "algorithm": "blocked-ring:block-size=64:window=2"},
@@ -65,6 +68,7 @@ preload= start 2 -- spawn
 if [ $code -eq 0 ]; then
   right 2 QUADRILLE_ALLGATHER=leader QUADRILLE_ALLREDUCE=doubling QUADRILLE_ALLTOALL=factor -- spawn
   reported allreduce native 'outside MPI_COMM_WORLD'
+  right 2 QUADRILLE_ALLREDUCE=doubling -- spawn_alone
 else
   echo "SKIPPED: this launcher of $mpi starts no processes for MPI_Comm_spawn"
 fi
