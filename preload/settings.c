@@ -57,7 +57,7 @@ static void read_collective(int collective, const char* variable, const char* va
   refuse(text);
 }
 
-/* VARIABLE=VALUE, one that begins with QUADRILLE. */
+/* VARIABLE=VALUE, one that begins with QUADRILLE. What is kept of it is copied: a program may write over its environment. */
 static void read_variable(const char* entry) {
   const char* value = strchr(entry, '=') + 1;
   char variable[64], text[PRELOAD_TEXT];
@@ -65,14 +65,14 @@ static void read_variable(const char* entry) {
   const int collective =
       strncmp(variable, "QUADRILLE_", 10) == 0 ? preload_collective_of(variable + 10) : -1;
   if (strcmp(variable, "QUADRILLE_REPORT") == 0) {
-    if (value[0]) settings.report = value;
+    if (value[0]) settings.report = strdup(value);
     return;
   }
   if (strcmp(variable, "QUADRILLE_DEBUG") == 0 || strcmp(variable, "QUADRILLE_STALL") == 0 ||
       strcmp(variable, "QUADRILLE_CHECK_PLANS") == 0)
     return;
   if (strcmp(variable, "QUADRILLE_RULES") == 0) {
-    if (value[0]) settings.rules_file = value;
+    if (value[0]) settings.rules_file = strdup(value);
     return;
   }
   if (strcmp(variable, "QUADRILLE") == 0) return; /* read before */

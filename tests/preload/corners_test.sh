@@ -53,6 +53,8 @@ not_reported 'not compared'
 preload=$library
 right 3 QUADRILLE_ALLTOALL=factor QUADRILLE_BCAST=binomial ONE:REORDER=1 -- handler
 reported alltoall factor 'by rule'
+right 3 "${served[@]}" -- title
+reported alltoall factor 'by rule'
 wanted=$report report=
 right 3 ONE:QUADRILLE_REPORT=other QUADRILLE_ALLTOALL=factor -- handler
 report=$wanted
