@@ -70,14 +70,13 @@ int preload_is_foreign(void) {
 /* ---- Communicators that are freed. Functions of attributes are called meanwhile, and may call collectives. What this
  * library knows of the communicator is an attribute as well, which may be gone by then or not. */
 
-_Thread_local struct preload_leaving preload_leaving;
+_Thread_local const struct preload_leaving* preload_leaving;
 
 static int leave(int (*next)(MPI_Comm*), MPI_Comm* comm) {
-  const struct preload_leaving before = preload_leaving;
-  preload_leaving.is_any = comm != NULL;
-  if (comm) preload_leaving.comm = *comm;
+  const struct preload_leaving this = {comm ? *comm : MPI_COMM_NULL, preload_leaving};
+  preload_leaving = &this;
   const int code = next(comm);
-  preload_leaving = before;
+  preload_leaving = this.outer;
   return code;
 }
 
@@ -116,17 +115,19 @@ DEFINE(Intercomm_create, MEET(comm, leader, peer, remote_leader, tag, intercomm)
  * function meanwhile, and frees no communicator. MPI gives a handler nothing that tells whose it is, so each function of the
  * program has one of these before it, as long as there are some left. */
 
-enum { HANDLERS = 16 };
+enum { HANDLERS = 64 };
 
 static MPI_Comm_errhandler_function* handlers[HANDLERS];
 
 /* `name`: the function's, of Open MPI. */
 static void handle(int number, MPI_Comm* comm, int* code, void* name) {
-  const int was_inside = preload_is_inside, was_any = leaving.is_any;
-  preload_is_inside = leaving.is_any = 0;
+  const int was_inside = preload_is_inside;
+  const struct preload_leaving* const was_leaving = preload_leaving;
+  preload_is_inside = 0;
+  preload_leaving = NULL;
   handlers[number](comm, code, name, NULL);
   preload_is_inside = was_inside;
-  leaving.is_any = was_any;
+  preload_leaving = was_leaving;
 }
 
 #define HANDLER(number)                                         \
@@ -136,9 +137,13 @@ static void handle(int number, MPI_Comm* comm, int* code, void* name) {
     handle(number, comm, code, va_arg(rest, void*));            \
     va_end(rest);                                               \
   }
-#define EACH_HANDLER(DO) \
-  DO(0)                  \
-  DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
+#define EACH_HANDLER(DO)                                                                          \
+  DO(0)                                                                                           \
+  DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15) \
+      DO(16) DO(17) DO(18) DO(19) DO(20) DO(21) DO(22) DO(23) DO(24) DO(25) DO(26) DO(27) DO(28)  \
+          DO(29) DO(30) DO(31) DO(32) DO(33) DO(34) DO(35) DO(36) DO(37) DO(38) DO(39) DO(40)     \
+              DO(41) DO(42) DO(43) DO(44) DO(45) DO(46) DO(47) DO(48) DO(49) DO(50) DO(51) DO(52) \
+                  DO(53) DO(54) DO(55) DO(56) DO(57) DO(58) DO(59) DO(60) DO(61) DO(62) DO(63)
 EACH_HANDLER(HANDLER)
 #define ADDRESS(number) handle_##number,
 static MPI_Comm_errhandler_function* const befores[HANDLERS] = {EACH_HANDLER(ADDRESS)};

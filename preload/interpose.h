@@ -22,13 +22,16 @@ extern _Thread_local int preload_is_inside;
 void* preload_next(void** next, const char* name);
 /* Whether the program has another MPI library than this library is for; says so once. */
 int preload_is_foreign(void);
-/* What this thread is freeing, or calls back from. */
-extern _Thread_local struct preload_leaving {
-  int is_any;
+/* The communicators that this thread is freeing. */
+struct preload_leaving {
   MPI_Comm comm;
-} preload_leaving;
+  const struct preload_leaving* outer; /* one whose attributes' functions free this one */
+};
+extern _Thread_local const struct preload_leaving* preload_leaving;
 static inline int preload_is_leaving(MPI_Comm comm) {
-  return preload_leaving.is_any && preload_leaving.comm == comm;
+  const struct preload_leaving* one = preload_leaving;
+  while (one && one->comm != comm) one = one->outer;
+  return one != NULL;
 }
 
 #endif /* QUADRILLE_PRELOAD_INTERPOSE_H_ */

@@ -98,6 +98,35 @@ static void attributes(void) {
   }
 }
 
+/* ---- One of them frees another communicator, whose attribute's delete function calls collectives on the first */
+
+static MPI_Comm outer, inner;
+
+static int delete_outer(MPI_Comm comm, int key, void* value, void* extra) {
+  MPI_Comm_free(&inner);
+  return delete (comm, key, value, extra);
+}
+
+static int delete_inner(MPI_Comm comm, int key, void* value, void* extra) {
+  return delete (comm, key, value, extra) + delete (outer, key, value, extra);
+}
+
+static void nested(void) {
+  int outer_key, inner_key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_outer, &outer_key, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_inner, &inner_key, NULL);
+  for (int is_first = 0; is_first < 2; is_first++) {
+    outer = duplicate(MPI_ERRORS_ARE_FATAL);
+    inner = duplicate(MPI_ERRORS_ARE_FATAL);
+    if (is_first) MPI_Comm_set_attr(outer, outer_key, NULL);
+    expect_alltoall(outer);
+    if (!is_first) MPI_Comm_set_attr(outer, outer_key, NULL);
+    MPI_Comm_set_attr(inner, inner_key, NULL);
+    MPI_Comm freed = outer;
+    MPI_Comm_free(&freed);
+  }
+}
+
 /* ---- Blocks with memory between them that is none */
 
 static void gaps(void) {
@@ -450,6 +479,7 @@ int main(int count, char** words) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (!strcmp(which, "handler")) handler();
   if (!strcmp(which, "attributes")) attributes();
+  if (!strcmp(which, "nested")) nested();
   if (!strcmp(which, "gaps")) gaps();
   if (!strcmp(which, "types")) types();
   if (!strcmp(which, "large")) large();

@@ -9,7 +9,7 @@ served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
 
-for case in handler attributes large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+for case in handler attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 for allreduce in doubling ring rabenseifner; do
   right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
