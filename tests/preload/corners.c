@@ -410,7 +410,7 @@ static void spawn(char* program) {
 /* ---- Rank 0 alone starts a process; all others of its communicator meet that one without having started any. */
 
 static void spawn_alone(char* program) {
-  MPI_Comm parent, started, peer = MPI_COMM_NULL, between, both;
+  MPI_Comm parent, started = MPI_COMM_NULL, peer = MPI_COMM_NULL, between, both;
   int sum = -1;
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
