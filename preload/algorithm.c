@@ -94,7 +94,7 @@ int preload_parse_algorithm(const char* text, struct preload_rule* rule, char er
     return 1;
   list_choices(rule, choices, sizeof choices);
   snprintf(error, PRELOAD_TEXT,
-           "'%.60s' is none of %snative, with :window=N or :block-size=N behind it", text, choices);
+           "'%.60s' is none of %snative; :window=N and :block-size=N may follow", text, choices);
   return 0;
 }
 

@@ -43,6 +43,8 @@ void preload_forget_communicators(void) {
   __atomic_add_fetch(&freed, 1, __ATOMIC_RELAXED);
 }
 
+unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED); }
+
 void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
 
 /* Processes that were started apart have this library or not, and nobody can ask them. */

@@ -4,6 +4,7 @@
 #define QUADRILLE_PRELOAD_INTERPOSE_H_
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PRELOAD_SHOWN __attribute__((visibility("default")))

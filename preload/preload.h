@@ -61,6 +61,8 @@ struct preload_communicator {
 struct preload_communicator* preload_communicator_of(MPI_Comm comm);
 /* Collective where it was not known how the ranks are spread over nodes; 0 then: other rules may be for them. */
 int preload_know_nodes(struct preload_communicator* of);
+/* How many communicators were freed so far, of those that were known. */
+unsigned preload_freed(void);
 /* From now on, communicators may have processes from outside MPI_COMM_WORLD. */
 void preload_meet_others(void);
 /* No communicator is known any more: MPI ends. */
@@ -102,6 +104,7 @@ struct preload_turn {
   int universal;                   /* which schedule, or PRELOAD_NATIVE */
   quadrille_schedule schedule;     /* its handle; QUADRILLE_SCHEDULE_NULL: the library's own */
   const char* reason;              /* why so */
+  unsigned freed;                  /* preload_freed, when the call began */
   int is_verified;                 /* both, the library's own first */
   struct preload_results* results; /* verify.c: of the library's own */
   struct preload_learner* learner;

@@ -71,6 +71,7 @@ static void keep_decision(const struct preload_turn* turn, const struct preload_
 
 int preload_begin(struct preload_turn* turn, const struct preload_arguments* a) {
   struct preload_communicator* of = turn->of;
+  turn->freed = preload_freed();
   struct preload_decision* decision = &of->decisions[turn->collective];
   const int is_same = !of->is_watched && is_decided(decision, a);
   if (is_same && !decision->rule) return 0;
@@ -143,7 +144,9 @@ static int known_code(int code) {
 }
 
 int preload_end(struct preload_turn* turn, const struct preload_arguments* a, int code) {
-  if (turn->of->is_watched) {
+  /* Where the call failed, an error handler may have freed the communicator. */
+  const int is_there = code == MPI_SUCCESS || turn->freed == preload_freed();
+  if (is_there && turn->of->is_watched) {
     const double now = MPI_Wtime(), seconds = now - turn->started;
     if (preload_settings()->report) preload_record(turn, seconds);
     if (turn->learner) preload_learn_end(turn, turn->is_refused ? NEVER : seconds);

@@ -85,7 +85,9 @@ int preload_is_refused(const struct preload_turn* turn, const struct preload_arg
   int sends = a->send.base != MPI_IN_PLACE, receives = a->receive.base != MPI_IN_PLACE;
   if (is_inter && a->root == MPI_PROC_NULL) return 0; /* MPI looks at nothing else there */
   if (is_wrong_root(turn, a)) return 1;
-  if (preload_reduces(turn->collective) && a->operation == MPI_OP_NULL) return 1;
+  if (preload_reduces(turn->collective) &&
+      (a->operation == MPI_OP_NULL || a->receive.type == MPI_DATATYPE_NULL))
+    return 1;
   switch (turn->collective) {
     case PRELOAD_Gather:
     case PRELOAD_Gatherv:
@@ -97,7 +99,8 @@ int preload_is_refused(const struct preload_turn* turn, const struct preload_arg
       sends = is_root(turn, a);
       receives = receives && (!is_inter || is_leaf(turn, a));
       break;
-    default: break;
+    default:
+      if (!receives || (turn->collective == PRELOAD_Bcast && !sends)) return 1;
   }
   /* Of a reduce-scatter the counts are those of this rank's own group. */
   const int scatters = turn->collective == PRELOAD_Reduce_scatter;

@@ -191,7 +191,7 @@ void preload_verify_begin(struct preload_turn* turn, const struct preload_argume
   turn->is_verified = !all[LACKS] && !all[DEPENDS] && results;
   if (!turn->is_verified)
     turn->reason = all[LACKS] ? "by rule; not compared: memory ran out"
-                              : "by rule; not compared: sums of rounded numbers";
+                              : "by rule; not compared: the order of operands may matter";
   if (!turn->is_verified || !results) {
     free(results);
     return;

@@ -197,7 +197,7 @@ QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 /* The same, combined. Reductions take any operator and datatype, and combine contributions in the order of
  * ranks; a schedule that does not keep it refuses operators that do not commute. Elements with gaps in
  * memory, or whose blocks are not packed as they lie, are brought to memory of the library and back.
- * Elements that reach beyond their datatype's extent are refused.
+ * Elements that reach beyond their datatype's extent are packed first.
  *
  * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the others. */
 QUADRILLE_COLLECTIVE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT);
@@ -212,9 +212,8 @@ QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm c
                                          quadrille_request* request);
 
 /* What MPI_Start, MPI_Wait and MPI_Request_free do to a persistent call.
- * Making the call is collective, exchanges or compares all lengths and takes all memory, but for what an
- * operator that does not commute and a message of several long blocks need for a moment; a start and the
- * wait after it exchange blocks alone. Calls may be in flight together, also with others on the
+ * Making the call is collective. It compares all lengths and takes the memory. A start takes more for a moment where the
+ * operator does not commute, or a message has several long blocks. A start and the wait after it exchange blocks alone. Calls may be in flight together, also with others on the
  * communicator, and outlive it until they are freed; a private communicator that was kept for them goes
  * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made: an operator
  * of the caller's is given a duplicate of the datatype, and has itself to live until the call is freed.

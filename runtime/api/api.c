@@ -140,16 +140,22 @@ static int is_aliased(const struct quadrille_program* program, const struct quad
          sign_of_counts(&a->receive, blocks[QUADRILLE_PIECE_RECEIVE]) > 0;
 }
 
-/* As the MPI library has it: Open MPI takes such a call, in a reduction as if it were in place; MPICH refuses it. */
-static const char* take_alias(struct quadrille_arguments* a, int reduces) {
+/* As the MPI library has it: MPICH refuses such a call. Open MPI refuses it where there is a root; it takes others, in a
+ * reduction as if they were in place. */
+static const char* take_alias(const struct quadrille_program* program,
+                              struct quadrille_arguments* a, int* error_class) {
 #ifdef OPEN_MPI
-  a->in_place = reduces;
-  if (reduces) a->send = a->receive;
-  return NULL;
+  *error_class = MPI_ERR_ARG;
+  const int is_taken = !quadrille_is_rooted(program);
+  a->in_place = is_taken && quadrille_reduces(program);
+  if (a->in_place) a->send = a->receive;
 #else
-  (void)a, (void)reduces;
-  return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
+  *error_class = MPI_ERR_BUFFER;
+  const int is_taken = 0;
+  (void)program, (void)a;
 #endif
+  if (is_taken) return NULL;
+  return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
 }
 
 /* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
@@ -181,8 +187,7 @@ static const char* check_arguments(const struct quadrille_binding* binding,
   if (a->in_place || sends == 0) a->send = a->receive;
   if (receives == 0) a->receive = a->send;
   if (is_aliased(program, a, blocks)) {
-    *error_class = MPI_ERR_BUFFER;
-    wrong = take_alias(a, quadrille_reduces(program));
+    wrong = take_alias(program, a, error_class);
     if (wrong) return wrong;
   }
   quadrille_find_device_memory(a);

@@ -75,7 +75,7 @@ reason='ranks have different settings' refused 'ranks have different QUADRILLE v
 # What is compared: a tool behind the library that makes MPI's own result wrong is found out.
 preload="$library $tool"
 right 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear QUADRILLE_ALLREDUCE=doubling -- file
-reported allreduce doubling 'by rule; not compared: sums of rounded numbers'
+reported allreduce doubling 'by rule; not compared: the order of operands may matter'
 start 3 QUADRILLE=verify QUADRILLE_ALLTOALL=linear TOOL_CORRUPTS=1
 [ $code -ne 0 ] && [ $code -ne 124 ] || problem 'a wrong byte is not found'
 grep -qE 'verify: alltoall by linear differs from MPI.s own at rank [0-2]: byte 3 of block 2 is [0-9]+ instead of [0-9]+' \

@@ -69,6 +69,45 @@ static void handler(void) {
   expect(MPI_Comm_create_errhandler(NULL, &made) != MPI_SUCCESS, "no function is no error");
 }
 
+/* ---- An error handler that frees its communicator */
+
+static MPI_Comm doomed;
+static void free_doomed(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  if (doomed != MPI_COMM_NULL) MPI_Comm_free(&doomed);
+}
+
+static void handler_frees(void) {
+  MPI_Errhandler made;
+  double one = 1, all = 0;
+  MPI_Comm_create_errhandler(free_doomed, &made);
+  doomed = duplicate(made);
+  expect_alltoall(doomed);
+  const int code = MPI_Allreduce(&one, &all, 1, MPI_DOUBLE, MPI_BAND, doomed);
+  expect(class_of(code) == MPI_ERR_OP, "the bits of a double are combined");
+  expect_alltoall(MPI_COMM_WORLD);
+}
+
+/* ---- More error handlers than most programs have, of which the last one jumps */
+
+enum { HANDLERS = 20 };
+#define RETURNS(number) \
+  static void returns_##number(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
+RETURNS(0)
+RETURNS(1) RETURNS(2) RETURNS(3) RETURNS(4) RETURNS(5) RETURNS(6) RETURNS(7) RETURNS(8) RETURNS(9)
+    RETURNS(10) RETURNS(11) RETURNS(12) RETURNS(13) RETURNS(14) RETURNS(15) RETURNS(16) RETURNS(17)
+        RETURNS(18) RETURNS(19)
+
+            static void handlers(void) {
+  MPI_Comm_errhandler_function* const all[HANDLERS] = {
+      returns_0,  returns_1,  returns_2,  returns_3,  returns_4,  returns_5,  returns_6,
+      returns_7,  returns_8,  returns_9,  returns_10, returns_11, returns_12, returns_13,
+      returns_14, returns_15, returns_16, returns_17, returns_18, returns_19};
+  MPI_Errhandler made;
+  for (int i = 0; i < HANDLERS; i++) MPI_Comm_create_errhandler(all[i], &made);
+  handler();
+}
+
 /* ---- Attributes whose delete functions call collectives on the communicator that goes */
 
 static int delete (MPI_Comm comm, int key, void* value, void* extra) {
@@ -478,6 +517,8 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (!strcmp(which, "handler")) handler();
+  if (!strcmp(which, "handler_frees")) handler_frees();
+  if (!strcmp(which, "handlers")) handlers();
   if (!strcmp(which, "attributes")) attributes();
   if (!strcmp(which, "nested")) nested();
   if (!strcmp(which, "gaps")) gaps();

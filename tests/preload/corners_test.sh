@@ -9,8 +9,9 @@ served=(QUADRILLE_ALLTOALL=factor QUADRILLE_ALLTOALLV=factor QUADRILLE_ALLREDUCE
   QUADRILLE_GATHERV=binomial QUADRILLE_BCAST=binomial)
 preload="$tool $library"
 
-for case in handler attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
+for case in handler handlers attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
+right 3 "${served[@]}" MALLOC_PERTURB_=90 -- handler_frees # what was freed is written over
 for allreduce in doubling ring rabenseifner; do
   right 4 "${served[@]}" QUADRILLE_ALLREDUCE=$allreduce -- types
   reported allreduce "$allreduce" 'by rule'
