@@ -165,7 +165,8 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   block->write(range->low, range->high, fragments);
   const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&
                            piece.buffer == Buffer::kReceive &&
-                           alias(use.process, source.piece.block) == piece.block;
+                           alias(use.process, source.piece.block) == piece.block &&
+                           (source.piece.ranged ? source.piece.low : 0) == range->low;
   if (piece.buffer == Buffer::kReceive && !onto_itself)
     buffer(use.process, Buffer::kReceive).arrived[piece.block] = true;
   touch(use, piece, *range, true);
@@ -242,13 +243,14 @@ std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
 }
 
 // What a step sends is read before anything of that step is written, so whatever has been written
-// by now came too early.
+// by now came too early. A broadcast has one buffer, so at its root every call is in place.
 void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<bool>& arrived = buffer(use.process, Buffer::kReceive).arrived;
   if (!block || *block >= static_cast<int64_t>(arrived.size()) || !arrived[*block]) return;
   in_place_ = false;
-  if (program_.in_place)
+  const bool has_one_buffer = program_.collective == Collective::kBroadcast && program_.groups == 1;
+  if (program_.in_place || has_one_buffer)
     fail(Property::kInPlace, use,
          fmt::format(
              "reads block {} of its send buffer after block {} of its receive buffer was written",

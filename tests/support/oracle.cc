@@ -214,7 +214,8 @@ class Oracle {
     }
     const bool onto_itself =
         local && data.piece.buffer == Buffer::kSend && piece.buffer == Buffer::kReceive &&
-        log_.alias(program_.collective, process, data.piece.block) == piece.block;
+        log_.alias(program_.collective, process, data.piece.block) == piece.block &&
+        data.piece.low == low;
     touch(by, piece, low, high, true, onto_itself);
   }
 

@@ -156,6 +156,27 @@ TEST(Plans, OfStepsThatCopyOverWhatTheySendAreLawful) {
   EXPECT_EQ(in_place->objection(), std::nullopt);
 }
 
+// A broadcast has one buffer: its plan is that of a call in place, as the runtime makes it.
+TEST(Plans, OfABroadcastNameItsOneBuffer) {
+  const Result<Plans> plans = plans_of_text(R"(
+algorithm straight for broadcast
+if rank = root
+  copy send[0] to recv[0]
+for d in 1 .. ranks
+  step d
+    if rank = root
+      send send[0] to wrap(root + d, ranks)
+    if rank = wrap(root + d, ranks)
+      receive recv[0] from root
+)",
+                                            2, 5);
+  ASSERT_TRUE(plans.ok()) << plans.error().message;
+  const Result<std::string> printed = plans->print(0, 0, {1, false, true});
+  ASSERT_TRUE(printed.ok()) << printed.error().message;
+  EXPECT_NE(printed->find("receive buffer bytes 0..5"), std::string::npos) << *printed;
+  EXPECT_EQ(printed->find("send buffer"), std::string::npos) << *printed;
+}
+
 TEST(Plans, UseABufferAgainOnceItsMessageHasArrived) {
   const Result<Plans> plans = plans_of_text(kHandsOver, 3, 0);
   ASSERT_TRUE(plans.ok() && plans->has_in_place());
