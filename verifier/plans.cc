@@ -244,7 +244,9 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
         if (change) change(all.size() - 1, made.plan);
         quadrille_check_feed(checks.back().get(), &made.plan);
       }
-      if (const char* law = quadrille_check_end(checks.back().get(), text))
+      const char* const law = quadrille_check_end(checks.back().get(), text);
+      if (law == quadrille_no_memory) return std::optional(std::string(kPlansNotChecked));
+      if (law)
         return std::optional(
             fmt::format("{} at rank {}{}: {}", law, rank, group == 1 ? " of group 1" : "", text));
     }
@@ -266,6 +268,7 @@ std::optional<std::string> Plans::objection() const {
             fmt::format(", window {}{}{}", window > 0 ? window : QUADRILLE_DEFAULT_WINDOW,
                         whole ? "" : ", streamed", in_place ? ", in place" : "");
         if (!law.ok()) return "the library refuses them: " + law.error().message + where;
+        if (*law == kPlansNotChecked) return *law;
         if (law->has_value()) return **law + where;
       }
   return std::nullopt;

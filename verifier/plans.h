@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "schedule/binding.h"
 #include "schedule/result.h"
@@ -21,6 +22,10 @@ struct PlanOptions {
   bool in_place = false;  // where the collective has a call in place
   bool whole = true;      // one plan, else streamed as in a call
 };
+
+// What objection() says of plans whose check would take too much memory or time: nothing is known of them.
+inline constexpr std::string_view kPlansNotChecked =
+    "not checked: they have too many messages, or too many that touch the same bytes";
 
 class Plans {
  public:
@@ -41,7 +46,7 @@ class Plans {
   Result<std::optional<std::string>> broken_law(const PlanOptions& options,
                                                 const Change& change = {}) const;
   // The same for windows 1, 2 and the default one, kept and streamed, in place where there is such a call. What breaks a
-  // law, or is refused by the runtime; nothing where all are lawful.
+  // law, or is refused by the runtime, or kPlansNotChecked; nothing where all are lawful.
   std::optional<std::string> objection() const;
   // Whether a call in place has a plan of its own.
   bool has_in_place() const;

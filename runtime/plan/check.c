@@ -438,10 +438,11 @@ static void ask_touches(struct quadrille_plan_check* c) {
   }
   for (int32_t i = 0; i < count; i++) touches[i].span = &moved[i];
   qsort(touches, (size_t)count, sizeof *touches, by_place);
-  for (int32_t i = 0; i < count && !c->law; i++)
+  int32_t left = MOST_PAIRS;
+  for (int32_t i = 0; i < count && !c->law && left > 0; i++)
     for (int32_t k = i + 1; k < count && touches[k].span->place == touches[i].span->place &&
-                            touches[k].span->low < touches[i].span->high;
-         k++) {
+                            touches[k].span->low < touches[i].span->high && left > 0;
+         k++, left--) {
       const struct touch *a = &touches[i], *b = &touches[k];
       if (a->act == b->act || !overlap(c, a->span, b->span)) continue;
       const struct touch *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
@@ -450,6 +451,7 @@ static void ask_touches(struct quadrille_plan_check* c) {
       else if (second->is_input)
         ask_saved(c, first, second);
     }
+  c->lacks_memory |= left == 0;
   free(moved);
   free(touches);
 }

@@ -25,7 +25,8 @@ struct quadrille_plan_check* quadrille_check_open(const struct quadrille_plan_in
                                                   int in_place, int64_t unit);
 /* Takes the next plan of the call: the only one, or the next part of a streamed one. */
 void quadrille_check_feed(struct quadrille_plan_check* check, const struct quadrille_plan* plan);
-/* Judges all plans of the call. Returns NULL, or the name of the law that they break, and writes what breaks it. */
+/* Judges all plans of the call. Returns NULL, or the name of the law that they break, and writes what breaks it;
+ * quadrille_no_memory where the check would take too much memory or time. */
 const char* quadrille_check_end(struct quadrille_plan_check* check, char text[QUADRILLE_LAW_TEXT]);
 void quadrille_check_close(struct quadrille_plan_check* check);
 

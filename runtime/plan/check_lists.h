@@ -10,7 +10,8 @@
 #include "runtime/plan/builder.h"
 #include "runtime/plan/check.h"
 
-enum { MOST_ACTS = 1 << 22, NEVER = -1 };
+/* A check of more than that would take too long, and says so. */
+enum { MOST_ACTS = 1 << 22, MOST_PAIRS = 1 << 24, NEVER = -1 };
 enum kind { SENDS, LOCALS, RECEIVES };
 
 /* Bytes of a place, or a whole block: 0 .. 1. */

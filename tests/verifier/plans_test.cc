@@ -203,6 +203,36 @@ if rank != root
   EXPECT_EQ(plans->objection(), std::nullopt);
 }
 
+// Two ranks exchange one byte so often that each pair of exchanges is too many to look at.
+TEST(Plans, ThatTakeTooLongToCheckAreNeitherLawfulNorRefused) {
+  const Result<Plans> plans = plans_of_text(R"(
+algorithm to-and-fro for broadcast
+temporary 1 blocks
+require ranks = 2
+if rank = root
+  copy send[0] to recv[0]
+  copy send[0]@1..2 to temp[0]@0..1
+step 0
+  if rank = root
+    send send[0]@0..1 to 1 - rank
+  else
+    receive temp[0]@0..1 from root
+for k in 1 .. 10001
+  step k
+    send temp[0]@0..1 to 1 - rank
+    receive temp[0]@0..1 from 1 - rank
+step 10001
+  if rank = root
+    send temp[0]@0..1 to 1 - rank
+  else
+    copy temp[0]@0..1 to recv[0]@0..1
+    receive recv[0]@1..2 from root
+)",
+                                            2, 2);
+  ASSERT_TRUE(plans.ok());
+  EXPECT_EQ(plans->objection(), std::optional<std::string>(verifier::kPlansNotChecked));
+}
+
 // The laws have the names of the theorem's hypotheses.
 TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   std::ifstream file("theory/Runtime.v");
