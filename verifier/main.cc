@@ -41,13 +41,18 @@ int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes
   return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;
 }
 
-// Whether the runtime's plans for these calls are lawful, of jobs whose ranks are few. False where they are not.
-bool check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
-                 const std::vector<CheckedCall>& checked) {
+// What is said of the runtime's plans for these calls, of jobs whose ranks are few.
+struct PlansVerdict {
+  bool lawful = true;
+  std::string text;
+};
+
+PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
+                         const std::vector<CheckedCall>& checked) {
   constexpr int64_t kMostRanks = 64;
   int64_t ranks = 0;
   for (const Topology& group : schedule.job.groups) ranks += group.ranks();
-  if (ranks > kMostRanks || checked.back().report.violation) return true;
+  if (ranks > kMostRanks || checked.back().report.violation) return {};
   // Plans of one call differ little from those of the next: a bounded number of ranks' plans is made.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
@@ -57,19 +62,15 @@ bool check_plans(const std::vector<uint8_t>& bytes, const Schedule& schedule,
     const Result<Plans> plans = Plans::make(bytes, schedule.program, schedule.job, one.call);
     const std::optional<std::string> wrong =
         plans.ok() ? plans->objection() : "the library refuses them: " + plans.error().message;
-    if (wrong) {
-      fmt::print("  {:<10}{}\n", "plans", *wrong);
-      return *wrong == kPlansNotChecked;
-    }
+    if (wrong) return {*wrong == kPlansNotChecked, fmt::format("  {:<10}{}\n", "plans", *wrong)};
     in_place |= plans->has_in_place();
   }
   const std::string which =
       every > 1
           ? fmt::format(", {} of {} calls", (checked.size() + every - 1) / every, checked.size())
           : "";
-  fmt::print("  {:<10}lawful at every rank, windows 1, 2 and 16{}{}\n", "plans",
-             in_place ? ", in place or not" : "", which);
-  return true;
+  return {true, fmt::format("  {:<10}lawful at every rank, windows 1, 2 and 16{}{}\n", "plans",
+                            in_place ? ", in place or not" : "", which)};
 }
 
 int check_file(const std::string& file, const CheckArguments& arguments) {
@@ -93,15 +94,17 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
     checked.push_back({call, *report});
     if (report->violation) break;
   }
-  fmt::print("{}", check_report(file, *schedule, bytes->size(), checked));
-  const bool lawful = check_plans(*bytes, *schedule, checked);
+  const PlansVerdict plans = check_plans(*bytes, *schedule, checked);
+  fmt::print("{}{}", check_report(file, *schedule, bytes->size(), checked, plans.lawful),
+             plans.text);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
              usage.ru_maxrss / 1024.0);
-  return checked.back().report.violation || !lawful ? ExitCode::kRefuted : ExitCode::kVerified;
+  return checked.back().report.violation || !plans.lawful ? ExitCode::kRefuted
+                                                          : ExitCode::kVerified;
 }
 
 int check(const CheckArguments& arguments) {

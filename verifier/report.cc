@@ -244,9 +244,10 @@ std::string replay_command(const std::string& file, const Program& program, cons
 }
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
-                         const std::vector<CheckedCall>& checked) {
+                         const std::vector<CheckedCall>& checked, bool lawful) {
   const auto& [call, report] = checked.back();
-  const char* const verified = uses_counts(schedule.program) && !find_proof(schedule)
+  const char* const verified = !lawful ? "REFUTED: the program is right, its plans are not"
+                               : uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"
                                    : "verified";
   const auto walked = static_cast<int64_t>(roots_of(checked).size());

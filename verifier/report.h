@@ -16,9 +16,9 @@ struct CheckedCall {
 };
 
 // What `check` prints of a file that was checked for one call or more, up to the first that is
-// refuted.
+// refuted. `lawful`: no plan that the runtime makes of them was found to break a law.
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
-                         const std::vector<CheckedCall>& checked);
+                         const std::vector<CheckedCall>& checked, bool lawful);
 
 // What it prints of a schedule for any nodes, where none are given to check it on.
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
