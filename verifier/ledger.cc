@@ -72,7 +72,7 @@ void Ledger::learn() {
     for (const int32_t node : {from, to})
       if (std::max(known(source, node), known(target, node)) < exchanges_[node])
         every_timing_ = false;
-    learnt_.emplace_back(source, Knowledge{exchanges_[from] + 1, to, exchanges_[to] + 1});
+    // Its sender does not know when it has arrived, unless a message comes back.
     learnt_.emplace_back(target, Knowledge{exchanges_[to] + 1, from, exchanges_[from] + 1});
   }
   for (const auto& [source, target] : messages_) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "generator/registry.h"
+#include "schedule/text.h"
 #include "schedule/traverse.h"
 #include "tests/support/mutants.h"
 #include "tests/verifier/walks.h"
@@ -100,6 +101,36 @@ TEST(Port, WithoutTokensItHoldsInLockStepOnly) {
   EXPECT_EQ(check_key_order(program, job, binding, {})->port, PortVerdict::kLockStep);
   EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
   EXPECT_GT(conflicts(program, job, binding, 100, random), 0);
+}
+
+// The token that follows a message one way may overtake it: its sender cannot tell when it has arrived.
+TEST(Port, OfMessagesOneWayHoldsInLockStepOnly) {
+  const Program program = parse_program(R"(
+algorithm one-way for alltoall
+port one+one per node
+require ranks = 3
+copy send[rank] to recv[rank]
+for k in 0 .. 9
+  let a = k div 3
+  let b = k mod 3
+  if a != b
+    step 2*k
+      if rank = a
+        send send[b] to b
+      if rank = b
+        receive recv[a] from a
+    step 2*k + 1
+      if rank = 1
+        send to 2
+      if rank = 2
+        receive from 1
+)",
+                                        "one-way")
+                              .value();
+  const Job job = job_of({1, 2});
+  const Binding binding = *bind(program, job, {}, 0);
+  EXPECT_EQ(check_key_order(program, job, binding, {})->port, PortVerdict::kLockStep);
+  EXPECT_EQ(execute(program, job, {}, {binding}, {}).port, PortVerdict::kLockStep);
 }
 
 // Mutants that are still right all-to-alls, some with tokens missing or misplaced.
