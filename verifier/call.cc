@@ -270,7 +270,17 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
     return takes(program, schedule.job, call);
   });
   // Where it takes none of them, what it requires is told.
-  if (refused != calls.begin()) calls.erase(refused, calls.end());
+  if (refused == calls.begin() || refused == calls.end()) return calls;
+  calls.erase(refused, calls.end());
+  const bool moves = std::any_of(calls.begin(), calls.end(), [](const Call& call) {
+    return std::any_of(call.counts.begin(), call.counts.end(), [](const auto& of_group) {
+      return std::any_of(of_group.begin(), of_group.end(), [](int64_t count) { return count > 0; });
+    });
+  });
+  if (lists.size() > 1 && !moves)
+    return Error{fmt::format(
+        "{} takes none of the calls that check tries but empty ones; give one with --counts",
+        program.algorithm.text)};
   return calls;
 }
 

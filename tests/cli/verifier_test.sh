@@ -259,6 +259,13 @@ printf 'algorithm a for barrier\n' >barrier.txt
 refuses '--root: a barrier has no root; leave it out' check barrier.qs --root 0
 refuses '--root: an all-to-all has no root; leave it out' check a.qs --root 1
 refuses '--counts: a barrier moves nothing; leave them out' check barrier.qs --counts 3x1
+# An empty call alone is no check of what moves bytes.
+printf 'algorithm seven for broadcast\ntable m = counts\nrequire m[0] mod 7 = 0\n' >seven.txt
+"$write_schedule" seven.txt 3 seven.qs
+refuses 'seven takes none of the calls that check tries but empty ones; give one with --counts' \
+  check seven.qs
+expect 1 check seven.qs --counts 7
+expect 0 check seven.qs --counts 0
 # Of a collective that has one count for all ranks, that may stand alone.
 "$generator" generate allreduce --algorithm ring --nodes 3 --out sum.qs >/dev/null
 expect 0 check sum.qs --counts 1000
