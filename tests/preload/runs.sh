@@ -6,7 +6,7 @@ cd "$TEST_TMPDIR" || exit 2
 out=out report=report preload=$library failed=0
 
 # start RANKS VARIABLE=VALUE... [-- ARGUMENT...]: leaves the exit code in $code, what was said in $out, the report in $report.
-# A variable that begins with ONE: is for rank 1 alone.
+# A variable that begins with ONE: is for rank 1 alone. WRAPPER: a command that runs the program.
 start() {
   local ranks=$1 variables=() one=
   shift
@@ -22,7 +22,7 @@ start() {
     if [ -n "${REORDER:-}" ]; then value=$QUADRILLE_ALLTOALL; unset QUADRILLE_ALLTOALL; export QUADRILLE_ALLTOALL="$value"; fi
     export LD_PRELOAD="$2"
     shift 2
-    exec "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null
+    exec ${WRAPPER:-} "$@"' sh "$one" "$preload" "$program" "${@:2}" >"$out" 2>&1 </dev/null
   code=$?
   passed=$(grep -Eo 'rank [0-9]+ ran [1-9][0-9]* tests, all passed' "$out" | sort -u | wc -l)
 }
