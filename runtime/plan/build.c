@@ -258,8 +258,11 @@ static void note_moving(struct quadrille_builder* b, const struct quadrille_run_
   if (m->buffer != QUADRILLE_PIECE_RECEIVE || !m->ranged) return;
   if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
   const struct quadrille_extents* known = b->input.known[QUADRILLE_PIECE_RECEIVE];
-  const int64_t block = m->block.value, stride = m->low.stride * b->unit;
-  const int64_t way = stride * (b->event.run.count - 1 - b->iteration);
+  const int64_t block = m->block.value;
+  int64_t stride, way;
+  if (__builtin_mul_overflow(m->low.stride, b->unit, &stride) ||
+      __builtin_mul_overflow(stride, b->event.run.count - 1 - b->iteration, &way))
+    return;
   const int64_t low = b->message->part.low - known->offsets[block] + way;
   if (low < 0 || low + b->message->bytes > known->lengths[block] * b->unit) return;
   *moving = (struct quadrille_moving){*b->message, b->receives, stride, &b->touched[block]};

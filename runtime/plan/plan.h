@@ -1,6 +1,6 @@
 /* A plan: the operations of one rank in one call, in their order. It has no MPI type and no address.
  *
- * The builder (builder.h) makes a plan; it is constant from then on. The executor (runtime/execute) follows it,
+ * The builder (builder.h) makes a plan; it is constant from then on. The executor (runtime/exec) follows it,
  * print.h prints it, check.h checks the plans of all ranks together.
  *
  * A place is where something lies. Where the two ends of a message alone know its lengths (all-to-all,

@@ -151,11 +151,12 @@ static const char* name_requirement(struct quadrille_tables* tables,
     snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
              program->algorithm, program->needs, ranks);
   else
-    snprintf(
-        tables->refusal, sizeof tables->refusal,
-        "%s does not serve %lld ranks with its parameters%s: condition %d does not hold of those "
-        "that `generator show` prints behind 'require'",
-        program->algorithm, ranks, program->depends_on_call ? " and these counts" : "", index + 1);
+    snprintf(tables->refusal, sizeof tables->refusal,
+             "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
+             "`generator "
+             "show` prints the conditions, one behind each 'require'",
+             program->algorithm, ranks, program->depends_on_call ? " and these counts" : "",
+             index + 1);
   return tables->refusal;
 }
 

@@ -271,6 +271,10 @@ expect 0 check seven.qs --counts 0
 expect 0 check sum.qs --counts 1000
 says '  call      counts 3x1000'
 refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --counts 1000,1000
+# Plans are made of few ranks.
+"$generator" generate broadcast --algorithm binomial --nodes 65 --out many.qs >/dev/null
+expect 0 check many.qs
+says '  plans     not checked: more than 64 ranks'
 # Right by what a step means, and not served: the first line does not say "verified".
 cat >onward.txt <<'END'
 algorithm by-way-of-receive-buffers for alltoall

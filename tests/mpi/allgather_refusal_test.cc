@@ -71,8 +71,8 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
     expect_unbound(
         even, options, MPI_ERR_TOPOLOGY,
         "even does not serve " + std::to_string(all()) +
-            " ranks with its parameters and these counts: condition 1 does not hold of those that "
-            "`generator show` prints behind 'require'");
+            " ranks with its parameters and these counts: its condition 1 does not hold; "
+            "`generator show` prints the conditions, one behind each 'require'");
 }
 
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {
