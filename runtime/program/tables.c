@@ -153,8 +153,7 @@ static const char* name_requirement(struct quadrille_tables* tables,
   else
     snprintf(tables->refusal, sizeof tables->refusal,
              "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
-             "`generator "
-             "show` prints the conditions, one behind each 'require'",
+             "`generator show` prints the conditions, one behind each 'require'",
              program->algorithm, ranks, program->depends_on_call ? " and these counts" : "",
              index + 1);
   return tables->refusal;
