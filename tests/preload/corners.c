@@ -94,11 +94,27 @@ enum { HANDLERS = 20 };
 #define RETURNS(number) \
   static void returns_##number(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
 RETURNS(0)
-RETURNS(1) RETURNS(2) RETURNS(3) RETURNS(4) RETURNS(5) RETURNS(6) RETURNS(7) RETURNS(8) RETURNS(9)
-    RETURNS(10) RETURNS(11) RETURNS(12) RETURNS(13) RETURNS(14) RETURNS(15) RETURNS(16) RETURNS(17)
-        RETURNS(18) RETURNS(19)
+RETURNS(1)
+RETURNS(2)
+RETURNS(3)
+RETURNS(4)
+RETURNS(5)
+RETURNS(6)
+RETURNS(7)
+RETURNS(8)
+RETURNS(9)
+RETURNS(10)
+RETURNS(11)
+RETURNS(12)
+RETURNS(13)
+RETURNS(14)
+RETURNS(15)
+RETURNS(16)
+RETURNS(17)
+RETURNS(18)
+RETURNS(19)
 
-            static void handlers(void) {
+static void handlers(void) {
   MPI_Comm_errhandler_function* const all[HANDLERS] = {
       returns_0,  returns_1,  returns_2,  returns_3,  returns_4,  returns_5,  returns_6,
       returns_7,  returns_8,  returns_9,  returns_10, returns_11, returns_12, returns_13,
