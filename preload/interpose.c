@@ -137,14 +137,11 @@ static void handle(int number, MPI_Comm* comm, int* code, void* name) {
     handle(number, comm, code, va_arg(rest, void*));            \
     va_end(rest);                                               \
   }
-#define EACH_HANDLER(DO)                                                                           \
-  DO(0)                                                                                            \
-  DO(1)                                                                                            \
-  DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15) DO(16) \
-      DO(17) DO(18) DO(19) DO(20) DO(21) DO(22) DO(23) DO(24) DO(25) DO(26) DO(27) DO(28) DO(29)   \
-          DO(30) DO(31) DO(32) DO(33) DO(34) DO(35) DO(36) DO(37) DO(38) DO(39) DO(40) DO(41)      \
-              DO(42) DO(43) DO(44) DO(45) DO(46) DO(47) DO(48) DO(49) DO(50) DO(51) DO(52) DO(53)  \
-                  DO(54) DO(55) DO(56) DO(57) DO(58) DO(59) DO(60) DO(61) DO(62) DO(63)
+/* Octal numbers: 000 to 077. */
+#define ROW(DO, row) \
+  DO(row##0) DO(row##1) DO(row##2) DO(row##3) DO(row##4) DO(row##5) DO(row##6) DO(row##7)
+#define EACH_HANDLER(DO) \
+  ROW(DO, 00) ROW(DO, 01) ROW(DO, 02) ROW(DO, 03) ROW(DO, 04) ROW(DO, 05) ROW(DO, 06) ROW(DO, 07)
 EACH_HANDLER(HANDLER)
 #define ADDRESS(number) handle_##number,
 static MPI_Comm_errhandler_function* const befores[HANDLERS] = {EACH_HANDLER(ADDRESS)};
