@@ -79,8 +79,9 @@ class CollectivePart {
   void fill(unsigned seed);
   // Whether every byte that was to come is there.
   bool is_right();
-  // Expects all bytes that belong to no block that comes to be as they were.
-  void expect_rest_untouched(const std::string& what);
+  // Expects all bytes that belong to no block that comes to be as they were. Into the one buffer of a broadcast a wrong
+  // program may write at the root, too.
+  void expect_rest_untouched(const std::string& what, bool is_right = true);
 
  private:
   // What it sends or receives; without a buffer, where that means nothing.

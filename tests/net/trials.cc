@@ -183,7 +183,7 @@ void CollectiveTrial::at_rank(MPI_Comm comm, Fate& fate) {
   if (code == MPI_SUCCESS) {
     CollectivePart part(call, this_rank());
     fate.called[own] = quadrille_error_class(call_once(part, schedule, comm));
-    part.expect_rest_untouched(fmt::format("rank {}", own));
+    part.expect_rest_untouched(fmt::format("rank {}", own), is_right);
     fate.right &= fate.called[own] != MPI_SUCCESS || part.is_right();
   }
   if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);

@@ -106,22 +106,27 @@ class Writer {
   struct Bounds {
     std::string low, high;
   };
-  Bounds bounds(int process, const FlowValue& value) const {
+  // Of three parts the first and the last have one length.
+  Bounds bounds(int process, const FlowValue& value, int part) const {
     const std::string length = length_text(process, value);
-    if (flow_.parts == 1) return {"0", length};
-    const auto cut = [&](int part) {
-      return part == 0 ? "0" : fmt::format("{}*{} div {}", length, part, flow_.parts);
+    const auto cut = [&](int at) {
+      if (at == 0 || at == flow_.parts) return at == 0 ? "0" : length;
+      return 2 * at <= flow_.parts
+                 ? fmt::format("{}*{} div {}", length, at, flow_.parts)
+                 : fmt::format("{0} - {0}*{1} div {2}", length, flow_.parts - at, flow_.parts);
     };
-    return {cut(value.part), value.part + 1 == flow_.parts ? length : cut(value.part + 1)};
+    return {cut(part), cut(part + 1)};
   }
 
   std::string piece_text(int process, int number, bool may_be_whole) {
     const FlowNode& node = flow_.nodes[number];
     Buffer buffer = Buffer::kSend;
     int64_t block = node.value.block;
+    int part = node.value.part;
     if (node.chain >= 0) {
       buffer = flow_.chains[node.chain].buffer;
       block = flow_.chains[node.chain].block;
+      part = flow_.chains[node.chain].part;
     }
     constexpr const char* kNames[] = {"send", "recv", "temp"};
     const bool by_rank = buffer != Buffer::kTemporary &&
@@ -129,14 +134,14 @@ class Writer {
     std::string text = fmt::format("{}[{}]", kNames[static_cast<int>(buffer)],
                                    by_rank ? rank_text(block) : fmt::format("{}", block));
     if (!knows_counts_ || (flow_.parts == 1 && may_be_whole && one_in(random_, 2))) return text;
-    const Bounds range = bounds(process, node.value);
+    const Bounds range = bounds(process, node.value, part);
     return fmt::format("{}@{} .. {}", text, range.low, range.high);
   }
 
   // Only where there is something of the value.
   Lines guarded(int process, const FlowValue& value, const Lines& lines) const {
     if (!is_guarded_ || is_guarded_at_once_) return lines;
-    const Bounds range = bounds(process, value);
+    const Bounds range = bounds(process, value, value.part);
     return under(fmt::format("if {} < {}", range.low, range.high), lines);
   }
 

@@ -46,7 +46,7 @@ class Drawer {
     flow_.counted =
         flow_.collective != Collective::kBarrier && !only_ends_know_lengths(flow_.collective);
     if (flow_.counted && one_in(random_, 2))
-      flow_.parts = static_cast<int>(flow_.processes() > 3 ? 2 : 2 + below(random_, 2));
+      flow_.parts = flow_.processes() > 3 || one_in(random_, 3) ? 2 : 3;
     for (int p = 0; p < flow_.processes(); ++p)
       if (!is_bystander(flow_.collective, flow_.place_of(p))) active_.push_back(p);
   }
@@ -82,7 +82,10 @@ class Drawer {
         there.push_back(node);
     const bool is_own = value.sources == bit(process);
     if (!there.empty() && (is_own || !one_in(random_, 4))) return any_of(there, random_);
-    const int node = is_own ? add({Kind::kInput, process, value}) : make(process, value, depth);
+    // Where there are places for it, a process's own value is read from one of them, too.
+    const bool is_moved = flow_.parts == 3 && depth < kDeep && one_in(random_, 2);
+    const int node =
+        is_own && !is_moved ? add({Kind::kInput, process, value}) : make(process, value, depth);
     share(node);
     return node;
   }
@@ -99,7 +102,7 @@ class Drawer {
   int make(int process, const FlowValue& value, int depth) {
     const bool is_single = std::has_single_bit(value.sources);
     if (value.sources == bit(process))
-      return add({Kind::kCopy, process, value, need(process, value, depth)});
+      return add({Kind::kCopy, process, value, need(process, value, depth + 1)});
     if (!is_single && (depth >= kDeep || !one_in(random_, 3))) return sum(process, value, depth);
     if (depth < kDeep && one_in(random_, 8))
       return add({Kind::kCopy, process, value, need(process, value, depth + 1)});
@@ -263,30 +266,35 @@ class Drawer {
     const FlowChain* result;
   };
 
+  // The other part of the same length, or the same where there is none.
+  int twin(int part) const { return flow_.parts == 3 ? 2 - part : part; }
+
   void choose_place(FlowChain& chain, std::vector<Unit>& units) {
     std::vector<Unit*> free;
-    int64_t blocks = 0;
-    for (Unit& unit : units) {
-      if (unit.part != chain.part) continue;
-      blocks += unit.buffer == Buffer::kTemporary;
-      if (unit.last < chain.first && (!unit.result || chain.last < unit.result->first))
+    for (Unit& unit : units)
+      if ((unit.part == chain.part || unit.part == twin(chain.part)) && unit.last < chain.first &&
+          (!unit.result || chain.last < unit.result->first))
         free.push_back(&unit);
-    }
     Unit* unit = free.empty() || one_in(random_, 4) ? nullptr : any_of(free, random_);
     if (!unit) {
-      units.push_back({Buffer::kTemporary, blocks, chain.part, {}, nullptr});
+      const int part = one_in(random_, 3) ? twin(chain.part) : chain.part;
+      const int64_t blocks = std::count_if(units.begin(), units.end(), [&](const Unit& other) {
+        return other.buffer == Buffer::kTemporary && other.part == part;
+      });
+      units.push_back({Buffer::kTemporary, blocks, part, {}, nullptr});
       unit = &units.back();
     }
     unit->last = chain.last;
     chain.buffer = unit->buffer;
     chain.block = unit->block;
+    chain.part = unit->part;
   }
 
   void draw_places() {
     find_lifetimes();
     // Receive blocks hold other data of one length for a while. Where lengths are not known the runtime does not serve
     // that.
-    const bool borrows = has_one_count(flow_.collective) ? one_in(random_, 2)
+    const bool borrows = has_one_count(flow_.collective) ? flow_.parts == 3 || one_in(random_, 2)
                                                          : !flow_.counted && one_in(random_, 20);
     for (const int p : active_) {
       std::vector<Unit> units;
@@ -308,7 +316,8 @@ class Drawer {
                                one_in(random_, 3));
   }
 
-  // Whether each send block is read before its receive block is written, as far as both are one in place.
+  // Whether each send block is read before its receive block is written, as far as both are one in place. A copy of an
+  // input counts as one onto itself even where it goes to another part: some flows that claim to fit do not.
   bool fits_in_place() const {
     for (int i = 0; i < static_cast<int>(flow_.nodes.size()); ++i) {
       const FlowNode& node = flow_.nodes[i];

@@ -1,7 +1,9 @@
 // Straight-line programs of any collective, for few ranks: a random flow of data that ends in what the collective
 // requires. Copies, reductions and messages are spread over steps at random, as early as their operands allow or later;
 // so a step has several of each kind. Temporary blocks, and now and then a receive block, are used again as soon as the
-// meaning of a step allows it. A flow is right, but for a few habits of the text that may break it.
+// meaning of a step allows it. Of three parts the first and the last have one length, and each may be kept in the
+// other's place. A flow is right, but for a few habits of the text that may break it, and for broadcasts, whose root has
+// one buffer: a part kept there may be over another that is still to be sent.
 #ifndef QUADRILLE_TESTS_SUPPORT_FLOWS_H_
 #define QUADRILLE_TESTS_SUPPORT_FLOWS_H_
 
@@ -49,7 +51,7 @@ struct FlowNode {
 
 // A place, from the first write to the last read.
 struct FlowChain {
-  int process = 0, part = 0;
+  int process = 0, part = 0;  // of the block, not of the value
   Buffer buffer = Buffer::kTemporary;
   int64_t block = -1;
   FlowMoment first, last;
@@ -69,7 +71,7 @@ struct Flow {
   bool commutative = false, counted = false;
   int parts = 1;  // of each block
   int slots = 0;
-  bool fits_in_place = false;  // no block is overwritten before it was read
+  bool fits_in_place = false;  // no block seems to be overwritten before it was read
   std::vector<FlowNode> nodes;
   std::vector<FlowChain> chains;
   std::vector<FlowMessage> messages;
