@@ -99,8 +99,10 @@ int preload_is_refused(const struct preload_turn* turn, const struct preload_arg
       sends = is_root(turn, a);
       receives = receives && (!is_inter || is_leaf(turn, a));
       break;
+    case PRELOAD_Reduce:
+    case PRELOAD_Exscan: break; /* where nothing is received, that buffer may be anything */
     default:
-      if (!receives || (turn->collective == PRELOAD_Bcast && !sends)) return 1;
+      if (!receives) return 1; /* that buffer is never given in place */
   }
   /* Of a reduce-scatter the counts are those of this rank's own group. */
   const int scatters = turn->collective == PRELOAD_Reduce_scatter;

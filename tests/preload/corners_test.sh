@@ -11,6 +11,8 @@ preload="$tool $library"
 
 for case in handler handlers attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
+right 3 QUADRILLE_REDUCE=binomial -- unused
+reported reduce binomial 'by rule'
 right 2 "${served[@]}" WRAPPER='valgrind -q --undef-value-errors=no' -- handler_frees
 ! grep -q 'Invalid' "$out" || problem 'memory is used that was freed'
 for allreduce in doubling ring rabenseifner; do
