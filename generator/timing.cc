@@ -165,7 +165,7 @@ class Execution {
   }
   void copy(const PieceValue& from, const PieceValue& to) {
     if (to.buffer == Buffer::kTemporary && !to.ranged) remember_length(to.block, length(from));
-    const bool is_one = program_.collective == Collective::kBroadcast &&  // MPI has one buffer
+    const bool is_one = has_one_buffer(program_.collective, program_.groups) &&
                         from.buffer == Buffer::kSend && to.buffer == Buffer::kReceive;
     if (!is_one) now_->begun += copies(1, length(from));
   }

@@ -105,7 +105,7 @@ DEFINE(Comm_connect, MEET(port, info, root, comm, newcomm),
         MPI_Comm* newcomm),
        (port, info, root, comm, newcomm))
 DEFINE(Comm_join, MEET(socket, intercomm), (int socket, MPI_Comm* intercomm), (socket, intercomm))
-/* One of its ranks may have met the other group's alone. */
+/* One rank alone may have met the other group. */
 DEFINE(Intercomm_create, MEET(comm, leader, peer, remote_leader, tag, intercomm),
        (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
         MPI_Comm* intercomm),

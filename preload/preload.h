@@ -33,7 +33,7 @@ struct preload_average {
 
 /* What decided of the last call of a collective, and by which rule it is served. */
 struct preload_decision {
-  int is_kept;                     /* it is for calls with the same arguments, too */
+  int is_kept;                     /* further calls with these arguments are decided alike */
   const struct preload_rule* rule; /* NULL: MPI's own collective serves it */
   MPI_Count sent, received;
   MPI_Datatype send_type, receive_type;

@@ -212,9 +212,10 @@ QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm c
                                          quadrille_request* request);
 
 /* What MPI_Start, MPI_Wait and MPI_Request_free do to a persistent call.
- * Making the call is collective. It compares all lengths and takes the memory. A start takes more for a moment where the
- * operator does not commute, or a message has several long blocks. A start and the wait after it exchange blocks alone. Calls may be in flight together, also with others on the
- * communicator, and outlive it until they are freed; a private communicator that was kept for them goes
+ * Making the call is collective. It compares all lengths and takes the memory. A start takes more for a
+ * moment where the operator does not commute, or a message has several long blocks. A start and the wait
+ * after it exchange blocks alone. Calls may be in flight together, also with others on the communicator, and
+ * outlive it until they are freed; a private communicator that was kept for them goes
  * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made: an operator
  * of the caller's is given a duplicate of the datatype, and has itself to live until the call is freed.
  *

@@ -52,6 +52,10 @@ bool rooted(Collective collective) {
          collective == Collective::kScatter || collective == Collective::kReduce;
 }
 
+bool has_one_buffer(Collective collective, int groups) {
+  return collective == Collective::kBroadcast && groups == 1;
+}
+
 bool only_ends_know_lengths(Collective collective) {
   return collective == Collective::kAlltoall || collective == Collective::kGather ||
          collective == Collective::kScatter;

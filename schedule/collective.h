@@ -68,6 +68,8 @@ std::string purpose_of(Collective collective, int groups);
 bool reduces(Collective collective);
 // True where one rank plays a part of its own.
 bool rooted(Collective collective);
+// True where what the root sends is the buffer in which others receive: of a broadcast on one group.
+bool has_one_buffer(Collective collective, int groups);
 // Between groups, a rank beside the root (MPI_PROC_NULL is its root): it does not know who that is, and does
 // nothing.
 bool is_bystander(Collective collective, const Place& place);

@@ -249,8 +249,7 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::vector<bool>& arrived = buffer(use.process, Buffer::kReceive).arrived;
   if (!block || *block >= static_cast<int64_t>(arrived.size()) || !arrived[*block]) return;
   in_place_ = false;
-  const bool has_one_buffer = program_.collective == Collective::kBroadcast && program_.groups == 1;
-  if (program_.in_place || has_one_buffer)
+  if (program_.in_place || has_one_buffer(program_.collective, program_.groups))
     fail(Property::kInPlace, use,
          fmt::format(
              "reads block {} of its send buffer after block {} of its receive buffer was written",

@@ -237,7 +237,7 @@ int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_
   int code = quadrille_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
   if (is_repeated(binding, a)) return repeat(binding, comm);
-  /* All of such arguments is in them: no array that the program may change. */
+  /* Such arguments name no array that the program may change. */
   const int is_whole = a->send.uniform && a->receive.uniform;
   struct quadrille_arguments given;
   if (is_whole) given = *a;

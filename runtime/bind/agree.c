@@ -37,6 +37,7 @@ quadrille_bind_options quadrille_known_options(const quadrille_bind_options* opt
                      "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
   if (known.window < 0 || known.window > QUADRILLE_MAX_WINDOW)
     quadrille_refuse(offer, MPI_ERR_ARG, "the window is negative or more than 65536 steps");
+  _Static_assert(QUADRILLE_MAX_WINDOW == 65536, "as the sentence says");
   if (known.block_size < 0 || known.block_size > INT_MAX)
     quadrille_refuse(offer, MPI_ERR_ARG,
                      "the block size is negative or larger than an int can hold; give 1 or more "

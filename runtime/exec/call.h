@@ -105,10 +105,10 @@ struct quadrille_call {
       part_room; /* how long arrays are */
 
   const struct quadrille_operation* next;
-  /* The messages that are posted next, and their transfers. */
+  /* The messages to post next, and their transfers. */
   const struct quadrille_message *next_receive, *next_send;
   struct quadrille_transfer *receive_transfer, *send_transfer;
-  struct quadrille_transfer *receive_over, *send_over; /* that are waited for next */
+  struct quadrille_transfer *receive_over, *send_over; /* to wait for next */
   struct quadrille_transfer* headed;                   /* the next receive to read the lengths of */
   /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
    * receives, and how many have arrived; and how many sends were posted. */
@@ -232,10 +232,10 @@ static inline struct quadrille_posting quadrille_send_of(const struct quadrille_
   return (struct quadrille_posting){&call->plan.sends.all[number], &call->sending[number]};
 }
 
-/* Of a transfer, the receive. */
+/* The receive whose transfer that is. */
 static inline struct quadrille_posting quadrille_received_by(const struct quadrille_call* call,
                                                              struct quadrille_transfer* transfer) {
-  return (struct quadrille_posting){&call->plan.receives.all[transfer - call->receiving], transfer};
+  return quadrille_receive_of(call, (int32_t)(transfer - call->receiving));
 }
 
 /* Of all parts; where all ranks know all counts, the plan says it. */

@@ -259,8 +259,7 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   struct quadrille_call* c = g->binding->call;
   int (*const lies)(MPI_Datatype) = g->reduces ? quadrille_is_dense : quadrille_packs_as_it_lies;
   const MPI_Datatype type = a->receive.type;
-  const int broadcasts = program->collective == QUADRILLE_BROADCAST && program->groups == 1;
-  const int in_place = c->builder.gathers || broadcasts ||
+  const int in_place = c->builder.gathers || quadrille_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QUADRILLE_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
   g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);

@@ -143,7 +143,7 @@ INLINED void wait_or_send_on(struct quadrille_call* c, struct quadrille_transfer
   if (t->request != MPI_REQUEST_NULL) send_on(c, t, o);
 }
 
-/* A call that is watched sends nothing on before its turn, nor does one in which lengths travel. */
+/* A call sends nothing on before its turn where it is watched, or where lengths travel. */
 INLINED void follow(struct quadrille_call* c, const struct quadrille_operation* o, int sends_on,
                     int is_watched) {
   for (int n = o->more.received; n > 0; n--) wait_for_receive(c, is_watched);

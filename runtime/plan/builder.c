@@ -67,9 +67,7 @@ static int open_known(struct quadrille_builder* b, int in_place) {
   const struct quadrille_program* program = input->program;
   b->is_counted = 1;
   b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
-  /* A broadcast has one buffer. */
-  const int broadcasts = program->collective == QUADRILLE_BROADCAST && program->groups == 1;
-  b->in_place = in_place || b->gathers || broadcasts;
+  b->in_place = in_place || b->gathers || quadrille_has_one_buffer(program);
   b->own_block = b->gathers ? input->place->rank : 0;
   b->unit = 1;
   return fit_known(b) && make_room(b->plan, input->place);

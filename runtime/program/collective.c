@@ -1,5 +1,5 @@
 /* What the collectives are to the runtime. The root of one between groups is in group 0, and the leaves are
- * in group 1. Tested against schedule/collective.h by tests/runtime/collective_test.cc. */
+ * in group 1. */
 #include "runtime/program/program.h"
 
 int quadrille_is_counted(const struct quadrille_program* program) {
@@ -31,6 +31,10 @@ int quadrille_is_rooted(const struct quadrille_program* program) {
     case QUADRILLE_REDUCE: return 1;
     default: return 0;
   }
+}
+
+int quadrille_has_one_buffer(const struct quadrille_program* program) {
+  return program->collective == QUADRILLE_BROADCAST && program->groups == 1;
 }
 
 void quadrille_block_counts(const struct quadrille_program* program,

@@ -180,6 +180,8 @@ int quadrille_is_counted(const struct quadrille_program* program);
 /* Whether it combines; whether one rank plays a part of its own. */
 int quadrille_reduces(const struct quadrille_program* program);
 int quadrille_is_rooted(const struct quadrille_program* program);
+/* Whether what the root sends is the buffer in which others receive: a broadcast on one group. */
+int quadrille_has_one_buffer(const struct quadrille_program* program);
 /* How many blocks the send buffer and the receive buffer have, by QUADRILLE_PIECE_. */
 void quadrille_block_counts(const struct quadrille_program* program,
                             const struct quadrille_place* place, int32_t counts[2]);

@@ -276,39 +276,7 @@ refuses '2 counts are given for group 0, whose ranks are 3' check sum.qs --count
 expect 0 check many.qs
 says '  plans     not checked: more than 64 ranks'
 # Right by what a step means, and not served: the first line does not say "verified".
-cat >onward.txt <<'END'
-algorithm by-way-of-receive-buffers for alltoall
-require ranks = 3
-copy send[rank] to recv[rank]
-step 0
-  if rank = 0
-    send send[2] to 1
-  if rank = 1
-    receive recv[2] from 0
-step 1
-  if rank = 1
-    send recv[2] to 2
-  if rank = 2
-    receive recv[0] from 1
-step 2
-  if rank = 0
-    send send[1] to 1
-  if rank = 1
-    receive recv[0] from 0
-step 3
-  if rank = 1
-    send send[0] to 0
-    send send[2] to 2
-  else
-    receive recv[1] from 1
-step 4
-  if rank = 2
-    send send[0] to 0
-    send send[1] to 1
-  else
-    receive recv[2] from 2
-END
-"$write_schedule" onward.txt 3 onward.qs
+"$write_schedule" "$root/tests/mpi/programs/onward.txt" 3 onward.qs
 expect 1 check onward.qs
 says 'onward.qs: REFUTED: the program is right, its plans are not'
 says '  plans     the library refuses them: rank 0: this library does not serve'

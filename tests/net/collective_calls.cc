@@ -342,7 +342,7 @@ bool CollectivePart::is_right() {
 void CollectivePart::expect_rest_untouched(const std::string& what, bool is_right) {
   if (from_.buffer) {
     Buffer expected = *from_.before;
-    if (!is_right && call_.collective == Collective::kBroadcast && call_.groups.remote == 0)
+    if (!is_right && has_one_buffer(call_.collective, call_.groups.remote == 0 ? 1 : 2))
       for (int64_t k = 0; k < expected.block_bytes(0); ++k)
         expected.at(0, k) = from_.buffer->at(0, k);
     from_.buffer->expect_equal(expected, what + ", send buffer");

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <random>
+#include <sstream>
 
 #include "generator/registry.h"
 #include "schedule/text.h"
@@ -142,6 +144,14 @@ Scheduled written(const std::string& text, const std::vector<int64_t>& sizes) {
   Result<Program> program = parse_program(text, "a test's program");
   if (!program.ok()) check(false, program.error().message.c_str());
   return Scheduled(*program, job_of(sizes), program->algorithm.text);
+}
+
+Scheduled of_file(const std::string& name, int64_t ranks) {
+  std::ifstream file("tests/mpi/programs/" + name + ".txt");
+  check(file.is_open(), name.c_str());
+  std::stringstream text;
+  text << file.rdbuf();
+  return written(text.str(), {ranks});
 }
 
 std::string Ways::text() const {

@@ -37,6 +37,8 @@ Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& si
                     std::vector<int64_t> parameters = {});
 // Of a program in its text form.
 Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
+// The same, of tests/mpi/programs/NAME.txt, for so many ranks on nodes of their own.
+Scheduled of_file(const std::string& name, int64_t ranks);
 
 // How a job is run.
 struct Ways {

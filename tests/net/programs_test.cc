@@ -2,21 +2,10 @@
 // overwritten, tokens, messages of blocks in any order, allgathers that do not look at counts.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "tests/net/programs.h"
 
 namespace quadrille::net {
 namespace {
-
-Scheduled of_file(const std::string& name, int64_t ranks) {
-  std::ifstream file("tests/mpi/programs/" + name + ".txt");
-  std::stringstream text;
-  EXPECT_TRUE(file.is_open()) << name;
-  text << file.rdbuf();
-  return written(text.str(), {ranks});
-}
 
 class Programs : public testing::TestWithParam<std::pair<const char*, int64_t>> {};
 

@@ -95,21 +95,7 @@ for i in 0 .. 1000000000000
 
 // What goes on from a receive buffer is right, and not served: that is no fault of the schedule.
 TEST(WrittenRefusal, OfWhatIsNotServedSaysSo) {
-  const Scheduled onward = written(R"(
-algorithm by-way-of-receive-buffers for alltoall
-copy send[rank] to recv[rank]
-step 0
-  if rank = 0
-    send send[2] to 1
-  if rank = 1
-    receive recv[2] from 0
-step 1
-  if rank = 1
-    send recv[2] to 2
-  if rank = 2
-    receive recv[0] from 1
-)",
-                                   {3});
+  const Scheduled onward = of_file("onward", 3);
   const Outcome outcome = simulate(machine_of(onward, {}), [&](MPI_Comm comm) {
     quadrille_schedule schedule;
     quadrille_load_memory(onward.file.data(), onward.file.size(), &schedule);

@@ -46,6 +46,11 @@ TEST(Collective, KnowsItsOperatorAndItsRoot) {
        {Collective::kAlltoall, Collective::kAllgather, Collective::kAllreduce,
         Collective::kReduceScatter, Collective::kScan, Collective::kExscan, Collective::kBarrier})
     EXPECT_FALSE(rooted(c)) << name_of(c);
+  for (int i = 0; i < kCollectiveCount; ++i) {
+    const auto c = static_cast<Collective>(i);
+    EXPECT_EQ(has_one_buffer(c, 1), c == Collective::kBroadcast) << name_of(c);
+    EXPECT_FALSE(has_one_buffer(c, 2)) << name_of(c);
+  }
 }
 
 TEST(Collective, KnowsWhoKnowsLengthsAndWhatMpiHasBetweenGroups) {

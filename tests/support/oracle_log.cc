@@ -46,8 +46,7 @@ void ask_uses(const Log& log) {
 }
 
 void ask_in_place(const Log& log, const Program& program) {
-  const bool has_one_buffer = program.collective == Collective::kBroadcast && program.groups == 1;
-  if (!program.in_place && !has_one_buffer) return;
+  if (!program.in_place && !has_one_buffer(program.collective, program.groups)) return;
   for (const auto& [where, touches] : log.touches) {
     const auto& [process, buffer, block] = where;
     const auto alias = log.alias(program.collective, process, block);
