@@ -15,9 +15,9 @@
 namespace quadrille {
 namespace {
 
-static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
-              kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
-              kMaxCost == QUADRILLE_MAX_COST && kMaxNameLength == QUADRILLE_MAX_NAME_LENGTH);
+static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
+              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&
+              kMaxCost == QD_MAX_COST && kMaxNameLength == QD_MAX_NAME_LENGTH);
 
 class Writer {
  public:
@@ -55,31 +55,31 @@ class Writer {
 
 int opcode(Operator op) {
   switch (op) {
-    case Operator::kConstant: return QUADRILLE_CONSTANT;
-    case Operator::kParameter: return QUADRILLE_PARAMETER;
-    case Operator::kRank: return QUADRILLE_RANK;
-    case Operator::kRanks: return QUADRILLE_RANKS;
-    case Operator::kRemoteRanks: return QUADRILLE_REMOTE_RANKS;
-    case Operator::kGroup: return QUADRILLE_GROUP;
-    case Operator::kRoot: return QUADRILLE_ROOT;
-    case Operator::kAdd: return QUADRILLE_ADD;
-    case Operator::kSubtract: return QUADRILLE_SUBTRACT;
-    case Operator::kMultiply: return QUADRILLE_MULTIPLY;
-    case Operator::kDivide: return QUADRILLE_DIVIDE;
-    case Operator::kModulo: return QUADRILLE_MODULO;
-    case Operator::kXor: return QUADRILLE_XOR;
-    case Operator::kMinimum: return QUADRILLE_MINIMUM;
-    case Operator::kMaximum: return QUADRILLE_MAXIMUM;
-    case Operator::kWrap: return QUADRILLE_WRAP;
-    case Operator::kEqual: return QUADRILLE_EQUAL;
-    case Operator::kNotEqual: return QUADRILLE_NOT_EQUAL;
-    case Operator::kLess: return QUADRILLE_LESS;
-    case Operator::kLessEqual: return QUADRILLE_LESS_EQUAL;
-    case Operator::kAnd: return QUADRILLE_AND;
-    case Operator::kChoose: return QUADRILLE_CHOOSE;
-    case Operator::kElement: return QUADRILLE_ELEMENT;
-    case Operator::kLocate: return QUADRILLE_LOCATE;
-    case Operator::kLength: return QUADRILLE_LENGTH;
+    case Operator::kConstant: return QD_CONSTANT;
+    case Operator::kParameter: return QD_PARAMETER;
+    case Operator::kRank: return QD_RANK;
+    case Operator::kRanks: return QD_RANKS;
+    case Operator::kRemoteRanks: return QD_REMOTE_RANKS;
+    case Operator::kGroup: return QD_GROUP;
+    case Operator::kRoot: return QD_ROOT;
+    case Operator::kAdd: return QD_ADD;
+    case Operator::kSubtract: return QD_SUBTRACT;
+    case Operator::kMultiply: return QD_MULTIPLY;
+    case Operator::kDivide: return QD_DIVIDE;
+    case Operator::kModulo: return QD_MODULO;
+    case Operator::kXor: return QD_XOR;
+    case Operator::kMinimum: return QD_MINIMUM;
+    case Operator::kMaximum: return QD_MAXIMUM;
+    case Operator::kWrap: return QD_WRAP;
+    case Operator::kEqual: return QD_EQUAL;
+    case Operator::kNotEqual: return QD_NOT_EQUAL;
+    case Operator::kLess: return QD_LESS;
+    case Operator::kLessEqual: return QD_LESS_EQUAL;
+    case Operator::kAnd: return QD_AND;
+    case Operator::kChoose: return QD_CHOOSE;
+    case Operator::kElement: return QD_ELEMENT;
+    case Operator::kLocate: return QD_LOCATE;
+    case Operator::kLength: return QD_LENGTH;
     case Operator::kVariable: break;
   }
   check(false, "a variable has no opcode");
@@ -90,10 +90,9 @@ class CodeWriter {
  public:
   Bytes run(const Program& program) {
     out_.byte(static_cast<int>(program.collective));
-    out_.byte(program.groups | static_cast<int>(program.port.kind) << QUADRILLE_PORT_SHIFT |
-              (program.port.per == PortScope::kNode ? QUADRILLE_PORT_PER_NODE : 0) |
-              (program.in_place ? QUADRILLE_IN_PLACE : 0) |
-              (program.commutative ? QUADRILLE_COMMUTATIVE : 0));
+    out_.byte(program.groups | static_cast<int>(program.port.kind) << QD_PORT_SHIFT |
+              (program.port.per == PortScope::kNode ? QD_PORT_PER_NODE : 0) |
+              (program.in_place ? QD_IN_PLACE : 0) | (program.commutative ? QD_COMMUTATIVE : 0));
     out_.varint(program.parameters.size());
     for (const Parameter& parameter : program.parameters) out_.byte(parameter.at_call);
     out_.varint(program.tables.size());
@@ -121,11 +120,11 @@ class CodeWriter {
   }
 
   void expression(const Expression& e) {
-    if (e.op == Operator::kVariable) return out_.byte(QUADRILLE_INLINE_BIT | e.value);
-    if (e.op == Operator::kConstant && e.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
-        e.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
-      return out_.byte(QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT |
-                       (e.value - QUADRILLE_LEAST_INLINE_CONSTANT));
+    if (e.op == Operator::kVariable) return out_.byte(QD_INLINE_BIT | e.value);
+    if (e.op == Operator::kConstant && e.value >= QD_LEAST_INLINE_CONSTANT &&
+        e.value <= QD_GREATEST_INLINE_CONSTANT)
+      return out_.byte(QD_INLINE_BIT | QD_INLINE_CONSTANT_BIT |
+                       (e.value - QD_LEAST_INLINE_CONSTANT));
     out_.byte(opcode(e.op));
     if (e.op == Operator::kConstant)
       out_.signed_varint(e.value);
@@ -137,27 +136,27 @@ class CodeWriter {
   void body(const Body& statements) {
     for (const Statement& statement : statements)
       std::visit([this](const auto& kind) { this->statement(kind); }, statement.kind);
-    out_.byte(QUADRILLE_END);
+    out_.byte(QD_END);
   }
 
   void statement(const Let& let) {
-    out_.byte(QUADRILLE_LET);
+    out_.byte(QD_LET);
     expression(let.value);
   }
   void statement(const For& loop) {
-    out_.byte(QUADRILLE_FOR);
+    out_.byte(QD_FOR);
     expression(loop.low);
     expression(loop.high);
     body(loop.body);
   }
   void statement(const If& choice) {
-    out_.byte(choice.otherwise.empty() ? QUADRILLE_IF : QUADRILLE_IF_ELSE);
+    out_.byte(choice.otherwise.empty() ? QD_IF : QD_IF_ELSE);
     expression(choice.condition);
     body(choice.then);
     if (!choice.otherwise.empty()) body(choice.otherwise);
   }
   void statement(const Step& step) {
-    out_.byte(step.after ? QUADRILLE_STEP_AFTER : QUADRILLE_STEP);
+    out_.byte(step.after ? QD_STEP_AFTER : QD_STEP);
     expression(step.key);
     if (step.after) expression(*step.after);
     body(step.body);
@@ -165,13 +164,11 @@ class CodeWriter {
   void statement(const Message& message) {
     const Transfer* single =
         message.pieces.size() == 1 ? std::get_if<Transfer>(&message.pieces[0].kind) : nullptr;
-    out_.byte(QUADRILLE_MESSAGE |
-              (message.direction == Direction::kReceive ? QUADRILLE_MESSAGE_RECEIVE : 0) |
-              (message.remote ? QUADRILLE_MESSAGE_REMOTE : 0) |
-              (message.sized ? QUADRILLE_MESSAGE_SIZED : 0) |
-              (message.combine == Side::kLeft ? QUADRILLE_MESSAGE_LEFT : 0) |
-              (message.combine == Side::kRight ? QUADRILLE_MESSAGE_RIGHT : 0) |
-              (single ? QUADRILLE_MESSAGE_SINGLE : 0));
+    out_.byte(QD_MESSAGE | (message.direction == Direction::kReceive ? QD_MESSAGE_RECEIVE : 0) |
+              (message.remote ? QD_MESSAGE_REMOTE : 0) | (message.sized ? QD_MESSAGE_SIZED : 0) |
+              (message.combine == Side::kLeft ? QD_MESSAGE_LEFT : 0) |
+              (message.combine == Side::kRight ? QD_MESSAGE_RIGHT : 0) |
+              (single ? QD_MESSAGE_SINGLE : 0));
     expression(message.peer);
     if (single)
       piece(single->piece);
@@ -180,19 +177,18 @@ class CodeWriter {
   }
   void statement(const Transfer& transfer) { piece(transfer.piece); }
   void statement(const Copy& copy) {
-    out_.byte(QUADRILLE_COPY);
+    out_.byte(QD_COPY);
     piece(copy.from);
     piece(copy.to);
   }
   void statement(const Reduce& reduce) {
-    out_.byte(reduce.side == Side::kLeft ? QUADRILLE_REDUCE_LEFT : QUADRILLE_REDUCE_RIGHT);
+    out_.byte(reduce.side == Side::kLeft ? QD_REDUCE_LEFT : QD_REDUCE_RIGHT);
     piece(reduce.from);
     piece(reduce.into);
   }
 
   void piece(const Piece& piece) {
-    out_.byte(QUADRILLE_PIECE | static_cast<int>(piece.buffer) |
-              (piece.range ? QUADRILLE_PIECE_RANGED : 0));
+    out_.byte(QD_PIECE | static_cast<int>(piece.buffer) | (piece.range ? QD_PIECE_RANGED : 0));
     expression(piece.block);
     if (!piece.range) return;
     expression(piece.range->low);
@@ -239,10 +235,10 @@ Bytes encode_names(const Program& program) {
   Writer out;
   const std::vector<std::string> all = names(program);
   for (auto name = all.begin(); name != all.end(); ++name) {
-    check(name->size() <= QUADRILLE_MAX_NAME_LENGTH, "a name is too long");
+    check(name->size() <= QD_MAX_NAME_LENGTH, "a name is too long");
     const auto earlier = std::find(all.begin(), name, *name);
     if (earlier != name)
-      out.varint(QUADRILLE_NAME_AGAIN + (earlier - all.begin()));
+      out.varint(QD_NAME_AGAIN + (earlier - all.begin()));
     else
       out.string(*name);
   }
@@ -251,33 +247,32 @@ Bytes encode_names(const Program& program) {
 
 Bytes encode(const Program& program, const Job& job) {
   Writer critical;
-  critical.section(QUADRILLE_SECTION_PROGRAM, QUADRILLE_SECTION_CRITICAL, encode_code(program));
-  critical.section(QUADRILLE_SECTION_JOB, QUADRILLE_SECTION_CRITICAL, encode_job(program, job));
+  critical.section(QD_SECTION_PROGRAM, QD_SECTION_CRITICAL, encode_code(program));
+  critical.section(QD_SECTION_JOB, QD_SECTION_CRITICAL, encode_job(program, job));
 
-  quadrille_sha256 hash;
+  qd_sha256 hash;
   unsigned char digest[32];
-  quadrille_sha256_start(&hash);
-  quadrille_sha256_add(&hash, critical.bytes().data(), critical.bytes().size());
-  quadrille_sha256_end(&hash, digest);
+  qd_sha256_start(&hash);
+  qd_sha256_add(&hash, critical.bytes().data(), critical.bytes().size());
+  qd_sha256_end(&hash, digest);
 
   Writer file;
-  file.append(QUADRILLE_MAGIC, QUADRILLE_MAGIC_LENGTH);
-  const int version =
-      serves_any_nodes(job) ? QUADRILLE_FORMAT_ANY_NODES : QUADRILLE_FORMAT_GIVEN_NODES;
+  file.append(QD_MAGIC, QD_MAGIC_LENGTH);
+  const int version = serves_any_nodes(job) ? QD_FORMAT_ANY_NODES : QD_FORMAT_GIVEN_NODES;
   file.fixed(version, 2);
-  file.fixed(QUADRILLE_FORMAT_MINOR, 2);
+  file.fixed(QD_FORMAT_MINOR, 2);
   file.fixed(version, 2);
   file.fixed(job.needs.empty() ? 3 : 4, 2);
-  file.append(digest, QUADRILLE_HASH_LENGTH);
+  file.append(digest, QD_HASH_LENGTH);
   file.append(critical.bytes().data(), critical.bytes().size());
-  file.section(QUADRILLE_SECTION_NAMES, 0, encode_names(program));
+  file.section(QD_SECTION_NAMES, 0, encode_names(program));
   if (!job.needs.empty()) {
-    check(job.needs.size() <= QUADRILLE_MAX_NAME_LENGTH, "words that are too long");
+    check(job.needs.size() <= QD_MAX_NAME_LENGTH, "words that are too long");
     Writer words;
     words.string(job.needs);
-    file.section(QUADRILLE_SECTION_REQUIREMENT, 0, words.take());
+    file.section(QD_SECTION_REQUIREMENT, 0, words.take());
   }
-  file.fixed(quadrille_crc32c(file.bytes().data(), file.bytes().size()), QUADRILLE_CHECKSUM_LENGTH);
+  file.fixed(qd_crc32c(file.bytes().data(), file.bytes().size()), QD_CHECKSUM_LENGTH);
   return file.take();
 }
 

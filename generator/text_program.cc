@@ -21,7 +21,7 @@ Result<Program> read_program(const GenerateArguments& arguments) {
   const Result<std::vector<uint8_t>> file = cli::read_file(path);
   if (!file.ok()) return file.error();
   const std::string text(file->begin(), file->end());
-  if (text.starts_with(QUADRILLE_MAGIC))
+  if (text.starts_with(QD_MAGIC))
     return Error{fmt::format(
         "{}: a schedule file and no text; write its program down with `show {} --out FILE`", path,
         path)};

@@ -42,7 +42,7 @@ static void read_mode(const char* value) {
   refuse(text);
 }
 
-/* QUADRILLE_ALLTOALL=linear: for communicators of one group, of two, or both, as there are schedules of that name. */
+/* QD_ALLTOALL=linear: for communicators of one group, of two, or both, as there are schedules of that name. */
 static void read_collective(int collective, const char* variable, const char* value) {
   char errors[3][PRELOAD_TEXT] = {"", "", ""}, text[PRELOAD_TEXT];
   int found = 0;

@@ -28,22 +28,22 @@ struct preload_results {
 /* Whether the datatype has floating-point numbers in it; 1 where MPI does not say. */
 static int has_floats(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
-  struct quadrille_making making;
+  struct qd_making making;
   int length = 0, found = 0;
-  if (quadrille_making_of(type, &making) != MPI_SUCCESS) return 1;
+  if (qd_making_of(type, &making) != MPI_SUCCESS) return 1;
   if (making.combiner == MPI_COMBINER_NAMED) {
     MPI_Type_get_name(type, name, &length);
     return strstr(name, "FLOAT") || strstr(name, "DOUBLE") || strstr(name, "REAL") ||
            strstr(name, "COMPLEX");
   }
-  if (quadrille_is_lasting(type)) return making.combiner != MPI_COMBINER_F90_INTEGER;
+  if (qd_is_lasting(type)) return making.combiner != MPI_COMBINER_F90_INTEGER;
   MPI_Datatype* inner = malloc((size_t)making.types * sizeof *inner);
-  if (!inner || quadrille_inner_types(type, &making, inner) != MPI_SUCCESS) {
+  if (!inner || qd_inner_types(type, &making, inner) != MPI_SUCCESS) {
     free(inner);
     return 1;
   }
   for (MPI_Count i = 0; i < making.types; i++) found |= has_floats(inner[i]);
-  quadrille_free_inner(inner, making.types);
+  qd_free_inner(inner, making.types);
   free(inner);
   return found;
 }
@@ -102,18 +102,17 @@ static int64_t first_difference(const char* one, const char* other, int64_t coun
 
 /* ---- What is received */
 
-static struct quadrille_block block_of(const struct preload_side* side, int block,
-                                       struct quadrille_side* typed) {
-  *typed = (struct quadrille_side){.type = preload_type(side, block), .uniform = 1, .count = 1};
+static struct qd_block block_of(const struct preload_side* side, int block, struct qd_side* typed) {
+  *typed = (struct qd_side){.type = preload_type(side, block), .uniform = 1, .count = 1};
   const int64_t count = (int64_t)preload_count(side, block);
-  if (count == 0 || typed->type == MPI_DATATYPE_NULL) return (struct quadrille_block){NULL, 0};
-  quadrille_side_describe(typed, 1);
-  return (struct quadrille_block){
-      (char*)((uintptr_t)side->base + (uintptr_t)preload_place(side, block)), count};
+  if (count == 0 || typed->type == MPI_DATATYPE_NULL) return (struct qd_block){NULL, 0};
+  qd_side_describe(typed, 1);
+  return (struct qd_block){(char*)((uintptr_t)side->base + (uintptr_t)preload_place(side, block)),
+                           count};
 }
 
 static int64_t bytes_of(const struct preload_side* side, int blocks) {
-  struct quadrille_side typed;
+  struct qd_side typed;
   int64_t bytes = 0;
   for (int i = 0; i < blocks; i++) bytes += block_of(side, i, &typed).count * typed.type_size;
   return bytes;
@@ -122,10 +121,10 @@ static int64_t bytes_of(const struct preload_side* side, int blocks) {
 /* All blocks of a side to their packed form one behind the other, or back. */
 static void convert(const struct preload_side* side, int blocks, char* packed, int unpacks,
                     MPI_Comm comm) {
-  struct quadrille_side typed;
+  struct qd_side typed;
   for (int i = 0; i < blocks; i++) {
-    const struct quadrille_block block = block_of(side, i, &typed);
-    (unpacks ? quadrille_unpack : quadrille_pack)(&typed, block, packed, comm);
+    const struct qd_block block = block_of(side, i, &typed);
+    (unpacks ? qd_unpack : qd_pack)(&typed, block, packed, comm);
     packed += block.count * typed.type_size;
   }
 }
@@ -212,7 +211,7 @@ void preload_verify_native(const struct preload_turn* turn, const struct preload
 
 /* Which block has that packed byte, and which of its bytes it is. */
 static int find_block(const struct preload_side* side, int64_t* byte) {
-  struct quadrille_side typed;
+  struct qd_side typed;
   for (int block = 0;; block++) {
     const int64_t bytes = block_of(side, block, &typed).count * typed.type_size;
     if (*byte < bytes) return block;

@@ -10,7 +10,7 @@ def quadrille_library(name, mpi, copts = []):
     """
     native.cc_library(
         name = "quadrille_" + name,
-        srcs = native.glob(["internal.h", "api/*", "bind/*", "exec/*"]),
+        srcs = native.glob(["internal.h", "execute/*"]),
         hdrs = ["datatypes.h", "quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],

@@ -59,7 +59,7 @@ std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const 
   int64_t sum = 0;
   for (const int64_t count : counts)
     if (count < 0 || __builtin_add_overflow(sum, count, &sum)) return 1;
-  return quadrille_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), ranks);
+  return qd_block_size(rule, model.alpha_ns, model.beta_ps, counts.data(), ranks);
 }
 
 Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& schedule,

@@ -19,14 +19,14 @@
 namespace quadrille::verifier {
 namespace {
 
-static_assert(kRuleNone == QUADRILLE_CHOOSE_NONE && kRuleLeast == QUADRILLE_CHOOSE_LEAST &&
-              kRuleModel == QUADRILLE_CHOOSE_MODEL && kRuleAuto == QUADRILLE_CHOOSE_AUTO &&
-              kMaxCost == QUADRILLE_MAX_COST);
-static_assert(kMaxRanks == QUADRILLE_MAX_RANKS && kMaxTableLength == QUADRILLE_MAX_TABLE_LENGTH &&
-              kMaxCount == QUADRILLE_MAX_COUNT && kMaxParameter == QUADRILLE_MAX_PARAMETER &&
-              kMaxIterations == QUADRILLE_MAX_ITERATIONS &&
-              kMaxIterationsARankAndNode == QUADRILLE_MAX_ITERATIONS_A_RANK_AND_NODE &&
-              kMaxIterationsAByte == QUADRILLE_MAX_ITERATIONS_A_BYTE);
+static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
+              kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&
+              kMaxCost == QD_MAX_COST);
+static_assert(kMaxRanks == QD_MAX_RANKS && kMaxTableLength == QD_MAX_TABLE_LENGTH &&
+              kMaxCount == QD_MAX_COUNT && kMaxParameter == QD_MAX_PARAMETER &&
+              kMaxIterations == QD_MAX_ITERATIONS &&
+              kMaxIterationsARankAndNode == QD_MAX_ITERATIONS_A_RANK_AND_NODE &&
+              kMaxIterationsAByte == QD_MAX_ITERATIONS_A_BYTE);
 
 using View = std::span<const uint8_t>;
 
@@ -55,58 +55,55 @@ class FileReader {
 
   // Length, magic, checksum, versions.
   void envelope() {
-    const size_t least = QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH;
-    if (file_.size() > QUADRILLE_MAX_FILE_LENGTH)
+    const size_t least = QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH;
+    if (file_.size() > QD_MAX_FILE_LENGTH)
       return fail("longer than any schedule file; make it again");
-    const size_t magic = std::min<size_t>(file_.size(), QUADRILLE_MAGIC_LENGTH);
-    if (magic == 0 || std::memcmp(file_.data(), QUADRILLE_MAGIC, magic) != 0)
+    const size_t magic = std::min<size_t>(file_.size(), QD_MAGIC_LENGTH);
+    if (magic == 0 || std::memcmp(file_.data(), QD_MAGIC, magic) != 0)
       return fail("not a schedule file; make one with the generator");
     if (file_.size() < least) return fail("truncated; make it again");
-    Cursor in(file_.subspan(QUADRILLE_MAGIC_LENGTH));
+    Cursor in(file_.subspan(QD_MAGIC_LENGTH));
     schedule_.major = in.fixed(2);
     schedule_.minor = in.fixed(2);
     const int oldest_reader = in.fixed(2);
     section_count_ = in.fixed(2);
-    if (oldest_reader > QUADRILLE_FORMAT_MAJOR)
+    if (oldest_reader > QD_FORMAT_MAJOR)
       return fail(
           fmt::format("format {}.{} needs a reader of format {} and this one reads {}; "
                       "use a newer one",
-                      schedule_.major, schedule_.minor, oldest_reader, QUADRILLE_FORMAT_MAJOR));
+                      schedule_.major, schedule_.minor, oldest_reader, QD_FORMAT_MAJOR));
     if (schedule_.major < 1 || oldest_reader < 1 || oldest_reader > schedule_.major)
       return fail("impossible version numbers; make it again");
-    Cursor end(file_.last(QUADRILLE_CHECKSUM_LENGTH));
-    const size_t covered = file_.size() - QUADRILLE_CHECKSUM_LENGTH;
-    if (end.fixed(QUADRILLE_CHECKSUM_LENGTH) != quadrille_crc32c(file_.data(), covered))
+    Cursor end(file_.last(QD_CHECKSUM_LENGTH));
+    const size_t covered = file_.size() - QD_CHECKSUM_LENGTH;
+    if (end.fixed(QD_CHECKSUM_LENGTH) != qd_crc32c(file_.data(), covered))
       fail("damaged: the checksum does not fit; make it again");
   }
 
   Sections sections() {
     Sections found;
     const View all =
-        file_.subspan(QUADRILLE_SECTIONS_OFFSET,
-                      file_.size() - QUADRILLE_SECTIONS_OFFSET - QUADRILLE_CHECKSUM_LENGTH);
+        file_.subspan(QD_SECTIONS_OFFSET, file_.size() - QD_SECTIONS_OFFSET - QD_CHECKSUM_LENGTH);
     Cursor in(all);
-    quadrille_sha256 hash;
-    quadrille_sha256_start(&hash);
+    qd_sha256 hash;
+    qd_sha256_start(&hash);
     int order = 0;
     for (int i = 0; i < section_count_ && error_.empty(); ++i) {
       const size_t start = in.position();
-      const View tag = in.take(QUADRILLE_SECTION_TAG_LENGTH);
+      const View tag = in.take(QD_SECTION_TAG_LENGTH);
       const View payload = in.take(in.varint());
       if (in.failed()) break;
-      if (tag[3] & QUADRILLE_SECTION_CRITICAL)
-        quadrille_sha256_add(&hash, all.data() + start, in.position() - start);
+      if (tag[3] & QD_SECTION_CRITICAL)
+        qd_sha256_add(&hash, all.data() + start, in.position() - start);
       section(tag, payload, found, order);
     }
     if (in.failed() || !in.at_end()) fail("sections that do not fill the file; make it again");
     if (error_.empty() && (order < 2)) fail("a section is missing; make it again");
     unsigned char digest[32];
-    quadrille_sha256_end(&hash, digest);
-    if (error_.empty() &&
-        std::memcmp(digest, &file_[QUADRILLE_HASH_OFFSET], QUADRILLE_HASH_LENGTH) != 0)
+    qd_sha256_end(&hash, digest);
+    if (error_.empty() && std::memcmp(digest, &file_[QD_HASH_OFFSET], QD_HASH_LENGTH) != 0)
       fail("the hash does not fit its contents; make it again");
-    for (int i = 0; i < QUADRILLE_HASH_LENGTH; ++i)
-      schedule_.hash += fmt::format("{:02x}", digest[i]);
+    for (int i = 0; i < QD_HASH_LENGTH; ++i) schedule_.hash += fmt::format("{:02x}", digest[i]);
     return found;
   }
 
@@ -114,7 +111,7 @@ class FileReader {
   void section(View head, View payload, Sections& found, int& order) {
     const std::string tag(head.begin(), head.begin() + 3);
     const int flags = head[3];
-    if (flags & ~QUADRILLE_SECTION_CRITICAL)
+    if (flags & ~QD_SECTION_CRITICAL)
       return fail(fmt::format("section {} has unknown flags; make it again", tag));
     const auto known = [&](int place, int wanted_flags, View& slot) {
       if (order != place || flags != wanted_flags)
@@ -122,20 +119,19 @@ class FileReader {
       slot = payload;
       ++order;
     };
-    if (tag == QUADRILLE_SECTION_PROGRAM)
-      return known(0, QUADRILLE_SECTION_CRITICAL, found.program);
-    if (tag == QUADRILLE_SECTION_JOB) return known(1, QUADRILLE_SECTION_CRITICAL, found.job);
-    if (tag == QUADRILLE_SECTION_NAMES) {
+    if (tag == QD_SECTION_PROGRAM) return known(0, QD_SECTION_CRITICAL, found.program);
+    if (tag == QD_SECTION_JOB) return known(1, QD_SECTION_CRITICAL, found.job);
+    if (tag == QD_SECTION_NAMES) {
       known(2, 0, found.names);
       found.named = true;
       return;
     }
-    if (tag == QUADRILLE_SECTION_REQUIREMENT) {
+    if (tag == QD_SECTION_REQUIREMENT) {
       known(3, 0, found.requirement);
       found.worded = true;
       return;
     }
-    if (flags & QUADRILLE_SECTION_CRITICAL)
+    if (flags & QD_SECTION_CRITICAL)
       fail(fmt::format(
           "section {} is needed to read the file and unknown to this reader; use a newer one",
           tag));
@@ -163,7 +159,7 @@ class FileReader {
     Cursor in(bytes);
     const View text = in.take(in.varint());
     schedule_.job.needs.assign(text.begin(), text.end());
-    if (in.failed() || !in.at_end() || text.empty() || text.size() > QUADRILLE_MAX_NAME_LENGTH ||
+    if (in.failed() || !in.at_end() || text.empty() || text.size() > QD_MAX_NAME_LENGTH ||
         std::any_of(text.begin(), text.end(), [](uint8_t c) { return c < ' ' || c > '~'; }))
       fail("the words of the requirement are malformed; make it again");
   }
@@ -211,10 +207,10 @@ class FileReader {
   // Whether the last parameter is a rule, and the model behind it.
   void rule(Cursor& in) {
     const int64_t rule = schedule_.job.parameters.back();
-    if (rule < QUADRILLE_CHOOSE_AUTO || rule > INT32_MAX) in.fail();
-    if (rule != QUADRILLE_CHOOSE_MODEL && rule != QUADRILLE_CHOOSE_AUTO) return;
+    if (rule < QD_CHOOSE_AUTO || rule > INT32_MAX) in.fail();
+    if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
     const uint64_t alpha = in.varint(), beta = in.varint();
-    if (alpha > QUADRILLE_MAX_COST || beta > QUADRILLE_MAX_COST) in.fail();
+    if (alpha > QD_MAX_COST || beta > QD_MAX_COST) in.fail();
     schedule_.job.models.back() = {static_cast<int64_t>(alpha), static_cast<int64_t>(beta)};
   }
 

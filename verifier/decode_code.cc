@@ -16,31 +16,31 @@ namespace {
 
 std::optional<Operator> operator_of(uint8_t opcode) {
   switch (opcode) {
-    case QUADRILLE_CONSTANT: return Operator::kConstant;
-    case QUADRILLE_PARAMETER: return Operator::kParameter;
-    case QUADRILLE_RANK: return Operator::kRank;
-    case QUADRILLE_RANKS: return Operator::kRanks;
-    case QUADRILLE_REMOTE_RANKS: return Operator::kRemoteRanks;
-    case QUADRILLE_GROUP: return Operator::kGroup;
-    case QUADRILLE_ROOT: return Operator::kRoot;
-    case QUADRILLE_ADD: return Operator::kAdd;
-    case QUADRILLE_SUBTRACT: return Operator::kSubtract;
-    case QUADRILLE_MULTIPLY: return Operator::kMultiply;
-    case QUADRILLE_DIVIDE: return Operator::kDivide;
-    case QUADRILLE_MODULO: return Operator::kModulo;
-    case QUADRILLE_XOR: return Operator::kXor;
-    case QUADRILLE_MINIMUM: return Operator::kMinimum;
-    case QUADRILLE_MAXIMUM: return Operator::kMaximum;
-    case QUADRILLE_WRAP: return Operator::kWrap;
-    case QUADRILLE_EQUAL: return Operator::kEqual;
-    case QUADRILLE_NOT_EQUAL: return Operator::kNotEqual;
-    case QUADRILLE_LESS: return Operator::kLess;
-    case QUADRILLE_LESS_EQUAL: return Operator::kLessEqual;
-    case QUADRILLE_AND: return Operator::kAnd;
-    case QUADRILLE_CHOOSE: return Operator::kChoose;
-    case QUADRILLE_ELEMENT: return Operator::kElement;
-    case QUADRILLE_LOCATE: return Operator::kLocate;
-    case QUADRILLE_LENGTH: return Operator::kLength;
+    case QD_CONSTANT: return Operator::kConstant;
+    case QD_PARAMETER: return Operator::kParameter;
+    case QD_RANK: return Operator::kRank;
+    case QD_RANKS: return Operator::kRanks;
+    case QD_REMOTE_RANKS: return Operator::kRemoteRanks;
+    case QD_GROUP: return Operator::kGroup;
+    case QD_ROOT: return Operator::kRoot;
+    case QD_ADD: return Operator::kAdd;
+    case QD_SUBTRACT: return Operator::kSubtract;
+    case QD_MULTIPLY: return Operator::kMultiply;
+    case QD_DIVIDE: return Operator::kDivide;
+    case QD_MODULO: return Operator::kModulo;
+    case QD_XOR: return Operator::kXor;
+    case QD_MINIMUM: return Operator::kMinimum;
+    case QD_MAXIMUM: return Operator::kMaximum;
+    case QD_WRAP: return Operator::kWrap;
+    case QD_EQUAL: return Operator::kEqual;
+    case QD_NOT_EQUAL: return Operator::kNotEqual;
+    case QD_LESS: return Operator::kLess;
+    case QD_LESS_EQUAL: return Operator::kLessEqual;
+    case QD_AND: return Operator::kAnd;
+    case QD_CHOOSE: return Operator::kChoose;
+    case QD_ELEMENT: return Operator::kElement;
+    case QD_LOCATE: return Operator::kLocate;
+    case QD_LENGTH: return Operator::kLength;
     default: return std::nullopt;
   }
 }
@@ -60,7 +60,7 @@ class CodeReader {
     }
     const uint64_t tables = counted(kMaxTables);
     for (uint64_t i = 0; i < tables; ++i) program.tables.push_back(table(i));
-    const uint64_t requirements = counted(QUADRILLE_MAX_REQUIREMENTS);
+    const uint64_t requirements = counted(QD_MAX_REQUIREMENTS);
     for (uint64_t i = 0; i < requirements; ++i) program.requirements.push_back(expression(0));
     program.temporary_blocks = expression(0);
     program.body = body(0);
@@ -74,10 +74,10 @@ class CodeReader {
     const uint8_t first = in_.byte();
     if (depth > kMaxDepth) in_.fail();
     if (in_.failed()) return {};
-    if (first & QUADRILLE_INLINE_BIT)
-      return first & QUADRILLE_INLINE_CONSTANT_BIT
-                 ? constant((first & QUADRILLE_INLINE_MASK) + QUADRILLE_LEAST_INLINE_CONSTANT)
-                 : variable(first & QUADRILLE_INLINE_MASK);
+    if (first & QD_INLINE_BIT)
+      return first & QD_INLINE_CONSTANT_BIT
+                 ? constant((first & QD_INLINE_MASK) + QD_LEAST_INLINE_CONSTANT)
+                 : variable(first & QD_INLINE_MASK);
     const std::optional<Operator> op = operator_of(first);
     if (!op) {
       in_.fail();
@@ -86,8 +86,7 @@ class CodeReader {
     Expression result = leaf(*op);
     if (*op == Operator::kConstant) {
       result.value = in_.signed_varint();
-      if (result.value >= QUADRILLE_LEAST_INLINE_CONSTANT &&
-          result.value <= QUADRILLE_GREATEST_INLINE_CONSTANT)
+      if (result.value >= QD_LEAST_INLINE_CONSTANT && result.value <= QD_GREATEST_INLINE_CONSTANT)
         in_.fail();
     } else if (has_value(*op)) {
       result.value = in_.byte();
@@ -107,18 +106,18 @@ class CodeReader {
   void heading(Program& program) {
     program.algorithm.text = "unnamed";
     const uint8_t collective = in_.byte();
-    if (collective >= QUADRILLE_COLLECTIVE_COUNT) in_.fail();
-    program.collective = static_cast<Collective>(collective % QUADRILLE_COLLECTIVE_COUNT);
+    if (collective >= QD_COLLECTIVE_COUNT) in_.fail();
+    program.collective = static_cast<Collective>(collective % QD_COLLECTIVE_COUNT);
     const uint8_t flags = in_.byte();
-    program.groups = flags & QUADRILLE_GROUPS_MASK;
-    const int port = flags >> QUADRILLE_PORT_SHIFT & QUADRILLE_PORT_MASK;
+    program.groups = flags & QD_GROUPS_MASK;
+    const int port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;
     program.port.kind = static_cast<PortKind>(port);
-    program.port.per = flags & QUADRILLE_PORT_PER_NODE ? PortScope::kNode : PortScope::kRank;
-    program.in_place = flags & QUADRILLE_IN_PLACE;
-    program.commutative = flags & QUADRILLE_COMMUTATIVE;
-    const bool scope_of_no_port = port == QUADRILLE_PORT_NONE && (flags & QUADRILLE_PORT_PER_NODE);
-    if (flags & 0x80 || port > QUADRILLE_PORT_SEND_RECEIVE || scope_of_no_port ||
-        program.groups < 1 || program.groups > 2)
+    program.port.per = flags & QD_PORT_PER_NODE ? PortScope::kNode : PortScope::kRank;
+    program.in_place = flags & QD_IN_PLACE;
+    program.commutative = flags & QD_COMMUTATIVE;
+    const bool scope_of_no_port = port == QD_PORT_NONE && (flags & QD_PORT_PER_NODE);
+    if (flags & 0x80 || port > QD_PORT_SEND_RECEIVE || scope_of_no_port || program.groups < 1 ||
+        program.groups > 2)
       in_.fail();
   }
 
@@ -127,12 +126,11 @@ class CodeReader {
     table.name.text = fmt::format("table{}", index);
     table.index.text = "index";
     const uint8_t kind = in_.byte();
-    if (kind >= QUADRILLE_TABLE_KIND_COUNT) in_.fail();
+    if (kind >= QD_TABLE_KIND_COUNT) in_.fail();
     if (in_.failed()) return table;
     table.kind = static_cast<TableKind>(kind);
-    if (kind == QUADRILLE_TABLE_PREFIX || kind == QUADRILLE_TABLE_DISTINCT)
-      table.source = in_.byte();
-    if (kind == QUADRILLE_TABLE_POWERS || kind == QUADRILLE_TABLE_MAP) {
+    if (kind == QD_TABLE_PREFIX || kind == QD_TABLE_DISTINCT) table.source = in_.byte();
+    if (kind == QD_TABLE_POWERS || kind == QD_TABLE_MAP) {
       table.first = expression(0);
       table.second = expression(0);
     }
@@ -144,7 +142,7 @@ class CodeReader {
     if (depth > kMaxDepth) in_.fail();
     while (!in_.failed()) {
       const uint8_t opcode = in_.byte();
-      if (opcode == QUADRILLE_END) break;
+      if (opcode == QD_END) break;
       statements.push_back(statement(opcode, depth + 1));
     }
     return statements;
@@ -152,58 +150,57 @@ class CodeReader {
 
   Statement statement(uint8_t opcode, int depth) {
     switch (opcode) {
-      case QUADRILLE_LET: return {Let{{name()}, expression(0)}};
-      case QUADRILLE_FOR: {
+      case QD_LET: return {Let{{name()}, expression(0)}};
+      case QD_FOR: {
         For loop{{name()}, expression(0), {}, {}};
         loop.high = expression(0);
         loop.body = body(depth);
         return {loop};
       }
-      case QUADRILLE_IF:
-      case QUADRILLE_IF_ELSE: {
+      case QD_IF:
+      case QD_IF_ELSE: {
         If choice{expression(0), body(depth), {}};
-        if (opcode == QUADRILLE_IF) return {choice};
+        if (opcode == QD_IF) return {choice};
         choice.otherwise = body(depth);
         if (choice.otherwise.empty()) in_.fail();
         return {choice};
       }
-      case QUADRILLE_STEP:
-      case QUADRILLE_STEP_AFTER: {
+      case QD_STEP:
+      case QD_STEP_AFTER: {
         Step step{expression(0), std::nullopt, {}};
-        if (opcode == QUADRILLE_STEP_AFTER) step.after = expression(0);
+        if (opcode == QD_STEP_AFTER) step.after = expression(0);
         step.body = body(depth);
         return {step};
       }
-      case QUADRILLE_COPY: {
+      case QD_COPY: {
         Copy copy{piece(in_.byte()), {}};
         copy.to = piece(in_.byte());
         return {copy};
       }
-      case QUADRILLE_REDUCE_LEFT:
-      case QUADRILLE_REDUCE_RIGHT: {
-        Reduce reduce{
-            opcode == QUADRILLE_REDUCE_LEFT ? Side::kLeft : Side::kRight, piece(in_.byte()), {}};
+      case QD_REDUCE_LEFT:
+      case QD_REDUCE_RIGHT: {
+        Reduce reduce{opcode == QD_REDUCE_LEFT ? Side::kLeft : Side::kRight, piece(in_.byte()), {}};
         reduce.into = piece(in_.byte());
         return {reduce};
       }
       default: break;
     }
-    if ((opcode & ~QUADRILLE_MESSAGE_FLAGS) == QUADRILLE_MESSAGE) return {message(opcode, depth)};
+    if ((opcode & ~QD_MESSAGE_FLAGS) == QD_MESSAGE) return {message(opcode, depth)};
     return {Transfer{piece(opcode)}};
   }
 
   Message message(uint8_t opcode, int depth) {
     Message message;
-    message.direction = opcode & QUADRILLE_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend;
-    message.remote = opcode & QUADRILLE_MESSAGE_REMOTE;
-    message.sized = opcode & QUADRILLE_MESSAGE_SIZED;
-    if (opcode & QUADRILLE_MESSAGE_LEFT) message.combine = Side::kLeft;
-    if (opcode & QUADRILLE_MESSAGE_RIGHT) {
+    message.direction = opcode & QD_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend;
+    message.remote = opcode & QD_MESSAGE_REMOTE;
+    message.sized = opcode & QD_MESSAGE_SIZED;
+    if (opcode & QD_MESSAGE_LEFT) message.combine = Side::kLeft;
+    if (opcode & QD_MESSAGE_RIGHT) {
       if (message.combine) in_.fail();
       message.combine = Side::kRight;
     }
     message.peer = expression(0);
-    if (opcode & QUADRILLE_MESSAGE_SINGLE) {
+    if (opcode & QD_MESSAGE_SINGLE) {
       message.pieces.push_back({Transfer{piece(in_.byte())}});
       return message;
     }
@@ -215,12 +212,11 @@ class CodeReader {
   }
 
   Piece piece(uint8_t opcode) {
-    if ((opcode & ~QUADRILLE_PIECE_FLAGS) != QUADRILLE_PIECE ||
-        (opcode & QUADRILLE_PIECE_BUFFER) > QUADRILLE_PIECE_TEMPORARY)
+    if ((opcode & ~QD_PIECE_FLAGS) != QD_PIECE || (opcode & QD_PIECE_BUFFER) > QD_PIECE_TEMPORARY)
       in_.fail();
     if (in_.failed()) return {};
-    Piece piece{static_cast<Buffer>(opcode & QUADRILLE_PIECE_BUFFER), expression(0), std::nullopt};
-    if (opcode & QUADRILLE_PIECE_RANGED) {
+    Piece piece{static_cast<Buffer>(opcode & QD_PIECE_BUFFER), expression(0), std::nullopt};
+    if (opcode & QD_PIECE_RANGED) {
       piece.range = Range{expression(0), {}};
       piece.range->high = expression(0);
     }
@@ -269,9 +265,9 @@ bool read_names(Program& program, std::span<const uint8_t> section) {
   std::vector<std::string> found;
   for (size_t i = 0; i < count && !in.failed(); ++i) {
     const uint64_t length = in.varint();
-    if (length >= QUADRILLE_NAME_AGAIN) {
-      if (length - QUADRILLE_NAME_AGAIN >= i) return false;
-      found.push_back(found[length - QUADRILLE_NAME_AGAIN]);
+    if (length >= QD_NAME_AGAIN) {
+      if (length - QD_NAME_AGAIN >= i) return false;
+      found.push_back(found[length - QD_NAME_AGAIN]);
     } else {
       const std::span<const uint8_t> text = in.take(length);
       found.emplace_back(text.begin(), text.end());

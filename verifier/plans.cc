@@ -21,8 +21,8 @@ namespace {
 constexpr int64_t kPlainLength = 8;
 
 struct Topologies {
-  std::vector<std::vector<quadrille_node_run>> runs;
-  std::array<quadrille_topology, 2> all{};
+  std::vector<std::vector<qd_node_run>> runs;
+  std::array<qd_topology, 2> all{};
 
   explicit Topologies(const Job& job) : runs(job.groups.size()) {
     for (size_t g = 0; g < job.groups.size(); ++g) {
@@ -36,7 +36,7 @@ struct Topologies {
 // The blocks of a buffer, one behind the other.
 struct Extents {
   std::vector<int64_t> lengths, offsets;
-  quadrille_extents all{};
+  qd_extents all{};
 
   void set(std::vector<int64_t> blocks) {
     lengths = std::move(blocks);
@@ -49,18 +49,18 @@ struct Extents {
 }  // namespace
 
 struct Plans::State {
-  quadrille_program program{};
+  qd_program program{};
   Topologies topologies;
   std::vector<std::vector<int64_t>> counts;  // by group and rank
   std::vector<int64_t> parameters;
   std::vector<int> ranks;  // 0, 1, ...
-  std::array<quadrille_tables, 2> tables{};
+  std::array<qd_tables, 2> tables{};
   int64_t root = 0;
 
   explicit State(const Job& job) : topologies(job) {}
   ~State() {
-    for (quadrille_tables& filled : tables) quadrille_tables_destroy(&filled);
-    quadrille_program_destroy(&program);
+    for (qd_tables& filled : tables) qd_tables_destroy(&filled);
+    qd_program_destroy(&program);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -69,9 +69,9 @@ struct Plans::State {
   int64_t size(int64_t group) const { return topologies.all[static_cast<size_t>(group)].ranks; }
   int64_t all_ranks() const { return size(0) + (groups() == 2 ? size(1) : 0); }
 
-  quadrille_place place(int64_t group, int64_t rank) const {
+  qd_place place(int64_t group, int64_t rank) const {
     const bool two = groups() == 2;
-    quadrille_place place{};
+    qd_place place{};
     place.rank = rank;
     place.ranks = size(group);
     place.remote_ranks = two ? size(1 - group) : 0;
@@ -89,43 +89,40 @@ namespace {
 
 // A rank of a job, and the plans that are made for it.
 struct RankPlans {
-  quadrille_place place{};
+  qd_place place{};
   std::array<Extents, 2> extents;
-  quadrille_plan_input input{};
-  quadrille_builder builder{};
-  quadrille_plan plan{};
+  qd_plan_input input{};
+  qd_builder builder{};
+  qd_plan plan{};
   int in_place = 0;
 
   RankPlans() = default;
   RankPlans(const RankPlans&) = delete;
   RankPlans& operator=(const RankPlans&) = delete;
   ~RankPlans() {
-    quadrille_builder_close(&builder);
-    quadrille_plan_destroy(&plan);
+    qd_builder_close(&builder);
+    qd_plan_destroy(&plan);
   }
 };
 
-std::vector<int64_t> lengths_of(const quadrille_program& program, const quadrille_place& place,
-                                int buffer, int32_t blocks) {
+std::vector<int64_t> lengths_of(const qd_program& program, const qd_place& place, int buffer,
+                                int32_t blocks) {
   const int64_t* peers = program.groups == 2 ? place.remote_counts : place.counts;
-  const bool by_rank =
-      (program.collective == QUADRILLE_ALLGATHER && buffer == QUADRILLE_PIECE_RECEIVE) ||
-      (program.collective == QUADRILLE_REDUCE_SCATTER && buffer == QUADRILLE_PIECE_SEND);
-  const bool own =
-      program.collective == QUADRILLE_ALLGATHER || program.collective == QUADRILLE_REDUCE_SCATTER;
+  const bool by_rank = (program.collective == QD_ALLGATHER && buffer == QD_PIECE_RECEIVE) ||
+                       (program.collective == QD_REDUCE_SCATTER && buffer == QD_PIECE_SEND);
+  const bool own = program.collective == QD_ALLGATHER || program.collective == QD_REDUCE_SCATTER;
   if (by_rank) return {peers, peers + blocks};
   return std::vector<int64_t>(static_cast<size_t>(blocks),
                               own ? place.counts[place.rank] : place.counts[0]);
 }
 
-bool is_in_place_at(const quadrille_program& program, const quadrille_place& place) {
+bool is_in_place_at(const qd_program& program, const qd_place& place) {
   switch (program.collective) {
-    case QUADRILLE_ALLTOALL: return program.groups == 1;
-    case QUADRILLE_ALLREDUCE:
-    case QUADRILLE_SCAN: return program.in_place != 0;
-    case QUADRILLE_EXSCAN: return program.in_place != 0 && place.rank > 0;
-    case QUADRILLE_REDUCE:
-      return program.in_place != 0 && program.groups == 1 && place.rank == place.root;
+    case QD_ALLTOALL: return program.groups == 1;
+    case QD_ALLREDUCE:
+    case QD_SCAN: return program.in_place != 0;
+    case QD_EXSCAN: return program.in_place != 0 && place.rank > 0;
+    case QD_REDUCE: return program.in_place != 0 && program.groups == 1 && place.rank == place.root;
     default: return false;
   }
 }
@@ -140,7 +137,7 @@ Plans::~Plans() = default;
 Result<Plans> Plans::make(std::span<const uint8_t> file, const Program& program, const Job& job,
                           const Call& call) {
   auto made = std::make_unique<State>(job);
-  if (const char* error = quadrille_program_load(&made->program, file.data(), file.size()))
+  if (const char* error = qd_program_load(&made->program, file.data(), file.size()))
     return Error{error};
   for (size_t g = 0; g < 2; ++g) {
     const auto ranks = g < job.groups.size() ? static_cast<size_t>(job.groups[g].ranks()) : 1;
@@ -154,18 +151,18 @@ Result<Plans> Plans::make(std::span<const uint8_t> file, const Program& program,
     const Result<Binding> binding = bind(program, job, call, g);
     if (!binding.ok()) return binding.error();
     made->parameters = binding->parameters;
-    made->parameters.resize(QUADRILLE_MAX_PARAMETERS);
-    const quadrille_place place = made->place(g, 0);
+    made->parameters.resize(QD_MAX_PARAMETERS);
+    const qd_place place = made->place(g, 0);
     if (const char* error =
-            quadrille_tables_fill(&made->tables[static_cast<size_t>(g)], &made->program, &place))
+            qd_tables_fill(&made->tables[static_cast<size_t>(g)], &made->program, &place))
       return Error{error};
   }
   return Plans(std::move(made));
 }
 
 bool Plans::has_in_place() const {
-  const quadrille_place place = state_->place(
-      0, state_->program.collective == QUADRILLE_REDUCE ? state_->root : state_->size(0) - 1);
+  const qd_place place = state_->place(
+      0, state_->program.collective == QD_REDUCE ? state_->root : state_->size(0) - 1);
   return is_in_place_at(state_->program, place);
 }
 
@@ -177,8 +174,8 @@ const char* open(const Job& job, int64_t group, int64_t rank, const PlanOptions&
                  RankPlans& made) {
   int32_t blocks[2];
   made.place = job.place(group, rank);
-  quadrille_block_counts(&job.program, &made.place, blocks);
-  for (const int buffer : {QUADRILLE_PIECE_SEND, QUADRILLE_PIECE_RECEIVE})
+  qd_block_counts(&job.program, &made.place, blocks);
+  for (const int buffer : {QD_PIECE_SEND, QD_PIECE_RECEIVE})
     made.extents[buffer].set(lengths_of(job.program, made.place, buffer, blocks[buffer]));
   const int first = group == 1 ? static_cast<int>(job.size(0)) : 0;
   const int remote = group == 1 || job.groups() == 1 ? 0 : static_cast<int>(job.size(0));
@@ -188,14 +185,14 @@ const char* open(const Job& job, int64_t group, int64_t rank, const PlanOptions&
   made.input.real = job.ranks.data() + first;
   made.input.remote_real = job.ranks.data() + remote;
   made.input.user = job.ranks.data();
-  made.input.known[QUADRILLE_PIECE_SEND] = &made.extents[QUADRILLE_PIECE_SEND].all;
-  made.input.known[QUADRILLE_PIECE_RECEIVE] = &made.extents[QUADRILLE_PIECE_RECEIVE].all;
+  made.input.known[QD_PIECE_SEND] = &made.extents[QD_PIECE_SEND].all;
+  made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
   made.input.own = first + static_cast<int>(rank);
-  made.input.window = options.window > 0 ? options.window : QUADRILLE_DEFAULT_WINDOW;
+  made.input.window = options.window > 0 ? options.window : QD_DEFAULT_WINDOW;
   made.in_place = options.in_place && is_in_place_at(job.program, made.place);
-  if (!quadrille_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
-    return quadrille_no_memory;
-  quadrille_builder_start(&made.builder);
+  if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
+    return qd_no_memory;
+  qd_builder_start(&made.builder);
   return nullptr;
 }
 
@@ -207,14 +204,14 @@ Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions&
   char* text = nullptr;
   size_t length = 0;
   FILE* out = open_memstream(&text, &length);
-  if (!out) return Error{quadrille_no_memory};
-  quadrille_plan_lines lines{};
+  if (!out) return Error{qd_no_memory};
+  qd_plan_lines lines{};
   for (int more = 1; more > 0 && !error;) {
-    more = quadrille_builder_next(&made.builder);
+    more = qd_builder_next(&made.builder);
     if (more < 0)
       error = made.builder.error;
     else
-      quadrille_plan_print(out, &made.plan, made.builder.is_counted, &lines);
+      qd_plan_print(out, &made.plan, made.builder.is_counted, &lines);
   }
   fclose(out);
   const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
@@ -224,36 +221,35 @@ Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions&
 
 Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
                                                      const Change& change) const {
-  using Check = std::unique_ptr<quadrille_plan_check, decltype(&quadrille_check_close)>;
+  using Check = std::unique_ptr<qd_plan_check, decltype(&qd_check_close)>;
   std::vector<Check> checks;
   std::vector<std::unique_ptr<RankPlans>> all;  // the checks read their inputs
-  char text[QUADRILLE_LAW_TEXT];
+  char text[QD_LAW_TEXT];
   for (int64_t group = 0; group < state_->groups(); ++group)
     for (int64_t rank = 0; rank < state_->size(group); ++rank) {
       all.push_back(std::make_unique<RankPlans>());
       RankPlans& made = *all.back();
       if (const char* error = open(*state_, group, rank, options, made)) return Error{error};
       checks.emplace_back(
-          quadrille_check_open(&made.input,
-                               made.builder.is_counted ? made.builder.in_place : made.in_place, 1),
-          &quadrille_check_close);
-      if (!checks.back()) return Error{quadrille_no_memory};
+          qd_check_open(&made.input,
+                        made.builder.is_counted ? made.builder.in_place : made.in_place, 1),
+          &qd_check_close);
+      if (!checks.back()) return Error{qd_no_memory};
       for (int more = 1; more > 0;) {
-        more = quadrille_builder_next(&made.builder);
+        more = qd_builder_next(&made.builder);
         if (more < 0) return Error{fmt::format("rank {}: {}", rank, made.builder.error)};
         if (change) change(all.size() - 1, made.plan);
-        quadrille_check_feed(checks.back().get(), &made.plan);
+        qd_check_feed(checks.back().get(), &made.plan);
       }
-      const char* const law = quadrille_check_end(checks.back().get(), text);
-      if (law == quadrille_no_memory) return std::optional(std::string(kPlansNotChecked));
+      const char* const law = qd_check_end(checks.back().get(), text);
+      if (law == qd_no_memory) return std::optional(std::string(kPlansNotChecked));
       if (law)
         return std::optional(
             fmt::format("{} at rank {}{}: {}", law, rank, group == 1 ? " of group 1" : "", text));
     }
-  std::vector<quadrille_plan_check*> pointers;
+  std::vector<qd_plan_check*> pointers;
   for (const Check& check : checks) pointers.push_back(check.get());
-  if (const char* law =
-          quadrille_plan_match(pointers.data(), static_cast<int>(pointers.size()), text))
+  if (const char* law = qd_plan_match(pointers.data(), static_cast<int>(pointers.size()), text))
     return std::optional(fmt::format("{}: {}", law, text));
   return std::optional<std::string>();
 }
@@ -265,7 +261,7 @@ std::optional<std::string> Plans::objection() const {
         if (in_place && !has_in_place()) continue;
         const auto law = broken_law({window, in_place, whole});
         const std::string where =
-            fmt::format(", window {}{}{}", window > 0 ? window : QUADRILLE_DEFAULT_WINDOW,
+            fmt::format(", window {}{}{}", window > 0 ? window : QD_DEFAULT_WINDOW,
                         whole ? "" : ", streamed", in_place ? ", in place" : "");
         if (!law.ok()) return "the library refuses them: " + law.error().message + where;
         if (*law == kPlansNotChecked) return *law;

@@ -13,7 +13,7 @@
 #include "schedule/binding.h"
 #include "schedule/result.h"
 
-struct quadrille_plan;  // runtime/plan/plan.h
+struct qd_plan;  // runtime/plan/plan.h
 
 namespace quadrille::verifier {
 
@@ -40,7 +40,7 @@ class Plans {
   // One operation a line; the rank is one of that group. The error says what the runtime refuses.
   Result<std::string> print(int64_t group, int64_t rank, const PlanOptions& options) const;
   // What a test does to the plan of a process, before it is checked.
-  using Change = std::function<void(size_t process, quadrille_plan& plan)>;
+  using Change = std::function<void(size_t process, qd_plan& plan)>;
   // Checks the plans of all ranks together: nothing where all are lawful, else the law, the rank and what breaks it.
   // The error says what the runtime refuses.
   Result<std::optional<std::string>> broken_law(const PlanOptions& options,

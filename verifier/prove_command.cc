@@ -52,7 +52,7 @@ Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   const Result<std::string> text = read_text(path);
   if (!text.ok()) return text.error();
   Result<Program> program = Error{};
-  if (text->starts_with(QUADRILLE_MAGIC)) {
+  if (text->starts_with(QD_MAGIC)) {
     const std::vector<uint8_t> bytes(text->begin(), text->end());
     const Result<Schedule> schedule = decode(bytes, path);
     program = schedule.ok() ? Result<Program>(schedule->program) : schedule.error();

@@ -23,9 +23,9 @@ static uint32_t power_of_two(int least) {
   return power;
 }
 
-static int64_t bytes_at_once(const struct quadrille_plan_input* input) {
-  const struct quadrille_program* program = input->program;
-  if (!quadrille_is_counted(program)) return INT64_MAX;
+static int64_t bytes_at_once(const struct qd_plan_input* input) {
+  const struct qd_program* program = input->program;
+  if (!qd_is_counted(program)) return INT64_MAX;
   /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
@@ -34,10 +34,10 @@ static int64_t bytes_at_once(const struct quadrille_plan_input* input) {
 
 /* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
  * a message from and to each rank. An operation waits for a message, or posts one. */
-static int make_room(struct quadrille_plan* plan, const struct quadrille_place* place) {
+static int make_room(struct qd_plan* plan, const struct qd_place* place) {
   const int64_t messages = MOST_IN_A_CALL + place->ranks + place->remote_ranks;
   const int64_t operations = 4 * messages;
-  struct quadrille_messages *receives = &plan->receives, *sends = &plan->sends;
+  struct qd_messages *receives = &plan->receives, *sends = &plan->sends;
   if (operations > INT_MAX) return 0;
   receives->all = malloc((size_t)messages * sizeof *receives->all);
   sends->all = malloc((size_t)messages * sizeof *sends->all);
@@ -47,40 +47,40 @@ static int make_room(struct quadrille_plan* plan, const struct quadrille_place* 
   return receives->all && sends->all && plan->operations;
 }
 
-static int fit_known(struct quadrille_builder* b) {
-  struct quadrille_plan* plan = b->plan;
+static int fit_known(struct qd_builder* b) {
+  struct qd_plan* plan = b->plan;
   const int64_t temporaries = plan->temporaries;
-  plan->receive_blocks = b->input.known[QUADRILLE_PIECE_RECEIVE]->blocks;
-  plan->places = QUADRILLE_TEMPORARY_PLACES + plan->temporaries;
-  if (!quadrille_lengthen((void**)&b->touched, &b->touched_room,
-                          plan->receive_blocks + temporaries + 1, sizeof *b->touched) ||
-      !quadrille_lengthen((void**)&b->temporaries, &b->temporary_room, temporaries + 1,
-                          sizeof *b->temporaries))
+  plan->receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
+  plan->places = QD_TEMPORARY_PLACES + plan->temporaries;
+  if (!qd_lengthen((void**)&b->touched, &b->touched_room, plan->receive_blocks + temporaries + 1,
+                   sizeof *b->touched) ||
+      !qd_lengthen((void**)&b->temporaries, &b->temporary_room, temporaries + 1,
+                   sizeof *b->temporaries))
     return 0;
   memset(b->temporaries, 0, (size_t)temporaries * sizeof *b->temporaries);
   return 1;
 }
 
 /* Where lengths are known to all ranks. */
-static int open_known(struct quadrille_builder* b, int in_place) {
-  const struct quadrille_plan_input* input = &b->input;
-  const struct quadrille_program* program = input->program;
+static int open_known(struct qd_builder* b, int in_place) {
+  const struct qd_plan_input* input = &b->input;
+  const struct qd_program* program = input->program;
   b->is_counted = 1;
-  b->gathers = program->collective == QUADRILLE_ALLGATHER && program->groups == 1;
-  b->in_place = in_place || b->gathers || quadrille_has_one_buffer(program);
+  b->gathers = program->collective == QD_ALLGATHER && program->groups == 1;
+  b->in_place = in_place || b->gathers || qd_has_one_buffer(program);
   b->own_block = b->gathers ? input->place->rank : 0;
   b->unit = 1;
   return fit_known(b) && make_room(b->plan, input->place);
 }
 
-static int fit_blocks(struct quadrille_builder* b) {
-  const struct quadrille_plan_input* input = &b->input;
-  const struct quadrille_program* program = input->program;
-  struct quadrille_plan* plan = b->plan;
+static int fit_blocks(struct qd_builder* b) {
+  const struct qd_plan_input* input = &b->input;
+  const struct qd_program* program = input->program;
+  struct qd_plan* plan = b->plan;
   int32_t blocks[2];
-  quadrille_block_counts(program, input->place, blocks);
-  plan->send_blocks = blocks[QUADRILLE_PIECE_SEND];
-  plan->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
+  qd_block_counts(program, input->place, blocks);
+  plan->send_blocks = blocks[QD_PIECE_SEND];
+  plan->receive_blocks = blocks[QD_PIECE_RECEIVE];
   plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
   if (plan->temporaries > 0) b->most_messages = INT_MAX;
   plan->own_send = plan->own_receive = -1;
@@ -88,15 +88,15 @@ static int fit_blocks(struct quadrille_builder* b) {
     plan->own_send = plan->send_blocks > 1 ? input->own : 0;
     plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? input->own : 0);
   }
-  return quadrille_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
-                            sizeof *b->holders);
+  return qd_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
+                     sizeof *b->holders);
 }
 
 /* Where they are known to both ends alone. */
-static int open_blocks(struct quadrille_builder* b, int in_place) {
-  const struct quadrille_program* program = b->input.program;
-  struct quadrille_plan* plan = b->plan;
-  b->goes_by_rank = program->collective == QUADRILLE_ALLTOALL;
+static int open_blocks(struct qd_builder* b, int in_place) {
+  const struct qd_program* program = b->input.program;
+  struct qd_plan* plan = b->plan;
+  b->goes_by_rank = program->collective == QD_ALLTOALL;
   plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
   if (plan->is_typed) b->waiting = 0;
   if (!fit_blocks(b)) return 0;
@@ -108,9 +108,9 @@ static int open_blocks(struct quadrille_builder* b, int in_place) {
 
 static int waiting_steps(int window) { return window <= MOST_WAITING ? window - 1 : MOST_WAITING; }
 
-int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_plan_input* input,
-                           struct quadrille_plan* plan, int in_place, int whole) {
-  const int is_counted = quadrille_is_counted(input->program);
+int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, struct qd_plan* plan,
+                    int in_place, int whole) {
+  const int is_counted = qd_is_counted(input->program);
   memset(b, 0, sizeof *b);
   memset(plan, 0, sizeof *plan);
   b->plan = plan;
@@ -122,21 +122,21 @@ int quadrille_builder_open(struct quadrille_builder* b, const struct quadrille_p
   if (whole) b->most_messages = INT_MAX;
   b->waiting = waiting_steps(b->window);
   /* Where waits say in which step they are, steps that are over stay known. */
-  const uint32_t ring = power_of_two(input->keeps_steps ? QUADRILLE_MAX_WINDOW : b->window);
+  const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
   const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
   return opened && b->ring;
 }
 
-int quadrille_builder_fit(struct quadrille_builder* b) {
+int qd_builder_fit(struct qd_builder* b) {
   b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
   return b->is_counted ? fit_known(b) : fit_blocks(b);
 }
 
-void quadrille_builder_retune(struct quadrille_builder* b, int window, int has_block_size) {
+void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
   const uint32_t steps = power_of_two(window);
-  struct quadrille_planned_step* ring =
+  struct qd_planned_step* ring =
       steps > b->mask + 1 ? realloc(b->ring, steps * sizeof *ring) : NULL;
   if (ring) {
     b->ring = ring;
@@ -148,14 +148,14 @@ void quadrille_builder_retune(struct quadrille_builder* b, int window, int has_b
   b->at_once = bytes_at_once(&b->input);
 }
 
-void quadrille_builder_forget_known(struct quadrille_builder* b) {
+void qd_builder_forget_known(struct qd_builder* b) {
   const size_t temporaries = (size_t)b->plan->temporaries;
   const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
   memset(b->touched, 0, blocks * sizeof *b->touched);
   for (size_t i = 0; i < temporaries; i++) b->temporaries[i].length = -1;
 }
 
-void quadrille_builder_close(struct quadrille_builder* b) {
+void qd_builder_close(struct qd_builder* b) {
   free(b->ring);
   free(b->touched);
   free(b->temporaries);

@@ -12,7 +12,7 @@
  * tests/verifier/plans_test.cc checks the plans of all programs, and mutants of them. */
 #include "runtime/plan/check_lists.h"
 
-const char* const quadrille_laws[] = {
+const char* const qd_laws[] = {
     "own",          "all_posted", "all_opened",    "all_sent",     "all_received",
     "all_put_away", "in_steps",   "after_steps",   "read_in_step", "early",
     "saves",        "puts_away",  "posted_by_key", "posted_early", "buffers",
@@ -26,36 +26,35 @@ const char* const quadrille_laws[] = {
     }                                                            \
   } while (0)
 
-struct quadrille_plan_check* quadrille_check_open(const struct quadrille_plan_input* input,
-                                                  int in_place, int64_t unit) {
-  struct quadrille_plan_check* c = calloc(1, sizeof *c);
+struct qd_plan_check* qd_check_open(const struct qd_plan_input* input, int in_place, int64_t unit) {
+  struct qd_plan_check* c = calloc(1, sizeof *c);
   int32_t blocks[2];
   if (!c) return NULL;
   const size_t temporaries = (size_t)input->tables->temporary_blocks + 1;
-  quadrille_block_counts(input->program, input->place, blocks);
+  qd_block_counts(input->program, input->place, blocks);
   c->input = *input;
   c->in_place = in_place;
   c->unit = unit;
-  c->is_counted = quadrille_is_counted(input->program);
-  c->gathers = input->program->collective == QUADRILLE_ALLGATHER && input->program->groups == 1;
-  c->send_blocks = blocks[QUADRILLE_PIECE_SEND];
-  c->receive_blocks = blocks[QUADRILLE_PIECE_RECEIVE];
+  c->is_counted = qd_is_counted(input->program);
+  c->gathers = input->program->collective == QD_ALLGATHER && input->program->groups == 1;
+  c->send_blocks = blocks[QD_PIECE_SEND];
+  c->receive_blocks = blocks[QD_PIECE_RECEIVE];
   const size_t places = (size_t)c->send_blocks + (size_t)c->receive_blocks + temporaries;
   c->lengths = calloc(temporaries, sizeof *c->lengths);
   c->holders = calloc(places, sizeof *c->holders);
   c->saved = calloc(places, sizeof *c->saved);
   c->saved_in = calloc(places, sizeof *c->saved_in);
   if (!c->lengths || !c->holders || !c->saved || !c->saved_in) {
-    quadrille_check_close(c);
+    qd_check_close(c);
     return NULL;
   }
   memset(c->holders, -1, places * sizeof *c->holders);
   memset(c->saved, -1, places * sizeof *c->saved);
-  quadrille_check_read_program(c);
+  qd_check_read_program(c);
   return c;
 }
 
-void quadrille_check_close(struct quadrille_plan_check* c) {
+void qd_check_close(struct qd_plan_check* c) {
   if (!c) return;
   for (int i = 0; i < 3; i++) free(c->lists[i].all);
   free(c->spans);
@@ -70,28 +69,27 @@ void quadrille_check_close(struct quadrille_plan_check* c) {
 
 /* ---- The plan */
 
-static int32_t take_buffer(struct quadrille_plan_check* c, int32_t buffer) {
-  struct use* use =
-      quadrille_check_grow(c, (void**)&c->uses, &c->use_count, &c->use_room, sizeof *use);
+static int32_t take_buffer(struct qd_plan_check* c, int32_t buffer) {
+  struct use* use = qd_check_grow(c, (void**)&c->uses, &c->use_count, &c->use_room, sizeof *use);
   *use = (struct use){buffer, c->position, c->position};
   return c->use_count - 1;
 }
 
-static void keep_until_now(struct quadrille_plan_check* c, int32_t use) {
+static void keep_until_now(struct qd_plan_check* c, int32_t use) {
   if (use >= 0 && c->uses[use].to < c->position) c->uses[use].to = c->position;
 }
 
-static int is_same_span(const struct quadrille_plan_check* c, const struct span* span,
-                        const struct quadrille_part* part) {
-  if (!c->is_counted) return span->place == part->place && part->form != QUADRILLE_RANGE;
+static int is_same_span(const struct qd_plan_check* c, const struct span* span,
+                        const struct qd_part* part) {
+  if (!c->is_counted) return span->place == part->place && part->form != QD_RANGE;
   return span->place == part->place && span->low == part->low && span->high == part->high &&
-         part->form == QUADRILLE_RANGE;
+         part->form == QD_RANGE;
 }
 
 /* The message of the plan is the program's. */
-static void compare(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
-                    const struct act* act, const struct quadrille_message* m, const char* what) {
-  const struct quadrille_part* parts = quadrille_parts_of(plan, m);
+static void compare(struct qd_plan_check* c, const struct qd_plan* plan, const struct act* act,
+                    const struct qd_message* m, const char* what) {
+  const struct qd_part* parts = qd_parts_of(plan, m);
   int is_same = act->peer == m->peer && act->count == m->count && act->combines == m->combines;
   for (int32_t i = 0; is_same && i < m->count; i++)
     is_same = is_same_span(c, &c->spans[act->first + i], &parts[i]);
@@ -101,7 +99,7 @@ static void compare(struct quadrille_plan_check* c, const struct quadrille_plan*
            act->key, (int)act->peer);
 }
 
-static struct act* act_at(struct quadrille_plan_check* c, enum kind kind, int32_t number,
+static struct act* act_at(struct qd_plan_check* c, enum kind kind, int32_t number,
                           const char* law) {
   struct list* l = &c->lists[kind];
   if (number < l->count) return &l->all[number];
@@ -109,19 +107,18 @@ static struct act* act_at(struct quadrille_plan_check* c, enum kind kind, int32_
   return NULL;
 }
 
-static void open_receive(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
-                         int32_t number) {
-  const struct quadrille_message* m = &plan->receives.all[number];
+static void open_receive(struct qd_plan_check* c, const struct qd_plan* plan, int32_t number) {
+  const struct qd_message* m = &plan->receives.all[number];
   struct act* act = act_at(c, RECEIVES, c->lists[RECEIVES].fed + number, "all_opened");
   if (!act) return;
   compare(c, plan, act, m, "a receive");
   act->posted = ++c->position;
   act->is_straight = m->count > 0 && (c->is_counted ? !m->is_in_the_way : m->is_straight);
-  if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
+  if (m->buffer != QD_NO_BUFFER) act->use = take_buffer(c, m->buffer);
 }
 
 /* A message that has come is put away: a temporary block without a length of its own is where it came. */
-static void finish_receive(struct quadrille_plan_check* c, int32_t number) {
+static void finish_receive(struct qd_plan_check* c, int32_t number) {
   struct act* act = act_at(c, RECEIVES, number, "all_received");
   if (!act) return;
   act->done = ++c->position;
@@ -132,7 +129,7 @@ static void finish_receive(struct quadrille_plan_check* c, int32_t number) {
 }
 
 /* The buffers that hold what a message or a copy reads are still needed. */
-static void need_sources(struct quadrille_plan_check* c, const struct act* act, int32_t spans) {
+static void need_sources(struct qd_plan_check* c, const struct act* act, int32_t spans) {
   for (int32_t i = 0; !c->is_counted && i < spans; i++) {
     const int32_t place = c->spans[act->first + i].place;
     if (is_temporary(c, place) && c->holders[place] < 0)
@@ -142,8 +139,7 @@ static void need_sources(struct quadrille_plan_check* c, const struct act* act, 
 }
 
 /* It reads a block of the send buffer from where that was saved. */
-static void read_saved(struct quadrille_plan_check* c, const struct act* act, int part,
-                       int32_t place) {
+static void read_saved(struct qd_plan_check* c, const struct act* act, int part, int32_t place) {
   if (part < act->count) c->spans[act->first + part].saved = c->saved[place];
   if (c->saved[place] < 0)
     BREAKS(c, "saves", "step %" PRId64 " reads a block that was never saved", act->key);
@@ -151,25 +147,24 @@ static void read_saved(struct quadrille_plan_check* c, const struct act* act, in
     keep_until_now(c, c->saved_in[place]);
 }
 
-static void post_send(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
-                      int32_t number) {
-  const struct quadrille_message* m = &plan->sends.all[number];
-  const struct quadrille_part* parts = quadrille_parts_of(plan, m);
+static void post_send(struct qd_plan_check* c, const struct qd_plan* plan, int32_t number) {
+  const struct qd_message* m = &plan->sends.all[number];
+  const struct qd_part* parts = qd_parts_of(plan, m);
   struct act* act = act_at(c, SENDS, c->lists[SENDS].fed + number, "all_posted");
   if (!act) return;
   compare(c, plan, act, m, "a send");
   act->posted = ++c->position;
-  act->is_staged = m->buffer != QUADRILLE_NO_BUFFER &&
-                   !(c->is_counted ? quadrille_is_described(m) : m->is_straight);
-  if (m->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, m->buffer);
+  act->is_staged =
+      m->buffer != QD_NO_BUFFER && !(c->is_counted ? qd_is_described(m) : m->is_straight);
+  if (m->buffer != QD_NO_BUFFER) act->use = take_buffer(c, m->buffer);
   need_sources(c, act, act->count);
   if (!c->is_counted && act->count == 1 && is_temporary(c, c->spans[act->first].place))
     act->source = c->holders[c->spans[act->first].place];
   for (int32_t i = 0; i < m->count; i++)
-    if (parts[i].form == QUADRILLE_SAVED) read_saved(c, act, i, parts[i].place);
+    if (parts[i].form == QD_SAVED) read_saved(c, act, i, parts[i].place);
 }
 
-static void finish_send(struct quadrille_plan_check* c, int32_t number) {
+static void finish_send(struct qd_plan_check* c, int32_t number) {
   struct act* act = act_at(c, SENDS, number, "all_sent");
   if (!act) return;
   act->done = ++c->position;
@@ -183,26 +178,25 @@ static void finish_send(struct quadrille_plan_check* c, int32_t number) {
   keep_until_now(c, act->source);
 }
 
-static void copy(struct quadrille_plan_check* c, const struct quadrille_plan* plan,
-                 int32_t number) {
-  const struct quadrille_copy* copy = &plan->copies[number];
+static void copy(struct qd_plan_check* c, const struct qd_plan* plan, int32_t number) {
+  const struct qd_copy* copy = &plan->copies[number];
   struct act* act = act_at(c, LOCALS, c->lists[LOCALS].fed + number, "own");
   if (!act) return;
   const struct span *from = &c->spans[act->first], *to = from + 1;
-  struct quadrille_part source = copy->from;
-  if (source.form == QUADRILLE_SAVED) read_saved(c, act, 0, source.place);
-  if (source.form == QUADRILLE_SAVED) source.form = QUADRILLE_WHOLE;
+  struct qd_part source = copy->from;
+  if (source.form == QD_SAVED) read_saved(c, act, 0, source.place);
+  if (source.form == QD_SAVED) source.form = QD_WHOLE;
   if (!is_same_span(c, from, &source) || !is_same_span(c, to, &copy->to) ||
       act->combines != copy->combines)
     BREAKS(c, "own", "a copy of step %" PRId64 " is another than the program's", act->key);
   act->posted = act->done = ++c->position;
   need_sources(c, act, 1);
   if (c->is_counted || !is_temporary(c, to->place)) return;
-  if (copy->buffer != QUADRILLE_NO_BUFFER) act->use = take_buffer(c, copy->buffer);
+  if (copy->buffer != QD_NO_BUFFER) act->use = take_buffer(c, copy->buffer);
   c->holders[to->place] = is_temporary(c, from->place) ? c->holders[from->place] : act->use;
 }
 
-static void save(struct quadrille_plan_check* c, const struct quadrille_operation* o) {
+static void save(struct qd_plan_check* c, const struct qd_operation* o) {
   c->position++;
   if (o->what < 0 || o->what >= c->send_blocks) {
     BREAKS(c, "own", "a block is saved that is not there");
@@ -212,20 +206,20 @@ static void save(struct quadrille_plan_check* c, const struct quadrille_operatio
   c->saved_in[o->what] = take_buffer(c, o->buffer);
 }
 
-void quadrille_check_feed(struct quadrille_plan_check* c, const struct quadrille_plan* plan) {
-  struct quadrille_progress at = {0, 0, 0, 0};
+void qd_check_feed(struct qd_plan_check* c, const struct qd_plan* plan) {
+  struct qd_progress at = {0, 0, 0, 0};
   int32_t copies = 0;
   c->lacks_memory |= plan->lacks_memory;
   if (c->lacks_memory || c->is_undefined) return;
   for (int32_t i = 0; i < plan->operation_count && !c->law; i++) {
-    const struct quadrille_operation* o = &plan->operations[i];
-    if (o->kind == QUADRILLE_PLAN_OVER) break;
-    if (o->kind == QUADRILLE_PLAN_COPY && o->what != copies++)
+    const struct qd_operation* o = &plan->operations[i];
+    if (o->kind == QD_PLAN_OVER) break;
+    if (o->kind == QD_PLAN_COPY && o->what != copies++)
       BREAKS(c, "in_steps", "copies are in another order than the program's");
-    if (o->kind == QUADRILLE_PLAN_COPY && o->what < plan->copy_count) copy(c, plan, o->what);
-    if (o->kind == QUADRILLE_PLAN_COPY_OWN) c->own_copies++;
-    if (o->kind == QUADRILLE_PLAN_SAVE) save(c, o);
-    if (o->kind != QUADRILLE_PLAN_MESSAGES) continue;
+    if (o->kind == QD_PLAN_COPY && o->what < plan->copy_count) copy(c, plan, o->what);
+    if (o->kind == QD_PLAN_COPY_OWN) c->own_copies++;
+    if (o->kind == QD_PLAN_SAVE) save(c, o);
+    if (o->kind != QD_PLAN_MESSAGES) continue;
     for (int n = o->more.received; n > 0; n--)
       finish_receive(c, c->lists[RECEIVES].fed + at.received++);
     for (int n = o->more.gone; n > 0; n--) finish_send(c, c->lists[SENDS].fed + at.gone++);
@@ -249,7 +243,7 @@ struct until {
 
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static struct until* sum_up(struct quadrille_plan_check* c) {
+static struct until* sum_up(struct qd_plan_check* c) {
   struct until* until = calloc((size_t)c->step_count + 1, sizeof *until);
   if (!until) return NULL;
   for (int kind = 0; kind < 3; kind++)
@@ -271,7 +265,7 @@ static struct until* sum_up(struct quadrille_plan_check* c) {
   return until;
 }
 
-static void ask_complete(struct quadrille_plan_check* c) {
+static void ask_complete(struct qd_plan_check* c) {
   static const char* const posted[] = {"all_posted", "own", "all_opened"};
   static const char* const done[] = {"all_sent", "own", "all_received"};
   static const char* const names[] = {"send", "copy", "receive"};
@@ -289,7 +283,7 @@ static void ask_complete(struct quadrille_plan_check* c) {
     BREAKS(c, "own", "the own block is copied %d times, not %d", c->own_copies, own);
 }
 
-static void ask_order(struct quadrille_plan_check* c, const struct until* until) {
+static void ask_order(struct qd_plan_check* c, const struct until* until) {
   for (int kind = 0; kind < RECEIVES; kind++)
     for (int32_t i = 0; i < c->lists[kind].count; i++) {
       const struct act* act = &c->lists[kind].all[i];
@@ -311,14 +305,13 @@ static void ask_order(struct quadrille_plan_check* c, const struct until* until)
 }
 
 /* The place in memory: in place, a block of the send buffer is that of the receive buffer. */
-static int32_t memory_of(const struct quadrille_plan_check* c, int32_t place) {
+static int32_t memory_of(const struct qd_plan_check* c, int32_t place) {
   const int is_received = !c->is_counted && c->in_place && c->send_blocks == c->receive_blocks &&
                           place >= c->send_blocks && !is_temporary(c, place);
   return is_received ? place - c->send_blocks : place;
 }
 
-static int overlap(const struct quadrille_plan_check* c, const struct span* a,
-                   const struct span* b) {
+static int overlap(const struct qd_plan_check* c, const struct span* a, const struct span* b) {
   return memory_of(c, a->place) == memory_of(c, b->place) && a->low < b->high && b->low < a->high;
 }
 
@@ -339,7 +332,7 @@ static int precedes(const struct touch* a, const struct touch* b) {
 
 /* When a write stands in its place, and from when a read needs it no more. */
 static int64_t landed(const struct touch* w) { return w->act->done; }
-static int64_t is_read_at(const struct quadrille_plan_check* c, const struct touch* r) {
+static int64_t is_read_at(const struct qd_plan_check* c, const struct touch* r) {
   const struct act* act = r->act;
   if (r->span->saved >= 0) return r->span->saved;
   const int is_renamed = !c->is_counted && is_temporary(c, r->span->place);
@@ -347,8 +340,7 @@ static int64_t is_read_at(const struct quadrille_plan_check* c, const struct tou
 }
 
 /* A receive that is posted where it belongs, early: nothing up to its step has read or written there. */
-static void ask_early(struct quadrille_plan_check* c, const struct touch* w,
-                      const struct touch* other) {
+static void ask_early(struct qd_plan_check* c, const struct touch* w, const struct touch* other) {
   if (w->act->combines)
     BREAKS(c, "early", "a receive of step %" PRId64 " combines and is posted where it belongs",
            w->act->key);
@@ -365,7 +357,7 @@ static void ask_early(struct quadrille_plan_check* c, const struct touch* w,
          other->act->key, other->writes ? "writes" : "reads");
 }
 
-static void ask_put_away(struct quadrille_plan_check* c, const struct touch* w,
+static void ask_put_away(struct qd_plan_check* c, const struct touch* w,
                          const struct touch* other) {
   const int64_t over = other->writes ? landed(other) : is_read_at(c, other);
   if (over > landed(w))
@@ -375,8 +367,7 @@ static void ask_put_away(struct quadrille_plan_check* c, const struct touch* w,
 }
 
 /* Of two touches of the same bytes, of which `w` writes and `other` comes before it in the program. */
-static void ask_pair(struct quadrille_plan_check* c, const struct touch* w,
-                     const struct touch* other) {
+static void ask_pair(struct qd_plan_check* c, const struct touch* w, const struct touch* other) {
   if (!c->is_counted && is_temporary(c, w->span->place) && !other->writes) return;
   if (w->kind == RECEIVES && w->act->is_straight)
     ask_early(c, w, other);
@@ -385,8 +376,7 @@ static void ask_pair(struct quadrille_plan_check* c, const struct touch* w,
 }
 
 /* In place, nothing is written over what is still to be read of the send buffer, whatever comes first in the program. */
-static void ask_saved(struct quadrille_plan_check* c, const struct touch* w,
-                      const struct touch* read) {
+static void ask_saved(struct qd_plan_check* c, const struct touch* w, const struct touch* read) {
   const int is_straight = w->kind == RECEIVES && w->act->is_straight;
   if (is_read_at(c, read) > (is_straight ? w->act->posted : landed(w)))
     BREAKS(c, "saves", "step %" PRId64 " writes over a block that step %" PRId64 " still reads",
@@ -403,7 +393,7 @@ static int writes(enum kind kind, int32_t span) {
   return kind == RECEIVES || (kind == LOCALS && span == 1);
 }
 
-static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches) {
+static int32_t touches_of(struct qd_plan_check* c, struct touch* touches) {
   int32_t count = 0;
   for (int kind = 0; kind < 3; kind++)
     for (int32_t i = 0; i < c->lists[kind].count; i++) {
@@ -422,7 +412,7 @@ static int32_t touches_of(struct quadrille_plan_check* c, struct touch* touches)
 }
 
 /* Of spans in order, one that begins behind the end of this one overlaps it no more. */
-static void ask_touches(struct quadrille_plan_check* c) {
+static void ask_touches(struct qd_plan_check* c) {
   struct touch* touches = calloc((size_t)c->span_count + 1, sizeof *touches);
   struct span* moved = calloc((size_t)c->span_count + 1, sizeof *moved);
   c->lacks_memory |= !touches || !moved;
@@ -462,14 +452,14 @@ static int by_buffer(const void* left, const void* right) {
   return a->from < b->from ? -1 : a->from > b->from;
 }
 
-static void ask_buffers(struct quadrille_plan_check* c) {
+static void ask_buffers(struct qd_plan_check* c) {
   if (c->use_count > 0) qsort(c->uses, (size_t)c->use_count, sizeof *c->uses, by_buffer);
   for (int32_t i = 1; i < c->use_count; i++)
     if (c->uses[i].buffer == c->uses[i - 1].buffer && c->uses[i].from <= c->uses[i - 1].to)
       BREAKS(c, "buffers", "buffer %d is used again while it is needed", (int)c->uses[i].buffer);
 }
 
-const char* quadrille_check_end(struct quadrille_plan_check* c, char text[QUADRILLE_LAW_TEXT]) {
+const char* qd_check_end(struct qd_plan_check* c, char text[QD_LAW_TEXT]) {
   if (c->is_undefined) return NULL;
   struct until* until = c->law || c->lacks_memory ? NULL : sum_up(c);
   if (until) {
@@ -481,8 +471,8 @@ const char* quadrille_check_end(struct quadrille_plan_check* c, char text[QUADRI
     c->lacks_memory = 1;
   }
   free(until);
-  if (c->lacks_memory) BREAKS(c, quadrille_no_memory, "%s", quadrille_no_memory);
-  snprintf(text, QUADRILLE_LAW_TEXT, "%s", c->text);
+  if (c->lacks_memory) BREAKS(c, qd_no_memory, "%s", qd_no_memory);
+  snprintf(text, QD_LAW_TEXT, "%s", c->text);
   return c->law;
 }
 
@@ -494,9 +484,8 @@ static const struct act* next_with(const struct list* l, int32_t peer, int32_t* 
   return *from < l->count ? &l->all[(*from)++] : NULL;
 }
 
-static const char* match_pair(const struct quadrille_plan_check* from, int source,
-                              const struct quadrille_plan_check* to, int target,
-                              char text[QUADRILLE_LAW_TEXT]) {
+static const char* match_pair(const struct qd_plan_check* from, int source,
+                              const struct qd_plan_check* to, int target, char text[QD_LAW_TEXT]) {
   int32_t sent = 0, received = 0;
   for (;;) {
     const struct act* s = next_with(&from->lists[SENDS], target, &sent);
@@ -504,15 +493,14 @@ static const char* match_pair(const struct quadrille_plan_check* from, int sourc
     if (!s && !r) return NULL;
     if (s && r && s->key == r->key && s->bytes == r->bytes && (s->count > 0) == (r->count > 0))
       continue;
-    snprintf(text, QUADRILLE_LAW_TEXT,
+    snprintf(text, QD_LAW_TEXT,
              "rank %d sends to rank %d in step %" PRId64 " what rank %d does not receive so",
              source, target, s ? s->key : r->key, target);
     return "match";
   }
 }
 
-const char* quadrille_plan_match(struct quadrille_plan_check* const* checks, int ranks,
-                                 char text[QUADRILLE_LAW_TEXT]) {
+const char* qd_plan_match(struct qd_plan_check* const* checks, int ranks, char text[QD_LAW_TEXT]) {
   const char* law = NULL;
   for (int a = 0; a < ranks && !law; a++)
     for (int b = 0; b < ranks && !law; b++)

@@ -1,7 +1,7 @@
 /* Checks that plans are lawful: the hypotheses of the theorem in theory/Runtime.v, record lawful_plan, under the same
  * names. The check walks the program by itself and takes nothing from the builder but its plans.
  *
- * Each rank's plan is checked alone; quadrille_plan_match compares the messages of all ranks. Everything that the theorem
+ * Each rank's plan is checked alone; qd_plan_match compares the messages of all ranks. Everything that the theorem
  * asks of the program (`match`, `held`, `apart` ...) is asked by the verifier, not here. */
 #ifndef QUADRILLE_RUNTIME_PLAN_CHECK_H_
 #define QUADRILLE_RUNTIME_PLAN_CHECK_H_
@@ -12,28 +12,26 @@
 extern "C" {
 #endif
 
-enum { QUADRILLE_LAW_TEXT = 200 };
+enum { QD_LAW_TEXT = 200 };
 
 /* The laws, as names: the fields of lawful_plan, then what Coq states elsewhere. NULL ends the list. */
-extern const char* const quadrille_laws[];
+extern const char* const qd_laws[];
 
-struct quadrille_plan_check; /* of one rank in one call */
+struct qd_plan_check; /* of one rank in one call */
 
 /* Walks the program for the call that `input` describes. `in_place`, `unit`: as the builder has them. NULL where memory
  * ran out. To be closed. */
-struct quadrille_plan_check* quadrille_check_open(const struct quadrille_plan_input* input,
-                                                  int in_place, int64_t unit);
+struct qd_plan_check* qd_check_open(const struct qd_plan_input* input, int in_place, int64_t unit);
 /* Takes the next plan of the call: the only one, or the next part of a streamed one. */
-void quadrille_check_feed(struct quadrille_plan_check* check, const struct quadrille_plan* plan);
+void qd_check_feed(struct qd_plan_check* check, const struct qd_plan* plan);
 /* Judges all plans of the call. Returns NULL, or the name of the law that they break, and writes what breaks it;
- * quadrille_no_memory where the check would take too much memory or time. */
-const char* quadrille_check_end(struct quadrille_plan_check* check, char text[QUADRILLE_LAW_TEXT]);
-void quadrille_check_close(struct quadrille_plan_check* check);
+ * qd_no_memory where the check would take too much memory or time. */
+const char* qd_check_end(struct qd_plan_check* check, char text[QD_LAW_TEXT]);
+void qd_check_close(struct qd_plan_check* check);
 
 /* Whether the t-th send of each rank to another meets a t-th receive there, with the same key and as many bytes. The
  * checks are those of all ranks, by rank in the private communicator, after their end. The same. */
-const char* quadrille_plan_match(struct quadrille_plan_check* const* checks, int ranks,
-                                 char text[QUADRILLE_LAW_TEXT]);
+const char* qd_plan_match(struct qd_plan_check* const* checks, int ranks, char text[QD_LAW_TEXT]);
 
 #ifdef __cplusplus
 }

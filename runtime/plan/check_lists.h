@@ -50,8 +50,8 @@ struct use {
   int64_t from, to;
 };
 
-struct quadrille_plan_check {
-  struct quadrille_plan_input input;
+struct qd_plan_check {
+  struct qd_plan_input input;
   int in_place, is_counted, gathers;
   int64_t unit;
   int32_t send_blocks, receive_blocks;
@@ -70,21 +70,21 @@ struct quadrille_plan_check {
   int is_undefined;  /* the program: the builder says why */
   char nowhere[128]; /* an element for which there is no memory */
   const char* law;
-  char text[QUADRILLE_LAW_TEXT];
+  char text[QD_LAW_TEXT];
 };
 
 /* One more element of an array, counted; where memory ran out, which is noted, a place that nobody reads. */
-void* quadrille_check_grow(struct quadrille_plan_check* check, void** array, int32_t* count,
-                           int32_t* room, size_t size);
+void* qd_check_grow(struct qd_plan_check* check, void** array, int32_t* count, int32_t* room,
+                    size_t size);
 /* check_program.c: fills the lists with the whole program, of which a plan was made. */
-void quadrille_check_read_program(struct quadrille_plan_check* check);
+void qd_check_read_program(struct qd_plan_check* check);
 
-static inline int32_t temporary_place(const struct quadrille_plan_check* c, int64_t block) {
+static inline int32_t temporary_place(const struct qd_plan_check* c, int64_t block) {
   return (int32_t)block +
-         (c->is_counted ? QUADRILLE_TEMPORARY_PLACES : c->send_blocks + c->receive_blocks);
+         (c->is_counted ? QD_TEMPORARY_PLACES : c->send_blocks + c->receive_blocks);
 }
 
-static inline int is_temporary(const struct quadrille_plan_check* c, int32_t place) {
+static inline int is_temporary(const struct qd_plan_check* c, int32_t place) {
   return place >= temporary_place(c, 0);
 }
 

@@ -10,101 +10,98 @@
 
 #include "runtime/plan/builder.h"
 
-static inline struct quadrille_planned_step* step_at(const struct quadrille_builder* b,
-                                                     int32_t number) {
+static inline struct qd_planned_step* step_at(const struct qd_builder* b, int32_t number) {
   return &b->ring[(uint32_t)number & b->mask];
 }
 
 /* What an operation does with messages, in this order. */
 enum { NOTHING, WAIT_FOR_RECEIVES, WAIT_FOR_SENDS, POST_RECEIVES, POST_SENDS };
 
-static inline struct quadrille_operation* add_operation(struct quadrille_builder* b) {
-  struct quadrille_plan* plan = b->plan;
+static inline struct qd_operation* add_operation(struct qd_builder* b) {
+  struct qd_plan* plan = b->plan;
   if (plan->operation_count < plan->operation_room ||
-      quadrille_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
+      qd_grow((void**)&plan->operations, &plan->operation_room, sizeof *plan->operations))
     return &plan->operations[plan->operation_count++];
-  quadrille_builder_refuse(b, quadrille_no_memory);
+  qd_builder_refuse(b, qd_no_memory);
   return &b->none;
 }
 
 /* Makes an operation of the progress since the last one. */
-static __attribute__((noinline)) void end_operation(struct quadrille_builder* b) {
-  struct quadrille_operation* operation = add_operation(b);
-  const struct quadrille_progress *now = &b->now, *before = &b->before;
-  operation->kind = QUADRILLE_PLAN_MESSAGES;
-  operation->more =
-      (struct quadrille_progress){now->received - before->received, now->gone - before->gone,
-                                  now->posted - before->posted, now->sent - before->sent};
+static __attribute__((noinline)) void end_operation(struct qd_builder* b) {
+  struct qd_operation* operation = add_operation(b);
+  const struct qd_progress *now = &b->now, *before = &b->before;
+  operation->kind = QD_PLAN_MESSAGES;
+  operation->more = (struct qd_progress){now->received - before->received, now->gone - before->gone,
+                                         now->posted - before->posted, now->sent - before->sent};
   b->before = b->now;
 }
 
 /* There is progress of that kind, which is of a new operation where what comes after it was done. */
-static inline void go_on(struct quadrille_builder* b, int does) {
+static inline void go_on(struct qd_builder* b, int does) {
   if (does < b->does) end_operation(b);
   b->does = does;
 }
 
 /* An operation of another kind. */
-static struct quadrille_operation* emit(struct quadrille_builder* b,
-                                        enum quadrille_operation_kind kind) {
+static struct qd_operation* emit(struct qd_builder* b, enum qd_operation_kind kind) {
   if (b->does != NOTHING) end_operation(b);
   b->does = NOTHING;
-  struct quadrille_operation* operation = add_operation(b);
+  struct qd_operation* operation = add_operation(b);
   operation->kind = kind;
   return operation;
 }
 
-/* A buffer that nothing is in any more; QUADRILLE_NO_BUFFER where memory ran out. */
-static int32_t take_buffer(struct quadrille_builder* b) {
+/* A buffer that nothing is in any more; QD_NO_BUFFER where memory ran out. */
+static int32_t take_buffer(struct qd_builder* b) {
   enum { LOOKED_AT = 64 };
-  struct quadrille_plan* plan = b->plan;
+  struct qd_plan* plan = b->plan;
   for (int i = 0; i < LOOKED_AT && i < plan->buffer_count; i++) {
     if (b->next_buffer >= plan->buffer_count) b->next_buffer = 0;
-    struct quadrille_planned_buffer* buffer = &b->buffers[b->next_buffer++];
+    struct qd_planned_buffer* buffer = &b->buffers[b->next_buffer++];
     if (buffer->blocks > 0 || buffer->free_after > b->now.gone) continue;
     buffer->blocks = 1;
     return b->next_buffer - 1;
   }
   if (plan->buffer_count == b->buffer_room &&
-      !quadrille_grow((void**)&b->buffers, &b->buffer_room, sizeof *b->buffers)) {
-    quadrille_builder_lack(b);
-    return QUADRILLE_NO_BUFFER;
+      !qd_grow((void**)&b->buffers, &b->buffer_room, sizeof *b->buffers)) {
+    qd_builder_lack(b);
+    return QD_NO_BUFFER;
   }
-  b->buffers[plan->buffer_count] = (struct quadrille_planned_buffer){1, 0};
+  b->buffers[plan->buffer_count] = (struct qd_planned_buffer){1, 0};
   return plan->buffer_count++;
 }
 
 /* From when on its last sender is over. */
-static void give_back(struct quadrille_builder* b, int32_t buffer, int32_t free_after) {
-  if (buffer == QUADRILLE_NO_BUFFER) return;
+static void give_back(struct qd_builder* b, int32_t buffer, int32_t free_after) {
+  if (buffer == QD_NO_BUFFER) return;
   b->buffers[buffer].blocks--;
   if (free_after > b->buffers[buffer].free_after) b->buffers[buffer].free_after = free_after;
 }
 
-static void wait_for_sends(struct quadrille_builder* b, int32_t sends);
-static void finish_sends(struct quadrille_builder* b, int32_t steps);
+static void wait_for_sends(struct qd_builder* b, int32_t sends);
+static void finish_sends(struct qd_builder* b, int32_t steps);
 
 /* The block at a place of the receive buffer is about to be overwritten. */
-static void before_write(struct quadrille_builder* b, int32_t place) {
+static void before_write(struct qd_builder* b, int32_t place) {
   const int32_t block = place - b->plan->send_blocks;
   if (!b->sent_as || block < 0 || block >= b->plan->receive_blocks) return;
   if (b->sent_as[block] == INT_MAX || b->saved_in[block] >= 0) return;
   if (b->sent_as[block] >= 0) return wait_for_sends(b, b->sent_as[block] + 1);
   const int32_t buffer = take_buffer(b);
-  struct quadrille_operation* save = emit(b, QUADRILLE_PLAN_SAVE);
+  struct qd_operation* save = emit(b, QD_PLAN_SAVE);
   save->what = block;
   save->buffer = buffer;
   b->saved_in[block] = buffer;
 }
 
 /* What holds the block of a temporary place. */
-static inline int32_t* holder_of(const struct quadrille_builder* b, int32_t place) {
+static inline int32_t* holder_of(const struct qd_builder* b, int32_t place) {
   return &b->holders[place - b->plan->send_blocks - b->plan->receive_blocks];
 }
 
 /* Makes the temporary block be what is in that buffer. */
-static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
-  if (buffer == QUADRILLE_NO_BUFFER) return;
+static void hold(struct qd_builder* b, int32_t place, int32_t buffer) {
+  if (buffer == QD_NO_BUFFER) return;
   int32_t* holder = holder_of(b, place);
   b->buffers[buffer].blocks++;
   if (*holder >= 0) give_back(b, *holder, 0);
@@ -112,13 +109,13 @@ static void hold(struct quadrille_builder* b, int32_t place, int32_t buffer) {
 }
 
 /* A message that went into a buffer is put away. */
-static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
-                                                   const struct quadrille_message* m) {
-  if (m->buffer == QUADRILLE_NO_BUFFER) return;
-  const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
+static __attribute__((noinline)) void plan_landing(struct qd_builder* b,
+                                                   const struct qd_message* m) {
+  if (m->buffer == QD_NO_BUFFER) return;
+  const struct qd_part* parts = qd_parts_of(b->plan, m);
   if (m->is_in_the_way) finish_sends(b, b->unsent);
   for (int i = 0; !b->is_counted && i < m->count; i++) {
-    if (quadrille_is_temporary(b->plan, parts[i].place))
+    if (qd_is_temporary(b->plan, parts[i].place))
       hold(b, parts[i].place, m->buffer);
     else if (!m->is_straight)
       before_write(b, parts[i].place);
@@ -127,14 +124,14 @@ static __attribute__((noinline)) void plan_landing(struct quadrille_builder* b,
 }
 
 /* The block to itself is copied while the first messages are on their way. */
-static inline void copy_own(struct quadrille_builder* b) {
+static inline void copy_own(struct qd_builder* b) {
   if (!b->owes_copy) return;
   b->owes_copy = 0;
-  emit(b, QUADRILLE_PLAN_COPY_OWN);
+  emit(b, QD_PLAN_COPY_OWN);
 }
 
 /* Waits for so many sends in all. */
-static inline void wait_for_sends(struct quadrille_builder* b, int32_t sends) {
+static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
   if (sends <= b->now.gone) return;
   copy_own(b);
   go_on(b, WAIT_FOR_SENDS);
@@ -142,9 +139,9 @@ static inline void wait_for_sends(struct quadrille_builder* b, int32_t sends) {
 }
 
 /* Waits for those of so many steps, which have been posted. */
-static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
+static inline void finish_sends(struct qd_builder* b, int32_t steps) {
   for (int32_t i = b->over; i < steps; i++) {
-    struct quadrille_planned_step* s = step_at(b, i);
+    struct qd_planned_step* s = step_at(b, i);
     b->going -= s->sent_bytes;
     s->sent_bytes = 0;
     wait_for_sends(b, s->sends);
@@ -152,7 +149,7 @@ static inline void finish_sends(struct quadrille_builder* b, int32_t steps) {
 }
 
 /* Waits for so many receives in all. A buffer that one gives back may be taken for the next, which is waited for later. */
-static inline void wait_for_receives(struct quadrille_builder* b, int32_t receives) {
+static inline void wait_for_receives(struct qd_builder* b, int32_t receives) {
   if (receives <= b->now.received) return;
   copy_own(b);
   for (int32_t i = b->now.received; b->plan->buffer_count > 0 && i < receives; i++) {
@@ -166,22 +163,21 @@ static inline void wait_for_receives(struct quadrille_builder* b, int32_t receiv
 
 /* Waits until so many steps are over for a send that follows them: they have arrived, and where blocks
  * are not sent on, so that steps only keep each other's pace, they are gone, too. */
-static inline void land(struct quadrille_builder* b, int32_t steps) {
+static inline void land(struct qd_builder* b, int32_t steps) {
   if (steps <= b->landed) return;
-  const struct quadrille_planned_step* last = step_at(b, steps - 1);
+  const struct qd_planned_step* last = step_at(b, steps - 1);
   wait_for_receives(b, last->receives);
   if (b->plan->is_typed) wait_for_sends(b, last->sends);
   b->landed = steps;
 }
 
 /* A block is read from where it lies, or lay; `send` by a message that is posted now, or -1. */
-static void plan_read(struct quadrille_builder* b, struct quadrille_part* part, int32_t send,
-                      int is_straight) {
+static void plan_read(struct qd_builder* b, struct qd_part* part, int32_t send, int is_straight) {
   const int32_t place = part->place;
-  if (quadrille_is_temporary(b->plan, place)) {
+  if (qd_is_temporary(b->plan, place)) {
     const int32_t holder = *holder_of(b, place);
     if (holder < 0)
-      return quadrille_builder_refuse(b, "it sends a temporary block that nothing was received in");
+      return qd_builder_refuse(b, "it sends a temporary block that nothing was received in");
     if (is_straight && b->buffers[holder].free_after <= send)
       b->buffers[holder].free_after = send + 1;
   } else if (b->sent_as && place < b->plan->send_blocks) {
@@ -189,19 +185,18 @@ static void plan_read(struct quadrille_builder* b, struct quadrille_part* part, 
     b->sent_as[place] = send;
     if (b->saved_in[place] < 0) return;
     /* What was saved for the first is another's by now. */
-    if (is_again) return quadrille_builder_refuse(b, "it sends a block twice that is overwritten");
-    part->form = QUADRILLE_SAVED;
+    if (is_again) return qd_builder_refuse(b, "it sends a block twice that is overwritten");
+    part->form = QD_SAVED;
     give_back(b, b->saved_in[place], send + 1);
   }
 }
 
 /* A step sends before it copies, and waits for nothing of its own in between. So what it copies over is copied aside
  * first. Whether the next copies, up to that one, write what the send reads, where all lengths are known. */
-static int is_written_over(const struct quadrille_builder* b, const struct quadrille_message* m,
-                           int32_t copies) {
-  const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
+static int is_written_over(const struct qd_builder* b, const struct qd_message* m, int32_t copies) {
+  const struct qd_part* parts = qd_parts_of(b->plan, m);
   for (int32_t k = b->copied; b->is_counted && k < copies; k++) {
-    const struct quadrille_part* to = &b->plan->copies[k].to;
+    const struct qd_part* to = &b->plan->copies[k].to;
     for (int i = 0; i < m->count; i++)
       if (parts[i].place == to->place && parts[i].low < to->high && to->low < parts[i].high)
         return 1;
@@ -210,9 +205,8 @@ static int is_written_over(const struct quadrille_builder* b, const struct quadr
 }
 
 /* The same in place: saves the blocks of the send that the copies write. */
-static void save_for(struct quadrille_builder* b, const struct quadrille_message* m,
-                     int32_t copies) {
-  const struct quadrille_part* parts = quadrille_parts_of(b->plan, m);
+static void save_for(struct qd_builder* b, const struct qd_message* m, int32_t copies) {
+  const struct qd_part* parts = qd_parts_of(b->plan, m);
   for (int32_t k = b->copied; b->sent_as && k < copies; k++) {
     const int32_t to = b->plan->copies[k].to.place;
     for (int i = 0; i < m->count; i++)
@@ -221,14 +215,14 @@ static void save_for(struct quadrille_builder* b, const struct quadrille_message
 }
 
 /* `copies`: up to that one, copies of its step may disturb it. */
-static void plan_send(struct quadrille_builder* b, int32_t number, int32_t copies) {
-  struct quadrille_plan* plan = b->plan;
-  struct quadrille_message* m = &plan->sends.all[number];
-  struct quadrille_part* parts = m->count == 1 ? &m->part : plan->parts + m->first;
+static void plan_send(struct qd_builder* b, int32_t number, int32_t copies) {
+  struct qd_plan* plan = b->plan;
+  struct qd_message* m = &plan->sends.all[number];
+  struct qd_part* parts = m->count == 1 ? &m->part : plan->parts + m->first;
   save_for(b, m, copies);
   if (!b->is_counted)
     for (int i = 0; i < m->count; i++) plan_read(b, &parts[i], number, m->is_straight);
-  if (m->count == 1 && m->part.form == QUADRILLE_SAVED) m->is_straight = 0;
+  if (m->count == 1 && m->part.form == QD_SAVED) m->is_straight = 0;
   m->is_in_the_way = is_written_over(b, m, copies);
   if (m->is_in_the_way) m->is_straight = 0;
   const int goes_straight = plan->is_typed || (b->is_counted && !m->is_in_the_way);
@@ -237,11 +231,11 @@ static void plan_send(struct quadrille_builder* b, int32_t number, int32_t copie
   give_back(b, m->buffer, number + 1);
 }
 
-static void plan_copy(struct quadrille_builder* b, int32_t number) {
-  struct quadrille_copy* copy = &b->plan->copies[number];
-  const struct quadrille_plan* plan = b->plan;
+static void plan_copy(struct qd_builder* b, int32_t number) {
+  struct qd_copy* copy = &b->plan->copies[number];
+  const struct qd_plan* plan = b->plan;
   const int32_t from = copy->from.place, to = copy->to.place;
-  const int from_send = from < plan->send_blocks, to_temporary = quadrille_is_temporary(plan, to);
+  const int from_send = from < plan->send_blocks, to_temporary = qd_is_temporary(plan, to);
   /* First of all, as what was saved is read from a buffer that is free then. */
   if (to_temporary && from_send) copy->buffer = take_buffer(b);
   plan_read(b, &copy->from, -1, 0);
@@ -255,34 +249,34 @@ static void plan_copy(struct quadrille_builder* b, int32_t number) {
     hold(b, to, copy->buffer);
     give_back(b, copy->buffer, 0);
   }
-  emit(b, QUADRILLE_PLAN_COPY)->what = number;
+  emit(b, QD_PLAN_COPY)->what = number;
 }
 
 /* One between blocks of known lengths: sends of earlier steps that may read what it writes are over before. */
-static void plan_known_copy(struct quadrille_builder* b, int32_t number) {
+static void plan_known_copy(struct qd_builder* b, int32_t number) {
   if (b->plan->copies[number].is_in_the_way) finish_sends(b, b->unsent);
-  emit(b, QUADRILLE_PLAN_COPY)->what = number;
+  emit(b, QD_PLAN_COPY)->what = number;
 }
 
 /* Whether the sends of the step would be too much at once. */
-static int is_too_much(const struct quadrille_builder* b, const struct quadrille_planned_step* s) {
+static int is_too_much(const struct qd_builder* b, const struct qd_planned_step* s) {
   return b->going > 0 && b->going + s->sent_bytes > b->at_once;
 }
 
 /* Waits for the sends of the oldest step that has some on their way. */
-static void send_less(struct quadrille_builder* b) {
+static void send_less(struct qd_builder* b) {
   int32_t step = b->over;
   while (step_at(b, step)->sent_bytes == 0) step++;
   finish_sends(b, step + 1);
 }
 
-static inline void post_sends(struct quadrille_builder* b, int32_t sends) {
+static inline void post_sends(struct qd_builder* b, int32_t sends) {
   if (b->now.sent < sends) go_on(b, POST_SENDS);
   b->now.sent = sends;
 }
 
-static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
-                                                 const struct quadrille_planned_step* s) {
+static __attribute__((noinline)) void plan_sends(struct qd_builder* b,
+                                                 const struct qd_planned_step* s) {
   int32_t disturbing = b->copied; /* up to that one, copies may write where the sends read */
   for (int32_t k = b->copied; k < s->copies; k++)
     if (!b->is_counted || b->plan->copies[k].is_in_the_way) disturbing = k + 1;
@@ -296,7 +290,7 @@ static __attribute__((noinline)) void plan_sends(struct quadrille_builder* b,
 }
 
 /* Posts the sends of the next step that has not. */
-static inline void send(struct quadrille_builder* b, const struct quadrille_planned_step* s) {
+static inline void send(struct qd_builder* b, const struct qd_planned_step* s) {
   if (b->is_plain)
     post_sends(b, s->sends);
   else
@@ -306,17 +300,17 @@ static inline void send(struct quadrille_builder* b, const struct quadrille_plan
 }
 
 /* Posts the sends that need not wait any more. */
-static inline void release(struct quadrille_builder* b) {
+static inline void release(struct qd_builder* b) {
   while (b->unsent < b->steps) {
-    const struct quadrille_planned_step* s = step_at(b, b->unsent);
+    const struct qd_planned_step* s = step_at(b, b->unsent);
     if (s->ready > b->landed || is_too_much(b, s)) return;
     send(b, s);
   }
 }
 
 /* Posts those of the next step in any case, after what they wait for. */
-static __attribute__((noinline)) void send_next(struct quadrille_builder* b) {
-  const struct quadrille_planned_step* s = step_at(b, b->unsent);
+static __attribute__((noinline)) void send_next(struct qd_builder* b) {
+  const struct qd_planned_step* s = step_at(b, b->unsent);
   land(b, s->ready);
   while (is_too_much(b, s)) send_less(b);
   send(b, s);
@@ -324,8 +318,8 @@ static __attribute__((noinline)) void send_next(struct quadrille_builder* b) {
 }
 
 /* Waits until the oldest step is over: for what arrives first, as other sends may wait for that. */
-static inline void finish_oldest(struct quadrille_builder* b) {
-  const struct quadrille_planned_step* s = step_at(b, b->over);
+static inline void finish_oldest(struct qd_builder* b) {
+  const struct qd_planned_step* s = step_at(b, b->over);
   const int32_t over = b->over + 1;
   while (b->unsent < over) send_next(b);
   wait_for_receives(b, s->receives);
@@ -338,30 +332,30 @@ static inline void finish_oldest(struct quadrille_builder* b) {
 }
 
 /* How many steps have keys up to that one. */
-static inline int32_t steps_up_to(const struct quadrille_builder* b, int64_t key) {
+static inline int32_t steps_up_to(const struct qd_builder* b, int64_t key) {
   int32_t steps = b->steps;
   if (steps == b->over || step_at(b, b->over)->key > key) return b->over;
   while (step_at(b, steps - 1)->key > key) steps--;
   return steps;
 }
 
-static void plan_receive(struct quadrille_builder* b, struct quadrille_message* m) {
+static void plan_receive(struct qd_builder* b, struct qd_message* m) {
   if (m->count == 0) return;
   if (!b->is_counted && m->is_straight) {
-    m->is_straight = !quadrille_is_temporary(b->plan, m->part.place);
+    m->is_straight = !qd_is_temporary(b->plan, m->part.place);
     if (m->is_straight) before_write(b, m->part.place);
   }
   if (!m->is_straight || !(b->plan->is_typed || b->is_counted)) m->buffer = take_buffer(b);
 }
 
-void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
-  struct quadrille_plan* plan = b->plan;
+void qd_order_step(struct qd_builder* b, int is_copy) {
+  struct qd_plan* plan = b->plan;
   const int32_t receives = plan->receives.count, sends = plan->sends.count;
   if (b->error ||
       (receives == b->now.posted && sends == b->queued && plan->copy_count == b->copies))
     return;
   if (b->steps - b->over == b->window) finish_oldest(b);
-  struct quadrille_planned_step* s = step_at(b, b->steps);
+  struct qd_planned_step* s = step_at(b, b->steps);
   s->key = b->key;
   s->ready = is_copy || !b->has_after ? b->steps : steps_up_to(b, b->after);
   if (s->ready < b->barrier) s->ready = b->barrier;
@@ -380,12 +374,12 @@ void quadrille_order_step(struct quadrille_builder* b, int is_copy) {
   b->is_full = receives + sends >= b->most_messages;
 }
 
-void quadrille_order_begin(struct quadrille_builder* b) {
-  struct quadrille_plan* plan = b->plan;
+void qd_order_begin(struct qd_builder* b) {
+  struct qd_plan* plan = b->plan;
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
   b->steps = b->over = b->landed = b->unsent = b->barrier = 0;
-  b->now = b->before = (struct quadrille_progress){0, 0, 0, 0};
+  b->now = b->before = (struct qd_progress){0, 0, 0, 0};
   b->queued = b->copied = b->copies = 0;
   b->going = b->sent_bytes = 0;
   b->is_plain = b->is_counted || (plan->is_typed && !b->sent_as);
@@ -397,19 +391,19 @@ void quadrille_order_begin(struct quadrille_builder* b) {
   for (int32_t i = 0; i < plan->buffer_count; i++) b->buffers[i].free_after = 0;
 }
 
-void quadrille_order_end(struct quadrille_builder* b) {
+void qd_order_end(struct qd_builder* b) {
   while (b->over < b->steps && !b->error) finish_oldest(b);
   copy_own(b);
-  emit(b, QUADRILLE_PLAN_OVER);
+  emit(b, QD_PLAN_OVER);
 }
 
-void quadrille_order_forget(struct quadrille_builder* b) {
-  struct quadrille_plan* plan = b->plan;
+void qd_order_forget(struct qd_builder* b) {
+  struct qd_plan* plan = b->plan;
   const size_t blocks = (size_t)plan->send_blocks, temporaries = (size_t)plan->temporaries;
   b->is_further = b->owes_copy = 0;
   b->next_buffer = 0;
   plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;
-  if (b->is_counted) return quadrille_builder_forget_known(b);
+  if (b->is_counted) return qd_builder_forget_known(b);
   memset(b->holders, -1, temporaries * sizeof *b->holders);
   if (!b->sent_as) return;
   memset(b->sent_as, -1, blocks * sizeof *b->sent_as);

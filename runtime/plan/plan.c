@@ -5,7 +5,7 @@
 
 #include "runtime/plan/plan.h"
 
-int quadrille_grow(void** array, int32_t* room, size_t size) {
+int qd_grow(void** array, int32_t* room, size_t size) {
   const int32_t wanted = *room > 0 ? 2 * *room : 16;
   void* grown = *room > INT_MAX / 2 ? NULL : realloc(*array, (size_t)wanted * size);
   if (!grown) return 0;
@@ -14,7 +14,7 @@ int quadrille_grow(void** array, int32_t* room, size_t size) {
   return 1;
 }
 
-int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size) {
+int qd_lengthen(void** array, int32_t* room, int64_t length, size_t size) {
   if (length <= *room) return 1;
   void* longer = length > INT_MAX ? NULL : realloc(*array, (size_t)length * size);
   if (!longer) return 0;
@@ -23,7 +23,7 @@ int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size)
   return 1;
 }
 
-void quadrille_plan_destroy(struct quadrille_plan* plan) {
+void qd_plan_destroy(struct qd_plan* plan) {
   free(plan->receives.all);
   free(plan->sends.all);
   free(plan->parts);

@@ -32,30 +32,30 @@ extern "C" {
 #endif
 
 /* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
-#define QUADRILLE_DEFAULT_WINDOW 16
-#define QUADRILLE_MAX_WINDOW (1 << 16)
+#define QD_DEFAULT_WINDOW 16
+#define QD_MAX_WINDOW (1 << 16)
 
-enum quadrille_part_form {
-  QUADRILLE_WHOLE,
-  QUADRILLE_RANGE, /* in bytes */
-  QUADRILLE_SAVED  /* a whole block, sent from where it was saved */
+enum qd_part_form {
+  QD_WHOLE,
+  QD_RANGE, /* in bytes */
+  QD_SAVED  /* a whole block, sent from where it was saved */
 };
 
 /* Of a message. */
-struct quadrille_part {
+struct qd_part {
   int32_t place, form;
   int64_t low, high; /* of a range, in bytes; of a whole block: 0 */
 };
 
-enum { QUADRILLE_NO_BUFFER = -1 };
+enum { QD_NO_BUFFER = -1 };
 
-struct quadrille_message {
+struct qd_message {
   int32_t peer;
-  int32_t buffer;             /* the message buffer that it may need, or QUADRILLE_NO_BUFFER */
-  int32_t count;              /* of parts; 0: an empty message, which travels for its own sake */
-  int32_t first;              /* of several parts, in the plan's array */
-  struct quadrille_part part; /* the only one */
-  int64_t bytes;              /* of all parts, where all ranks know all counts */
+  int32_t buffer;      /* the message buffer that it may need, or QD_NO_BUFFER */
+  int32_t count;       /* of parts; 0: an empty message, which travels for its own sake */
+  int32_t first;       /* of several parts, in the plan's array */
+  struct qd_part part; /* the only one */
+  int64_t bytes;       /* of all parts, where all ranks know all counts */
   uint8_t
       is_straight; /* it has one part, and nothing is in the way of posting it where that lies */
   uint8_t
@@ -64,57 +64,53 @@ struct quadrille_message {
 };
 
 /* What is combined stands on that side of the operator. */
-enum quadrille_side_of_operator {
-  QUADRILLE_REPLACES,
-  QUADRILLE_ON_THE_LEFT,
-  QUADRILLE_ON_THE_RIGHT
-};
+enum qd_side_of_operator { QD_REPLACES, QD_ON_THE_LEFT, QD_ON_THE_RIGHT };
 
 /* At this rank. */
-struct quadrille_copy {
-  struct quadrille_part from, to;
+struct qd_copy {
+  struct qd_part from, to;
   int32_t buffer, combines;
   int is_in_the_way; /* it writes where sends may still read */
 };
 
 /* The places where all ranks know all counts: these, then the temporary blocks. */
-enum { QUADRILLE_RECEIVE_PLACE, QUADRILLE_SEND_PLACE, QUADRILLE_TEMPORARY_PLACES };
+enum { QD_RECEIVE_PLACE, QD_SEND_PLACE, QD_TEMPORARY_PLACES };
 
-enum quadrille_operation_kind {
-  QUADRILLE_PLAN_MESSAGES,
-  QUADRILLE_PLAN_COPY,     /* copies[what] */
-  QUADRILLE_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
-  QUADRILLE_PLAN_SAVE,     /* the block at place `what` of the send buffer, in a buffer */
-  QUADRILLE_PLAN_OVER
+enum qd_operation_kind {
+  QD_PLAN_MESSAGES,
+  QD_PLAN_COPY,     /* copies[what] */
+  QD_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
+  QD_PLAN_SAVE,     /* the block at place `what` of the send buffer, in a buffer */
+  QD_PLAN_OVER
 };
 
 /* Messages that are waited for and posted, in their order. */
-struct quadrille_progress {
+struct qd_progress {
   int32_t received, gone, posted, sent;
 };
 
 /* So many messages more, in the order that stands there; what has arrived is put away when it has been
  * waited for. */
-struct quadrille_operation {
+struct qd_operation {
   int32_t kind;
   union {
-    struct quadrille_progress more;
+    struct qd_progress more;
     struct {
       int32_t what, buffer;
     };
   };
 };
 
-struct quadrille_messages {
-  struct quadrille_message* all;
+struct qd_messages {
+  struct qd_message* all;
   int32_t count, room;
 };
 
-struct quadrille_plan {
-  struct quadrille_messages receives, sends;
-  struct quadrille_part* parts;
-  struct quadrille_operation* operations;
-  struct quadrille_copy* copies;
+struct qd_plan {
+  struct qd_messages receives, sends;
+  struct qd_part* parts;
+  struct qd_operation* operations;
+  struct qd_copy* copies;
   int32_t part_count, part_room, operation_count, operation_room, copy_count, copy_room;
   int32_t most_parts, buffer_count;
   /* Where lengths are known to both ends alone, temporary blocks follow the places of so many blocks. */
@@ -126,48 +122,48 @@ struct quadrille_plan {
 };
 
 /* The blocks of a buffer of which all ranks know the lengths, by block of the schedule. */
-struct quadrille_extents {
+struct qd_extents {
   int32_t blocks;
   int64_t *lengths, *offsets; /* in units of the call; in bytes from the buffer's address */
 };
 
 /* What a plan is made of. The ranks of `real` and `remote_real` are those of the private communicator, by rank in
  * the schedule; `user` holds, by block of the schedule, the user's number of the block. */
-struct quadrille_plan_input {
-  const struct quadrille_program* program;
-  const struct quadrille_tables* tables;
-  const struct quadrille_place* place;
+struct qd_plan_input {
+  const struct qd_program* program;
+  const struct qd_tables* tables;
+  const struct qd_place* place;
   const int *real, *remote_real, *user;
-  const struct quadrille_extents* known[2]; /* by QUADRILLE_PIECE_SEND and _RECEIVE */
-  int own;                                  /* this rank in the private communicator */
-  int window;                               /* steps in flight, at least 1 */
-  int has_block_size;                       /* the user gave one */
-  int keeps_steps;                          /* the keys of steps stay known until the plan ends */
+  const struct qd_extents* known[2]; /* by QD_PIECE_SEND and _RECEIVE */
+  int own;                           /* this rank in the private communicator */
+  int window;                        /* steps in flight, at least 1 */
+  int has_block_size;                /* the user gave one */
+  int keeps_steps;                   /* the keys of steps stay known until the plan ends */
 };
 
-void quadrille_plan_destroy(struct quadrille_plan* plan);
+void qd_plan_destroy(struct qd_plan* plan);
 
 /* Whether a block of its own memory lies there, where the lengths are known to both ends alone. */
-static inline int quadrille_is_temporary(const struct quadrille_plan* plan, int32_t place) {
+static inline int qd_is_temporary(const struct qd_plan* plan, int32_t place) {
   return place >= plan->send_blocks + plan->receive_blocks;
 }
 
-static inline const struct quadrille_part* quadrille_parts_of(const struct quadrille_plan* plan,
-                                                              const struct quadrille_message* m) {
+static inline const struct qd_part* qd_parts_of(const struct qd_plan* plan,
+                                                const struct qd_message* m) {
   return m->count == 1 ? &m->part : plan->parts + m->first;
 }
 
 /* Where all ranks know all counts: whether a message goes from, or to, where its several parts lie, by a datatype;
  * shorter ones are copied together. */
-static inline int quadrille_is_described(const struct quadrille_message* m) {
+static inline int qd_is_described(const struct qd_message* m) {
   enum { COPIED_TOGETHER = 1 << 18 };
   return m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
 }
 
 /* Doubles an array. 0 where memory ran out; then it is as it was. */
-int quadrille_grow(void** array, int32_t* room, size_t size);
+int qd_grow(void** array, int32_t* room, size_t size);
 /* Makes it as long as that, where it is shorter; the same. */
-int quadrille_lengthen(void** array, int32_t* room, int64_t length, size_t size);
+int qd_lengthen(void** array, int32_t* room, int64_t length, size_t size);
 
 #ifdef __cplusplus
 }

@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 /* Where a printed call stands: streamed plans are printed one after the other. Zero at first. */
-struct quadrille_plan_lines {
+struct qd_plan_lines {
   int64_t lines, receives, sends;
 };
 
 /* Writes the operations of the plan. Messages are numbered through the whole call. */
-void quadrille_plan_print(FILE* out, const struct quadrille_plan* plan, int is_counted,
-                          struct quadrille_plan_lines* lines);
+void qd_plan_print(FILE* out, const struct qd_plan* plan, int is_counted,
+                   struct qd_plan_lines* lines);
 
 #ifdef __cplusplus
 }

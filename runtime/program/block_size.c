@@ -143,17 +143,15 @@ static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t 
   return search.best;
 }
 
-int64_t quadrille_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
-                             int64_t ranks) {
+int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
+                      int64_t ranks) {
   struct counts counts;
   if (rule >= 1) return at_most_int(rule);
-  if (rule != QUADRILLE_CHOOSE_LEAST && rule != QUADRILLE_CHOOSE_MODEL &&
-      rule != QUADRILLE_CHOOSE_AUTO)
-    return 0;
+  if (rule != QD_CHOOSE_LEAST && rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return 0;
   read_counts(&counts, bytes, ranks);
   if (counts.most == 0) return 1;
-  if (rule == QUADRILLE_CHOOSE_LEAST) return at_most_int(counts.least);
+  if (rule == QD_CHOOSE_LEAST) return at_most_int(counts.least);
   const int64_t alpha_ps = 1000 * alpha_ns;
-  return rule == QUADRILLE_CHOOSE_MODEL ? model(&counts, alpha_ps, beta_ps)
-                                        : best_size(&counts, alpha_ps, beta_ps);
+  return rule == QD_CHOOSE_MODEL ? model(&counts, alpha_ps, beta_ps)
+                                 : best_size(&counts, alpha_ps, beta_ps);
 }

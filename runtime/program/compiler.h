@@ -4,16 +4,16 @@
 
 #include "runtime/program/program.h"
 
-enum quadrille_type { QUADRILLE_INTEGER, QUADRILLE_BOOLEAN };
+enum qd_type { QD_INTEGER, QD_BOOLEAN };
 
 /* Jumps that all go to one place that is not known yet, chained through their targets; -1 ends the
  * chain. */
-typedef int32_t quadrille_jumps;
+typedef int32_t qd_jumps;
 
-struct quadrille_compiler {
-  struct quadrille_reader in;
-  struct quadrille_program* program;
-  int variables[QUADRILLE_MAX_VARIABLES]; /* their registers */
+struct qd_compiler {
+  struct qd_reader in;
+  struct qd_program* program;
+  int variables[QD_MAX_VARIABLES]; /* their registers */
   int variable_count;
   int next_register, invariant_room; /* registers below, and above, are taken */
   int tables;                        /* defined so far */
@@ -27,18 +27,18 @@ struct quadrille_compiler {
 };
 
 /* compile_expression.c */
-int32_t quadrille_emit(struct quadrille_compiler* c, enum quadrille_opcode operation, int target,
-                       int a, int b, int32_t immediate);
-void quadrille_land(struct quadrille_compiler* c, quadrille_jumps jumps);
-int quadrille_take_register(struct quadrille_compiler* c);
-int quadrille_invariant_register(struct quadrille_compiler* c, unsigned expression, int64_t value);
+int32_t qd_emit(struct qd_compiler* c, enum qd_opcode operation, int target, int a, int b,
+                int32_t immediate);
+void qd_land(struct qd_compiler* c, qd_jumps jumps);
+int qd_take_register(struct qd_compiler* c);
+int qd_invariant_register(struct qd_compiler* c, unsigned expression, int64_t value);
 /* Compiles the next expression, which must have that type; returns the register that holds its
  * value. */
-int quadrille_compile_operand(struct quadrille_compiler* c, enum quadrille_type type);
+int qd_compile_operand(struct qd_compiler* c, enum qd_type type);
 /* The same, into that register. */
-void quadrille_compile_into(struct quadrille_compiler* c, int target, enum quadrille_type type);
+void qd_compile_into(struct qd_compiler* c, int target, enum qd_type type);
 /* Compiles the next condition; the jumps that are taken where it does not hold. */
-quadrille_jumps quadrille_compile_condition(struct quadrille_compiler* c);
-void quadrille_malformed(struct quadrille_compiler* c);
+qd_jumps qd_compile_condition(struct qd_compiler* c);
+void qd_malformed(struct qd_compiler* c);
 
 #endif /* QUADRILLE_RUNTIME_COMPILER_H_ */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-uint32_t quadrille_crc32c(const void* bytes, size_t length) {
+uint32_t qd_crc32c(const void* bytes, size_t length) {
   const unsigned char* next = bytes;
   uint32_t crc = 0xffffffffu;
   for (size_t i = 0; i < length; i++) {
@@ -52,14 +52,14 @@ static void compress(uint32_t state[8], const unsigned char block[64]) {
   for (int i = 0; i < 8; i++) state[i] += a[i];
 }
 
-void quadrille_sha256_start(quadrille_sha256* hash) {
+void qd_sha256_start(qd_sha256* hash) {
   static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   memcpy(hash->state, initial, sizeof initial);
   hash->length = 0;
 }
 
-void quadrille_sha256_add(quadrille_sha256* hash, const void* bytes, size_t length) {
+void qd_sha256_add(qd_sha256* hash, const void* bytes, size_t length) {
   const unsigned char* next = bytes;
   while (length > 0) {
     const size_t filled = hash->length % 64;
@@ -72,14 +72,14 @@ void quadrille_sha256_add(quadrille_sha256* hash, const void* bytes, size_t leng
   }
 }
 
-void quadrille_sha256_end(quadrille_sha256* hash, unsigned char digest[32]) {
+void qd_sha256_end(qd_sha256* hash, unsigned char digest[32]) {
   const uint64_t bits = hash->length * 8;
   static const unsigned char padding[64] = {0x80};
   const size_t filled = hash->length % 64;
-  quadrille_sha256_add(hash, padding, (filled < 56 ? 56 : 120) - filled);
+  qd_sha256_add(hash, padding, (filled < 56 ? 56 : 120) - filled);
   unsigned char length[8];
   for (int i = 0; i < 8; i++) length[i] = (unsigned char)(bits >> (56 - 8 * i));
-  quadrille_sha256_add(hash, length, 8);
+  qd_sha256_add(hash, length, 8);
   for (int i = 0; i < 32; i++)
     digest[i] = (unsigned char)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }

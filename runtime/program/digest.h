@@ -11,18 +11,18 @@ extern "C" {
 #endif
 
 /* CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `length` bytes. */
-uint32_t quadrille_crc32c(const void* bytes, size_t length);
+uint32_t qd_crc32c(const void* bytes, size_t length);
 
 /* SHA-256 (FIPS 180-4), fed in pieces. */
 typedef struct {
   uint32_t state[8];
   uint64_t length; /* bytes so far */
   unsigned char block[64];
-} quadrille_sha256;
+} qd_sha256;
 
-void quadrille_sha256_start(quadrille_sha256* hash);
-void quadrille_sha256_add(quadrille_sha256* hash, const void* bytes, size_t length);
-void quadrille_sha256_end(quadrille_sha256* hash, unsigned char digest[32]);
+void qd_sha256_start(qd_sha256* hash);
+void qd_sha256_add(qd_sha256* hash, const void* bytes, size_t length);
+void qd_sha256_end(qd_sha256* hash, unsigned char digest[32]);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ static uint64_t little_endian(const unsigned char* bytes, int width) {
   return value;
 }
 
-const char quadrille_not_served[] =
+const char qd_not_served[] =
     "this library does not serve all-to-alls whose blocks go on from where they were received, or "
     "come "
     "to others' places: let temporary blocks carry them";
@@ -29,19 +29,17 @@ struct sections {
 };
 
 static const char* read_envelope(const unsigned char* file, uint64_t length) {
-  if (length > QUADRILLE_MAX_FILE_LENGTH) return "longer than any schedule file; make it again";
-  const uint64_t magic = length < QUADRILLE_MAGIC_LENGTH ? length : QUADRILLE_MAGIC_LENGTH;
-  if (magic == 0 || memcmp(file, QUADRILLE_MAGIC, magic) != 0)
+  if (length > QD_MAX_FILE_LENGTH) return "longer than any schedule file; make it again";
+  const uint64_t magic = length < QD_MAGIC_LENGTH ? length : QD_MAGIC_LENGTH;
+  if (magic == 0 || memcmp(file, QD_MAGIC, magic) != 0)
     return "not a schedule file; make one with the generator";
-  if (length < QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH)
-    return "truncated; make it again";
+  if (length < QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH) return "truncated; make it again";
   const uint64_t major = little_endian(file + 8, 2), oldest_reader = little_endian(file + 12, 2);
-  if (oldest_reader > QUADRILLE_FORMAT_MAJOR)
-    return "of a later format; use a newer Quadrille library";
+  if (oldest_reader > QD_FORMAT_MAJOR) return "of a later format; use a newer Quadrille library";
   if (major < 1 || oldest_reader < 1 || oldest_reader > major)
     return "impossible version numbers; make it again";
-  const uint64_t covered = length - QUADRILLE_CHECKSUM_LENGTH;
-  if (little_endian(file + covered, QUADRILLE_CHECKSUM_LENGTH) != quadrille_crc32c(file, covered))
+  const uint64_t covered = length - QD_CHECKSUM_LENGTH;
+  if (little_endian(file + covered, QD_CHECKSUM_LENGTH) != qd_crc32c(file, covered))
     return "damaged: the checksum does not fit; make it again";
   return NULL;
 }
@@ -58,16 +56,16 @@ static const char* place_section(struct sections* sections, int place, struct se
 static const char* read_section(struct sections* sections, const unsigned char* head,
                                 struct section found) {
   const int flags = head[3];
-  if (flags & ~QUADRILLE_SECTION_CRITICAL) return "a section with unknown flags; make it again";
-  if (memcmp(head, QUADRILLE_SECTION_PROGRAM, 3) == 0)
-    return place_section(sections, 0, &sections->program, found, flags, QUADRILLE_SECTION_CRITICAL);
-  if (memcmp(head, QUADRILLE_SECTION_JOB, 3) == 0)
-    return place_section(sections, 1, &sections->job, found, flags, QUADRILLE_SECTION_CRITICAL);
-  if (memcmp(head, QUADRILLE_SECTION_NAMES, 3) == 0)
+  if (flags & ~QD_SECTION_CRITICAL) return "a section with unknown flags; make it again";
+  if (memcmp(head, QD_SECTION_PROGRAM, 3) == 0)
+    return place_section(sections, 0, &sections->program, found, flags, QD_SECTION_CRITICAL);
+  if (memcmp(head, QD_SECTION_JOB, 3) == 0)
+    return place_section(sections, 1, &sections->job, found, flags, QD_SECTION_CRITICAL);
+  if (memcmp(head, QD_SECTION_NAMES, 3) == 0)
     return place_section(sections, 2, &sections->names, found, flags, 0);
-  if (memcmp(head, QUADRILLE_SECTION_REQUIREMENT, 3) == 0)
+  if (memcmp(head, QD_SECTION_REQUIREMENT, 3) == 0)
     return place_section(sections, 3, &sections->requirement, found, flags, 0);
-  if (flags & QUADRILLE_SECTION_CRITICAL)
+  if (flags & QD_SECTION_CRITICAL)
     return "a section that this library does not know; use a newer one";
   return NULL;
 }
@@ -75,36 +73,34 @@ static const char* read_section(struct sections* sections, const unsigned char* 
 static const char* read_sections(struct sections* sections, const unsigned char* file,
                                  uint64_t length, unsigned char digest[32]) {
   const char* const does_not_fill = "sections that do not fill the file; make it again";
-  quadrille_sha256 hash;
-  quadrille_sha256_start(&hash);
-  struct quadrille_reader reader = {file, length - QUADRILLE_CHECKSUM_LENGTH,
-                                    QUADRILLE_SECTIONS_OFFSET, NULL};
+  qd_sha256 hash;
+  qd_sha256_start(&hash);
+  struct qd_reader reader = {file, length - QD_CHECKSUM_LENGTH, QD_SECTIONS_OFFSET, NULL};
   for (uint64_t count = little_endian(file + 14, 2); count > 0; count--) {
     const unsigned char* tag = file + reader.next;
-    if (reader.length - reader.next < QUADRILLE_SECTION_TAG_LENGTH) return does_not_fill;
-    reader.next += QUADRILLE_SECTION_TAG_LENGTH;
-    struct section found = {NULL, quadrille_read_varint(&reader)};
+    if (reader.length - reader.next < QD_SECTION_TAG_LENGTH) return does_not_fill;
+    reader.next += QD_SECTION_TAG_LENGTH;
+    struct section found = {NULL, qd_read_varint(&reader)};
     found.payload = file + reader.next;
     if (reader.error || found.length > reader.length - reader.next) return does_not_fill;
     reader.next += found.length;
-    if (tag[3] & QUADRILLE_SECTION_CRITICAL)
-      quadrille_sha256_add(&hash, tag, (size_t)(file + reader.next - tag));
+    if (tag[3] & QD_SECTION_CRITICAL) qd_sha256_add(&hash, tag, (size_t)(file + reader.next - tag));
     const char* error = read_section(sections, tag, found);
     if (error) return error;
   }
-  quadrille_sha256_end(&hash, digest);
+  qd_sha256_end(&hash, digest);
   if (reader.next != reader.length) return does_not_fill;
   if (sections->known < 2) return "a section is missing; make it again";
-  if (memcmp(digest, file + QUADRILLE_HASH_OFFSET, QUADRILLE_HASH_LENGTH) != 0)
+  if (memcmp(digest, file + QD_HASH_OFFSET, QD_HASH_LENGTH) != 0)
     return "the hash does not fit its contents; make it again";
   return NULL;
 }
 
 /* What cannot be known of lengths is not asked for. */
-static const char* refuse_lengths(const struct quadrille_program* program) {
+static const char* refuse_lengths(const struct qd_program* program) {
   for (int i = 0; i < program->table_count; i++)
-    if (program->tables[i].kind == QUADRILLE_TABLE_COUNTS ||
-        program->tables[i].kind == QUADRILLE_TABLE_REMOTE_COUNTS)
+    if (program->tables[i].kind == QD_TABLE_COUNTS ||
+        program->tables[i].kind == QD_TABLE_REMOTE_COUNTS)
       return "the code asks for counts that no rank has; make it again";
   for (int32_t i = 0; i < program->piece_count; i++)
     if (program->pieces[i].ranged)
@@ -113,37 +109,36 @@ static const char* refuse_lengths(const struct quadrille_program* program) {
 }
 
 /* Whether some receive that does not combine is into a whole temporary block. */
-static int receives_unknown_length(const struct quadrille_program* program) {
+static int receives_unknown_length(const struct qd_program* program) {
   unsigned flags = 0;
   for (int32_t i = program->body; i < program->instruction_count; i++) {
-    const struct quadrille_instruction* each = &program->instructions[i];
-    const int is_piece = each->operation == QUADRILLE_DO_PIECE;
-    const int is_both = each->operation == QUADRILLE_DO_PIECE_MESSAGE;
-    if (is_both || each->operation == QUADRILLE_DO_MESSAGE) flags = each->b;
+    const struct qd_instruction* each = &program->instructions[i];
+    const int is_piece = each->operation == QD_DO_PIECE;
+    const int is_both = each->operation == QD_DO_PIECE_MESSAGE;
+    if (is_both || each->operation == QD_DO_MESSAGE) flags = each->b;
     if (!is_piece && !is_both) continue;
-    const struct quadrille_piece_registers* piece = &program->pieces[each->immediate];
-    const unsigned combines = QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT;
-    if (flags & QUADRILLE_MESSAGE_RECEIVE && !(flags & combines) && !piece->ranged &&
-        piece->buffer == QUADRILLE_PIECE_TEMPORARY)
+    const struct qd_piece_registers* piece = &program->pieces[each->immediate];
+    const unsigned combines = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT;
+    if (flags & QD_MESSAGE_RECEIVE && !(flags & combines) && !piece->ranged &&
+        piece->buffer == QD_PIECE_TEMPORARY)
       return 1;
   }
   return 0;
 }
 
 /* What the collective does not have. */
-static const char* refuse_of_collective(const struct quadrille_program* program) {
-  const int scans =
-      program->collective == QUADRILLE_SCAN || program->collective == QUADRILLE_EXSCAN;
+static const char* refuse_of_collective(const struct qd_program* program) {
+  const int scans = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (scans && program->groups == 2)
     return "the code is of a scan between groups, which MPI does not have; make it again";
-  if (!quadrille_is_counted(program)) {
+  if (!qd_is_counted(program)) {
     const char* error = refuse_lengths(program);
-    if (error || program->collective != QUADRILLE_BARRIER) return error;
+    if (error || program->collective != QD_BARRIER) return error;
     if (program->piece_count > 0) return "the code moves blocks in a barrier; make it again";
   }
   if (program->has_sized)
     return "the code sends lengths ahead that every rank knows; make it again";
-  if (program->collective == QUADRILLE_REDUCE_SCATTER && program->in_place)
+  if (program->collective == QD_REDUCE_SCATTER && program->in_place)
     return "the code claims that a reduce-scatter is in place; make it again";
   if (receives_unknown_length(program))
     return "the code receives a block of a length that is not known; make it again";
@@ -151,92 +146,84 @@ static const char* refuse_of_collective(const struct quadrille_program* program)
 }
 
 /* Node sizes, strictly ascending from run to run. */
-static void read_topology(struct quadrille_reader* reader, uint64_t count,
-                          struct quadrille_topology* topology) {
+static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_topology* topology) {
   /* Two bytes a run at least: so many cannot be missing bytes only. */
   if (count < 1 || count > reader->length)
-    quadrille_read_fail(reader, "the job is malformed; make it again");
+    qd_read_fail(reader, "the job is malformed; make it again");
   if (reader->error) return;
   topology->runs = calloc(count, sizeof *topology->runs);
-  if (!topology->runs) return quadrille_read_fail(reader, quadrille_no_memory);
+  if (!topology->runs) return qd_read_fail(reader, qd_no_memory);
   int64_t previous = 0;
   for (uint64_t i = 0; i < count && !reader->error; i++) {
-    const uint64_t nodes = quadrille_read_varint(reader), size = quadrille_read_varint(reader);
-    if (nodes < 1 || nodes > QUADRILLE_MAX_RANKS || size > QUADRILLE_MAX_RANKS ||
-        (int64_t)size <= previous)
-      return quadrille_read_fail(reader, "the job is malformed; make it again");
-    topology->runs[i] = (struct quadrille_node_run){(int64_t)nodes, (int64_t)size};
+    const uint64_t nodes = qd_read_varint(reader), size = qd_read_varint(reader);
+    if (nodes < 1 || nodes > QD_MAX_RANKS || size > QD_MAX_RANKS || (int64_t)size <= previous)
+      return qd_read_fail(reader, "the job is malformed; make it again");
+    topology->runs[i] = (struct qd_node_run){(int64_t)nodes, (int64_t)size};
     topology->run_count++;
     topology->nodes += (int64_t)nodes;
     topology->ranks += (int64_t)(nodes * size);
-    if (topology->ranks > QUADRILLE_MAX_RANKS)
-      return quadrille_read_fail(reader,
-                                 "made for more ranks than any schedule may be; make it again");
+    if (topology->ranks > QD_MAX_RANKS)
+      return qd_read_fail(reader, "made for more ranks than any schedule may be; make it again");
     previous = (int64_t)size;
   }
 }
 
 /* What stands behind the rule by which a parameter is chosen at the call. */
-static void read_rule(struct quadrille_reader* reader, struct quadrille_program* program, int i) {
+static void read_rule(struct qd_reader* reader, struct qd_program* program, int i) {
   const int64_t rule = program->parameters[i];
-  if (rule < QUADRILLE_CHOOSE_AUTO)
-    quadrille_read_fail(reader, "a rule that this library does not know; use a newer one");
-  if (rule != QUADRILLE_CHOOSE_MODEL && rule != QUADRILLE_CHOOSE_AUTO) return;
-  const uint64_t alpha = quadrille_read_varint(reader), beta = quadrille_read_varint(reader);
-  if (alpha > QUADRILLE_MAX_COST || beta > QUADRILLE_MAX_COST)
-    quadrille_read_fail(reader, "the job is malformed; make it again");
+  if (rule < QD_CHOOSE_AUTO)
+    qd_read_fail(reader, "a rule that this library does not know; use a newer one");
+  if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
+  const uint64_t alpha = qd_read_varint(reader), beta = qd_read_varint(reader);
+  if (alpha > QD_MAX_COST || beta > QD_MAX_COST)
+    qd_read_fail(reader, "the job is malformed; make it again");
   program->alpha_ns[i] = (int64_t)alpha;
   program->beta_ps[i] = (int64_t)beta;
 }
 
 /* Given nodes, or what any are to be: a topology of no runs. */
-static void read_nodes(struct quadrille_reader* reader, struct quadrille_program* program) {
-  const uint64_t count = quadrille_read_varint(reader);
+static void read_nodes(struct qd_reader* reader, struct qd_program* program) {
+  const uint64_t count = qd_read_varint(reader);
   program->serves_any_nodes = !reader->error && count == 0;
   if (program->serves_any_nodes) {
-    const uint64_t most = quadrille_read_varint(reader);
-    program->most_ranks = most > 0 ? (int64_t)most : QUADRILLE_MAX_RANKS;
-    if (most > QUADRILLE_MAX_RANKS)
-      quadrille_read_fail(reader, "the job is malformed; make it again");
+    const uint64_t most = qd_read_varint(reader);
+    program->most_ranks = most > 0 ? (int64_t)most : QD_MAX_RANKS;
+    if (most > QD_MAX_RANKS) qd_read_fail(reader, "the job is malformed; make it again");
     return;
   }
   read_topology(reader, count, &program->topologies[0]);
-  if (program->groups == 2)
-    read_topology(reader, quadrille_read_varint(reader), &program->topologies[1]);
+  if (program->groups == 2) read_topology(reader, qd_read_varint(reader), &program->topologies[1]);
 }
 
 /* What binding evaluates. Between groups it is a number: others could have another value in each. */
-static void read_formula(struct quadrille_reader* reader, struct quadrille_program* program,
-                         int i) {
+static void read_formula(struct qd_reader* reader, struct qd_program* program, int i) {
   const unsigned first = reader->next < reader->length ? reader->bytes[reader->next] : 0;
-  const unsigned inlined = QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT;
-  if (program->groups == 2 && first != QUADRILLE_CONSTANT && (first & inlined) != inlined)
-    quadrille_read_fail(reader,
-                        "a parameter of a schedule between groups is no number; make it again");
-  program->formulas[i] = quadrille_compile_formula(program, reader);
+  const unsigned inlined = QD_INLINE_BIT | QD_INLINE_CONSTANT_BIT;
+  if (program->groups == 2 && first != QD_CONSTANT && (first & inlined) != inlined)
+    qd_read_fail(reader, "a parameter of a schedule between groups is no number; make it again");
+  program->formulas[i] = qd_compile_formula(program, reader);
 }
 
-static const char* read_job(struct quadrille_program* program, struct section section) {
-  struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
+static const char* read_job(struct qd_program* program, struct section section) {
+  struct qd_reader reader = {section.payload, section.length, 0, NULL};
   read_nodes(&reader, program);
   for (int i = 0; i < program->parameter_count; i++) {
     if (program->serves_any_nodes && !program->at_call[i]) {
       read_formula(&reader, program, i);
       continue;
     }
-    program->parameters[i] = quadrille_read_signed_varint(&reader);
+    program->parameters[i] = qd_read_signed_varint(&reader);
     if (program->at_call[i]) read_rule(&reader, program, i);
   }
-  if (reader.next != reader.length)
-    quadrille_read_fail(&reader, "the job is malformed; make it again");
+  if (reader.next != reader.length) qd_read_fail(&reader, "the job is malformed; make it again");
   return reader.error;
 }
 
 /* The string that a section begins with, into `text`, which is left as it is where that is none of
  * printable characters that fit. */
 static void read_text(struct section section, char text[64]) {
-  struct quadrille_reader reader = {section.payload, section.length, 0, NULL};
-  const uint64_t length = quadrille_read_varint(&reader);
+  struct qd_reader reader = {section.payload, section.length, 0, NULL};
+  const uint64_t length = qd_read_varint(&reader);
   if (reader.error || length >= 64 || length > reader.length - reader.next) return;
   for (uint64_t i = 0; i < length; i++)
     if (reader.bytes[reader.next + i] < ' ' || reader.bytes[reader.next + i] > '~') return;
@@ -244,21 +231,21 @@ static void read_text(struct section section, char text[64]) {
   text[length] = 0;
 }
 
-const char* quadrille_program_load(struct quadrille_program* program, const unsigned char* file,
-                                   uint64_t length) {
+const char* qd_program_load(struct qd_program* program, const unsigned char* file,
+                            uint64_t length) {
   memset(program, 0, sizeof *program);
   struct sections sections = {0};
   unsigned char digest[32];
   const char* error = read_envelope(file, length);
   if (!error) error = read_sections(&sections, file, length, digest);
-  if (!error) error = quadrille_compile(program, sections.program.payload, sections.program.length);
+  if (!error) error = qd_compile(program, sections.program.payload, sections.program.length);
   if (!error) error = refuse_of_collective(program);
   if (!error) error = read_job(program, sections.job);
   if (error) {
-    quadrille_program_destroy(program);
+    qd_program_destroy(program);
     return error;
   }
-  memcpy(program->hash, digest, QUADRILLE_HASH_LENGTH);
+  memcpy(program->hash, digest, QD_HASH_LENGTH);
   /* The algorithm's name is the first of the names; others are for people with other tools. */
   strcpy(program->algorithm, "unnamed");
   read_text(sections.names, program->algorithm);
@@ -266,7 +253,7 @@ const char* quadrille_program_load(struct quadrille_program* program, const unsi
   return NULL;
 }
 
-void quadrille_program_destroy(struct quadrille_program* program) {
+void qd_program_destroy(struct qd_program* program) {
   free(program->topologies[0].runs);
   free(program->topologies[1].runs);
   free(program->instructions);

@@ -1,9 +1,9 @@
 /* The numbers of a schedule file, one after another. The first mistake ends the reading: from then on all are 0. */
 #include "runtime/program/program.h"
 
-const char quadrille_no_memory[] = "out of memory";
+const char qd_no_memory[] = "out of memory";
 
-unsigned quadrille_read_byte(struct quadrille_reader* reader) {
+unsigned qd_read_byte(struct qd_reader* reader) {
   if (reader->error) return 0;
   if (reader->next == reader->length) {
     reader->error = "the schedule is malformed; make it again";
@@ -12,24 +12,24 @@ unsigned quadrille_read_byte(struct quadrille_reader* reader) {
   return reader->bytes[reader->next++];
 }
 
-void quadrille_read_fail(struct quadrille_reader* reader, const char* error) {
+void qd_read_fail(struct qd_reader* reader, const char* error) {
   if (!reader->error) reader->error = error;
 }
 
-uint64_t quadrille_read_varint(struct quadrille_reader* reader) {
+uint64_t qd_read_varint(struct qd_reader* reader) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
-    const unsigned next = quadrille_read_byte(reader);
+    const unsigned next = qd_read_byte(reader);
     /* The tenth byte holds one bit; a last byte of zero would be a longer form of a number. */
     if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
-      quadrille_read_fail(reader, "the schedule is malformed; make it again");
+      qd_read_fail(reader, "the schedule is malformed; make it again");
     if (reader->error) return 0;
     value |= (uint64_t)(next & 0x7f) << shift;
     if (next < 0x80) return value;
   }
 }
 
-int64_t quadrille_read_signed_varint(struct quadrille_reader* reader) {
-  const uint64_t value = quadrille_read_varint(reader);
+int64_t qd_read_signed_varint(struct qd_reader* reader) {
+  const uint64_t value = qd_read_varint(reader);
   return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }

@@ -15,7 +15,7 @@ enum { ENTRIES_AHEAD = 256 };
 
 static const int64_t most_value = (int64_t)1 << 61, most_stride = (int64_t)1 << 30;
 
-static const struct quadrille_value none = {0, 0};
+static const struct qd_value none = {0, 0};
 
 /* Entries <= x, minus one, of an ascending table. */
 static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
@@ -32,7 +32,7 @@ static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
 
 /* The same, beginning with the interval of the last time and its neighbours: pipelines go through
  * blocks one by one. */
-int64_t quadrille_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
+int64_t qd_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
   for (int64_t i = near; i >= near - 1; i--)
     if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
   return locate_far(entries, length, x);
@@ -44,7 +44,7 @@ enum { most_rounds = 256 };
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: not a run */
-  struct quadrille_run* run;
+  struct qd_run* run;
   int rounds; /* of loops inside */
 };
 
@@ -74,7 +74,7 @@ static inline void set(struct attempt* a, int target, int64_t value, int64_t str
   a->strides[target] = stride;
 }
 
-static void multiply(struct attempt* a, const struct quadrille_instruction* i) {
+static void multiply(struct attempt* a, const struct qd_instruction* i) {
   const int64_t x = a->values[i->a], y = a->values[i->b];
   const int64_t x_stride = a->strides[i->a], y_stride = a->strides[i->b];
   int64_t product, left, right;
@@ -85,7 +85,7 @@ static void multiply(struct attempt* a, const struct quadrille_instruction* i) {
     set(a, i->target, product, x_stride == 0 ? left : right);
 }
 
-static void divide(struct attempt* a, const struct quadrille_instruction* i) {
+static void divide(struct attempt* a, const struct qd_instruction* i) {
   const int64_t x = a->values[i->a], y = a->values[i->b], stride = a->strides[i->a];
   if (a->strides[i->b] != 0 || y <= 0) {
     a->count = 0;
@@ -98,14 +98,14 @@ static void divide(struct attempt* a, const struct quadrille_instruction* i) {
     keep(a, rest, stride);
     keep(a, y - 1 - rest, -stride);
   }
-  if (i->operation == QUADRILLE_DO_DIVIDE)
+  if (i->operation == QD_DO_DIVIDE)
     set(a, i->target, quotient, whole ? stride / y : 0);
   else
     set(a, i->target, rest, whole ? 0 : stride);
 }
 
 /* The minimum, or, with sign -1, the maximum. */
-static void least(struct attempt* a, const struct quadrille_instruction* i, int sign) {
+static void least(struct attempt* a, const struct qd_instruction* i, int sign) {
   const int64_t difference = sign * (a->values[i->a] - a->values[i->b]);
   const int64_t stride = sign * (a->strides[i->a] - a->strides[i->b]);
   const int first = difference < 0 || (difference == 0 && stride <= 0);
@@ -114,7 +114,7 @@ static void least(struct attempt* a, const struct quadrille_instruction* i, int 
   set(a, i->target, a->values[from], a->strides[from]);
 }
 
-static void wrap(struct attempt* a, const struct quadrille_instruction* i) {
+static void wrap(struct attempt* a, const struct qd_instruction* i) {
   const int64_t x = a->values[i->a], m = a->values[i->b], stride = a->strides[i->a];
   if (a->strides[i->b] != 0 || x < -m || x >= 2 * m) {
     a->count = 0;
@@ -126,12 +126,11 @@ static void wrap(struct attempt* a, const struct quadrille_instruction* i) {
   set(a, i->target, wrapped, stride);
 }
 
-static void locate(struct attempt* a, const struct quadrille_instruction* i,
-                   struct quadrille_walker* walker) {
+static void locate(struct attempt* a, const struct qd_instruction* i, struct qd_walker* walker) {
   const int64_t* entries = walker->tables->entries[i->immediate];
   const int64_t length = walker->tables->lengths[i->immediate], x = a->values[i->a];
   const int64_t at = walker->located[i->b] =
-      quadrille_locate_near(entries, length, x, walker->located[i->b]);
+      qd_locate_near(entries, length, x, walker->located[i->b]);
   int64_t distance;
   if (at >= 0) {
     if (__builtin_sub_overflow(x, entries[at], &distance)) a->count = 0;
@@ -145,8 +144,8 @@ static void locate(struct attempt* a, const struct quadrille_instruction* i,
 }
 
 /* Entries may have a stride, too, such as counts that are the same; it looks at so many of them. */
-static void element(struct attempt* a, const struct quadrille_instruction* i,
-                    const struct quadrille_walker* walker) {
+static void element(struct attempt* a, const struct qd_instruction* i,
+                    const struct qd_walker* walker) {
   const int64_t* entries = walker->tables->entries[i->immediate];
   const int64_t length = walker->tables->lengths[i->immediate];
   const int64_t index = a->values[i->a], step = a->strides[i->a];
@@ -173,33 +172,33 @@ static void element(struct attempt* a, const struct quadrille_instruction* i,
 }
 
 /* Whether a comparison holds; as long as it comes out alike. `kind`: as if of the first kind. */
-static int compare(struct attempt* a, const struct quadrille_instruction* i, int kind) {
+static int compare(struct attempt* a, const struct qd_instruction* i, int kind) {
   const int64_t difference = a->values[i->a] - a->values[i->b];
   const int64_t stride = a->strides[i->a] - a->strides[i->b];
-  if (kind == QUADRILLE_DO_LESS) return keep_negative(a, difference, stride);
-  if (kind == QUADRILLE_DO_LESS_EQUAL) return keep_negative(a, difference - 1, stride);
+  if (kind == QD_DO_LESS) return keep_negative(a, difference, stride);
+  if (kind == QD_DO_LESS_EQUAL) return keep_negative(a, difference - 1, stride);
   if (difference != 0)
     keep_negative(a, difference > 0 ? difference - 1 : difference, stride);
   else if (stride != 0)
     a->count = 0;
-  return (difference == 0) == (kind == QUADRILLE_DO_EQUAL);
+  return (difference == 0) == (kind == QD_DO_EQUAL);
 }
 
-static struct quadrille_value value_of(const struct attempt* a, int reg) {
-  return (struct quadrille_value){a->values[reg], a->strides[reg]};
+static struct qd_value value_of(const struct attempt* a, int reg) {
+  return (struct qd_value){a->values[reg], a->strides[reg]};
 }
 
-static void begin_step(struct attempt* a, const struct quadrille_instruction* i) {
-  if (a->run->step_count == QUADRILLE_RUN_STEPS) {
+static void begin_step(struct attempt* a, const struct qd_instruction* i) {
+  if (a->run->step_count == QD_RUN_STEPS) {
     a->count = 0;
     return;
   }
-  a->run->steps[a->run->step_count++] = (struct quadrille_run_step){
-      i->target, 0, value_of(a, i->a), i->target ? value_of(a, i->b) : none};
+  a->run->steps[a->run->step_count++] =
+      (struct qd_run_step){i->target, 0, value_of(a, i->a), i->target ? value_of(a, i->b) : none};
 }
 
-static struct quadrille_run_message* add_message(struct attempt* a) {
-  if (a->run->message_count == QUADRILLE_RUN_MESSAGES) {
+static struct qd_run_message* add_message(struct attempt* a) {
+  if (a->run->message_count == QD_RUN_MESSAGES) {
     a->count = 0;
     a->run->message_count--;
   }
@@ -207,8 +206,8 @@ static struct quadrille_run_message* add_message(struct attempt* a) {
   return &a->run->messages[a->run->message_count++];
 }
 
-static void set_piece(const struct attempt* a, const struct quadrille_piece_registers* p,
-                      struct quadrille_run_message* message) {
+static void set_piece(const struct attempt* a, const struct qd_piece_registers* p,
+                      struct qd_run_message* message) {
   message->is_token = 0;
   message->buffer = p->buffer;
   message->ranged = p->ranged;
@@ -218,73 +217,71 @@ static void set_piece(const struct attempt* a, const struct quadrille_piece_regi
 }
 
 /* A token, or a message of one piece. */
-static void add_whole_message(struct attempt* a, const struct quadrille_instruction* i,
-                              const struct quadrille_piece_registers* pieces) {
-  struct quadrille_run_message* message = add_message(a);
+static void add_whole_message(struct attempt* a, const struct qd_instruction* i,
+                              const struct qd_piece_registers* pieces) {
+  struct qd_run_message* message = add_message(a);
   message->flags = i->b;
   message->peer = value_of(a, i->a);
   message->is_token = 1;
-  if (i->operation == QUADRILLE_DO_PIECE_MESSAGE) set_piece(a, &pieces[i->immediate], message);
+  if (i->operation == QD_DO_PIECE_MESSAGE) set_piece(a, &pieces[i->immediate], message);
 }
 
 /* Whether the sum and the difference of such values are what they seem. Only values from outside of
  * the loop can be larger. */
-static inline int are_small(const struct attempt* a, const struct quadrille_instruction* i) {
+static inline int are_small(const struct attempt* a, const struct qd_instruction* i) {
   return is_within(a->values[i->a], most_value) && is_within(a->values[i->b], most_value);
 }
 
 /* One instruction; the next one, or NULL where the iteration cannot be a run. */
-static inline const struct quadrille_instruction* walk(struct attempt* a,
-                                                       struct quadrille_walker* walker,
-                                                       const struct quadrille_instruction* i) {
+static inline const struct qd_instruction* walk(struct attempt* a, struct qd_walker* walker,
+                                                const struct qd_instruction* i) {
   const int64_t *v = a->values, *s = a->strides;
-  const struct quadrille_piece_registers* pieces = walker->program->pieces;
-  const struct quadrille_instruction* target = walker->program->instructions + i->immediate;
-  if (quadrille_is_binary(i->operation) && !are_small(a, i)) return NULL;
-  switch ((enum quadrille_opcode)i->operation) {
-    case QUADRILLE_DO_ADD: set(a, i->target, v[i->a] + v[i->b], s[i->a] + s[i->b]); break;
-    case QUADRILLE_DO_SUBTRACT: set(a, i->target, v[i->a] - v[i->b], s[i->a] - s[i->b]); break;
-    case QUADRILLE_DO_MULTIPLY: multiply(a, i); break;
-    case QUADRILLE_DO_DIVIDE:
-    case QUADRILLE_DO_MODULO: divide(a, i); break;
-    case QUADRILLE_DO_MINIMUM: least(a, i, 1); break;
-    case QUADRILLE_DO_MAXIMUM: least(a, i, -1); break;
-    case QUADRILLE_DO_WRAP: wrap(a, i); break;
-    case QUADRILLE_DO_EQUAL:
-    case QUADRILLE_DO_NOT_EQUAL:
-    case QUADRILLE_DO_LESS:
-    case QUADRILLE_DO_LESS_EQUAL: set(a, i->target, compare(a, i, i->operation), 0); break;
-    case QUADRILLE_DO_MOVE: set(a, i->target, v[i->a], s[i->a]); break;
-    case QUADRILLE_DO_ELEMENT: element(a, i, walker); break;
-    case QUADRILLE_DO_LOCATE: locate(a, i, walker); break;
-    case QUADRILLE_DO_JUMP: return target;
-    case QUADRILLE_DO_NEXT: /* of a loop inside, with the same few iterations each time */
+  const struct qd_piece_registers* pieces = walker->program->pieces;
+  const struct qd_instruction* target = walker->program->instructions + i->immediate;
+  if (qd_is_binary(i->operation) && !are_small(a, i)) return NULL;
+  switch ((enum qd_opcode)i->operation) {
+    case QD_DO_ADD: set(a, i->target, v[i->a] + v[i->b], s[i->a] + s[i->b]); break;
+    case QD_DO_SUBTRACT: set(a, i->target, v[i->a] - v[i->b], s[i->a] - s[i->b]); break;
+    case QD_DO_MULTIPLY: multiply(a, i); break;
+    case QD_DO_DIVIDE:
+    case QD_DO_MODULO: divide(a, i); break;
+    case QD_DO_MINIMUM: least(a, i, 1); break;
+    case QD_DO_MAXIMUM: least(a, i, -1); break;
+    case QD_DO_WRAP: wrap(a, i); break;
+    case QD_DO_EQUAL:
+    case QD_DO_NOT_EQUAL:
+    case QD_DO_LESS:
+    case QD_DO_LESS_EQUAL: set(a, i->target, compare(a, i, i->operation), 0); break;
+    case QD_DO_MOVE: set(a, i->target, v[i->a], s[i->a]); break;
+    case QD_DO_ELEMENT: element(a, i, walker); break;
+    case QD_DO_LOCATE: locate(a, i, walker); break;
+    case QD_DO_JUMP: return target;
+    case QD_DO_NEXT: /* of a loop inside, with the same few iterations each time */
       if (s[i->a] != 0 || s[i->b] != 0 || ++a->rounds > most_rounds) return NULL;
       return ++a->values[i->a] < v[i->b] ? target : i + 1;
-    case QUADRILLE_DO_UNLESS: return v[i->a] ? i + 1 : target;
-    case QUADRILLE_DO_UNLESS_EQUAL:
-    case QUADRILLE_DO_UNLESS_NOT_EQUAL:
-    case QUADRILLE_DO_UNLESS_LESS:
-    case QUADRILLE_DO_UNLESS_LESS_EQUAL:
-      return compare(a, i, i->operation - QUADRILLE_DO_UNLESS_EQUAL + QUADRILLE_DO_EQUAL) ? i + 1
-                                                                                          : target;
-    case QUADRILLE_DO_STEP: begin_step(a, i); break;
-    case QUADRILLE_DO_STEP_END: break;
-    case QUADRILLE_DO_PIECE_MESSAGE: add_whole_message(a, i, pieces); break;
-    case QUADRILLE_DO_MESSAGE: /* several pieces come one by one, from the plain walk */
+    case QD_DO_UNLESS: return v[i->a] ? i + 1 : target;
+    case QD_DO_UNLESS_EQUAL:
+    case QD_DO_UNLESS_NOT_EQUAL:
+    case QD_DO_UNLESS_LESS:
+    case QD_DO_UNLESS_LESS_EQUAL:
+      return compare(a, i, i->operation - QD_DO_UNLESS_EQUAL + QD_DO_EQUAL) ? i + 1 : target;
+    case QD_DO_STEP: begin_step(a, i); break;
+    case QD_DO_STEP_END: break;
+    case QD_DO_PIECE_MESSAGE: add_whole_message(a, i, pieces); break;
+    case QD_DO_MESSAGE: /* several pieces come one by one, from the plain walk */
       add_whole_message(a, i, pieces);
-      if ((i + 1)->operation != QUADRILLE_DO_MESSAGE_END) return NULL;
+      if ((i + 1)->operation != QD_DO_MESSAGE_END) return NULL;
       break;
-    case QUADRILLE_DO_MESSAGE_END: break;
-    case QUADRILLE_DO_PIECE: set_piece(a, &pieces[i->immediate], add_message(a)); break;
+    case QD_DO_MESSAGE_END: break;
+    case QD_DO_PIECE: set_piece(a, &pieces[i->immediate], add_message(a)); break;
     default: return NULL; /* an exclusive or, or nothing that comes here */
   }
   return i + 1;
 }
 
-int64_t quadrille_walk_run(struct quadrille_walker* walker, const struct quadrille_instruction* i,
-                           struct quadrille_event* event) {
-  const struct quadrille_instruction* const end = walker->program->instructions + i->immediate - 1;
+int64_t qd_walk_run(struct qd_walker* walker, const struct qd_instruction* i,
+                    struct qd_event* event) {
+  const struct qd_instruction* const end = walker->program->instructions + i->immediate - 1;
   struct attempt a = {.values = walker->registers, .strides = walker->strides, .run = &event->run};
   memset(walker->strides, 0, (size_t)walker->program->register_count * sizeof *walker->strides);
   a.strides[i->a] = 1;
@@ -298,8 +295,8 @@ int64_t quadrille_walk_run(struct quadrille_walker* walker, const struct quadril
   }
   if (!i || a.count < 2) return 0;
   a.run->count = a.count;
-  event->kind = a.run->step_count > 0      ? QUADRILLE_EVENT_RUN
-                : a.run->message_count > 0 ? QUADRILLE_EVENT_PIECE_RUN
-                                           : QUADRILLE_EVENT_END; /* nothing happens */
+  event->kind = a.run->step_count > 0      ? QD_EVENT_RUN
+                : a.run->message_count > 0 ? QD_EVENT_PIECE_RUN
+                                           : QD_EVENT_END; /* nothing happens */
   return a.count;
 }

@@ -6,29 +6,28 @@
 #include "runtime/program/program.h"
 
 /* Runs the code of an expression outside the body. */
-static const char* evaluate(struct quadrille_walker* walker, struct quadrille_fragment fragment,
-                            int64_t* value) {
-  struct quadrille_event event;
+static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragment, int64_t* value) {
+  struct qd_event event;
   walker->next = walker->program->instructions + fragment.start;
-  quadrille_walk_next(walker, &event);
-  if (event.kind != QUADRILLE_EVENT_END) return event.why;
+  qd_walk_next(walker, &event);
+  if (event.kind != QD_EVENT_END) return event.why;
   *value = walker->registers[fragment.result];
   return NULL;
 }
 
-static const char* allocate(struct quadrille_tables* tables, int index, int64_t length) {
-  if (length < 0 || length > QUADRILLE_MAX_TABLE_LENGTH) return "a table is too long";
+static const char* allocate(struct qd_tables* tables, int index, int64_t length) {
+  if (length < 0 || length > QD_MAX_TABLE_LENGTH) return "a table is too long";
   tables->lengths[index] = length;
   if (tables->rooms[index] > length) return NULL;
   free(tables->entries[index]);
   /* One entry more than needed: an empty table is no null pointer. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
   tables->rooms[index] = tables->entries[index] ? length + 1 : 0;
-  return tables->entries[index] ? NULL : quadrille_no_memory;
+  return tables->entries[index] ? NULL : qd_no_memory;
 }
 
-static const char* fill_nodes(struct quadrille_tables* tables, int index,
-                              const struct quadrille_topology* topology) {
+static const char* fill_nodes(struct qd_tables* tables, int index,
+                              const struct qd_topology* topology) {
   const char* error = allocate(tables, index, topology->nodes);
   int64_t next = 0;
   for (int64_t run = 0; run < topology->run_count && !error; run++)
@@ -37,7 +36,7 @@ static const char* fill_nodes(struct quadrille_tables* tables, int index,
   return error;
 }
 
-static const char* fill_counts(struct quadrille_tables* tables, int index, const int64_t* counts,
+static const char* fill_counts(struct qd_tables* tables, int index, const int64_t* counts,
                                int64_t ranks) {
   if (!counts) return "the program needs counts that this collective does not have";
   const char* error = allocate(tables, index, ranks);
@@ -48,7 +47,7 @@ static const char* fill_counts(struct quadrille_tables* tables, int index, const
   return error;
 }
 
-static const char* fill_prefix(struct quadrille_tables* tables, int index, int source) {
+static const char* fill_prefix(struct qd_tables* tables, int index, int source) {
   const int64_t length = tables->lengths[source];
   const char* error = allocate(tables, index, length + 1);
   if (error) return error;
@@ -60,7 +59,7 @@ static const char* fill_prefix(struct quadrille_tables* tables, int index, int s
   return NULL;
 }
 
-static const char* fill_distinct(struct quadrille_tables* tables, int index, int source) {
+static const char* fill_distinct(struct qd_tables* tables, int index, int source) {
   const int64_t length = tables->lengths[source];
   const int64_t* entries = tables->entries[source];
   const char* error = allocate(tables, index, length + 1);
@@ -75,9 +74,8 @@ static const char* fill_distinct(struct quadrille_tables* tables, int index, int
   return NULL;
 }
 
-static const char* fill_powers(struct quadrille_walker* walker, struct quadrille_tables* tables,
-                               int index) {
-  const struct quadrille_table_definition* definition = &walker->program->tables[index];
+static const char* fill_powers(struct qd_walker* walker, struct qd_tables* tables, int index) {
+  const struct qd_table_definition* definition = &walker->program->tables[index];
   int64_t radix = 0, limit = 0;
   const char* error = evaluate(walker, definition->first, &radix);
   if (!error) error = evaluate(walker, definition->second, &limit);
@@ -93,9 +91,8 @@ static const char* fill_powers(struct quadrille_walker* walker, struct quadrille
   return NULL;
 }
 
-static const char* fill_map(struct quadrille_walker* walker, struct quadrille_tables* tables,
-                            int index) {
-  const struct quadrille_table_definition* definition = &walker->program->tables[index];
+static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, int index) {
+  const struct qd_table_definition* definition = &walker->program->tables[index];
   int64_t length = 0;
   const char* error = evaluate(walker, definition->first, &length);
   if (!error) error = allocate(tables, index, length);
@@ -106,46 +103,44 @@ static const char* fill_map(struct quadrille_walker* walker, struct quadrille_ta
   return error;
 }
 
-static const char* fill(struct quadrille_walker* walker, struct quadrille_tables* tables, int index,
-                        const struct quadrille_place* place) {
-  const struct quadrille_program* program = walker->program;
+static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int index,
+                        const struct qd_place* place) {
+  const struct qd_program* program = walker->program;
   const int source = program->tables[index].source;
   switch (program->tables[index].kind) {
-    case QUADRILLE_TABLE_NODES:
-      return fill_nodes(tables, index, &quadrille_topologies_of(program, place)[place->group]);
-    case QUADRILLE_TABLE_REMOTE_NODES:
-      return fill_nodes(tables, index, &quadrille_topologies_of(program, place)[1 - place->group]);
-    case QUADRILLE_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
-    case QUADRILLE_TABLE_REMOTE_COUNTS:
+    case QD_TABLE_NODES:
+      return fill_nodes(tables, index, &qd_topologies_of(program, place)[place->group]);
+    case QD_TABLE_REMOTE_NODES:
+      return fill_nodes(tables, index, &qd_topologies_of(program, place)[1 - place->group]);
+    case QD_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
+    case QD_TABLE_REMOTE_COUNTS:
       return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
-    case QUADRILLE_TABLE_PREFIX: return fill_prefix(tables, index, source);
-    case QUADRILLE_TABLE_DISTINCT: return fill_distinct(tables, index, source);
-    case QUADRILLE_TABLE_POWERS: return fill_powers(walker, tables, index);
+    case QD_TABLE_PREFIX: return fill_prefix(tables, index, source);
+    case QD_TABLE_DISTINCT: return fill_distinct(tables, index, source);
+    case QD_TABLE_POWERS: return fill_powers(walker, tables, index);
     default: return fill_map(walker, tables, index);
   }
 }
 
-const char* quadrille_formulas_evaluate(const struct quadrille_program* program,
-                                        const struct quadrille_place* place,
-                                        int64_t values[QUADRILLE_MAX_PARAMETERS]) {
-  struct quadrille_tables tables = {0};
-  struct quadrille_walker walker;
+const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_place* place,
+                                 int64_t values[QD_MAX_PARAMETERS]) {
+  struct qd_tables tables = {0};
+  struct qd_walker walker;
   const char* error = NULL;
   /* A formula knows tables of nodes and no others. */
   for (int i = 0; i < program->table_count && !error; i++)
-    if (program->tables[i].kind == QUADRILLE_TABLE_NODES)
-      error = fill_nodes(&tables, i, &quadrille_topologies_of(program, place)[place->group]);
-  quadrille_walk_start(&walker, program, &tables, place);
+    if (program->tables[i].kind == QD_TABLE_NODES)
+      error = fill_nodes(&tables, i, &qd_topologies_of(program, place)[place->group]);
+  qd_walk_start(&walker, program, &tables, place);
   for (int i = 0; i < program->parameter_count && !error; i++)
     if (!program->at_call[i]) error = evaluate(&walker, program->formulas[i], &values[i]);
-  quadrille_tables_destroy(&tables);
+  qd_tables_destroy(&tables);
   return error;
 }
 
 /* The condition in words, where the file has them. */
-static const char* name_requirement(struct quadrille_tables* tables,
-                                    const struct quadrille_program* program, int index,
-                                    const struct quadrille_place* place) {
+static const char* name_requirement(struct qd_tables* tables, const struct qd_program* program,
+                                    int index, const struct qd_place* place) {
   const long long ranks = (long long)place->ranks;
   if (program->needs[0])
     snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
@@ -165,30 +160,28 @@ static int ascends(const int64_t* entries, int64_t length) {
   return 1;
 }
 
-const char* quadrille_tables_fill(struct quadrille_tables* tables,
-                                  const struct quadrille_program* program,
-                                  const struct quadrille_place* place) {
-  *tables = (struct quadrille_tables){0};
-  return quadrille_tables_refill(tables, program, place);
+const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
+                           const struct qd_place* place) {
+  *tables = (struct qd_tables){0};
+  return qd_tables_refill(tables, program, place);
 }
 
-const char* quadrille_tables_refill(struct quadrille_tables* tables,
-                                    const struct quadrille_program* program,
-                                    const struct quadrille_place* place) {
-  struct quadrille_walker walker;
+const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
+                             const struct qd_place* place) {
+  struct qd_walker walker;
   const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
   for (int i = 0; i < program->parameter_count; i++)
-    if (parameters[i] < -QUADRILLE_MAX_PARAMETER || parameters[i] > QUADRILLE_MAX_PARAMETER)
+    if (parameters[i] < -QD_MAX_PARAMETER || parameters[i] > QD_MAX_PARAMETER)
       return "a parameter of the schedule is further from 0 than 2^40";
   for (int i = 0; i < program->table_count; i++) {
     /* Starts afresh: the lengths of earlier tables are known now. */
-    quadrille_walk_start(&walker, program, tables, place);
+    qd_walk_start(&walker, program, tables, place);
     const char* error = fill(&walker, tables, i, place);
     if (error) return error;
     if (program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
       return "a table that is searched does not ascend";
   }
-  quadrille_walk_start(&walker, program, tables, place);
+  qd_walk_start(&walker, program, tables, place);
   for (int i = 0; i < program->requirement_count; i++) {
     int64_t holds = 0;
     const char* error = evaluate(&walker, program->requirements[i], &holds);
@@ -197,12 +190,12 @@ const char* quadrille_tables_refill(struct quadrille_tables* tables,
   }
   const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;
-  if (tables->temporary_blocks < 0 || tables->temporary_blocks > QUADRILLE_MAX_TABLE_LENGTH)
+  if (tables->temporary_blocks < 0 || tables->temporary_blocks > QD_MAX_TABLE_LENGTH)
     return "the program needs too many temporary blocks";
   return NULL;
 }
 
-void quadrille_tables_destroy(struct quadrille_tables* tables) {
-  for (int i = 0; i < QUADRILLE_MAX_TABLES; i++) free(tables->entries[i]);
-  *tables = (struct quadrille_tables){0};
+void qd_tables_destroy(struct qd_tables* tables) {
+  for (int i = 0; i < QD_MAX_TABLES; i++) free(tables->entries[i]);
+  *tables = (struct qd_tables){0};
 }

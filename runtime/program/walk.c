@@ -5,9 +5,9 @@
 
 static const char* const endless = "its loops do not end in reasonable time";
 
-static inline void fill_piece(const struct quadrille_walker* walker, int32_t index,
-                              struct quadrille_piece* piece) {
-  const struct quadrille_piece_registers* p = &walker->program->pieces[index];
+static inline void fill_piece(const struct qd_walker* walker, int32_t index,
+                              struct qd_piece* piece) {
+  const struct qd_piece_registers* p = &walker->program->pieces[index];
   piece->buffer = p->buffer;
   piece->ranged = p->ranged;
   piece->block = walker->registers[p->block];
@@ -16,15 +16,15 @@ static inline void fill_piece(const struct quadrille_walker* walker, int32_t ind
 }
 
 /* Waits for 1, 3, 7, .. iterations after runs that were none, or too short to be worth it. */
-static int64_t try_run(struct quadrille_walker* walker, const struct quadrille_instruction* i,
-                       struct quadrille_event* event) {
+static int64_t try_run(struct qd_walker* walker, const struct qd_instruction* i,
+                       struct qd_event* event) {
   enum { WORTH_IT = 4, MOST_FAILURES = 6 };
   uint8_t *wait = &walker->waits[i->target], *failures = &walker->failures[i->target];
   if (*wait > 0) {
     --*wait;
     return 0;
   }
-  const int64_t count = quadrille_walk_run(walker, i, event);
+  const int64_t count = qd_walk_run(walker, i, event);
   if (count >= WORTH_IT) {
     *failures = 0;
   } else {
@@ -34,9 +34,8 @@ static int64_t try_run(struct quadrille_walker* walker, const struct quadrille_i
   return count;
 }
 
-void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrille_program* program,
-                          const struct quadrille_tables* tables,
-                          const struct quadrille_place* place) {
+void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
+                   const struct qd_tables* tables, const struct qd_place* place) {
   walker->program = program;
   walker->tables = tables;
   walker->next = program->instructions + program->body;
@@ -47,51 +46,50 @@ void quadrille_walk_start(struct quadrille_walker* walker, const struct quadrill
   memset(walker->strides, 0, sizeof walker->strides);
   const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
   for (int i = 0; i < program->invariant_count; i++) {
-    const struct quadrille_invariant* invariant = &program->invariants[i];
-    int64_t* value = &walker->registers[QUADRILLE_REGISTERS - 1 - i];
+    const struct qd_invariant* invariant = &program->invariants[i];
+    int64_t* value = &walker->registers[QD_REGISTERS - 1 - i];
     switch (invariant->expression) {
-      case QUADRILLE_PARAMETER: *value = parameters[invariant->value]; break;
-      case QUADRILLE_RANK: *value = place->rank; break;
-      case QUADRILLE_RANKS: *value = place->ranks; break;
-      case QUADRILLE_REMOTE_RANKS: *value = place->remote_ranks; break;
-      case QUADRILLE_GROUP: *value = place->group; break;
-      case QUADRILLE_ROOT: *value = place->root; break;
-      case QUADRILLE_LENGTH: *value = tables->lengths[invariant->value]; break;
+      case QD_PARAMETER: *value = parameters[invariant->value]; break;
+      case QD_RANK: *value = place->rank; break;
+      case QD_RANKS: *value = place->ranks; break;
+      case QD_REMOTE_RANKS: *value = place->remote_ranks; break;
+      case QD_GROUP: *value = place->group; break;
+      case QD_ROOT: *value = place->root; break;
+      case QD_LENGTH: *value = tables->lengths[invariant->value]; break;
       default: *value = invariant->value; break;
     }
   }
 }
 
 /* One loop, whose state stays in registers. NOLINTNEXTLINE(readability-function-size) */
-void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event* event) {
-  const struct quadrille_instruction* const code = walker->program->instructions;
-  const struct quadrille_instruction* i = walker->next;
+void qd_walk_next(struct qd_walker* walker, struct qd_event* event) {
+  const struct qd_instruction* const code = walker->program->instructions;
+  const struct qd_instruction* i = walker->next;
   int64_t* const r = walker->registers;
   for (;; i++) {
-    switch ((enum quadrille_opcode)i->operation) {
-      case QUADRILLE_DO_ADD:
+    switch ((enum qd_opcode)i->operation) {
+      case QD_DO_ADD:
         if (__builtin_add_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
-      case QUADRILLE_DO_SUBTRACT:
+      case QD_DO_SUBTRACT:
         if (__builtin_sub_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
-      case QUADRILLE_DO_MULTIPLY:
+      case QD_DO_MULTIPLY:
         if (__builtin_mul_overflow(r[i->a], r[i->b], &r[i->target])) goto overflows;
         break;
-      case QUADRILLE_DO_DIVIDE:
-      case QUADRILLE_DO_MODULO: {
+      case QD_DO_DIVIDE:
+      case QD_DO_MODULO: {
         event->why = "a divisor is not positive";
         if (r[i->b] <= 0) goto undefined;
         const int64_t borrowed = r[i->a] % r[i->b] < 0;
-        r[i->target] = i->operation == QUADRILLE_DO_DIVIDE
-                           ? r[i->a] / r[i->b] - borrowed
-                           : r[i->a] % r[i->b] + (borrowed ? r[i->b] : 0);
+        r[i->target] = i->operation == QD_DO_DIVIDE ? r[i->a] / r[i->b] - borrowed
+                                                    : r[i->a] % r[i->b] + (borrowed ? r[i->b] : 0);
         break;
       }
-      case QUADRILLE_DO_XOR: r[i->target] = r[i->a] ^ r[i->b]; break;
-      case QUADRILLE_DO_MINIMUM: r[i->target] = r[i->a] < r[i->b] ? r[i->a] : r[i->b]; break;
-      case QUADRILLE_DO_MAXIMUM: r[i->target] = r[i->a] > r[i->b] ? r[i->a] : r[i->b]; break;
-      case QUADRILLE_DO_WRAP: {
+      case QD_DO_XOR: r[i->target] = r[i->a] ^ r[i->b]; break;
+      case QD_DO_MINIMUM: r[i->target] = r[i->a] < r[i->b] ? r[i->a] : r[i->b]; break;
+      case QD_DO_MAXIMUM: r[i->target] = r[i->a] > r[i->b] ? r[i->a] : r[i->b]; break;
+      case QD_DO_WRAP: {
         const int64_t x = r[i->a], m = r[i->b];
         event->why = "wrap(x, m) with x outside -m .. 2m";
         if (m <= 0 || x < -m) goto undefined;
@@ -100,90 +98,90 @@ void quadrille_walk_next(struct quadrille_walker* walker, struct quadrille_event
         r[i->target] = wrapped;
         break;
       }
-      case QUADRILLE_DO_EQUAL: r[i->target] = r[i->a] == r[i->b]; break;
-      case QUADRILLE_DO_NOT_EQUAL: r[i->target] = r[i->a] != r[i->b]; break;
-      case QUADRILLE_DO_LESS: r[i->target] = r[i->a] < r[i->b]; break;
-      case QUADRILLE_DO_LESS_EQUAL: r[i->target] = r[i->a] <= r[i->b]; break;
-      case QUADRILLE_DO_MOVE: r[i->target] = r[i->a]; break;
-      case QUADRILLE_DO_ELEMENT:
+      case QD_DO_EQUAL: r[i->target] = r[i->a] == r[i->b]; break;
+      case QD_DO_NOT_EQUAL: r[i->target] = r[i->a] != r[i->b]; break;
+      case QD_DO_LESS: r[i->target] = r[i->a] < r[i->b]; break;
+      case QD_DO_LESS_EQUAL: r[i->target] = r[i->a] <= r[i->b]; break;
+      case QD_DO_MOVE: r[i->target] = r[i->a]; break;
+      case QD_DO_ELEMENT:
         event->why = "an index is outside its table";
         if ((uint64_t)r[i->a] >= (uint64_t)walker->tables->lengths[i->immediate]) goto undefined;
         r[i->target] = walker->tables->entries[i->immediate][r[i->a]];
         break;
-      case QUADRILLE_DO_LOCATE:
-        r[i->target] = walker->located[i->b] = quadrille_locate_near(
-            walker->tables->entries[i->immediate], walker->tables->lengths[i->immediate], r[i->a],
-            walker->located[i->b]);
+      case QD_DO_LOCATE:
+        r[i->target] = walker->located[i->b] =
+            qd_locate_near(walker->tables->entries[i->immediate],
+                           walker->tables->lengths[i->immediate], r[i->a], walker->located[i->b]);
         break;
-      case QUADRILLE_DO_JUMP: i = code + i->immediate - 1; break;
-      case QUADRILLE_DO_UNLESS:
+      case QD_DO_JUMP: i = code + i->immediate - 1; break;
+      case QD_DO_UNLESS:
         if (!r[i->a]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_UNLESS_EQUAL:
+      case QD_DO_UNLESS_EQUAL:
         if (r[i->a] != r[i->b]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_UNLESS_NOT_EQUAL:
+      case QD_DO_UNLESS_NOT_EQUAL:
         if (r[i->a] == r[i->b]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_UNLESS_LESS:
+      case QD_DO_UNLESS_LESS:
         if (r[i->a] >= r[i->b]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_UNLESS_LESS_EQUAL:
+      case QD_DO_UNLESS_LESS_EQUAL:
         if (r[i->a] > r[i->b]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_NEXT:
+      case QD_DO_NEXT:
         event->why = endless;
         if (--walker->iterations < 0) goto undefined;
         if (++r[i->a] < r[i->b]) i = code + i->immediate - 1;
         break;
-      case QUADRILLE_DO_STEP:
-        event->kind = QUADRILLE_EVENT_STEP;
+      case QD_DO_STEP:
+        event->kind = QD_EVENT_STEP;
         event->key = r[i->a];
         event->has_after = i->target;
         event->after = r[i->b];
         event->is_mixed = i->immediate;
         goto out;
-      case QUADRILLE_DO_STEP_END: event->kind = QUADRILLE_EVENT_STEP_END; goto out;
-      case QUADRILLE_DO_PIECE_MESSAGE:
-        event->kind = QUADRILLE_EVENT_PIECE_MESSAGE;
+      case QD_DO_STEP_END: event->kind = QD_EVENT_STEP_END; goto out;
+      case QD_DO_PIECE_MESSAGE:
+        event->kind = QD_EVENT_PIECE_MESSAGE;
         event->flags = i->b;
         event->peer = r[i->a];
         fill_piece(walker, i->immediate, &event->piece);
         goto out;
-      case QUADRILLE_DO_MESSAGE:
-        event->kind = QUADRILLE_EVENT_MESSAGE;
+      case QD_DO_MESSAGE:
+        event->kind = QD_EVENT_MESSAGE;
         event->flags = i->b;
         event->peer = r[i->a];
         goto out;
-      case QUADRILLE_DO_MESSAGE_END: event->kind = QUADRILLE_EVENT_MESSAGE_END; goto out;
-      case QUADRILLE_DO_PIECE:
-        event->kind = QUADRILLE_EVENT_PIECE;
+      case QD_DO_MESSAGE_END: event->kind = QD_EVENT_MESSAGE_END; goto out;
+      case QD_DO_PIECE:
+        event->kind = QD_EVENT_PIECE;
         fill_piece(walker, i->immediate, &event->piece);
         goto out;
-      case QUADRILLE_DO_COPY:
-      case QUADRILLE_DO_REDUCE_LEFT:
-      case QUADRILLE_DO_REDUCE_RIGHT:
-        event->kind = i->operation == QUADRILLE_DO_COPY          ? QUADRILLE_EVENT_COPY
-                      : i->operation == QUADRILLE_DO_REDUCE_LEFT ? QUADRILLE_EVENT_REDUCE_LEFT
-                                                                 : QUADRILLE_EVENT_REDUCE_RIGHT;
+      case QD_DO_COPY:
+      case QD_DO_REDUCE_LEFT:
+      case QD_DO_REDUCE_RIGHT:
+        event->kind = i->operation == QD_DO_COPY          ? QD_EVENT_COPY
+                      : i->operation == QD_DO_REDUCE_LEFT ? QD_EVENT_REDUCE_LEFT
+                                                          : QD_EVENT_REDUCE_RIGHT;
         event->outside = i->target;
         fill_piece(walker, i->immediate, &event->piece);
         fill_piece(walker, i->immediate + 1, &event->second);
         goto out;
-      case QUADRILLE_DO_RUN: {
+      case QD_DO_RUN: {
         const int64_t count = try_run(walker, i, event);
         if (count == 0) break;
         /* Steps are counted by those who follow them. */
         event->why = endless;
-        if (event->kind != QUADRILLE_EVENT_RUN && (walker->iterations -= count) < 0) goto undefined;
+        if (event->kind != QD_EVENT_RUN && (walker->iterations -= count) < 0) goto undefined;
         r[i->a] += count;
         if (r[i->a] == r[i->b]) i = code + i->immediate;
         i--;
-        if (event->kind != QUADRILLE_EVENT_END) goto out;
+        if (event->kind != QD_EVENT_END) goto out;
         break;
       }
-      case QUADRILLE_DO_END:
-        event->kind = QUADRILLE_EVENT_END;
+      case QD_DO_END:
+        event->kind = QD_EVENT_END;
         walker->next = i;
         return;
     }
@@ -194,6 +192,6 @@ out:
 overflows:
   event->why = "an expression's result is outside 64 bits";
 undefined:
-  event->kind = QUADRILLE_EVENT_UNDEFINED;
+  event->kind = QD_EVENT_UNDEFINED;
   walker->next = i;
 }

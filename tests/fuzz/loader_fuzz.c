@@ -30,18 +30,18 @@ static void set_timer(long microseconds) {
   setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-static void walk(const struct quadrille_program* program, const struct quadrille_tables* tables,
-                 const struct quadrille_place* place) {
-  static struct quadrille_walker walker;
-  static struct quadrille_event event;
+static void walk(const struct qd_program* program, const struct qd_tables* tables,
+                 const struct qd_place* place) {
+  static struct qd_walker walker;
+  static struct qd_event event;
   if (sigsetjmp(too_long, 1)) return;
   sigprocmask(SIG_UNBLOCK, &timer_signal, NULL);
   set_timer(WALK_MICROSECONDS);
-  quadrille_walk_start(&walker, program, tables, place);
+  qd_walk_start(&walker, program, tables, place);
   for (int events = 0; events < MOST_EVENTS; events++) {
-    quadrille_walk_next(&walker, &event);
-    if (event.kind == QUADRILLE_EVENT_END) break;
-    if (event.kind != QUADRILLE_EVENT_UNDEFINED) continue;
+    qd_walk_next(&walker, &event);
+    if (event.kind == QD_EVENT_END) break;
+    if (event.kind != QD_EVENT_UNDEFINED) continue;
     if (!event.why || !*event.why) abort();
     break;
   }
@@ -49,32 +49,32 @@ static void walk(const struct quadrille_program* program, const struct quadrille
   sigprocmask(SIG_BLOCK, &timer_signal, NULL);
 }
 
-static void walk_rank(const struct quadrille_program* program, int64_t* counts, int64_t group,
+static void walk_rank(const struct qd_program* program, int64_t* counts, int64_t group,
                       int64_t rank) {
-  struct quadrille_place place = {.rank = rank,
-                                  .ranks = program->topologies[group].ranks,
-                                  .group = group,
-                                  .counts = counts,
-                                  .remote_counts = counts};
+  struct qd_place place = {.rank = rank,
+                           .ranks = program->topologies[group].ranks,
+                           .group = group,
+                           .counts = counts,
+                           .remote_counts = counts};
   /* One for any nodes finds these. */
-  static struct quadrille_node_run runs[] = {{1, 1}, {2, 3}};
-  static const struct quadrille_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};
-  int64_t parameters[QUADRILLE_MAX_PARAMETERS] = {0};
+  static struct qd_node_run runs[] = {{1, 1}, {2, 3}};
+  static const struct qd_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};
+  int64_t parameters[QD_MAX_PARAMETERS] = {0};
   if (program->serves_any_nodes) {
     place.ranks = found[group].ranks;
     if (program->groups == 2) place.remote_ranks = found[1 - group].ranks;
     place.topologies = found;
-    const char* undefined = quadrille_formulas_evaluate(program, &place, parameters);
+    const char* undefined = qd_formulas_evaluate(program, &place, parameters);
     if (undefined && !*undefined) abort();
     place.parameters = parameters;
   }
   if (program->groups == 2 && !program->serves_any_nodes)
     place.remote_ranks = program->topologies[1 - group].ranks;
-  struct quadrille_tables tables;
-  const char* error = quadrille_tables_fill(&tables, program, &place);
+  struct qd_tables tables;
+  const char* error = qd_tables_fill(&tables, program, &place);
   if (!error) walk(program, &tables, &place);
   if (error && !*error) abort();
-  quadrille_tables_destroy(&tables);
+  qd_tables_destroy(&tables);
 }
 
 int LLVMFuzzerInitialize(int* count, char*** words) {
@@ -89,14 +89,14 @@ int LLVMFuzzerInitialize(int* count, char*** words) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static int64_t counts[MOST_RANKS];
-  static struct quadrille_program program;
+  static struct qd_program program;
   for (int i = 0; i < MOST_RANKS; i++) counts[i] = i % 5;
   /* Exactly as long as the file: a read past its end is seen. */
   unsigned char* file = malloc(size ? size : 1);
   if (!file) abort();
   memcpy(file, data, size);
   quadrille_reseal(file, size);
-  const char* error = quadrille_program_load(&program, file, size);
+  const char* error = qd_program_load(&program, file, size);
   if (error && !*error) abort();
   for (int64_t group = 0; !error && group < program.groups; group++) {
     const int64_t ranks =
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (ranks > 2) walk_rank(&program, counts, group, ranks / 2);
     if (ranks > 1) walk_rank(&program, counts, group, ranks - 1);
   }
-  if (!error) quadrille_program_destroy(&program);
+  if (!error) qd_program_destroy(&program);
   free(file);
   return 0;
 }

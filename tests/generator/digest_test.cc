@@ -10,18 +10,18 @@
 namespace quadrille {
 namespace {
 
-uint32_t crc(const std::string& text) { return quadrille_crc32c(text.data(), text.size()); }
+uint32_t crc(const std::string& text) { return qd_crc32c(text.data(), text.size()); }
 
 // Fed in pieces of that length.
 std::string sha256(const std::string& text, size_t piece) {
-  quadrille_sha256 hash;
-  quadrille_sha256_start(&hash);
+  qd_sha256 hash;
+  qd_sha256_start(&hash);
   for (size_t at = 0; at < text.size(); at += piece) {
     const std::string part = text.substr(at, piece);
-    quadrille_sha256_add(&hash, part.data(), part.size());
+    qd_sha256_add(&hash, part.data(), part.size());
   }
   unsigned char digest[32];
-  quadrille_sha256_end(&hash, digest);
+  qd_sha256_end(&hash, digest);
   std::string hexadecimal;
   for (const unsigned char byte : digest) hexadecimal += fmt::format("{:02x}", byte);
   return hexadecimal;

@@ -170,7 +170,7 @@ TEST(Mutants, AreRefusedOrStayWithinTheUsersBuffers) {
     const uint8_t names[] = {'N', 'A', 'M', 0};
     const auto end = std::search(original.begin(), original.end(), names, names + 4);
     const uint8_t changes[] = {1, 2, 255, 4, 16, 128};
-    for (size_t i = QUADRILLE_SECTIONS_OFFSET; i < static_cast<size_t>(end - original.begin()); ++i)
+    for (size_t i = QD_SECTIONS_OFFSET; i < static_cast<size_t>(end - original.begin()); ++i)
       for (const size_t k : {i, i + 1}) {
         if (!takes_next_of_many()) continue;
         Bytes file = original;

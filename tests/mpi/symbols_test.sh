@@ -21,5 +21,5 @@ readelf -lW "$library" | grep -q '\bTLS\b' && problem "has thread-local variable
 # All that changes is in one place, beside what every shared library has.
 kept=$(objdump -t "$library" | sed -nE 's/^[0-9a-f]+ .{5} O \.t?(bss|data)\s.* //p' |
   grep -vE '^(completed\.0|__dso_handle|__TMC_END__)$' | sort | tr '\n' ' ')
-[ "$kept" = "quadrille_global " ] || problem "keeps state outside quadrille_global: $kept"
+[ "$kept" = "qd_global " ] || problem "keeps state outside qd_global: $kept"
 exit $failed

@@ -51,19 +51,17 @@ const Variant& variant_of(const File& file) {
 // Whether the runtime takes the file and can fill its tables for a rank of it; of those nodes, where
 // it serves any.
 std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
-  quadrille_program program;
-  if (const char* error = quadrille_program_load(&program, bytes.data(), bytes.size()))
-    return error;
-  quadrille_place place{0,      program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr,
-                        nullptr};
+  qd_program program;
+  if (const char* error = qd_program_load(&program, bytes.data(), bytes.size())) return error;
+  qd_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr, nullptr};
   FoundNodes found({nodes, nodes});
-  quadrille_tables tables{};
+  qd_tables tables{};
   std::string refusal;
   if (program.serves_any_nodes) refusal = found.take(program, place);
   if (refusal.empty())
-    if (const char* error = quadrille_tables_fill(&tables, &program, &place)) refusal = error;
-  quadrille_tables_destroy(&tables);
-  quadrille_program_destroy(&program);
+    if (const char* error = qd_tables_fill(&tables, &program, &place)) refusal = error;
+  qd_tables_destroy(&tables);
+  qd_program_destroy(&program);
   return refusal;
 }
 
@@ -89,7 +87,7 @@ class Mutation {
   }
 
   void run() {
-    for (size_t at = 0; at + QUADRILLE_CHECKSUM_LENGTH < bytes_.size(); ++at)
+    for (size_t at = 0; at + QD_CHECKSUM_LENGTH < bytes_.size(); ++at)
       for (int change = 1; change < 256; change += file_.stride * kThinning) {
         Bytes mutant = bytes_;
         mutant[at] ^= static_cast<uint8_t>(change);
@@ -123,11 +121,11 @@ class Mutation {
 
   // A changed hash stays: resealing it would only bring the original back.
   static void reseal(Bytes& mutant, size_t at) {
-    if (at - QUADRILLE_HASH_OFFSET >= QUADRILLE_HASH_LENGTH)
+    if (at - QD_HASH_OFFSET >= QD_HASH_LENGTH)
       return quadrille_reseal(mutant.data(), mutant.size());
-    const size_t covered = mutant.size() - QUADRILLE_CHECKSUM_LENGTH;
-    const uint32_t checksum = quadrille_crc32c(mutant.data(), covered);
-    for (int i = 0; i < QUADRILLE_CHECKSUM_LENGTH; ++i)
+    const size_t covered = mutant.size() - QD_CHECKSUM_LENGTH;
+    const uint32_t checksum = qd_crc32c(mutant.data(), covered);
+    for (int i = 0; i < QD_CHECKSUM_LENGTH; ++i)
       mutant[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
   }
 

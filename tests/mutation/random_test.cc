@@ -202,7 +202,7 @@ class Comparison {
           const std::string where = fmt::format("window {}{}{}", window, whole ? "" : ", streamed",
                                                 in_place ? ", in place" : "");
           is_served &= law.ok();
-          EXPECT_TRUE(law.ok() || law.error().message.ends_with(quadrille_not_served))
+          EXPECT_TRUE(law.ok() || law.error().message.ends_with(qd_not_served))
               << where << ": " << law.error().message;
           EXPECT_FALSE(law.ok() && law->has_value()) << where << ": " << **law;
         }

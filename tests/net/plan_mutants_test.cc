@@ -1,7 +1,7 @@
 // Plans with one mistake, followed. What the check of plans accepts all the same makes no difference: under every timing
 // the call ends, and every byte is right. What it refuses is mended before it is followed.
 //
-// The linker puts __wrap_quadrille_builder_next in the place of the runtime's builder.
+// The linker puts __wrap_qd_builder_next in the place of the runtime's builder.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ enum class Verdict { kNone, kRefused, kAccepted };
 
 // What is done to the plans of a rank.
 struct Change {
-  bool (*make)(quadrille_plan& plan, int n);
+  bool (*make)(qd_plan& plan, int n);
   int n, rank;
   Verdict verdict = Verdict::kNone;  // of the last plan
 };
@@ -30,7 +30,7 @@ Change* change = nullptr;
 // A plan as it is, to be put back.
 class Kept {
  public:
-  explicit Kept(quadrille_plan& plan)
+  explicit Kept(qd_plan& plan)
       : plan_(plan),
         receives_(plan.receives.all, plan.receives.all + plan.receives.count),
         sends_(plan.sends.all, plan.sends.all + plan.sends.count),
@@ -44,24 +44,24 @@ class Kept {
   }
 
  private:
-  quadrille_plan& plan_;
-  std::vector<quadrille_message> receives_, sends_;
-  std::vector<quadrille_part> parts_;
-  std::vector<quadrille_operation> operations_;
+  qd_plan& plan_;
+  std::vector<qd_message> receives_, sends_;
+  std::vector<qd_part> parts_;
+  std::vector<qd_operation> operations_;
 };
 
-bool is_lawful(const quadrille_builder& builder) {
-  char text[QUADRILLE_LAW_TEXT];
-  quadrille_plan_check* const check = quadrille_check_open(
+bool is_lawful(const qd_builder& builder) {
+  char text[QD_LAW_TEXT];
+  qd_plan_check* const check = qd_check_open(
       &builder.input, builder.is_counted ? builder.in_place : builder.sent_as != nullptr,
       builder.unit);
-  quadrille_check_feed(check, builder.plan);
-  const bool lawful = quadrille_check_end(check, text) == nullptr;
-  quadrille_check_close(check);
+  qd_check_feed(check, builder.plan);
+  const bool lawful = qd_check_end(check, text) == nullptr;
+  qd_check_close(check);
   return lawful;
 }
 
-void apply(const quadrille_builder& builder) {
+void apply(const qd_builder& builder) {
   Kept kept(*builder.plan);
   EXPECT_TRUE(is_lawful(builder)) << "before the change";
   change->verdict = Verdict::kNone;
@@ -74,9 +74,9 @@ void apply(const quadrille_builder& builder) {
 
 // The linker chooses these names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
-extern "C" int __real_quadrille_builder_next(quadrille_builder* builder);
-extern "C" int __wrap_quadrille_builder_next(quadrille_builder* builder) {
-  const int more = __real_quadrille_builder_next(builder);
+extern "C" int __real_qd_builder_next(qd_builder* builder);
+extern "C" int __wrap_qd_builder_next(qd_builder* builder) {
+  const int more = __real_qd_builder_next(builder);
   if (change && more >= 0 && builder->plan->is_whole && this_rank() == change->rank)
     apply(*builder);
   return more;
@@ -87,7 +87,7 @@ namespace {
 
 struct Kind {
   const char* name;
-  bool (*make)(quadrille_plan& plan, int n);
+  bool (*make)(qd_plan& plan, int n);
 };
 // Of other kinds none is accepted: tests/verifier/plans_test.cc.
 constexpr Kind kKinds[] = {{"a wait is postponed", postpone_a_wait},

@@ -77,7 +77,7 @@ void expect_lawful_plans(const Variant& variant, const Program& program) {
       const auto plans = verifier::Plans::make(file, program, c.job, c.call);
       if (!plans.ok()) continue;  // the job is none of the program's
       const std::string objection = plans->objection().value_or("");
-      EXPECT_TRUE(objection.empty() || objection.find(quadrille_not_served) != std::string::npos)
+      EXPECT_TRUE(objection.empty() || objection.find(qd_not_served) != std::string::npos)
           << c.text << ": " << objection;
     }
 }

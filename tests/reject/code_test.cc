@@ -10,7 +10,7 @@ TEST(RejectedFiles, PartsOfBlocksInAnAllToAll) {
       "algorithm a for allgather\nstep 0\n  send send[0]@0..1 to 1\n  receive recv[1]@0..1 from 1";
   Bytes code = encode_code(parse_program(text, "text").value());
   expect_taken(file_of({section("PRG", 1, code), job_section()}));
-  code[0] = QUADRILLE_ALLTOALL;
+  code[0] = QD_ALLTOALL;
   expect_refused(file_of({section("PRG", 1, code), job_section()}),
                  "a part of a block in an all-to-all", "a part of a block in an all-to-all");
 }
@@ -22,10 +22,9 @@ Bytes file_with(const Bytes& code, uint8_t collective) {
   return file_of({section("PRG", 1, changed), job_section()});
 }
 
-constexpr uint8_t kEndsKnow[] = {QUADRILLE_ALLTOALL, QUADRILLE_GATHER, QUADRILLE_SCATTER};
-constexpr uint8_t kAllKnow[] = {QUADRILLE_ALLGATHER, QUADRILLE_BROADCAST,      QUADRILLE_REDUCE,
-                                QUADRILLE_ALLREDUCE, QUADRILLE_REDUCE_SCATTER, QUADRILLE_SCAN,
-                                QUADRILLE_EXSCAN};
+constexpr uint8_t kEndsKnow[] = {QD_ALLTOALL, QD_GATHER, QD_SCATTER};
+constexpr uint8_t kAllKnow[] = {QD_ALLGATHER,      QD_BROADCAST, QD_REDUCE, QD_ALLREDUCE,
+                                QD_REDUCE_SCATTER, QD_SCAN,      QD_EXSCAN};
 
 TEST(RejectedFiles, LengthsThatNobodyKnows) {
   const Bytes counts = code_of("algorithm a for allgather\ntable m = counts\n"),
@@ -49,19 +48,19 @@ TEST(RejectedFiles, LengthsThatNobodyKnows) {
                      "receives a block of a length that is not known");
   }
   expect_taken(file_with(code_of("algorithm a for reduce\nstep 0\n  receive left temp[0] from 1"),
-                         QUADRILLE_REDUCE));
+                         QD_REDUCE));
 }
 
 TEST(RejectedFiles, ABarrierThatMovesBlocksAndAScanBetweenGroups) {
   const Bytes token = code_of("algorithm a for alltoall\nstep 0\n  send nothing to 1\n");
-  expect_taken(file_with(token, QUADRILLE_BARRIER));
+  expect_taken(file_with(token, QD_BARRIER));
   for (const char* moves :
        {"copy send[0] to recv[0]", "step 0\n  send send[0] to 1", "table m = counts"})
     expect_refused(
-        file_with(code_of(std::string("algorithm a for allreduce\n") + moves), QUADRILLE_BARRIER),
+        file_with(code_of(std::string("algorithm a for allreduce\n") + moves), QD_BARRIER),
         "in a barrier, which moves nothing", "");
   expect_refused(file_with(code_of("algorithm a for alltoall\nstep 0\n  send sized nothing to 1\n"),
-                           QUADRILLE_BARRIER),
+                           QD_BARRIER),
                  "a sized message in a barrier", "");
   const Bytes between = code_of("algorithm a for alltoall between groups\n");
   const auto file = [&](uint8_t collective) {
@@ -69,17 +68,17 @@ TEST(RejectedFiles, ABarrierThatMovesBlocksAndAScanBetweenGroups) {
     code[0] = collective;
     return file_of({section("PRG", 1, code), section("JOB", 1, job() + job())});
   };
-  expect_taken(file(QUADRILLE_ALLTOALL));
-  expect_taken(file(QUADRILLE_BARRIER));
-  for (const uint8_t collective : {QUADRILLE_SCAN, QUADRILLE_EXSCAN})
+  expect_taken(file(QD_ALLTOALL));
+  expect_taken(file(QD_BARRIER));
+  for (const uint8_t collective : {QD_SCAN, QD_EXSCAN})
     expect_refused(file(collective), "scan between groups, which MPI does not have");
-  expect_refused(file(QUADRILLE_COLLECTIVE_COUNT), "malformed");
+  expect_refused(file(QD_COLLECTIVE_COUNT), "malformed");
 }
 
 TEST(RejectedFiles, AReduceScatterInPlace) {
   const Bytes code = code_of("algorithm a for allreduce\nin_place\n");
-  expect_taken(file_with(code, QUADRILLE_ALLREDUCE));
-  expect_refused(file_with(code, QUADRILLE_REDUCE_SCATTER), "'in_place' in a reduce-scatter",
+  expect_taken(file_with(code, QD_ALLREDUCE));
+  expect_refused(file_with(code, QD_REDUCE_SCATTER), "'in_place' in a reduce-scatter",
                  "a reduce-scatter is in place");
 }
 
@@ -91,8 +90,7 @@ struct CombiningCode {
 CombiningCode combining_code() {
   const std::string text = "algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1";
   const Bytes code = encode_code(parse_program(text, "text").value());
-  const int message = QUADRILLE_MESSAGE | QUADRILLE_MESSAGE_RECEIVE | QUADRILLE_MESSAGE_SINGLE |
-                      QUADRILLE_MESSAGE_LEFT;
+  const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE | QD_MESSAGE_LEFT;
   return {code, static_cast<size_t>(std::find(code.begin(), code.end(), message) - code.begin())};
 }
 
@@ -105,10 +103,10 @@ TEST(RejectedFiles, MessagesThatCombineAsNoneCan) {
     return file_of({section("PRG", 1, bytes), job_section()});
   };
   expect_taken(with(0));
-  expect_taken(with(QUADRILLE_MESSAGE_LEFT | QUADRILLE_MESSAGE_RIGHT));
-  expect_refused(with(QUADRILLE_MESSAGE_RIGHT), "the code is malformed", "malformed");
-  expect_refused(with(QUADRILLE_MESSAGE_RECEIVE), "a send that combines", "malformed");
-  expect_refused(with(QUADRILLE_MESSAGE_SIZED), "a sized message in an allreduce", "malformed");
+  expect_taken(with(QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT));
+  expect_refused(with(QD_MESSAGE_RIGHT), "the code is malformed", "malformed");
+  expect_refused(with(QD_MESSAGE_RECEIVE), "a send that combines", "malformed");
+  expect_refused(with(QD_MESSAGE_SIZED), "a sized message in an allreduce", "malformed");
 }
 
 TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
@@ -117,17 +115,17 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
     return file_of({section("PRG", 1, code), job_section()});
   };
   Bytes allgather = good.bytes;
-  allgather[0] = QUADRILLE_ALLGATHER;
+  allgather[0] = QD_ALLGATHER;
   expect_refused(file(allgather), "a receive that combines in a collective without an operator",
                  "in a collective without an operator");
   Bytes into_send = good.bytes;  // behind the message stand its peer, in one byte, and the piece
-  ASSERT_EQ(into_send[good.message + 2], QUADRILLE_PIECE | QUADRILLE_PIECE_RECEIVE);
-  into_send[good.message + 2] = QUADRILLE_PIECE | QUADRILLE_PIECE_SEND;
+  ASSERT_EQ(into_send[good.message + 2], QD_PIECE | QD_PIECE_RECEIVE);
+  into_send[good.message + 2] = QD_PIECE | QD_PIECE_SEND;
   expect_refused(file(into_send), "a message received into the send buffer",
                  "writes into the send buffer");
   Bytes nothing = good.bytes;
-  nothing[good.message] ^= QUADRILLE_MESSAGE_SINGLE;
-  nothing[good.message + 2] = QUADRILLE_END;
+  nothing[good.message] ^= QD_MESSAGE_SINGLE;
+  nothing[good.message + 2] = QD_END;
   nothing.erase(nothing.begin() + good.message + 3);  // the block
   expect_refused(file(nothing), "a message that combines nothing", "malformed");
 }
@@ -135,7 +133,7 @@ TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
 TEST(RejectedFiles, StatementsThatThereAreNot) {
   const CombiningCode good = combining_code();
   const size_t step = good.message - 2;  // before its key, in one byte
-  ASSERT_EQ(good.bytes[step], QUADRILLE_STEP);
+  ASSERT_EQ(good.bytes[step], QD_STEP);
   for (const uint8_t opcode : {0x0a, 0x0b, 0x0f, 0x28, 0x80}) {
     Bytes bytes = good.bytes;
     bytes[step] = opcode;
@@ -152,7 +150,7 @@ TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
         parse_program(std::string("algorithm a for alltoall\n") + text + "\n", "test").value();
     Bytes code = encode_code(program);
     expect_taken(file_of({section("PRG", 1, code), job_section()}));
-    std::replace(code.begin(), code.end(), uint8_t{QUADRILLE_RANKS}, uint8_t{QUADRILLE_RANK});
+    std::replace(code.begin(), code.end(), uint8_t{QD_RANKS}, uint8_t{QD_RANK});
     expect_refused(file_of({section("PRG", 1, code), job_section()}), "'rank' in a declaration",
                    "asks for a rank where all ranks must agree");
   }

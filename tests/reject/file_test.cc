@@ -37,10 +37,10 @@ TEST(RejectedFiles, AnyBitFlipped) {
 TEST(RejectedFiles, AHashThatDoesNotFitUnderARightChecksum) {
   Bytes file = good();
   // Without sections that can be told apart, only the checksum is made right again.
-  file[QUADRILLE_HASH_OFFSET] ^= 1;
-  const size_t covered = file.size() - QUADRILLE_CHECKSUM_LENGTH;
-  const uint32_t checksum = quadrille_crc32c(file.data(), covered);
-  for (int i = 0; i < QUADRILLE_CHECKSUM_LENGTH; ++i)
+  file[QD_HASH_OFFSET] ^= 1;
+  const size_t covered = file.size() - QD_CHECKSUM_LENGTH;
+  const uint32_t checksum = qd_crc32c(file.data(), covered);
+  for (int i = 0; i < QD_CHECKSUM_LENGTH; ++i)
     file[covered + i] = static_cast<uint8_t>(checksum >> 8 * i);
   expect_refused(file, "the hash does not fit its contents");
 }
@@ -151,34 +151,34 @@ Bytes any_file(const Bytes& job, const Program& program = parameterized()) {
   return file_of({section("PRG", 1, encode_code(program)), section("JOB", 1, job)}, {2, 0, 2});
 }
 
-constexpr uint8_t kInline = QUADRILLE_INLINE_BIT | QUADRILLE_INLINE_CONSTANT_BIT;
+constexpr uint8_t kInline = QD_INLINE_BIT | QD_INLINE_CONSTANT_BIT;
 
 TEST(RejectedFiles, JobsForAnyNodesWhoseFormulasAreNone) {
   const Bytes at_call = {6};
   expect_taken(any_file(Bytes{0, 0, kInline + 3} + at_call));
-  expect_taken(any_file(Bytes{0, 9, QUADRILLE_RANKS} + at_call));
-  expect_taken(any_file(Bytes{0, 9, QUADRILLE_ELEMENT, 0, kInline + 1} + at_call));
-  expect_taken(any_file(Bytes{0, 9, QUADRILLE_LENGTH, 0} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QD_RANKS} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QD_ELEMENT, 0, kInline + 1} + at_call));
+  expect_taken(any_file(Bytes{0, 9, QD_LENGTH, 0} + at_call));
   const std::string alone = "a parameter depends on";
   for (const Bytes& formula :
-       {Bytes{QUADRILLE_PARAMETER, 0}, Bytes{QUADRILLE_GROUP}, Bytes{QUADRILLE_ELEMENT, 1, kInline},
-        Bytes{QUADRILLE_LENGTH, 1}, Bytes{QUADRILLE_ADD, kInline, QUADRILLE_GROUP}})
+       {Bytes{QD_PARAMETER, 0}, Bytes{QD_GROUP}, Bytes{QD_ELEMENT, 1, kInline}, Bytes{QD_LENGTH, 1},
+        Bytes{QD_ADD, kInline, QD_GROUP}})
     expect_refused(any_file(Bytes{0, 0} + formula + at_call), alone);
-  expect_refused(any_file(Bytes{0, 0, QUADRILLE_RANK} + at_call), "'rank' in a declaration",
+  expect_refused(any_file(Bytes{0, 0, QD_RANK} + at_call), "'rank' in a declaration",
                  "asks for a rank");
   for (const Bytes& formula :
-       {Bytes{}, Bytes{QUADRILLE_INLINE_BIT}, Bytes{QUADRILLE_ROOT}, Bytes{QUADRILLE_REMOTE_RANKS},
-        Bytes{QUADRILLE_LENGTH, 2}, Bytes{QUADRILLE_PARAMETER, 2}, Bytes{QUADRILLE_ADD, kInline},
-        Bytes{QUADRILLE_LESS, kInline, kInline}, Bytes{QUADRILLE_EXPRESSION_END}, Bytes{0},
-        Bytes{QUADRILLE_CONSTANT, 2}, Bytes(50, QUADRILLE_ADD) + Bytes(51, kInline)})
+       {Bytes{}, Bytes{QD_INLINE_BIT}, Bytes{QD_ROOT}, Bytes{QD_REMOTE_RANKS}, Bytes{QD_LENGTH, 2},
+        Bytes{QD_PARAMETER, 2}, Bytes{QD_ADD, kInline}, Bytes{QD_LESS, kInline, kInline},
+        Bytes{QD_EXPRESSION_END}, Bytes{0}, Bytes{QD_CONSTANT, 2},
+        Bytes(50, QD_ADD) + Bytes(51, kInline)})
     expect_refused(any_file(Bytes{0, 0} + formula + at_call), "");
 }
 
 TEST(RejectedFiles, JobsForAnyNodesThatAreMalformed) {
   const Bytes rest = {kInline, 6};
   expect_taken(any_file(Bytes{0, 0} + rest));
-  expect_taken(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS) + rest));
-  expect_refused(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS + 1) + rest), "malformed");
+  expect_taken(any_file(Bytes{0} + varint(QD_MAX_RANKS) + rest));
+  expect_refused(any_file(Bytes{0} + varint(QD_MAX_RANKS + 1) + rest), "malformed");
   expect_refused(any_file(Bytes{0} + varint(UINT64_MAX) + rest), "malformed");
   expect_refused(any_file(Bytes{0} + overlong(1) + rest), "malformed");
   expect_refused(any_file(overlong(0) + Bytes{0} + rest), "malformed");
@@ -192,14 +192,13 @@ TEST(RejectedFiles, JobsForAnyNodesOfTwoGroupsWhoseParametersAreNoNumbers) {
   const Program between = parameterized(2);
   expect_taken(any_file(Bytes{0, 0, kInline + 3} + at_call, between));
   expect_taken(any_file(Bytes{0, 9, kInline + 3} + at_call, between));
-  expect_taken(any_file(Bytes{0, 9, QUADRILLE_CONSTANT} + varint(2000) + at_call, between));
+  expect_taken(any_file(Bytes{0, 9, QD_CONSTANT} + varint(2000) + at_call, between));
   for (const Bytes& formula :
-       {Bytes{QUADRILLE_RANKS}, Bytes{QUADRILLE_REMOTE_RANKS}, Bytes{QUADRILLE_GROUP},
-        Bytes{QUADRILLE_LENGTH, 0}, Bytes{QUADRILLE_ADD, kInline, kInline},
-        Bytes{QUADRILLE_ELEMENT, 0, kInline + 1}})
+       {Bytes{QD_RANKS}, Bytes{QD_REMOTE_RANKS}, Bytes{QD_GROUP}, Bytes{QD_LENGTH, 0},
+        Bytes{QD_ADD, kInline, kInline}, Bytes{QD_ELEMENT, 0, kInline + 1}})
     expect_refused(any_file(Bytes{0, 0} + formula + at_call, between), "between groups is");
-  expect_refused(any_file(Bytes{0, 0, QUADRILLE_INLINE_BIT} + at_call, between), "");
-  expect_refused(any_file(Bytes{0} + varint(QUADRILLE_MAX_RANKS + 1) + Bytes{kInline, 6}, between),
+  expect_refused(any_file(Bytes{0, 0, QD_INLINE_BIT} + at_call, between), "");
+  expect_refused(any_file(Bytes{0} + varint(QD_MAX_RANKS + 1) + Bytes{kInline, 6}, between),
                  "malformed");
   expect_refused(any_file({0, 0}, between), "");
   expect_refused(any_file({0, 0, 0, kInline, 6}, between), "");  // a limit for each

@@ -60,14 +60,14 @@ struct Header {
 };
 
 inline Bytes file_of(const std::vector<Bytes>& sections, const Header& header = {}) {
-  const std::string magic = QUADRILLE_MAGIC;
+  const std::string magic = QD_MAGIC;
   Bytes file(magic.begin(), magic.end());
   for (const int number :
        {header.major, header.minor, header.oldest_reader, static_cast<int>(sections.size())})
     file = file + Bytes{static_cast<uint8_t>(number), static_cast<uint8_t>(number >> 8)};
-  file.resize(QUADRILLE_SECTIONS_OFFSET);
+  file.resize(QD_SECTIONS_OFFSET);
   for (const Bytes& section : sections) file = file + section;
-  file.resize(file.size() + QUADRILLE_CHECKSUM_LENGTH);
+  file.resize(file.size() + QD_CHECKSUM_LENGTH);
   quadrille_reseal(file.data(), file.size());
   return file;
 }
@@ -80,9 +80,9 @@ inline std::string decoder_says(const Bytes& file) {
 }
 
 inline std::string loader_says(const Bytes& file) {
-  quadrille_program program;
-  const char* error = quadrille_program_load(&program, file.data(), file.size());
-  if (!error) quadrille_program_destroy(&program);
+  qd_program program;
+  const char* error = qd_program_load(&program, file.data(), file.size());
+  if (!error) qd_program_destroy(&program);
   return error ? error : "";
 }
 

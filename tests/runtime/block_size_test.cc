@@ -21,8 +21,8 @@ const Costs all_costs[] = {{0, 0},   {0, 5},      {7, 0},        {1, 1000},
                            {3, 700}, {100, 1000}, {50000, 40000}};
 
 int64_t choose(int64_t rule, Costs costs, const Counts& counts) {
-  return quadrille_block_size(rule, costs.alpha, costs.beta, counts.data(),
-                              static_cast<int64_t>(counts.size()));
+  return qd_block_size(rule, costs.alpha, costs.beta, counts.data(),
+                       static_cast<int64_t>(counts.size()));
 }
 
 double cost(const Counts& counts, Costs costs, int64_t size) {
@@ -74,18 +74,18 @@ TEST(BlockSize, FixedIsItselfAsFarAsAnIntHolds) {
 }
 
 TEST(BlockSize, IsNoneWhereNoRuleChooses) {
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_NONE, {1, 1}, {5, 9}), 0);
+  EXPECT_EQ(choose(QD_CHOOSE_NONE, {1, 1}, {5, 9}), 0);
   EXPECT_EQ(choose(-4, {1, 1}, {5, 9}), 0);
 }
 
 TEST(BlockSize, IsOneWhereNobodyContributes) {
-  for (const int64_t rule : {QUADRILLE_CHOOSE_LEAST, QUADRILLE_CHOOSE_MODEL, QUADRILLE_CHOOSE_AUTO})
+  for (const int64_t rule : {QD_CHOOSE_LEAST, QD_CHOOSE_MODEL, QD_CHOOSE_AUTO})
     for (const Costs costs : all_costs) EXPECT_EQ(choose(rule, costs, {0, 0, 0}), 1);
 }
 
 TEST(BlockSize, LeastIsTheLeastThatIsNotEmpty) {
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_LEAST, {1, 1}, {0, 7, 3, 0, 9}), 3);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_LEAST, {1, 1}, {int64_t{1} << 40, 0}), INT_MAX);
+  EXPECT_EQ(choose(QD_CHOOSE_LEAST, {1, 1}, {0, 7, 3, 0, 9}), 3);
+  EXPECT_EQ(choose(QD_CHOOSE_LEAST, {1, 1}, {int64_t{1} << 40, 0}), INT_MAX);
 }
 
 // sqrt(2 alpha m / (beta (p + z - 2))), rounded down, at most the greatest contribution.
@@ -97,7 +97,7 @@ TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
       const int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t{0});
       const int64_t divisor = static_cast<int64_t>(counts.size()) + empty - 2;
       for (const Costs costs : all_costs) {
-        const int64_t chosen = choose(QUADRILLE_CHOOSE_MODEL, costs, counts);
+        const int64_t chosen = choose(QD_CHOOSE_MODEL, costs, counts);
         ASSERT_GE(chosen, 1);
         ASSERT_LE(chosen, most_of(counts));
         const int64_t below = costs.beta * divisor, above = 2000 * costs.alpha * total;
@@ -112,9 +112,9 @@ TEST(BlockSize, ModelIsTheClosedFormCappedAtTheGreatestCount) {
 }
 
 TEST(BlockSize, ModelTakesTheGreatestCountWhereTheFormulaDividesByZero) {
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40, 30}), 40);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000}, {40}), 40);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
+  EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 1000}, {40, 30}), 40);
+  EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 1000}, {40}), 40);
+  EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 0}, {40, 30, 20}), 40);
 }
 
 // Rounds are m/B + (p + z - 2)/2 if last blocks are half full on average. The slides of Traeff et al. 2008 print
@@ -148,7 +148,7 @@ TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
       const double square = 2000.0 * static_cast<double>(costs.alpha) * kTotal /
                             static_cast<double>(costs.beta);  // over p - z = 1
       const int64_t printed = std::min(kTotal, static_cast<int64_t>(std::sqrt(square)));
-      const int64_t ours = choose(QUADRILLE_CHOOSE_MODEL, costs, counts);
+      const int64_t ours = choose(QD_CHOOSE_MODEL, costs, counts);
       EXPECT_LT(ours, printed);
       const double longer = cost(counts, costs, printed) / cost(counts, costs, ours);
       EXPECT_GT(longer, 1.04) << ranks << " ranks at " << costs.alpha << ", " << costs.beta;
@@ -160,8 +160,8 @@ TEST(BlockSize, SlidesCountMakesBlocksTooLargeWhereOneRankContributesAll) {
 TEST(BlockSize, ModelIsExactWhereSixtyFourBitsAreTooFew) {
   // The roots of 2 * 10^12 * 3 * 2^60 / 4 and of 2 * 1000 * 3 * 2^60 / 10^9.
   const Counts large(3, int64_t{1} << 60);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1000000000, 4}, large), INT_MAX);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_MODEL, {1, 1000000000}, large), 2630119);
+  EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1000000000, 4}, large), INT_MAX);
+  EXPECT_EQ(choose(QD_CHOOSE_MODEL, {1, 1000000000}, large), 2630119);
 }
 
 TEST(BlockSize, AutoIsTheBestOfAllForSmallCounts) {
@@ -169,7 +169,7 @@ TEST(BlockSize, AutoIsTheBestOfAllForSmallCounts) {
     with_all_counts(ranks, 7, [](const Counts& counts) {
       if (most_of(counts) == 0) return;
       for (const Costs costs : all_costs) {
-        const int64_t chosen = choose(QUADRILLE_CHOOSE_AUTO, costs, counts);
+        const int64_t chosen = choose(QD_CHOOSE_AUTO, costs, counts);
         ASSERT_GE(chosen, 1);
         ASSERT_LE(chosen, most_of(counts));
         ASSERT_EQ(cost(counts, costs, chosen), least_cost(counts, costs, most_of(counts)))
@@ -185,7 +185,7 @@ TEST(BlockSize, AutoIsWithinAFortiethOfTheBestForFewDifferentCounts) {
       for (const Counts& counts : distributions(ranks, total))
         for (const Costs costs : all_costs) {
           if (most_of(counts) == 0) continue;
-          const double chosen = cost(counts, costs, choose(QUADRILLE_CHOOSE_AUTO, costs, counts));
+          const double chosen = cost(counts, costs, choose(QD_CHOOSE_AUTO, costs, counts));
           EXPECT_LE(chosen, 1.026 * least_cost(counts, costs, most_of(counts)))
               << testing::PrintToString(counts) << " at " << costs.alpha << ", " << costs.beta;
         }
@@ -198,7 +198,7 @@ TEST(BlockSize, AutoIsNearTheBestForManyDifferentCounts) {
       Counts counts(300);
       for (int64_t& m : counts)
         m = static_cast<int64_t>(random() % (i == 0 ? 2000 : random() % 2000 + 1));
-      const double chosen = cost(counts, costs, choose(QUADRILLE_CHOOSE_AUTO, costs, counts));
+      const double chosen = cost(counts, costs, choose(QD_CHOOSE_AUTO, costs, counts));
       EXPECT_LE(chosen, 1.03 * least_cost(counts, costs, most_of(counts))) << costs.alpha;
     }
 }
@@ -206,15 +206,15 @@ TEST(BlockSize, AutoIsNearTheBestForManyDifferentCounts) {
 TEST(BlockSize, AutoCutsARegularDistributionIntoWholeContributions) {
   // Here the closed form would cut each into two and a bit.
   const Counts regular(16, 1 << 18);
-  EXPECT_LT(choose(QUADRILLE_CHOOSE_MODEL, {50000, 40000}, regular), 1 << 17);
-  EXPECT_EQ(choose(QUADRILLE_CHOOSE_AUTO, {50000, 40000}, regular), 1 << 18);
+  EXPECT_LT(choose(QD_CHOOSE_MODEL, {50000, 40000}, regular), 1 << 17);
+  EXPECT_EQ(choose(QD_CHOOSE_AUTO, {50000, 40000}, regular), 1 << 18);
 }
 
 TEST(BlockSize, IsSensibleForTheLargestOfEverything) {
   Counts counts(16384);
   for (size_t i = 0; i < counts.size(); ++i)
     counts[i] = (int64_t{1} << 48) - static_cast<int64_t>(i * i * 977);
-  for (const int64_t rule : {QUADRILLE_CHOOSE_MODEL, QUADRILLE_CHOOSE_AUTO}) {
+  for (const int64_t rule : {QD_CHOOSE_MODEL, QD_CHOOSE_AUTO}) {
     EXPECT_EQ(choose(rule, {1000000000, 1}, counts), INT_MAX);
     EXPECT_GE(choose(rule, {1000000000, 1000000000}, counts), 1);
     EXPECT_EQ(choose(rule, {0, 1000000000}, counts), 1);

@@ -11,7 +11,7 @@ right_tree() {
   mkdir -p "$tree"/{schedule,runtime/program,runtime/bind,generator,verifier/prove,cli,tests,preload}
   echo '#include "schedule/ids.h"' >"$tree/schedule/program.h"
   echo '#include <stdlib.h>' >"$tree/runtime/program/load.c"
-  printf '#include <mpi.h>\n#include "runtime/program/program.h"\n' >"$tree/runtime/bind/bind.c"
+  printf '#include <mpi.h>\n#include "runtime/program/program.h"\n' >"$tree/runtime/execute/bind.c"
   printf 'cc_library(\n    name = "program",\n    srcs = ["program/load.c"],\n)\n' >"$tree/runtime/BUILD"
   printf '#include "runtime/program/table_format.h"\n#include "verifier/decode.h"\n' >"$tree/generator/main.cc"
   echo '#include "schedule/program.h"' >"$tree/verifier/check.cc"

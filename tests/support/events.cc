@@ -47,32 +47,31 @@ class PlainTeller {
   Events events_;
 };
 
-std::string text_of(const quadrille_piece& piece) {
+std::string text_of(const qd_piece& piece) {
   return piece_text(piece.buffer, piece.block, piece.ranged, piece.low, piece.high);
 }
 
 std::string head_text(unsigned flags, int64_t peer) {
-  MessageHead head{flags & QUADRILLE_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend,
-                   (flags & QUADRILLE_MESSAGE_REMOTE) != 0, (flags & QUADRILLE_MESSAGE_SIZED) != 0,
-                   peer};
-  if (flags & QUADRILLE_MESSAGE_LEFT) head.combine = Side::kLeft;
-  if (flags & QUADRILLE_MESSAGE_RIGHT) head.combine = Side::kRight;
+  MessageHead head{flags & QD_MESSAGE_RECEIVE ? Direction::kReceive : Direction::kSend,
+                   (flags & QD_MESSAGE_REMOTE) != 0, (flags & QD_MESSAGE_SIZED) != 0, peer};
+  if (flags & QD_MESSAGE_LEFT) head.combine = Side::kLeft;
+  if (flags & QD_MESSAGE_RIGHT) head.combine = Side::kRight;
   return message_text(head);
 }
 
-int64_t value_at(const quadrille_value& value, int64_t iteration) {
+int64_t value_at(const qd_value& value, int64_t iteration) {
   return value.value + iteration * value.stride;
 }
 
-std::string run_piece_text(const quadrille_run_message& m, int64_t at) {
+std::string run_piece_text(const qd_run_message& m, int64_t at) {
   return piece_text(m.buffer, value_at(m.block, at), m.ranged, m.ranged ? value_at(m.low, at) : 0,
                     m.ranged ? value_at(m.high, at) : 0);
 }
 
-void tell_run(const quadrille_run& run, Events& events) {
+void tell_run(const qd_run& run, Events& events) {
   for (int64_t i = 0; i < run.count; ++i) {
-    const quadrille_run_message* m = run.messages;
-    for (const quadrille_run_step& step : std::span(run.steps, run.step_count)) {
+    const qd_run_message* m = run.messages;
+    for (const qd_run_step& step : std::span(run.steps, run.step_count)) {
       events.push_back(step_text(value_at(step.key, i), step.has_after,
                                  step.has_after ? value_at(step.after, i) : 0));
       for (const auto* end = m + step.message_count; m != end; ++m) {
@@ -85,42 +84,40 @@ void tell_run(const quadrille_run& run, Events& events) {
   }
 }
 
-void tell_piece_run(const quadrille_run& run, Events& events) {
+void tell_piece_run(const qd_run& run, Events& events) {
   for (int64_t i = 0; i < run.count; ++i)
-    for (const quadrille_run_message& m : std::span(run.messages, run.message_count))
+    for (const qd_run_message& m : std::span(run.messages, run.message_count))
       events.push_back(run_piece_text(m, i));
 }
 
 // Appends the event; false at the end.
-bool tell(const quadrille_event& event, Events& events) {
+bool tell(const qd_event& event, Events& events) {
   const char* outside = event.outside ? " outside" : "";
   switch (event.kind) {
-    case QUADRILLE_EVENT_STEP:
-      events.push_back(step_text(event.key, event.has_after, event.after));
-      break;
-    case QUADRILLE_EVENT_STEP_END: events.push_back("step end"); break;
-    case QUADRILLE_EVENT_PIECE_MESSAGE:
+    case QD_EVENT_STEP: events.push_back(step_text(event.key, event.has_after, event.after)); break;
+    case QD_EVENT_STEP_END: events.push_back("step end"); break;
+    case QD_EVENT_PIECE_MESSAGE:
       events.push_back(head_text(event.flags, event.peer));
       events.push_back(text_of(event.piece));
       events.push_back("message end");
       break;
-    case QUADRILLE_EVENT_MESSAGE: events.push_back(head_text(event.flags, event.peer)); break;
-    case QUADRILLE_EVENT_PIECE: events.push_back(text_of(event.piece)); break;
-    case QUADRILLE_EVENT_MESSAGE_END: events.push_back("message end"); break;
-    case QUADRILLE_EVENT_COPY:
+    case QD_EVENT_MESSAGE: events.push_back(head_text(event.flags, event.peer)); break;
+    case QD_EVENT_PIECE: events.push_back(text_of(event.piece)); break;
+    case QD_EVENT_MESSAGE_END: events.push_back("message end"); break;
+    case QD_EVENT_COPY:
       events.push_back(
           fmt::format("copy{} {} {}", outside, text_of(event.piece), text_of(event.second)));
       break;
-    case QUADRILLE_EVENT_REDUCE_LEFT:
-    case QUADRILLE_EVENT_REDUCE_RIGHT:
+    case QD_EVENT_REDUCE_LEFT:
+    case QD_EVENT_REDUCE_RIGHT:
       events.push_back(fmt::format("reduce {}{} {} {}",
-                                   event.kind == QUADRILLE_EVENT_REDUCE_LEFT ? "left" : "right",
-                                   outside, text_of(event.piece), text_of(event.second)));
+                                   event.kind == QD_EVENT_REDUCE_LEFT ? "left" : "right", outside,
+                                   text_of(event.piece), text_of(event.second)));
       break;
-    case QUADRILLE_EVENT_RUN: tell_run(event.run, events); break;
-    case QUADRILLE_EVENT_PIECE_RUN: tell_piece_run(event.run, events); break;
-    case QUADRILLE_EVENT_END: events.push_back("end"); return false;
-    case QUADRILLE_EVENT_UNDEFINED: events.push_back("undefined"); return false;
+    case QD_EVENT_RUN: tell_run(event.run, events); break;
+    case QD_EVENT_PIECE_RUN: tell_piece_run(event.run, events); break;
+    case QD_EVENT_END: events.push_back("end"); return false;
+    case QD_EVENT_UNDEFINED: events.push_back("undefined"); return false;
   }
   return true;
 }
@@ -142,22 +139,22 @@ Events fast_walk_events(const Program& program, const Binding& binding, int64_t 
 
 Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_t rank,
                       int64_t root, const std::vector<Topology>& groups) {
-  quadrille_program program;
-  if (const char* error = quadrille_program_load(&program, file.data(), file.size()))
+  qd_program program;
+  if (const char* error = qd_program_load(&program, file.data(), file.size()))
     return {std::string("refused: ") + error};
   size_t at_call = 0;
   for (int i = 0; i < program.parameter_count; ++i)
     if (program.at_call[i] && at_call < call.parameters.size())
       program.parameters[i] = call.parameters[at_call++];
-  quadrille_place place{rank,
-                        program.topologies[group].ranks,
-                        program.groups == 2 ? program.topologies[1 - group].ranks : 0,
-                        group,
-                        root,
-                        nullptr,
-                        nullptr,
-                        nullptr,
-                        nullptr};
+  qd_place place{rank,
+                 program.topologies[group].ranks,
+                 program.groups == 2 ? program.topologies[1 - group].ranks : 0,
+                 group,
+                 root,
+                 nullptr,
+                 nullptr,
+                 nullptr,
+                 nullptr};
   std::optional<FoundNodes> found;
   std::string why;
   if (program.serves_any_nodes) why = found.emplace(groups).take(program, place);
@@ -167,20 +164,20 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
   place.counts = counts(group);
   place.remote_counts = counts(1 - group);
   Events events;
-  quadrille_tables tables{};
+  qd_tables tables{};
   if (!why.empty()) {
     events.push_back("refused: " + why);
-  } else if (const char* error = quadrille_tables_fill(&tables, &program, &place)) {
+  } else if (const char* error = qd_tables_fill(&tables, &program, &place)) {
     events.push_back(std::string("refused: ") + error);
   } else {
-    quadrille_walker walker;
-    quadrille_event event{};
-    quadrille_walk_start(&walker, &program, &tables, &place);
-    do quadrille_walk_next(&walker, &event);
+    qd_walker walker;
+    qd_event event{};
+    qd_walk_start(&walker, &program, &tables, &place);
+    do qd_walk_next(&walker, &event);
     while (tell(event, events));
   }
-  quadrille_tables_destroy(&tables);
-  quadrille_program_destroy(&program);
+  qd_tables_destroy(&tables);
+  qd_program_destroy(&program);
   return events;
 }
 

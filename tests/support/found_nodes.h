@@ -25,21 +25,21 @@ class FoundNodes {
   FoundNodes& operator=(const FoundNodes&) = delete;
 
   // As binding does it. Returns why it cannot be.
-  std::string take(const quadrille_program& program, quadrille_place& place) {
+  std::string take(const qd_program& program, qd_place& place) {
     place.ranks = topologies_[place.group].ranks;
     if (program.groups == 2) place.remote_ranks = topologies_[1 - place.group].ranks;
     place.topologies = topologies_;
     if (std::max(place.ranks, place.remote_ranks) > program.most_ranks) return "too many ranks";
     std::copy(std::begin(program.parameters), std::end(program.parameters), parameters_);
-    const char* error = quadrille_formulas_evaluate(&program, &place, parameters_);
+    const char* error = qd_formulas_evaluate(&program, &place, parameters_);
     place.parameters = parameters_;
     return error ? error : "";
   }
 
  private:
-  std::vector<quadrille_node_run> runs_[2];
-  quadrille_topology topologies_[2] = {};
-  int64_t parameters_[QUADRILLE_MAX_PARAMETERS] = {};
+  std::vector<qd_node_run> runs_[2];
+  qd_topology topologies_[2] = {};
+  int64_t parameters_[QD_MAX_PARAMETERS] = {};
 };
 
 }  // namespace quadrille

@@ -5,10 +5,10 @@
 
 namespace quadrille {
 
-bool drop_a_wait(quadrille_plan& plan, int n) {
+bool drop_a_wait(qd_plan& plan, int n) {
   for (int32_t i = 0; i < plan.operation_count; ++i) {
-    quadrille_operation& o = plan.operations[i];
-    if (o.kind != QUADRILLE_PLAN_MESSAGES) continue;
+    qd_operation& o = plan.operations[i];
+    if (o.kind != QD_PLAN_MESSAGES) continue;
     for (int32_t* waits : {&o.more.received, &o.more.gone})
       if (*waits > 0 && n-- == 0) {
         --*waits;
@@ -18,14 +18,13 @@ bool drop_a_wait(quadrille_plan& plan, int n) {
   return false;
 }
 
-bool postpone_a_wait(quadrille_plan& plan, int n) {
+bool postpone_a_wait(qd_plan& plan, int n) {
   for (int32_t i = 0, next; i < plan.operation_count; i = next) {
     next = i + 1;
-    while (next < plan.operation_count && plan.operations[next].kind != QUADRILLE_PLAN_MESSAGES)
-      ++next;
+    while (next < plan.operation_count && plan.operations[next].kind != QD_PLAN_MESSAGES) ++next;
     if (next == plan.operation_count) return false;
-    if (plan.operations[i].kind != QUADRILLE_PLAN_MESSAGES) continue;
-    for (auto waits : {&quadrille_progress::received, &quadrille_progress::gone})
+    if (plan.operations[i].kind != QD_PLAN_MESSAGES) continue;
+    for (auto waits : {&qd_progress::received, &qd_progress::gone})
       if (plan.operations[i].more.*waits > 0 && n-- == 0) {
         --(plan.operations[i].more.*waits);
         ++(plan.operations[next].more.*waits);
@@ -35,13 +34,13 @@ bool postpone_a_wait(quadrille_plan& plan, int n) {
   return false;
 }
 
-bool widen_a_part(quadrille_plan& plan, int n) {
-  for (quadrille_messages* messages : {&plan.receives, &plan.sends})
+bool widen_a_part(qd_plan& plan, int n) {
+  for (qd_messages* messages : {&plan.receives, &plan.sends})
     for (int32_t i = 0; i < messages->count; ++i) {
-      quadrille_message& m = messages->all[i];
-      quadrille_part& part = m.count == 1 ? m.part : plan.parts[m.first];
+      qd_message& m = messages->all[i];
+      qd_part& part = m.count == 1 ? m.part : plan.parts[m.first];
       if (m.count == 0 || n-- != 0) continue;
-      if (part.form == QUADRILLE_RANGE)
+      if (part.form == QD_RANGE)
         ++part.high;
       else
         ++part.place;
@@ -50,14 +49,14 @@ bool widen_a_part(quadrille_plan& plan, int n) {
   return false;
 }
 
-bool reuse_a_buffer(quadrille_plan& plan, int n) {
+bool reuse_a_buffer(qd_plan& plan, int n) {
   int32_t posted = 0, received = 0;
   for (int32_t i = 0; i < plan.operation_count; ++i) {
-    const quadrille_operation& o = plan.operations[i];
-    if (o.kind != QUADRILLE_PLAN_MESSAGES) continue;
+    const qd_operation& o = plan.operations[i];
+    if (o.kind != QD_PLAN_MESSAGES) continue;
     received += o.more.received;
     for (int32_t k = 0; k < o.more.posted; ++k, ++posted) {
-      quadrille_message& m = plan.receives.all[posted];
+      qd_message& m = plan.receives.all[posted];
       for (int32_t other = received; other < posted; ++other)
         if (m.buffer >= 0 && plan.receives.all[other].buffer >= 0 && n-- == 0) {
           m.buffer = plan.receives.all[other].buffer;
@@ -68,11 +67,10 @@ bool reuse_a_buffer(quadrille_plan& plan, int n) {
   return false;
 }
 
-bool swap_two_operations(quadrille_plan& plan, int n) {
+bool swap_two_operations(qd_plan& plan, int n) {
   for (int32_t i = 0; i + 2 < plan.operation_count; ++i) {
-    quadrille_operation &a = plan.operations[i], &b = plan.operations[i + 1];
-    if (a.kind == b.kind && a.kind != QUADRILLE_PLAN_MESSAGES && a.kind != QUADRILLE_PLAN_COPY)
-      continue;
+    qd_operation &a = plan.operations[i], &b = plan.operations[i + 1];
+    if (a.kind == b.kind && a.kind != QD_PLAN_MESSAGES && a.kind != QD_PLAN_COPY) continue;
     if (n-- != 0) continue;
     std::swap(a, b);
     return true;

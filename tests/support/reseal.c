@@ -9,7 +9,7 @@
 
 /* The end of the section that starts at `start`; 0 where it does not end within the file. */
 static size_t section_end(const unsigned char* file, size_t start, size_t limit) {
-  size_t at = start + QUADRILLE_SECTION_TAG_LENGTH;
+  size_t at = start + QD_SECTION_TAG_LENGTH;
   size_t payload = 0;
   for (int shift = 0;; shift += 7) {
     if (at >= limit || shift > 56) return 0;
@@ -20,26 +20,24 @@ static size_t section_end(const unsigned char* file, size_t start, size_t limit)
 }
 
 static int hash_sections(const unsigned char* file, size_t limit, unsigned char digest[32]) {
-  quadrille_sha256 hash;
-  quadrille_sha256_start(&hash);
-  for (size_t start = QUADRILLE_SECTIONS_OFFSET; start < limit;) {
+  qd_sha256 hash;
+  qd_sha256_start(&hash);
+  for (size_t start = QD_SECTIONS_OFFSET; start < limit;) {
     const size_t end = section_end(file, start, limit);
     if (end == 0) return 0;
-    if (file[start + 3] & QUADRILLE_SECTION_CRITICAL)
-      quadrille_sha256_add(&hash, file + start, end - start);
+    if (file[start + 3] & QD_SECTION_CRITICAL) qd_sha256_add(&hash, file + start, end - start);
     start = end;
   }
-  quadrille_sha256_end(&hash, digest);
+  qd_sha256_end(&hash, digest);
   return 1;
 }
 
 void quadrille_reseal(unsigned char* file, size_t length) {
-  if (length < QUADRILLE_SECTIONS_OFFSET + QUADRILLE_CHECKSUM_LENGTH) return;
-  const size_t covered = length - QUADRILLE_CHECKSUM_LENGTH;
+  if (length < QD_SECTIONS_OFFSET + QD_CHECKSUM_LENGTH) return;
+  const size_t covered = length - QD_CHECKSUM_LENGTH;
   unsigned char digest[32];
-  if (hash_sections(file, covered, digest))
-    memcpy(file + QUADRILLE_HASH_OFFSET, digest, QUADRILLE_HASH_LENGTH);
-  const uint32_t checksum = quadrille_crc32c(file, covered);
-  for (int i = 0; i < QUADRILLE_CHECKSUM_LENGTH; i++)
+  if (hash_sections(file, covered, digest)) memcpy(file + QD_HASH_OFFSET, digest, QD_HASH_LENGTH);
+  const uint32_t checksum = qd_crc32c(file, covered);
+  for (int i = 0; i < QD_CHECKSUM_LENGTH; i++)
     file[covered + (size_t)i] = (unsigned char)(checksum >> 8 * i);
 }

@@ -244,7 +244,7 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
   std::vector<std::string> fields, laws;
   for (std::sregex_iterator it(record.begin(), record.end(), field), none; it != none; ++it)
     fields.push_back((*it)[1]);
-  for (const char* const* law = quadrille_laws; *law; ++law) laws.emplace_back(*law);
+  for (const char* const* law = qd_laws; *law; ++law) laws.emplace_back(*law);
   ASSERT_GE(laws.size(), fields.size());
   laws.resize(fields.size());
   EXPECT_EQ(laws, fields);
@@ -252,7 +252,7 @@ TEST(Plans, LawsAreTheFieldsOfTheTheoremsRecord) {
 
 // ---- Mutants
 
-using Mutation = bool (*)(quadrille_plan& plan, int n);
+using Mutation = bool (*)(qd_plan& plan, int n);
 
 struct Outcome {
   int dead = 0, alive = 0;
@@ -274,7 +274,7 @@ Outcome try_mutants(Mutation mutation, int most, int64_t scale = 1) {
           for (int n = 0; n < most; ++n) {
             bool changed = false;
             const PlanOptions options{window, plans->has_in_place(), true};
-            const auto law = plans->broken_law(options, [&](size_t process, quadrille_plan& plan) {
+            const auto law = plans->broken_law(options, [&](size_t process, qd_plan& plan) {
               if (process == 1) changed = mutation(plan, n);
             });
             if (!law.ok() || !changed) break;
@@ -311,7 +311,7 @@ std::set<std::string> broken_laws(const Plans& plans, const PlanOptions& options
                                   Mutation mutation) {
   std::set<std::string> laws;
   for (int n = 0, changed = 1; changed; ++n) {
-    const auto law = plans.broken_law(options, [&](size_t changing, quadrille_plan& plan) {
+    const auto law = plans.broken_law(options, [&](size_t changing, qd_plan& plan) {
       if (changing == process) changed = mutation(plan, n);
     });
     EXPECT_TRUE(law.ok());

@@ -3,7 +3,7 @@
 
 #include "runtime/internal.h"
 
-int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result) {
+int qd_private_communicator(MPI_Comm comm, MPI_Comm* result) {
   MPI_Group group;
   int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
   if (code != MPI_SUCCESS) return code;
@@ -22,16 +22,16 @@ int quadrille_private_communicator(MPI_Comm comm, MPI_Comm* result) {
 static MPI_Comm* find_alone(void) {
   MPI_Comm* alone = NULL;
   int found = 0;
-  MPI_Comm_get_attr(MPI_COMM_SELF, quadrille_global.alone_keyval, &alone, &found);
+  MPI_Comm_get_attr(MPI_COMM_SELF, qd_global.alone_keyval, &alone, &found);
   return found ? alone : NULL;
 }
 
 /* Keeps it, and gives it back where another thread was faster. */
 static MPI_Comm* keep_alone(MPI_Comm* made) {
-  pthread_mutex_lock(&quadrille_global.lock);
+  pthread_mutex_lock(&qd_global.lock);
   MPI_Comm* const found = find_alone();
-  if (!found) MPI_Comm_set_attr(MPI_COMM_SELF, quadrille_global.alone_keyval, made);
-  pthread_mutex_unlock(&quadrille_global.lock);
+  if (!found) MPI_Comm_set_attr(MPI_COMM_SELF, qd_global.alone_keyval, made);
+  pthread_mutex_unlock(&qd_global.lock);
   if (!found) return made;
   MPI_Comm_free(made);
   free(made);
@@ -41,20 +41,19 @@ static MPI_Comm* keep_alone(MPI_Comm* made) {
 /* A communicator of this rank alone, an attribute of MPI_COMM_SELF; NULL where there is none to be had. */
 static MPI_Comm* make_alone(void) {
   MPI_Comm* made = malloc(sizeof *made);
-  if (made && quadrille_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS)
-    return keep_alone(made);
+  if (made && qd_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS) return keep_alone(made);
   free(made);
   return NULL;
 }
 
-int quadrille_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
+int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra) {
   (void)self, (void)keyval, (void)extra;
   MPI_Comm_free(attribute);
   free(attribute);
   return MPI_SUCCESS;
 }
 
-int quadrille_operator_fits(MPI_Op operation, MPI_Datatype type) {
+int qd_operator_fits(MPI_Op operation, MPI_Datatype type) {
   const MPI_Comm* alone = find_alone();
   char nothing[2];
   if (!alone) alone = make_alone();

@@ -7,7 +7,7 @@ static const char* const misplaced =
 static const char* const not_between = "MPI_IN_PLACE means nothing between groups";
 
 /* Less than 0 where one is, 0 where all are. */
-static int64_t sign_of_counts(const struct quadrille_side* side, int ranks) {
+static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
   int64_t all = side->uniform ? side->count : 0;
   if (side->counts)
     for (int rank = 0; rank < ranks; rank++) all |= side->counts[rank];
@@ -16,7 +16,7 @@ static int64_t sign_of_counts(const struct quadrille_side* side, int ranks) {
   return all;
 }
 
-static const char* check_counts(const struct quadrille_side* side, int ranks, int* error_class) {
+static const char* check_counts(const struct qd_side* side, int ranks, int* error_class) {
   *error_class = MPI_ERR_COUNT;
   if (side->uniform) return side->count < 0 ? "a count is negative" : NULL;
   *error_class = MPI_ERR_ARG;
@@ -27,25 +27,24 @@ static const char* check_counts(const struct quadrille_side* side, int ranks, in
 }
 
 /* Whether a block lies where no memory is. MPI_BOTTOM may be a null pointer: its types bring addresses. */
-static int is_nowhere(const struct quadrille_side* side, int rank) {
+static int is_nowhere(const struct qd_side* side, int rank) {
   enum { NO_MEMORY = 4096 };
-  const struct quadrille_side own = quadrille_side_of(side, rank);
+  const struct qd_side own = qd_side_of(side, rank);
   MPI_Aint lower = 0, extent = 0;
-  if (quadrille_count_of(side, rank) == 0 || own.type_size == 0) return 0;
+  if (qd_count_of(side, rank) == 0 || own.type_size == 0) return 0;
   MPI_Type_get_true_extent(own.type, &lower, &extent);
-  return (intptr_t)((uintptr_t)quadrille_block_of(side, rank).address + (uintptr_t)lower) <
-         NO_MEMORY;
+  return (intptr_t)((uintptr_t)qd_block_of(side, rank).address + (uintptr_t)lower) < NO_MEMORY;
 }
 
 static const char* const no_type = "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
 
 /* Whether MPI takes the types of all blocks with elements in a message. */
-static int are_committed(const struct quadrille_side* side, int ranks, MPI_Comm comm) {
+static int are_committed(const struct qd_side* side, int ranks, MPI_Comm comm) {
   char nothing[1];
   for (int rank = 0, position = 0; rank < (side->types ? ranks : 1); rank++) {
     const MPI_Datatype type = side->types ? side->types[rank] : side->type;
-    if (side->types && quadrille_count_of(side, rank) == 0) continue;
-    if (!quadrille_is_lasting(type) &&
+    if (side->types && qd_count_of(side, rank) == 0) continue;
+    if (!qd_is_lasting(type) &&
         MPI_Pack(nothing, 0, type, nothing, 0, &position, comm) != MPI_SUCCESS)
       return 0;
   }
@@ -53,9 +52,8 @@ static int are_committed(const struct quadrille_side* side, int ranks, MPI_Comm 
 }
 
 /* What can be said of one side's arguments without communication; a side of no ranks is one block. */
-static const char* check_side(const struct quadrille_binding* binding,
-                              struct quadrille_arguments* a, struct quadrille_side* side, int ranks,
-                              int* error_class) {
+static const char* check_side(const struct qd_binding* binding, struct qd_arguments* a,
+                              struct qd_side* side, int ranks, int* error_class) {
   const char* wrong = check_counts(side, ranks, error_class);
   if (wrong) return wrong;
   *error_class = MPI_ERR_TYPE;
@@ -64,7 +62,7 @@ static const char* check_side(const struct quadrille_binding* binding,
     side->type = MPI_BYTE;
     a->lacks_type = 1;
   }
-  if (quadrille_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
+  if (qd_side_describe(side, ranks) != MPI_SUCCESS) return "a datatype is not valid";
   if (!are_committed(side, ranks, binding->comm))
     return "a datatype is not committed; call MPI_Type_commit first";
   *error_class = MPI_ERR_BUFFER;
@@ -73,23 +71,22 @@ static const char* check_side(const struct quadrille_binding* binding,
   return NULL;
 }
 
-/* Whether this rank's send buffer and receive buffer mean anything, by QUADRILLE_PIECE_. */
-static void find_roles(const struct quadrille_binding* binding, int root, int32_t blocks[2]) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_place place = binding->place;
-  if (quadrille_is_rooted(program)) {
+/* Whether this rank's send buffer and receive buffer mean anything, by QD_PIECE_. */
+static void find_roles(const struct qd_binding* binding, int root, int32_t blocks[2]) {
+  const struct qd_program* program = &binding->loaded->program;
+  struct qd_place place = binding->place;
+  if (qd_is_rooted(program)) {
     const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->own;
     place.root = is_root ? place.rank : -1;
     if (program->groups == 2) place.group = !is_root;
   }
-  quadrille_block_counts(program, &place, blocks);
+  qd_block_counts(program, &place, blocks);
 }
 
-static const char* check_root(const struct quadrille_binding* binding,
-                              struct quadrille_arguments* a) {
-  const struct quadrille_program* program = &binding->loaded->program;
+static const char* check_root(const struct qd_binding* binding, struct qd_arguments* a) {
+  const struct qd_program* program = &binding->loaded->program;
   const int64_t ranks = program->groups == 2 ? binding->place.remote_ranks : binding->place.ranks;
-  if (!quadrille_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
+  if (!qd_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
   if (program->groups == 1) return "the root is no rank of the communicator";
   a->is_idle = a->root == MPI_PROC_NULL;
   if (a->is_idle || a->root == MPI_ROOT) return NULL;
@@ -98,56 +95,56 @@ static const char* check_root(const struct quadrille_binding* binding,
 
 /* Of a reduce-scatter, whose receive side has counts alone: this rank receives its own, and all of them are in the
  * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
-static const char* check_results(const struct quadrille_binding* binding,
-                                 struct quadrille_arguments* a, int* error_class) {
+static const char* check_results(const struct qd_binding* binding, struct qd_arguments* a,
+                                 int* error_class) {
   const int ranks = (int)binding->place.ranks, own = binding->own - binding->first;
-  struct quadrille_side one = a->receive;
+  struct qd_side one = a->receive;
   *error_class = MPI_ERR_ARG;
   if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
   *error_class = MPI_ERR_COUNT;
   a->send.count = sign_of_counts(&one, ranks);
   if (a->send.count < 0) return "a count is negative";
-  one.count = a->in_place ? a->send.count : quadrille_count_of(&one, own);
+  one.count = a->in_place ? a->send.count : qd_count_of(&one, own);
   one.uniform = 1;
   const char* wrong = check_side(binding, a, &one, 1, error_class);
-  one.count = quadrille_count_of(&a->receive, own);
+  one.count = qd_count_of(&a->receive, own);
   one.uniform = a->receive.uniform;
   a->receive = one;
   return wrong;
 }
 
 /* A collective with one buffer has that on both sides. */
-static void find_buffers(struct quadrille_arguments* a, const struct quadrille_program* program) {
+static void find_buffers(struct qd_arguments* a, const struct qd_program* program) {
   const int collective = program->collective;
   /* Between groups, the one may send longer blocks than the other. */
-  a->is_regular = a->send.uniform && a->receive.uniform &&
-                  (collective != QUADRILLE_ALLTOALL || program->groups == 1);
-  a->in_place = collective != QUADRILLE_BROADCAST && a->send.base == MPI_IN_PLACE;
-  if (collective != QUADRILLE_SCATTER) return;
+  a->is_regular =
+      a->send.uniform && a->receive.uniform && (collective != QD_ALLTOALL || program->groups == 1);
+  a->in_place = collective != QD_BROADCAST && a->send.base == MPI_IN_PLACE;
+  if (collective != QD_SCATTER) return;
   a->in_place = a->receive.base == MPI_IN_PLACE;
   if (a->in_place) a->receive = a->send;
 }
 
 /* Whether both sides are the same elements of one buffer, which MPI forbids. */
-static int is_aliased(const struct quadrille_program* program, const struct quadrille_arguments* a,
+static int is_aliased(const struct qd_program* program, const struct qd_arguments* a,
                       const int32_t blocks[2]) {
-  const int reduces = quadrille_reduces(program);
+  const int reduces = qd_reduces(program);
   if (a->in_place || a->send.base != a->receive.base || a->send.type != a->receive.type) return 0;
-  if (!reduces && program->collective != QUADRILLE_ALLTOALL) return 0;
+  if (!reduces && program->collective != QD_ALLTOALL) return 0;
   if (!reduces && (!a->is_regular || a->send.count != a->receive.count)) return 0;
   return blocks[0] > 0 && blocks[1] > 0 && a->send.base && a->send.type_size > 0 &&
-         sign_of_counts(&a->send, blocks[QUADRILLE_PIECE_SEND]) > 0 &&
-         sign_of_counts(&a->receive, blocks[QUADRILLE_PIECE_RECEIVE]) > 0;
+         sign_of_counts(&a->send, blocks[QD_PIECE_SEND]) > 0 &&
+         sign_of_counts(&a->receive, blocks[QD_PIECE_RECEIVE]) > 0;
 }
 
 /* As the MPI library has it: MPICH refuses such a call. Open MPI refuses it where there is a root; it takes others, in a
  * reduction as if they were in place. */
-static const char* take_alias(const struct quadrille_program* program,
-                              struct quadrille_arguments* a, int* error_class) {
+static const char* take_alias(const struct qd_program* program, struct qd_arguments* a,
+                              int* error_class) {
 #ifdef OPEN_MPI
   *error_class = MPI_ERR_ARG;
-  const int is_taken = !quadrille_is_rooted(program);
-  a->in_place = is_taken && quadrille_reduces(program);
+  const int is_taken = !qd_is_rooted(program);
+  a->in_place = is_taken && qd_reduces(program);
   if (a->in_place) a->send = a->receive;
 #else
   *error_class = MPI_ERR_BUFFER;
@@ -160,23 +157,23 @@ static const char* take_alias(const struct quadrille_program* program,
 
 /* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
  * it becomes what the other side is. */
-static const char* check_arguments(const struct quadrille_binding* binding,
-                                   struct quadrille_arguments* a, int* error_class) {
-  const struct quadrille_program* program = &binding->loaded->program;
+static const char* check_arguments(const struct qd_binding* binding, struct qd_arguments* a,
+                                   int* error_class) {
+  const struct qd_program* program = &binding->loaded->program;
   int32_t blocks[2];
   *error_class = MPI_ERR_ROOT;
   const char* wrong = check_root(binding, a);
   if (wrong || a->is_idle) return wrong;
   find_buffers(a, program);
   find_roles(binding, a->root, blocks);
-  const int32_t sends = blocks[QUADRILLE_PIECE_SEND], receives = blocks[QUADRILLE_PIECE_RECEIVE];
+  const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
   if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
   if (a->in_place && binding->place.remote_ranks > 0) return not_between;
-  if (a->in_place && quadrille_is_rooted(program) && a->root != binding->own)
+  if (a->in_place && qd_is_rooted(program) && a->root != binding->own)
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
-  if (looks && program->collective == QUADRILLE_REDUCE_SCATTER) {
+  if (looks && program->collective == QD_REDUCE_SCATTER) {
     wrong = check_results(binding, a, error_class);
   } else if (looks) {
     wrong = check_side(binding, a, &a->receive, receives > 0 ? receives : 1, error_class);
@@ -190,62 +187,58 @@ static const char* check_arguments(const struct quadrille_binding* binding,
     wrong = take_alias(program, a, error_class);
     if (wrong) return wrong;
   }
-  quadrille_find_device_memory(a);
-  if (quadrille_root_fits(binding, a->root)) return NULL;
+  qd_find_device_memory(a);
+  if (qd_root_fits(binding, a->root)) return NULL;
   *error_class = MPI_ERR_TOPOLOGY;
   return "the schedule is for other nodes in the root's group; generate one for these or for any";
 }
 
-static int is_same_side(const struct quadrille_side* one, const struct quadrille_side* other) {
+static int is_same_side(const struct qd_side* one, const struct qd_side* other) {
   return one->uniform && one->base == other->base && one->count == other->count &&
          one->type == other->type;
 }
 
 /* Whether this is the last call once more. */
-static int is_repeated(const struct quadrille_binding* b, const struct quadrille_arguments* a) {
+static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
   return b->may_repeat && is_same_side(&a->receive, &b->given.receive) &&
          is_same_side(&a->send, &b->given.send) && a->root == b->given.root &&
          a->operation == b->given.operation;
 }
 
 /* Whether the same arguments mean the same in the next call: what they name is MPI's own. */
-static int keep_meaning(const struct quadrille_binding* b, const struct quadrille_arguments* a) {
-  return !b->compares && !a->is_idle && !a->lacks_type && quadrille_is_lasting(a->receive.type) &&
-         (a->send.type == a->receive.type || quadrille_is_lasting(a->send.type)) &&
-         (!quadrille_reduces(&b->loaded->program) || quadrille_is_own_operator(a->operation));
+static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
+  return !b->compares && !a->is_idle && !a->lacks_type && qd_is_lasting(a->receive.type) &&
+         (a->send.type == a->receive.type || qd_is_lasting(a->send.type)) &&
+         (!qd_reduces(&b->loaded->program) || qd_is_own_operator(a->operation));
 }
 
-static int repeat(struct quadrille_binding* binding, MPI_Comm comm) {
-  return quadrille_is_counted(&binding->loaded->program)
-             ? quadrille_counted_repeat(binding, comm)
-             : quadrille_uncounted_repeat(binding, comm);
+static int repeat(struct qd_binding* binding, MPI_Comm comm) {
+  return qd_is_counted(&binding->loaded->program) ? qd_counted_repeat(binding, comm)
+                                                  : qd_uncounted_repeat(binding, comm);
 }
 
-static int run(struct quadrille_binding* binding, const struct quadrille_arguments* a,
-               MPI_Comm comm) {
+static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
   /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
-  if (quadrille_is_counted(&binding->loaded->program))
-    return quadrille_counted_run(binding, a, comm);
+  if (qd_is_counted(&binding->loaded->program)) return qd_counted_run(binding, a, comm);
   if (a->is_idle) return MPI_SUCCESS;
-  if (a->error) return quadrille_error(comm, a->error_class, "%s", a->error);
-  return quadrille_uncounted_run(binding, a, comm);
+  if (a->error) return qd_error(comm, a->error_class, "%s", a->error);
+  return qd_uncounted_run(binding, a, comm);
 }
 
-int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
-                  MPI_Comm comm) {
-  struct quadrille_binding* binding;
-  int code = quadrille_find_binding(schedule, comm, collective, &binding);
+int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm) {
+  struct qd_binding* binding;
+  int code = qd_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
   if (is_repeated(binding, a)) return repeat(binding, comm);
   /* Such arguments name no array that the program may change. */
   const int is_whole = a->send.uniform && a->receive.uniform;
-  struct quadrille_arguments given;
+  struct qd_arguments given;
   if (is_whole) given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
   binding->may_repeat = 0;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
-  if (a->lacks_type) return quadrille_error(comm, MPI_ERR_TYPE, "%s", no_type);
+  if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", no_type);
   binding->may_repeat = binding->may_repeat && is_whole && keep_meaning(binding, a);
   if (binding->may_repeat) {
     binding->given = given;
@@ -254,18 +247,18 @@ int quadrille_run(quadrille_schedule schedule, int collective, struct quadrille_
   return MPI_SUCCESS;
 }
 
-int quadrille_make(quadrille_schedule schedule, int collective, struct quadrille_arguments* a,
-                   MPI_Comm comm, quadrille_request* request) {
-  struct quadrille_binding* binding;
+int qd_make(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm,
+            quadrille_request* request) {
+  struct qd_binding* binding;
   if (request) *request = QUADRILLE_REQUEST_NULL;
-  const int code = quadrille_find_binding(schedule, comm, collective, &binding);
+  const int code = qd_find_binding(schedule, comm, collective, &binding);
   if (code != MPI_SUCCESS) return code;
   a->error = check_arguments(binding, a, &a->error_class);
   if (!a->error && a->lacks_type) {
     a->error = no_type;
     a->error_class = MPI_ERR_TYPE;
   }
-  return quadrille_persistent_make(binding, a, comm, request);
+  return qd_persistent_make(binding, a, comm, request);
 }
 
 #define TEXT_OF(number) #number

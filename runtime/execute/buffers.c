@@ -5,7 +5,7 @@
 
 #include "runtime/internal.h"
 
-static int describe_type(struct quadrille_side* side) {
+static int describe_type(struct qd_side* side) {
   MPI_Aint lower = 0, extent = 0;
   MPI_Count size = 0;
   if (side->type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
@@ -17,8 +17,8 @@ static int describe_type(struct quadrille_side* side) {
   return code;
 }
 
-struct quadrille_side quadrille_side_of(const struct quadrille_side* side, int rank) {
-  struct quadrille_side own = *side;
+struct qd_side qd_side_of(const struct qd_side* side, int rank) {
+  struct qd_side own = *side;
   if (!side->types) return own;
   own.types = NULL;
   own.type = side->types[rank];
@@ -26,16 +26,16 @@ struct quadrille_side quadrille_side_of(const struct quadrille_side* side, int r
   return own;
 }
 
-int quadrille_side_describe(struct quadrille_side* side, int ranks) {
+int qd_side_describe(struct qd_side* side, int ranks) {
   int code = MPI_SUCCESS;
   if (!side->types) {
     code = describe_type(side);
     side->unit = side->extent;
     return code;
   }
-  struct quadrille_side own = *side;
+  struct qd_side own = *side;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    if (quadrille_count_of(side, rank) == 0) continue; /* its type may be none */
+    if (qd_count_of(side, rank) == 0) continue; /* its type may be none */
     if (own.type == side->types[rank]) continue;
     own.type = side->types[rank];
     code = describe_type(&own);
@@ -45,17 +45,17 @@ int quadrille_side_describe(struct quadrille_side* side, int ranks) {
 }
 
 /* Of blocks that are not all alike. */
-static int read_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
-                       struct quadrille_block* blocks) {
+static int read_blocks(const struct qd_side* side, int ranks, int in_bytes,
+                       struct qd_block* blocks) {
   int64_t total = 0, offset, size = side->type_size;
   for (int rank = 0; rank < ranks; rank++) {
-    blocks[rank] = (struct quadrille_block){side->base, 0};
-    if (quadrille_count_of(side, rank) == 0) continue; /* wherever it is, and of whatever type */
+    blocks[rank] = (struct qd_block){side->base, 0};
+    if (qd_count_of(side, rank) == 0) continue; /* wherever it is, and of whatever type */
     if (!side->counts &&
         __builtin_mul_overflow(side->large_displacements[rank], side->unit, &offset))
       return 0;
-    struct quadrille_block block = quadrille_block_of(side, rank);
-    if (side->types) size = quadrille_side_of(side, rank).type_size;
+    struct qd_block block = qd_block_of(side, rank);
+    if (side->types) size = qd_side_of(side, rank).type_size;
     int64_t bytes;
     if (__builtin_mul_overflow(block.count, size, &bytes) ||
         __builtin_add_overflow(total, bytes, &total))
@@ -67,21 +67,20 @@ static int read_blocks(const struct quadrille_side* side, int ranks, int in_byte
 }
 
 /* Of one type, with counts that an int holds, so that their sum overflows nothing. */
-static int read_small_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
-                             struct quadrille_block* blocks) {
+static int read_small_blocks(const struct qd_side* side, int ranks, int in_bytes,
+                             struct qd_block* blocks) {
   const uint64_t size = in_bytes ? (uint64_t)side->type_size : 1;
   int64_t total = 0;
   for (int rank = 0; rank < ranks; rank++) {
     const int64_t count = side->counts[rank];
     char* const address = side->base + side->displacements[rank] * side->unit;
-    blocks[rank] = (struct quadrille_block){address, (int64_t)((uint64_t)count * size)};
+    blocks[rank] = (struct qd_block){address, (int64_t)((uint64_t)count * size)};
     total += count;
   }
   return !__builtin_mul_overflow(total, side->type_size, &total);
 }
 
-int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_bytes,
-                          struct quadrille_block* blocks) {
+int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct qd_block* blocks) {
   int64_t count = side->count, last, bytes;
   if (side->counts && !side->types) return read_small_blocks(side, ranks, in_bytes, blocks);
   if (!side->uniform) return read_blocks(side, ranks, in_bytes, blocks);
@@ -91,11 +90,11 @@ int quadrille_side_blocks(const struct quadrille_side* side, int ranks, int in_b
     return 0;
   if (in_bytes) count = bytes;
   for (int rank = 0; rank < ranks; rank++)
-    blocks[rank] = (struct quadrille_block){side->base + rank * side->stride, count};
+    blocks[rank] = (struct qd_block){side->base + rank * side->stride, count};
   return 1;
 }
 
-int quadrille_is_dense(MPI_Datatype type) {
+int qd_is_dense(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return 1; /* of no elements */
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Count size = 0;
@@ -105,7 +104,7 @@ int quadrille_is_dense(MPI_Datatype type) {
   return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
 }
 
-int quadrille_is_spaced(MPI_Datatype type) {
+int qd_is_spaced(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Type_get_extent(type, &lower, &extent);
   MPI_Type_get_true_extent(type, &true_lower, &true_extent);
@@ -113,21 +112,20 @@ int quadrille_is_spaced(MPI_Datatype type) {
 }
 
 #if MPI_VERSION >= 4
-int quadrille_making_of(MPI_Datatype type, struct quadrille_making* m) {
+int qd_making_of(MPI_Datatype type, struct qd_making* m) {
   return MPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
                                  &m->combiner);
 }
 #else
-int quadrille_making_of(MPI_Datatype type, struct quadrille_making* m) {
+int qd_making_of(MPI_Datatype type, struct qd_making* m) {
   int integers = 0, addresses = 0, types = 0;
   const int code = MPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
-  *m = (struct quadrille_making){integers, addresses, 0, types, m->combiner};
+  *m = (struct qd_making){integers, addresses, 0, types, m->combiner};
   return code;
 }
 #endif
 
-int quadrille_inner_types(MPI_Datatype type, const struct quadrille_making* m,
-                          MPI_Datatype* inner) {
+int qd_inner_types(MPI_Datatype type, const struct qd_making* m, MPI_Datatype* inner) {
   int* integers = calloc((size_t)m->integers + 1, sizeof *integers);
   MPI_Aint* addresses = calloc((size_t)m->addresses + 1, sizeof *addresses);
   MPI_Count* counts = calloc((size_t)m->counts + 1, sizeof *counts);
@@ -147,37 +145,37 @@ int quadrille_inner_types(MPI_Datatype type, const struct quadrille_making* m,
   return code;
 }
 
-void quadrille_free_inner(MPI_Datatype* inner, MPI_Count types) {
+void qd_free_inner(MPI_Datatype* inner, MPI_Count types) {
   for (MPI_Count i = 0; i < types; i++)
-    if (!quadrille_is_lasting(inner[i])) MPI_Type_free(&inner[i]);
+    if (!qd_is_lasting(inner[i])) MPI_Type_free(&inner[i]);
 }
 
-int quadrille_is_lasting(MPI_Datatype type) {
-  struct quadrille_making m;
+int qd_is_lasting(MPI_Datatype type) {
+  struct qd_making m;
   if (type == MPI_DATATYPE_NULL) return 1;
-  return quadrille_making_of(type, &m) == MPI_SUCCESS &&
+  return qd_making_of(type, &m) == MPI_SUCCESS &&
          (m.combiner == MPI_COMBINER_NAMED || m.combiner == MPI_COMBINER_F90_REAL ||
           m.combiner == MPI_COMBINER_F90_COMPLEX || m.combiner == MPI_COMBINER_F90_INTEGER);
 }
 
-int quadrille_packs_as_it_lies(MPI_Datatype type) {
-  struct quadrille_making m;
+int qd_packs_as_it_lies(MPI_Datatype type) {
+  struct qd_making m;
   MPI_Datatype inner;
   if (type == MPI_BYTE || type == MPI_DATATYPE_NULL) return 1;
-  if (!quadrille_is_dense(type) || quadrille_making_of(type, &m) != MPI_SUCCESS) return 0;
+  if (!qd_is_dense(type) || qd_making_of(type, &m) != MPI_SUCCESS) return 0;
   if (m.combiner == MPI_COMBINER_NAMED) return 1;
   /* What has one inner type and keeps the order. */
   if (m.combiner != MPI_COMBINER_DUP && m.combiner != MPI_COMBINER_CONTIGUOUS &&
       m.combiner != MPI_COMBINER_RESIZED)
     return 0;
-  if (quadrille_inner_types(type, &m, &inner) != MPI_SUCCESS) return 0;
-  const int simple = quadrille_packs_as_it_lies(inner);
-  quadrille_free_inner(&inner, 1);
+  if (qd_inner_types(type, &m, &inner) != MPI_SUCCESS) return 0;
+  const int simple = qd_packs_as_it_lies(inner);
+  qd_free_inner(&inner, 1);
   return simple;
 }
 
 /* How many elements MPI packs at once: its sizes are ints. */
-static int64_t elements_at_once(const struct quadrille_side* side) {
+static int64_t elements_at_once(const struct qd_side* side) {
   enum { MOST_BYTES = 1 << 30 };
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
@@ -185,7 +183,7 @@ static int64_t elements_at_once(const struct quadrille_side* side) {
 /* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
   MPI_Aint at;
-  int one = 1, code = MPI_Get_address(&quadrille_global, &at);
+  int one = 1, code = MPI_Get_address(&qd_global, &at);
   at = (MPI_Aint)(0 - (uintptr_t)at);
   MPI_Aint lower, extent;
   MPI_Datatype displaced;
@@ -194,15 +192,15 @@ static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* mov
   if (code != MPI_SUCCESS) return code;
   code = MPI_Type_create_resized(displaced, lower, extent, moved);
   MPI_Type_free(&displaced);
-  *address = (char*)&quadrille_global;
+  *address = (char*)&qd_global;
   return code == MPI_SUCCESS ? MPI_Type_commit(moved) : code;
 }
 
-static int convert(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                   int unpacks, MPI_Comm comm);
+static int convert(const struct qd_side* side, struct qd_block block, char* packed, int unpacks,
+                   MPI_Comm comm);
 
-static int convert_from_bottom(struct quadrille_side side, struct quadrille_block block,
-                               char* packed, int unpacks, MPI_Comm comm) {
+static int convert_from_bottom(struct qd_side side, struct qd_block block, char* packed,
+                               int unpacks, MPI_Comm comm) {
   int code = move_from_bottom(side.type, &block.address, &side.type);
   if (code != MPI_SUCCESS) return code;
   code = convert(&side, block, packed, unpacks, comm);
@@ -211,8 +209,8 @@ static int convert_from_bottom(struct quadrille_side side, struct quadrille_bloc
 }
 
 /* Packs the block, or unpacks it. */
-static int convert(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                   int unpacks, MPI_Comm comm) {
+static int convert(const struct qd_side* side, struct qd_block block, char* packed, int unpacks,
+                   MPI_Comm comm) {
   if (!block.address && block.count > 0 && side->type_size > 0)
     return convert_from_bottom(*side, block, packed, unpacks, comm);
   if (side->type_size == 0) return MPI_SUCCESS;
@@ -233,17 +231,15 @@ static int convert(const struct quadrille_side* side, struct quadrille_block blo
   return code;
 }
 
-int quadrille_pack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                   MPI_Comm comm) {
+int qd_pack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm) {
   return convert(side, block, packed, 0, comm);
 }
 
-int quadrille_unpack(const struct quadrille_side* side, struct quadrille_block block, char* packed,
-                     MPI_Comm comm) {
+int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm) {
   return convert(side, block, packed, 1, comm);
 }
 
-int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
+int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   const int64_t chunk = 1 << 30;
   MPI_Aint lower, extent;
   MPI_Datatype one_chunk, parts[2];
@@ -263,25 +259,24 @@ int quadrille_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) 
 }
 
 /* Count and type as MPI takes them; *made is the type to free, where there is one. */
-static int int_sized(struct quadrille_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
+static int int_sized(struct qd_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
                      MPI_Datatype* made) {
   *made = MPI_DATATYPE_NULL;
   *as = type;
   *count = (int)block.count;
   if (block.count <= INT_MAX) return MPI_SUCCESS;
-  const int code = quadrille_large_type(block.count, type, made);
+  const int code = qd_large_type(block.count, type, made);
   *as = *made;
   *count = 1;
   return code;
 }
 
-int quadrille_copy_block(MPI_Comm comm, int own, int tag, const struct quadrille_side* from,
-                         struct quadrille_block source, const struct quadrille_side* to,
-                         struct quadrille_block target) {
+int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
+                  struct qd_block source, const struct qd_side* to, struct qd_block target) {
   if (source.count * from->type_size == 0) return MPI_SUCCESS;
   if (from->type == to->type && source.count == target.count) {
     if (source.address == target.address) return MPI_SUCCESS;
-    if (quadrille_is_dense(from->type) && !from->on_device && !to->on_device) {
+    if (qd_is_dense(from->type) && !from->on_device && !to->on_device) {
       memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
       return MPI_SUCCESS;
     }

@@ -9,23 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/counts.h"
+#include "runtime/execute/counts.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is given back after the call */
 
-static struct quadrille_known* known_of(const struct quadrille_counted* g, int buffer) {
+static struct qd_known* known_of(const struct qd_counted* g, int buffer) {
   return &g->binding->known[buffer];
 }
 
 /* The user's side that a buffer's blocks come from, or go to. */
-static const struct quadrille_side* side_of(const struct quadrille_counted* g, int buffer) {
-  const int is_send = buffer == QUADRILLE_PIECE_SEND && !g->arguments->in_place;
+static const struct qd_side* side_of(const struct qd_counted* g, int buffer) {
+  const int is_send = buffer == QD_PIECE_SEND && !g->arguments->in_place;
   return is_send ? &g->arguments->send : &g->arguments->receive;
 }
 
 /* Where the blocks of a buffer lie while they travel; 0 where there is no memory to keep them. */
-static int find_base(const struct quadrille_counted* g, int buffer, int place) {
-  struct quadrille_known* known = known_of(g, buffer);
+static int find_base(const struct qd_counted* g, int buffer, int place) {
+  struct qd_known* known = known_of(g, buffer);
   char* base = side_of(g, buffer)->base;
   if (!g->is_direct[buffer] && known->copy_size < known->total) {
     free(known->copy);
@@ -33,89 +33,83 @@ static int find_base(const struct quadrille_counted* g, int buffer, int place) {
     known->copy_size = known->copy ? known->total : 0;
   }
   if (!g->is_direct[buffer]) base = known->copy;
-  g->binding->call->blocks[place] = (struct quadrille_block){base, known->total};
+  g->binding->call->blocks[place] = (struct qd_block){base, known->total};
   return g->is_direct[buffer] || known->copy_size >= known->total;
 }
 
 /* An offset may lie before or behind any object there is. */
-static char* block_in(const struct quadrille_counted* g, int buffer, int place, int64_t block) {
+static char* block_in(const struct qd_counted* g, int buffer, int place, int64_t block) {
   return (char*)((uintptr_t)g->binding->call->blocks[place].address +
                  (uintptr_t)known_of(g, buffer)->extents.offsets[block]);
 }
 
 /* Between a block of the user's and its copy. */
-static int convert(const struct quadrille_counted* g, const struct quadrille_side* side,
-                   struct quadrille_block block, char* copy, int unpacks) {
-  const struct quadrille_binding* b = g->binding;
-  const struct quadrille_block there = {copy, block.count};
+static int convert(const struct qd_counted* g, const struct qd_side* side, struct qd_block block,
+                   char* copy, int unpacks) {
+  const struct qd_binding* b = g->binding;
+  const struct qd_block there = {copy, block.count};
   if (!g->reduces || b->call->is_packed)
-    return (unpacks ? quadrille_unpack : quadrille_pack)(side, block, copy, b->comm);
-  return unpacks ? quadrille_copy_block(b->comm, b->own, b->call->tag, side, there, side, block)
-                 : quadrille_copy_block(b->comm, b->own, b->call->tag, side, block, side, there);
+    return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
+  return unpacks ? qd_copy_block(b->comm, b->own, b->call->tag, side, there, side, block)
+                 : qd_copy_block(b->comm, b->own, b->call->tag, side, block, side, there);
 }
 
 /* Brings an allgather's contribution into its block: as much of it as there is room for. */
-static int place_own(const struct quadrille_counted* g) {
-  const struct quadrille_binding* b = g->binding;
-  const struct quadrille_side* side = side_of(g, QUADRILLE_PIECE_SEND);
-  struct quadrille_block own = quadrille_contribution(g);
-  char* target = block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, b->place.rank);
-  const int64_t room = known_of(g, QUADRILLE_PIECE_RECEIVE)->extents.lengths[b->place.rank];
-  const int lies =
-      g->is_direct[g->arguments->in_place ? QUADRILLE_PIECE_RECEIVE : QUADRILLE_PIECE_SEND];
+static int place_own(const struct qd_counted* g) {
+  const struct qd_binding* b = g->binding;
+  const struct qd_side* side = side_of(g, QD_PIECE_SEND);
+  struct qd_block own = qd_contribution(g);
+  char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE, b->place.rank);
+  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->place.rank];
+  const int lies = g->is_direct[g->arguments->in_place ? QD_PIECE_RECEIVE : QD_PIECE_SEND];
   if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
   if (own.count > room / side->type_size) own.count = room / side->type_size;
-  if (!lies) return quadrille_pack(side, own, target, b->comm);
+  if (!lies) return qd_pack(side, own, target, b->comm);
   if (own.count > 0) memcpy(target, own.address, (size_t)(own.count * side->type_size));
   return MPI_SUCCESS;
 }
 
 /* The blocks of a buffer as the user has them, into their copies. */
-static int load(const struct quadrille_counted* g, int buffer, int place) {
-  const struct quadrille_side* side = side_of(g, buffer);
+static int load(const struct qd_counted* g, int buffer, int place) {
+  const struct qd_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
   for (int32_t i = 0; i < known_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
-    code = convert(g, side, quadrille_users_block(g, buffer, i), block_in(g, buffer, place, i), 0);
+    code = convert(g, side, qd_users_block(g, buffer, i), block_in(g, buffer, place, i), 0);
   return code;
 }
 
 /* What stands before the call where the schedule reads it. */
-static int load_all(const struct quadrille_counted* g) {
-  const struct quadrille_builder* builder = &g->binding->call->builder;
+static int load_all(const struct qd_counted* g) {
+  const struct qd_builder* builder = &g->binding->call->builder;
   if (builder->gathers) return place_own(g);
   if (builder->in_place)
-    return g->is_direct[QUADRILLE_PIECE_RECEIVE]
-               ? MPI_SUCCESS
-               : load(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE);
-  return g->is_direct[QUADRILLE_PIECE_SEND] ? MPI_SUCCESS
-                                            : load(g, QUADRILLE_PIECE_SEND, QUADRILLE_SEND_PLACE);
+    return g->is_direct[QD_PIECE_RECEIVE] ? MPI_SUCCESS
+                                          : load(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE);
+  return g->is_direct[QD_PIECE_SEND] ? MPI_SUCCESS : load(g, QD_PIECE_SEND, QD_SEND_PLACE);
 }
 
-static int unpack_all(const struct quadrille_counted* g) {
-  const struct quadrille_binding* b = g->binding;
-  const struct quadrille_program* program = &b->loaded->program;
+static int unpack_all(const struct qd_counted* g) {
+  const struct qd_binding* b = g->binding;
+  const struct qd_program* program = &b->loaded->program;
   int code = MPI_SUCCESS;
   /* It has what it would receive. */
-  if (program->collective == QUADRILLE_BROADCAST &&
-      known_of(g, QUADRILLE_PIECE_SEND)->extents.blocks > 0)
+  if (program->collective == QD_BROADCAST && known_of(g, QD_PIECE_SEND)->extents.blocks > 0)
     return code;
-  for (int32_t i = 0;
-       i < known_of(g, QUADRILLE_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
+  for (int32_t i = 0; i < known_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
     if (!b->call->builder.gathers || !g->arguments->in_place || i != b->place.rank)
-      code =
-          convert(g, &g->arguments->receive, quadrille_users_block(g, QUADRILLE_PIECE_RECEIVE, i),
-                  block_in(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE, i), 1);
+      code = convert(g, &g->arguments->receive, qd_users_block(g, QD_PIECE_RECEIVE, i),
+                     block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE, i), 1);
   return code;
 }
 
-static const char* choose_parameters(struct quadrille_binding* b) {
-  const struct quadrille_program* program = &b->loaded->program;
-  const struct quadrille_place* place = &b->place;
+static const char* choose_parameters(struct qd_binding* b) {
+  const struct qd_program* program = &b->loaded->program;
+  const struct qd_place* place = &b->place;
   /* The same at all ranks: of the second of two groups. */
   const int is_remote = program->groups == 2 && place->group == 0;
   const int64_t ranks = is_remote ? place->remote_ranks : place->ranks;
   const int64_t* counts = is_remote ? b->remote_counts : b->counts;
-  if (program->collective == QUADRILLE_BROADCAST) {
+  if (program->collective == QD_BROADCAST) {
     /* A chain takes as long as the ring in which one rank contributes all. */
     memset(b->told, 0, (size_t)ranks * sizeof *b->told);
     b->told[0] = counts[0];
@@ -125,7 +119,7 @@ static const char* choose_parameters(struct quadrille_binding* b) {
     if (!program->at_call[i]) continue;
     const int64_t rule = b->block_size > 0 ? b->block_size : program->parameters[i];
     b->parameters[i] =
-        quadrille_block_size(rule, program->alpha_ns[i], program->beta_ps[i], counts, ranks);
+        qd_block_size(rule, program->alpha_ns[i], program->beta_ps[i], counts, ranks);
     if (b->parameters[i] == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
   }
@@ -133,10 +127,10 @@ static const char* choose_parameters(struct quadrille_binding* b) {
 }
 
 /* What the schedule requires of the other group, so that both groups refuse a call that one of them would. */
-static const char* ask_other_group(struct quadrille_binding* b) {
-  const struct quadrille_program* program = &b->loaded->program;
-  struct quadrille_tables* tables = &b->other_tables;
-  struct quadrille_place other = b->place;
+static const char* ask_other_group(struct qd_binding* b) {
+  const struct qd_program* program = &b->loaded->program;
+  struct qd_tables* tables = &b->other_tables;
+  struct qd_place other = b->place;
   if (program->groups < 2 || program->requirement_count == 0) return NULL;
   other.rank = 0;
   other.group = 1 - b->place.group;
@@ -144,32 +138,32 @@ static const char* ask_other_group(struct quadrille_binding* b) {
   other.remote_ranks = b->place.ranks;
   other.counts = b->place.remote_counts;
   other.remote_counts = b->place.counts;
-  if (quadrille_tables_refill(tables, program, &other) != tables->refusal) return NULL;
+  if (qd_tables_refill(tables, program, &other) != tables->refusal) return NULL;
   memcpy(b->tables.refusal, tables->refusal, sizeof tables->refusal);
   return b->tables.refusal;
 }
 
 /* Chooses parameters and fills tables, after counts or the root changed. */
-static const char* prepare_tables(struct quadrille_binding* b) {
+static const char* prepare_tables(struct qd_binding* b) {
   const char* error = choose_parameters(b);
-  if (!error) error = quadrille_tables_refill(&b->tables, &b->loaded->program, &b->place);
+  if (!error) error = qd_tables_refill(&b->tables, &b->loaded->program, &b->place);
   if (!error) error = ask_other_group(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
     /* The plan was made for so many temporary blocks, and for the blocks of that root. */
-    const struct quadrille_plan* plan = &b->call->plan;
+    const struct qd_plan* plan = &b->call->plan;
     if (plan->temporaries != b->tables.temporary_blocks ||
-        plan->receive_blocks != b->known[QUADRILLE_PIECE_RECEIVE].extents.blocks)
-      error = quadrille_call_reopen(b->call);
+        plan->receive_blocks != b->known[QD_PIECE_RECEIVE].extents.blocks)
+      error = qd_call_reopen(b->call);
   }
   b->are_tables_good = !error;
   return error;
 }
 
 /* How many blocks the buffers have, at that root. */
-static void take_blocks(struct quadrille_binding* b) {
+static void take_blocks(struct qd_binding* b) {
   int32_t blocks[2];
-  quadrille_block_counts(&b->loaded->program, &b->place, blocks);
+  qd_block_counts(&b->loaded->program, &b->place, blocks);
   for (int i = 0; i < 2; i++) {
     b->known[i].extents.blocks = blocks[i];
     b->known[i].each = -1;
@@ -178,7 +172,7 @@ static void take_blocks(struct quadrille_binding* b) {
   b->are_tables_good = 0;
 }
 
-const char* quadrille_counted_open(struct quadrille_binding* b) {
+const char* qd_counted_open(struct qd_binding* b) {
   const size_t ranks = (size_t)b->place.ranks, remote = (size_t)b->place.remote_ranks;
   const size_t most = ranks > remote ? ranks : remote;
   b->counts = calloc(ranks + 1, sizeof *b->counts);
@@ -191,13 +185,13 @@ const char* quadrille_counted_open(struct quadrille_binding* b) {
     b->known[i].extents.offsets = calloc(most + 1, sizeof *b->known[i].extents.offsets);
     opened &= b->known[i].extents.lengths && b->known[i].extents.offsets;
   }
-  if (!opened) return quadrille_no_memory;
+  if (!opened) return qd_no_memory;
   b->place.counts = b->counts;
   b->place.remote_counts = b->remote_counts;
-  return quadrille_counted_restart(b);
+  return qd_counted_restart(b);
 }
 
-void quadrille_counted_close(struct quadrille_binding* b) {
+void qd_counted_close(struct qd_binding* b) {
   free(b->counts);
   free(b->remote_counts);
   free(b->told);
@@ -210,7 +204,7 @@ void quadrille_counted_close(struct quadrille_binding* b) {
 }
 
 /* Tables for a call in which every count is that one. */
-static const char* restart_with(struct quadrille_binding* b, int64_t count) {
+static const char* restart_with(struct qd_binding* b, int64_t count) {
   const int64_t ranks = b->place.ranks, remote = b->place.remote_ranks;
   const int64_t most = ranks > remote ? ranks : remote;
   for (int64_t i = 0; i < ranks; i++) b->counts[i] = count;
@@ -225,7 +219,7 @@ static const char* restart_with(struct quadrille_binding* b, int64_t count) {
 }
 
 /* A call without any bytes is tried first; where the schedule requires some, the least that it takes of a few. */
-const char* quadrille_counted_restart(struct quadrille_binding* b) {
+const char* qd_counted_restart(struct qd_binding* b) {
   enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
   const char* error = restart_with(b, 0);
   for (int64_t count = 1; error == b->tables.refusal && count <= MOST_TRIED;
@@ -235,8 +229,8 @@ const char* quadrille_counted_restart(struct quadrille_binding* b) {
 }
 
 /* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
-static int has_no_result(const struct quadrille_binding* b) {
-  return b->loaded->program.collective == QUADRILLE_EXSCAN && b->place.rank == 0;
+static int has_no_result(const struct qd_binding* b) {
+  return b->loaded->program.collective == QD_EXSCAN && b->place.rank == 0;
 }
 
 /* Whether the operands may be exchanged without a trace. The maximum of two numbers depends on their order where one is
@@ -247,23 +241,23 @@ static int may_be_exchanged(MPI_Op operation) {
          operation == MPI_LOR || operation == MPI_LXOR;
 }
 
-int quadrille_is_own_operator(MPI_Op operation) {
+int qd_is_own_operator(MPI_Op operation) {
   return may_be_exchanged(operation) || operation == MPI_MAX || operation == MPI_MIN ||
          operation == MPI_MAXLOC || operation == MPI_MINLOC;
 }
 
 /* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
-static const char* describe(struct quadrille_counted* g, int* error_class) {
-  const struct quadrille_arguments* a = g->arguments;
-  const struct quadrille_program* program = &g->binding->loaded->program;
-  struct quadrille_call* c = g->binding->call;
-  int (*const lies)(MPI_Datatype) = g->reduces ? quadrille_is_dense : quadrille_packs_as_it_lies;
+static const char* describe(struct qd_counted* g, int* error_class) {
+  const struct qd_arguments* a = g->arguments;
+  const struct qd_program* program = &g->binding->loaded->program;
+  struct qd_call* c = g->binding->call;
+  int (*const lies)(MPI_Datatype) = g->reduces ? qd_is_dense : qd_packs_as_it_lies;
   const MPI_Datatype type = a->receive.type;
-  const int in_place = c->builder.gathers || quadrille_has_one_buffer(program) ||
+  const int in_place = c->builder.gathers || qd_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
-  g->is_direct[QUADRILLE_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
-  g->is_direct[QUADRILLE_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
-  c->is_packed = g->reduces && !lies(type) && !quadrille_is_spaced(type);
+  g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
+  g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
+  c->is_packed = g->reduces && !lies(type) && !qd_is_spaced(type);
   const int64_t unit = !g->reduces ? 1 : c->is_packed ? a->receive.type_size : a->receive.extent;
   if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
   c->builder.unit = unit;
@@ -273,8 +267,7 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
   *error_class = MPI_ERR_OP;
   if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
-  if ((c->type != type || c->operation != a->operation) &&
-      !quadrille_operator_fits(a->operation, type))
+  if ((c->type != type || c->operation != a->operation) && !qd_operator_fits(a->operation, type))
     return "the operator is not for elements of that datatype";
   c->type = type;
   c->operation = a->operation;
@@ -284,44 +277,44 @@ static const char* describe(struct quadrille_counted* g, int* error_class) {
              : NULL;
 }
 
-const char* quadrille_counted_take_root(struct quadrille_binding* b, int root) {
-  return quadrille_take_root(b, root) ? quadrille_counted_restart(b) : NULL;
+const char* qd_counted_take_root(struct qd_binding* b, int root) {
+  return qd_take_root(b, root) ? qd_counted_restart(b) : NULL;
 }
 
 /* What is wrong before anything is sent. */
-static const char* prepare(const struct quadrille_counted* g, int* error_class) {
-  struct quadrille_binding* b = g->binding;
-  if (quadrille_take_root(b, g->arguments->root)) take_blocks(b);
-  const char* error = quadrille_read_counts(g, error_class);
+static const char* prepare(const struct qd_counted* g, int* error_class) {
+  struct qd_binding* b = g->binding;
+  if (qd_take_root(b, g->arguments->root)) take_blocks(b);
+  const char* error = qd_read_counts(g, error_class);
   if (error) {
     b->are_tables_good = b->call->is_planned = 0; /* counts are half old, half new */
     return error;
   }
   if (!b->are_tables_good) error = prepare_tables(b);
-  *error_class = error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+  *error_class = error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   if (error) return error;
-  const int is_kept = find_base(g, QUADRILLE_PIECE_RECEIVE, QUADRILLE_RECEIVE_PLACE);
+  const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE);
   b->call->lacks_memory = !is_kept;
   if (!b->call->builder.in_place)
-    b->call->lacks_memory |= !find_base(g, QUADRILLE_PIECE_SEND, QUADRILLE_SEND_PLACE);
+    b->call->lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_PLACE);
   return NULL;
 }
 
-void quadrille_counted_begin(const struct quadrille_counted* g) {
-  struct quadrille_call* c = g->binding->call;
+void qd_counted_begin(const struct qd_counted* g) {
+  struct qd_call* c = g->binding->call;
   c->send_lies = c->receive_lies = 1;
   const int code = c->lacks_memory ? MPI_SUCCESS : load_all(g);
-  quadrille_call_begin(c, c->lacks_memory);
-  if (code != MPI_SUCCESS) quadrille_call_lose(c, code);
+  qd_call_begin(c, c->lacks_memory);
+  if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
-void quadrille_counted_finish(const struct quadrille_counted* g) {
-  struct quadrille_call* c = g->binding->call;
-  quadrille_call_finish(c);
-  if (!g->is_direct[QUADRILLE_PIECE_RECEIVE] && !c->is_lost) quadrille_call_check(c, unpack_all(g));
+void qd_counted_finish(const struct qd_counted* g) {
+  struct qd_call* c = g->binding->call;
+  qd_call_finish(c);
+  if (!g->is_direct[QD_PIECE_RECEIVE] && !c->is_lost) qd_call_check(c, unpack_all(g));
 }
 
-static void forget_large_copies(struct quadrille_binding* b) {
+static void forget_large_copies(struct qd_binding* b) {
   for (int i = 0; i < 2; i++) {
     if (b->known[i].copy_size <= KEPT_COPY) continue;
     free(b->known[i].copy);
@@ -331,64 +324,62 @@ static void forget_large_copies(struct quadrille_binding* b) {
 }
 
 /* Says where this rank does not contribute what it is to have. */
-static void find_mismatch(const struct quadrille_counted* g, char text[QUADRILLE_TEXT]) {
-  const struct quadrille_binding* b = g->binding;
-  if (b->loaded->program.collective != QUADRILLE_ALLGATHER) return;
-  const long long own = quadrille_contributed(g), expected = b->counts[b->place.rank];
+static void find_mismatch(const struct qd_counted* g, char text[QD_TEXT]) {
+  const struct qd_binding* b = g->binding;
+  if (b->loaded->program.collective != QD_ALLGATHER) return;
+  const long long own = qd_contributed(g), expected = b->counts[b->place.rank];
   if (own != expected)
-    snprintf(text, QUADRILLE_TEXT,
+    snprintf(text, QD_TEXT,
              "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
              "bytes; they must be equal",
              own, expected);
 }
 
-int quadrille_counted_prepare(struct quadrille_counted* g, MPI_Comm comm,
-                              char differs[QUADRILLE_TEXT]) {
-  const struct quadrille_binding* b = g->binding;
-  const struct quadrille_arguments* a = g->arguments;
+int qd_counted_prepare(struct qd_counted* g, MPI_Comm comm, char differs[QD_TEXT]) {
+  const struct qd_binding* b = g->binding;
+  const struct qd_arguments* a = g->arguments;
   const char* error = a->error;
   int error_class = a->error_class;
   differs[0] = 0;
   if (a->is_idle)
-    return b->compares ? quadrille_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
+    return b->compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
   if (!error) error = describe(g, &error_class);
   /* Nobody waits for counts of a rank that has an error instead. */
-  if (b->compares && quadrille_tells_counts(g)) {
-    const int code = quadrille_compare_errors(b, comm, error_class, error);
+  if (b->compares && qd_tells_counts(g)) {
+    const int code = qd_compare_errors(b, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   }
   if (!error) error = prepare(g, &error_class);
   if (!error) find_mismatch(g, differs);
   if (b->compares)
-    return quadrille_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
-                                   differs[0] ? differs : error);
-  return error ? quadrille_error(comm, error_class, "%s", error) : MPI_SUCCESS;
+    return qd_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
+                            differs[0] ? differs : error);
+  return error ? qd_error(comm, error_class, "%s", error) : MPI_SUCCESS;
 }
 
-int quadrille_counted_run(struct quadrille_binding* binding,
-                          const struct quadrille_arguments* arguments, MPI_Comm comm) {
-  struct quadrille_counted g = {binding, arguments,
-                                .reduces = quadrille_reduces(&binding->loaded->program)};
-  char differs[QUADRILLE_TEXT];
-  int code = quadrille_counted_prepare(&g, comm, differs);
+int qd_counted_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                   MPI_Comm comm) {
+  struct qd_counted g = {binding, arguments, .reduces = qd_reduces(&binding->loaded->program)};
+  char differs[QD_TEXT];
+  int code = qd_counted_prepare(&g, comm, differs);
   if (code != MPI_SUCCESS || arguments->is_idle) return code;
-  quadrille_counted_begin(&g);
-  quadrille_counted_finish(&g);
+  qd_counted_begin(&g);
+  qd_counted_finish(&g);
   forget_large_copies(binding);
-  code = quadrille_call_report(binding->call, comm);
-  if (code == MPI_SUCCESS && differs[0]) return quadrille_error(comm, MPI_ERR_COUNT, "%s", differs);
+  code = qd_call_report(binding->call, comm);
+  if (code == MPI_SUCCESS && differs[0]) return qd_error(comm, MPI_ERR_COUNT, "%s", differs);
   const int reads_directly =
-      g.is_direct[QUADRILLE_PIECE_SEND] || (arguments->in_place && binding->call->builder.in_place);
+      g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.in_place);
   binding->may_repeat =
-      binding->call->is_planned && g.is_direct[QUADRILLE_PIECE_RECEIVE] && reads_directly;
+      binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly;
   return code;
 }
 
-int quadrille_counted_repeat(struct quadrille_binding* binding, MPI_Comm comm) {
-  const struct quadrille_counted g = {binding, &binding->made,
-                                      .reduces = quadrille_reduces(&binding->loaded->program),
-                                      .is_direct = {1, 1}};
-  quadrille_counted_begin(&g);
-  quadrille_counted_finish(&g);
-  return quadrille_call_report(binding->call, comm);
+int qd_counted_repeat(struct qd_binding* binding, MPI_Comm comm) {
+  const struct qd_counted g = {binding, &binding->made,
+                               .reduces = qd_reduces(&binding->loaded->program),
+                               .is_direct = {1, 1}};
+  qd_counted_begin(&g);
+  qd_counted_finish(&g);
+  return qd_call_report(binding->call, comm);
 }

@@ -4,39 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/exec/counts.h"
+#include "runtime/execute/counts.h"
 
-struct quadrille_persistent {
+struct qd_persistent {
   quadrille_request handle;
   int tag, is_started;
-  struct quadrille_binding* binding; /* its own; without a call where this rank is idle */
-  struct quadrille_arguments arguments;
+  struct qd_binding* binding; /* its own; without a call where this rank is idle */
+  struct qd_arguments arguments;
   int blocks; /* of the longer side; types and arrays are the call's own */
-  struct quadrille_counted counted;
+  struct qd_counted counted;
 };
 
 /* Where the call of a handle is kept; NULL where there is none. The lock is held. */
-static struct quadrille_persistent** place_of(quadrille_request request) {
-  struct quadrille_global* g = &quadrille_global;
+static struct qd_persistent** place_of(quadrille_request request) {
+  struct qd_global* g = &qd_global;
   const uint32_t index = (uint32_t)request - 1;
   if ((uint32_t)request == 0 || index >= g->persistent_count) return NULL;
-  struct quadrille_persistent** place = &g->persistent[index];
+  struct qd_persistent** place = &g->persistent[index];
   return *place && (*place)->handle == request ? place : NULL;
 }
 
 /* The call of a handle, or NULL. */
-static struct quadrille_persistent* find(quadrille_request request) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_persistent** place = place_of(request);
-  struct quadrille_persistent* p = place ? *place : NULL;
-  pthread_mutex_unlock(&quadrille_global.lock);
+static struct qd_persistent* find(quadrille_request request) {
+  pthread_mutex_lock(&qd_global.lock);
+  struct qd_persistent** place = place_of(request);
+  struct qd_persistent* p = place ? *place : NULL;
+  pthread_mutex_unlock(&qd_global.lock);
   return p;
 }
 
 /* Doubles the places; 0 where memory ran out. */
-static int grow_places(struct quadrille_global* g) {
+static int grow_places(struct qd_global* g) {
   const uint32_t count = g->persistent_count ? 2 * g->persistent_count : 8;
-  struct quadrille_persistent** grown = realloc(g->persistent, count * sizeof(void*));
+  struct qd_persistent** grown = realloc(g->persistent, count * sizeof(void*));
   if (!grown) return 0;
   memset(grown + g->persistent_count, 0, (count - g->persistent_count) * sizeof(void*));
   g->persistent_hint = g->persistent_count;
@@ -46,8 +46,8 @@ static int grow_places(struct quadrille_global* g) {
 }
 
 /* Gives the call a handle. */
-static void keep(struct quadrille_persistent* p, struct quadrille_offer* offer) {
-  struct quadrille_global* g = &quadrille_global;
+static void keep(struct qd_persistent* p, struct qd_offer* offer) {
+  struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   uint32_t looked = 0;
   for (; looked < g->persistent_count && g->persistent[g->persistent_hint]; looked++)
@@ -58,29 +58,29 @@ static void keep(struct quadrille_persistent* p, struct quadrille_offer* offer) 
     g->persistent[g->persistent_hint] = p;
   }
   pthread_mutex_unlock(&g->lock);
-  if (!has_place) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+  if (!has_place) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
-static void forget(struct quadrille_persistent* p) {
-  pthread_mutex_lock(&quadrille_global.lock);
+static void forget(struct qd_persistent* p) {
+  pthread_mutex_lock(&qd_global.lock);
   *place_of(p->handle) = NULL;
-  quadrille_global.persistent_hint = (uint32_t)p->handle - 1;
-  pthread_mutex_unlock(&quadrille_global.lock);
+  qd_global.persistent_hint = (uint32_t)p->handle - 1;
+  pthread_mutex_unlock(&qd_global.lock);
 }
 
 static int keep_type(MPI_Datatype* type) {
-  if (quadrille_is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
+  if (qd_is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
   *type = MPI_DATATYPE_NULL;
   return 0;
 }
 
 static void drop_type(MPI_Datatype* type) {
-  if (quadrille_mpi_is_usable() && !quadrille_is_lasting(*type)) MPI_Type_free(type);
+  if (qd_mpi_is_usable() && !qd_is_lasting(*type)) MPI_Type_free(type);
 }
 
 /* Types and arrays of the user's become the call's own; 0 where that cannot be. */
-static int keep_side(struct quadrille_side* side, int blocks) {
-  const struct quadrille_side given = *side;
+static int keep_side(struct qd_side* side, int blocks) {
+  const struct qd_side given = *side;
   const int has_places = given.displacements || given.large_displacements;
   MPI_Datatype* types = given.types ? malloc((size_t)blocks * sizeof *types) : NULL;
   MPI_Aint* places = NULL; /* and the counts behind them */
@@ -94,93 +94,91 @@ static int keep_side(struct quadrille_side* side, int blocks) {
     side->large_displacements = places;
   }
   for (int i = 0; i < blocks && types; i++) {
-    const int has_type = is_kept && quadrille_count_of(&given, i) > 0;
+    const int has_type = is_kept && qd_count_of(&given, i) > 0;
     types[i] = has_type ? given.types[i] : MPI_DATATYPE_NULL;
     is_kept &= keep_type(&types[i]);
   }
   for (int i = 0; i < blocks && places; i++) {
-    counts[i] = quadrille_count_of(&given, i);
+    counts[i] = qd_count_of(&given, i);
     places[i] = given.displacements ? given.displacements[i] : given.large_displacements[i];
   }
   return is_kept;
 }
 
-static void drop_side(struct quadrille_side* side, int blocks) {
+static void drop_side(struct qd_side* side, int blocks) {
   drop_type(&side->type);
   for (int i = 0; i < blocks && side->types; i++) drop_type((MPI_Datatype*)&side->types[i]);
   free((void*)side->types);
   free((void*)side->large_displacements);
 }
 
-static void destroy(struct quadrille_persistent* p) {
+static void destroy(struct qd_persistent* p) {
   if (p->handle != QUADRILLE_REQUEST_NULL) forget(p);
   if (p->blocks > 0) {
     drop_side(&p->arguments.send, p->blocks);
     drop_side(&p->arguments.receive, p->blocks);
   }
-  if (p->binding) quadrille_binding_destroy(p->binding);
+  if (p->binding) qd_binding_destroy(p->binding);
   free(p);
 }
 
 /* What needs no other rank. */
-static void prepare(struct quadrille_persistent* p, struct quadrille_offer* offer) {
-  struct quadrille_binding* b = p->binding;
-  struct quadrille_arguments* a = &p->arguments;
-  const struct quadrille_program* program = &b->loaded->program;
-  const int is_counted = quadrille_is_counted(program);
+static void prepare(struct qd_persistent* p, struct qd_offer* offer) {
+  struct qd_binding* b = p->binding;
+  struct qd_arguments* a = &p->arguments;
+  const struct qd_program* program = &b->loaded->program;
+  const int is_counted = qd_is_counted(program);
   int32_t blocks[2];
   int error_class;
-  quadrille_take_root(b, a->root);
-  quadrille_block_counts(program, &b->place, blocks);
+  qd_take_root(b, a->root);
+  qd_block_counts(program, &b->place, blocks);
   p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
   if (!(keep_side(&a->send, p->blocks) & keep_side(&a->receive, p->blocks)))
-    return quadrille_refuse(offer, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
+    return qd_refuse(offer, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
   /* Lengths that are exchanged once are written into the plan: so that is one, however long. */
-  quadrille_binding_plan(b, !is_counted && a->in_place, !is_counted, offer);
+  qd_binding_plan(b, !is_counted && a->in_place, !is_counted, offer);
   if (is_counted || !b->call) return;
-  const char* error =
-      quadrille_call_load(b->call, &a->send, &a->receive, QUADRILLE_LENGTHS_ALONE, &error_class);
-  if (error) quadrille_refuse(offer, error_class, error);
+  const char* error = qd_call_load(b->call, &a->send, &a->receive, QD_LENGTHS_ALONE, &error_class);
+  if (error) qd_refuse(offer, error_class, error);
 }
 
 /* NULL where there is no memory for it; `offer` says what is wrong. */
-static struct quadrille_persistent* make(const struct quadrille_binding* binding,
-                                         const struct quadrille_arguments* a,
-                                         struct quadrille_offer* offer) {
-  struct quadrille_persistent* p = calloc(1, sizeof *p);
-  if (p) p->binding = quadrille_binding_copy(binding);
+static struct qd_persistent* make(const struct qd_binding* binding, const struct qd_arguments* a,
+                                  struct qd_offer* offer) {
+  struct qd_persistent* p = calloc(1, sizeof *p);
+  if (p) p->binding = qd_binding_copy(binding);
   if (!p || !p->binding) {
-    quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+    qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
     return p;
   }
   p->arguments = *a;
-  p->counted = (struct quadrille_counted){p->binding, &p->arguments,
-                                          .reduces = quadrille_reduces(&binding->loaded->program)};
+  p->counted = (struct qd_counted){p->binding, &p->arguments,
+                                   .reduces = qd_reduces(&binding->loaded->program)};
   if (a->error)
-    quadrille_refuse(offer, a->error_class, a->error);
+    qd_refuse(offer, a->error_class, a->error);
   else if (!a->is_idle)
     prepare(p, offer);
   return p;
 }
 
 /* Collective: whether all ranks mean the same. */
-static int compare(struct quadrille_persistent* p, MPI_Comm comm) {
-  char differs[QUADRILLE_TEXT];
-  if (quadrille_is_counted(&p->binding->loaded->program))
-    return quadrille_counted_prepare(&p->counted, comm, differs);
-  const int code = quadrille_compare_roots(p->binding, comm, p->arguments.root);
+static int compare(struct qd_persistent* p, MPI_Comm comm) {
+  char differs[QD_TEXT];
+  if (qd_is_counted(&p->binding->loaded->program))
+    return qd_counted_prepare(&p->counted, comm, differs);
+  const int code = qd_compare_roots(p->binding, comm, p->arguments.root);
   return code != MPI_SUCCESS
              ? code
-             : quadrille_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
+             : qd_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 
-static int is_on(const struct quadrille_persistent* p, const struct quadrille_channel* channel) {
+static int is_on(const struct qd_persistent* p, const struct qd_channel* channel) {
   return p && p->binding->channel == channel;
 }
 
 /* The lowest tag that is no lower and that none of this rank's calls on the channel has; the lock is held. */
-static int free_tag(const struct quadrille_channel* channel, int least) {
-  const struct quadrille_global* g = &quadrille_global;
+static int free_tag(const struct qd_channel* channel, int least) {
+  const struct qd_global* g = &qd_global;
   for (uint32_t i = 0; i < g->persistent_count; i++)
     if (is_on(g->persistent[i], channel) && g->persistent[i]->tag == least)
       return free_tag(channel, least + 1);
@@ -189,82 +187,79 @@ static int free_tag(const struct quadrille_channel* channel, int least) {
 
 /* Collective. Above all tags that are in use at any rank or, where there are no more, the lowest that is free at
  * all of them; 0 where none is. */
-static int take_tag(const struct quadrille_binding* binding) {
-  int found = 0, *most = NULL, mine = QUADRILLE_TAGS, tag = 0, asked;
+static int take_tag(const struct qd_binding* binding) {
+  int found = 0, *most = NULL, mine = QD_TAGS, tag = 0, asked;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   const int last = found ? *most : INT16_MAX;
-  const struct quadrille_global* g = &quadrille_global;
-  pthread_mutex_lock(&quadrille_global.lock);
+  const struct qd_global* g = &qd_global;
+  pthread_mutex_lock(&qd_global.lock);
   for (uint32_t i = 0; i < g->persistent_count; i++)
     if (is_on(g->persistent[i], binding->channel) && g->persistent[i]->tag >= mine)
       mine = g->persistent[i]->tag + 1;
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
   if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   if (tag <= last) return tag;
-  tag = QUADRILLE_TAGS;
+  tag = QD_TAGS;
   do {
     asked = tag;
-    pthread_mutex_lock(&quadrille_global.lock);
+    pthread_mutex_lock(&qd_global.lock);
     mine = free_tag(binding->channel, asked);
-    pthread_mutex_unlock(&quadrille_global.lock);
+    pthread_mutex_unlock(&qd_global.lock);
     if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   } while (asked < tag && tag <= last);
   return tag > last ? 0 : tag;
 }
 
 /* Lengths of the parts of all messages: each travels the way of its block. */
-static void exchange_lengths(struct quadrille_call* c, struct quadrille_offer* offer) {
+static void exchange_lengths(struct qd_call* c, struct qd_offer* offer) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {
-    quadrille_call_begin(c, 0);
-    quadrille_call_finish(c);
-    c->lengths = QUADRILLE_LENGTHS_KNOWN;
+    qd_call_begin(c, 0);
+    qd_call_finish(c);
+    c->lengths = QD_LENGTHS_KNOWN;
     if (c->error != MPI_SUCCESS) {
       MPI_Error_class(c->error, &error_class);
-      return quadrille_refuse(offer, error_class,
-                              error_class == MPI_ERR_NO_MEM ? quadrille_no_memory : "MPI failed");
+      return qd_refuse(offer, error_class,
+                       error_class == MPI_ERR_NO_MEM ? qd_no_memory : "MPI failed");
     }
     if (c->is_lost)
-      return quadrille_refuse(offer, MPI_ERR_OTHER,
-                              "another rank's memory ran out, or MPI failed there");
+      return qd_refuse(offer, MPI_ERR_OTHER, "another rank's memory ran out, or MPI failed there");
     if (c->mismatch.source >= 0)
-      return quadrille_refuse(offer, MPI_ERR_INTERN,
-                              "the schedule is broken: it brings blocks to where others belong; "
-                              "verify it");
-    quadrille_call_release(c);
+      return qd_refuse(offer, MPI_ERR_INTERN,
+                       "the schedule is broken: it brings blocks to where others belong; "
+                       "verify it");
+    qd_call_release(c);
   }
-  if (!quadrille_call_reserve(c)) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
+  if (!qd_call_reserve(c)) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 /* Collective: a tag, and all that starts need. */
-static void reserve(struct quadrille_persistent* p, struct quadrille_offer* offer) {
-  struct quadrille_call* c = p->binding->call;
+static void reserve(struct qd_persistent* p, struct qd_offer* offer) {
+  struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
   if (p->tag == 0)
-    return quadrille_refuse(
+    return qd_refuse(
         offer, MPI_ERR_OTHER,
         "there are as many persistent calls on this communicator as there are tags; free some, or "
         "bind the schedule to a duplicate of it");
   if (!c) return;
   c->tag = p->tag;
   if (!c->builder.is_counted) return exchange_lengths(c, offer);
-  const char* error = c->lacks_memory ? quadrille_no_memory : quadrille_call_plan(c);
-  if (error) quadrille_refuse_broken(offer, error);
+  const char* error = c->lacks_memory ? qd_no_memory : qd_call_plan(c);
+  if (error) qd_refuse_broken(offer, error);
 }
 
 /* Collective. */
-static int agree(const struct quadrille_binding* binding, MPI_Comm comm,
-                 const struct quadrille_offer* offer) {
-  return quadrille_compare_errors(binding, comm, offer->error_class,
-                                  offer->error_class != MPI_SUCCESS ? offer->text : NULL);
+static int agree(const struct qd_binding* binding, MPI_Comm comm, const struct qd_offer* offer) {
+  return qd_compare_errors(binding, comm, offer->error_class,
+                           offer->error_class != MPI_SUCCESS ? offer->text : NULL);
 }
 
-int quadrille_persistent_make(const struct quadrille_binding* binding,
-                              const struct quadrille_arguments* arguments, MPI_Comm comm,
-                              quadrille_request* request) {
-  struct quadrille_offer offer = {MPI_SUCCESS, ""};
-  struct quadrille_persistent* p = make(binding, arguments, &offer);
-  if (!request) quadrille_refuse(&offer, MPI_ERR_ARG, "the place for the request is NULL");
+int qd_persistent_make(const struct qd_binding* binding, const struct qd_arguments* arguments,
+                       MPI_Comm comm, quadrille_request* request) {
+  struct qd_offer offer = {MPI_SUCCESS, ""};
+  struct qd_persistent* p = make(binding, arguments, &offer);
+  if (!request) qd_refuse(&offer, MPI_ERR_ARG, "the place for the request is NULL");
   int code = agree(binding, comm, &offer);
   if (code == MPI_SUCCESS) code = compare(p, comm);
   if (code == MPI_SUCCESS) {
@@ -279,43 +274,41 @@ int quadrille_persistent_make(const struct quadrille_binding* binding,
   return code;
 }
 
-static int refuse(const char* text) {
-  return quadrille_error(MPI_COMM_NULL, MPI_ERR_REQUEST, "%s", text);
-}
+static int refuse(const char* text) { return qd_error(MPI_COMM_NULL, MPI_ERR_REQUEST, "%s", text); }
 
 static const char* const stale = "the request is null or was freed";
 
 int quadrille_start(quadrille_request request) {
-  struct quadrille_persistent* p = find(request);
+  struct qd_persistent* p = find(request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call was started before; wait for it first");
-  struct quadrille_call* c = p->binding->call;
+  struct qd_call* c = p->binding->call;
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
   p->is_started = 1;
   if (c && c->builder.is_counted)
-    quadrille_counted_begin(&p->counted);
+    qd_counted_begin(&p->counted);
   else if (c)
-    quadrille_call_begin(c, 0);
+    qd_call_begin(c, 0);
   return MPI_SUCCESS;
 }
 
 int quadrille_wait(quadrille_request request) {
-  struct quadrille_persistent* p = find(request);
+  struct qd_persistent* p = find(request);
   if (!p) return refuse(stale);
   if (!p->is_started) return refuse("the call was not started; start it first");
-  struct quadrille_call* c = p->binding->call;
+  struct qd_call* c = p->binding->call;
   p->is_started = 0;
   if (!c) return MPI_SUCCESS;
   if (c->builder.is_counted)
-    quadrille_counted_finish(&p->counted);
+    qd_counted_finish(&p->counted);
   else
-    quadrille_call_finish(c);
-  return quadrille_call_report(c, p->binding->comm);
+    qd_call_finish(c);
+  return qd_call_report(c, p->binding->comm);
 }
 
 int quadrille_free_request(quadrille_request* request) {
   if (!request) return refuse("the request to free is NULL");
-  struct quadrille_persistent* p = find(*request);
+  struct qd_persistent* p = find(*request);
   if (!p) return refuse(stale);
   if (p->is_started) return refuse("the call is in flight; wait for it first");
   destroy(p);

@@ -19,55 +19,55 @@
                                       .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
   }
 
-/* The four functions of a collective; what follows are its fields of struct quadrille_arguments. */
+/* The four functions of a collective; what follows are its fields of struct qd_arguments. */
 #define DEFINE(name, parameters, collective, ...)                                                  \
   int name(quadrille_schedule schedule, parameters(int, int), MPI_Comm comm) {                     \
-    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
-    return quadrille_run(schedule, collective, &a, comm);                                          \
+    struct qd_arguments a = {__VA_ARGS__};                                                         \
+    return qd_run(schedule, collective, &a, comm);                                                 \
   }                                                                                                \
   int name##_c(quadrille_schedule schedule, parameters(MPI_Count, MPI_Aint), MPI_Comm comm) {      \
-    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
-    return quadrille_run(schedule, collective, &a, comm);                                          \
+    struct qd_arguments a = {__VA_ARGS__};                                                         \
+    return qd_run(schedule, collective, &a, comm);                                                 \
   }                                                                                                \
   int name##_init(quadrille_schedule schedule, parameters(int, int), MPI_Comm comm, MPI_Info info, \
                   quadrille_request* request) {                                                    \
-    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    struct qd_arguments a = {__VA_ARGS__};                                                         \
     (void)info;                                                                                    \
-    return quadrille_make(schedule, collective, &a, comm, request);                                \
+    return qd_make(schedule, collective, &a, comm, request);                                       \
   }                                                                                                \
   int name##_init_c(quadrille_schedule schedule, parameters(MPI_Count, MPI_Aint), MPI_Comm comm,   \
                     MPI_Info info, quadrille_request* request) {                                   \
-    struct quadrille_arguments a = {__VA_ARGS__};                                                  \
+    struct qd_arguments a = {__VA_ARGS__};                                                         \
     (void)info;                                                                                    \
-    return quadrille_make(schedule, collective, &a, comm, request);                                \
+    return qd_make(schedule, collective, &a, comm, request);                                       \
   }
 
-DEFINE(quadrille_alltoall, QUADRILLE_EQUAL_BLOCKS, QUADRILLE_ALLTOALL,
+DEFINE(quadrille_alltoall, QUADRILLE_EQUAL_BLOCKS, QD_ALLTOALL,
        .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype))
-DEFINE(quadrille_alltoallv, QUADRILLE_COUNTED_BLOCKS, QUADRILLE_ALLTOALL,
+DEFINE(quadrille_alltoallv, QUADRILLE_COUNTED_BLOCKS, QD_ALLTOALL,
        .send = COUNTED(sendbuf, sendcounts, sdispls, sendtype),
        .receive = COUNTED(recvbuf, recvcounts, rdispls, recvtype))
-DEFINE(quadrille_alltoallw, QUADRILLE_TYPED_BLOCKS, QUADRILLE_ALLTOALL,
+DEFINE(quadrille_alltoallw, QUADRILLE_TYPED_BLOCKS, QD_ALLTOALL,
        .send = TYPED(sendbuf, sendcounts, sdispls, sendtypes),
        .receive = TYPED(recvbuf, recvcounts, rdispls, recvtypes))
-DEFINE(quadrille_gather, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QUADRILLE_GATHER,
+DEFINE(quadrille_gather, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QD_GATHER,
        .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype),
        .root = root)
-DEFINE(quadrille_gatherv, QUADRILLE_GATHERED_BLOCKS_OF_ROOT, QUADRILLE_GATHER,
+DEFINE(quadrille_gatherv, QUADRILLE_GATHERED_BLOCKS_OF_ROOT, QD_GATHER,
        .send = EQUAL(sendbuf, sendcount, sendtype),
        .receive = COUNTED(recvbuf, recvcounts, displs, recvtype), .root = root)
-DEFINE(quadrille_scatter, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QUADRILLE_SCATTER,
+DEFINE(quadrille_scatter, QUADRILLE_EQUAL_BLOCKS_OF_ROOT, QD_SCATTER,
        .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype),
        .root = root)
-DEFINE(quadrille_scatterv, QUADRILLE_SCATTERED_BLOCKS_OF_ROOT, QUADRILLE_SCATTER,
+DEFINE(quadrille_scatterv, QUADRILLE_SCATTERED_BLOCKS_OF_ROOT, QD_SCATTER,
        .send = COUNTED(sendbuf, sendcounts, displs, sendtype),
        .receive = EQUAL(recvbuf, recvcount, recvtype), .root = root)
-DEFINE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS, QUADRILLE_ALLGATHER,
+DEFINE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS, QD_ALLGATHER,
        .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype))
-DEFINE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS, QUADRILLE_ALLGATHER,
+DEFINE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS, QD_ALLGATHER,
        .send = EQUAL(sendbuf, sendcount, sendtype),
        .receive = COUNTED(recvbuf, recvcounts, displs, recvtype))
-DEFINE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT, QUADRILLE_BROADCAST,
+DEFINE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT, QD_BROADCAST,
        .send = EQUAL(buffer, count, datatype), .receive = EQUAL(buffer, count, datatype),
        .root = root)
 
@@ -75,25 +75,23 @@ DEFINE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT, QUADRILLE_BROADCAST,
 #define COMBINED                                                                       \
   .send = EQUAL(sendbuf, count, datatype), .receive = EQUAL(recvbuf, count, datatype), \
   .operation = op
-DEFINE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT, QUADRILLE_REDUCE, COMBINED, .root = root)
-DEFINE(quadrille_allreduce, QUADRILLE_ELEMENTS, QUADRILLE_ALLREDUCE, COMBINED)
-DEFINE(quadrille_scan, QUADRILLE_ELEMENTS, QUADRILLE_SCAN, COMBINED)
-DEFINE(quadrille_exscan, QUADRILLE_ELEMENTS, QUADRILLE_EXSCAN, COMBINED)
-DEFINE(quadrille_reduce_scatter_block, QUADRILLE_ELEMENTS, QUADRILLE_REDUCE_SCATTER, COMBINED)
-DEFINE(quadrille_reduce_scatter, QUADRILLE_COUNTED_ELEMENTS, QUADRILLE_REDUCE_SCATTER,
+DEFINE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT, QD_REDUCE, COMBINED, .root = root)
+DEFINE(quadrille_allreduce, QUADRILLE_ELEMENTS, QD_ALLREDUCE, COMBINED)
+DEFINE(quadrille_scan, QUADRILLE_ELEMENTS, QD_SCAN, COMBINED)
+DEFINE(quadrille_exscan, QUADRILLE_ELEMENTS, QD_EXSCAN, COMBINED)
+DEFINE(quadrille_reduce_scatter_block, QUADRILLE_ELEMENTS, QD_REDUCE_SCATTER, COMBINED)
+DEFINE(quadrille_reduce_scatter, QUADRILLE_COUNTED_ELEMENTS, QD_REDUCE_SCATTER,
        .send = EQUAL(sendbuf, 0, datatype), .receive = COUNTED(recvbuf, recvcounts, NULL, datatype),
        .operation = op)
 
 int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm) {
-  struct quadrille_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE),
-                                  .receive = EQUAL(NULL, 0, MPI_BYTE)};
-  return quadrille_run(schedule, QUADRILLE_BARRIER, &a, comm);
+  struct qd_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE), .receive = EQUAL(NULL, 0, MPI_BYTE)};
+  return qd_run(schedule, QD_BARRIER, &a, comm);
 }
 
 int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm comm, MPI_Info info,
                            quadrille_request* request) {
-  struct quadrille_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE),
-                                  .receive = EQUAL(NULL, 0, MPI_BYTE)};
+  struct qd_arguments a = {.send = EQUAL(NULL, 0, MPI_BYTE), .receive = EQUAL(NULL, 0, MPI_BYTE)};
   (void)info;
-  return quadrille_make(schedule, QUADRILLE_BARRIER, &a, comm, request);
+  return qd_make(schedule, QD_BARRIER, &a, comm, request);
 }

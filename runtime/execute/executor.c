@@ -1,25 +1,25 @@
 /* Follows a plan: the one loop in which messages are posted and waited for. A message of one block that
  * lies where it travels from, or to, is posted here; all others in messages.c. */
-#include "runtime/exec/call.h"
+#include "runtime/execute/call.h"
 
 /* Compiled for each kind of call. */
 #define INLINED static inline __attribute__((always_inline))
 
-static __attribute__((noinline, cold)) void fail(struct quadrille_call* c, MPI_Request* request,
+static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request* request,
                                                  int code) {
   *request = MPI_REQUEST_NULL;
-  if (c->plan.is_typed) return quadrille_call_check(c, code); /* nobody is sent what is missing */
-  quadrille_call_lose(c, code);
+  if (c->plan.is_typed) return qd_call_check(c, code); /* nobody is sent what is missing */
+  qd_call_lose(c, code);
 }
 
 /* Whether MPI can count so many in a message that is not empty. */
 static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
-INLINED void post_receive(struct quadrille_call* c) {
-  const struct quadrille_posting p = {c->next_receive++, c->receive_transfer++};
-  const struct quadrille_message* m = p.message;
+INLINED void post_receive(struct qd_call* c) {
+  const struct qd_posting p = {c->next_receive++, c->receive_transfer++};
+  const struct qd_message* m = p.message;
   if (m->is_straight & c->receive_is_straight) {
-    const struct quadrille_block block = quadrille_block_at(c, &m->part);
+    const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
       p.transfer->is_straight = 1;
       const int code = MPI_Irecv(block.address, (int)block.count, c->receive_type, m->peer, c->tag,
@@ -28,14 +28,14 @@ INLINED void post_receive(struct quadrille_call* c) {
       return;
     }
   }
-  quadrille_message_receive(c, p);
+  qd_message_receive(c, p);
 }
 
-INLINED void post_send(struct quadrille_call* c) {
-  const struct quadrille_posting p = {c->next_send++, c->send_transfer++};
-  const struct quadrille_message* m = p.message;
+INLINED void post_send(struct qd_call* c) {
+  const struct qd_posting p = {c->next_send++, c->send_transfer++};
+  const struct qd_message* m = p.message;
   if (m->is_straight & c->send_is_straight) {
-    const struct quadrille_block block = quadrille_block_at(c, &m->part);
+    const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
       const int code = c->isend(block.address, (int)block.count, c->send_type, m->peer, c->tag,
                                 c->comm, &p.transfer->request);
@@ -43,22 +43,22 @@ INLINED void post_send(struct quadrille_call* c) {
       return;
     }
   }
-  quadrille_message_send(c, p);
+  qd_message_send(c, p);
 }
 
 /* A rank that lacks blocks sends nothing where there should be something. */
-INLINED void ask(struct quadrille_call* c, struct quadrille_transfer* t) {
+INLINED void ask(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
   MPI_Get_count(&c->status, MPI_BYTE, &bytes);
   if (bytes != 0) return;
   t->is_there = 0;
-  if (quadrille_received_by(c, t).message->count > 0) quadrille_call_lose(c, MPI_SUCCESS);
+  if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
 }
 
-INLINED void wait_for_receive(struct quadrille_call* c, int is_watched) {
-  struct quadrille_transfer* t = c->receive_over++;
+INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
+  struct qd_transfer* t = c->receive_over++;
   if (t->request != MPI_REQUEST_NULL) {
-    if (is_watched) quadrille_watch(c, &t->request, MPI_REQUEST_NULL);
+    if (is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&t->request, c->asked);
     if (code == MPI_SUCCESS) {
       if (c->asked != MPI_STATUS_IGNORE) ask(c, t);
@@ -67,31 +67,31 @@ INLINED void wait_for_receive(struct quadrille_call* c, int is_watched) {
       fail(c, &t->request, code);
     }
   }
-  if (!t->is_straight) quadrille_message_land(c, quadrille_received_by(c, t));
+  if (!t->is_straight) qd_message_land(c, qd_received_by(c, t));
 }
 
 /* For the next sends, which begin with lengths, and data that followed them. */
-static __attribute__((noinline)) void wait_and_read(struct quadrille_call* c, int sends) {
-  struct quadrille_transfer* t = c->send_over;
+static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends) {
+  struct qd_transfer* t = c->send_over;
   for (; sends > 0; sends--, t++) {
-    int code = quadrille_wait_and_read(c, &t->request);
+    int code = qd_wait_and_read(c, &t->request);
     if (code != MPI_SUCCESS) fail(c, &t->request, code);
-    code = quadrille_wait_and_read(c, &t->data);
+    code = qd_wait_and_read(c, &t->data);
     if (code != MPI_SUCCESS) fail(c, &t->data, code);
   }
 }
 
-INLINED void wait_for_send(struct quadrille_call* c, MPI_Request* request, int is_watched) {
+INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watched) {
   if (*request == MPI_REQUEST_NULL) return;
-  if (is_watched) quadrille_watch(c, request, MPI_REQUEST_NULL);
+  if (is_watched) qd_watch(c, request, MPI_REQUEST_NULL);
   const int code = MPI_Wait(request, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) fail(c, request, code);
 }
 
 /* While that send of the operation `o` goes: posts what may go as well. Returns whether `ahead_receive` is one that lets
  * more go; else something is to be done first, or enough is on its way. */
-static int may_send_on(struct quadrille_call* c, const struct quadrille_transfer* going,
-                       const struct quadrille_operation* o) {
+static int may_send_on(struct qd_call* c, const struct qd_transfer* going,
+                       const struct qd_operation* o) {
   enum { SENT_AHEAD = 4 };
   if (!(c->receive_is_straight & c->send_is_straight)) return 0;
   if (c->ahead <= o) {
@@ -100,8 +100,8 @@ static int may_send_on(struct quadrille_call* c, const struct quadrille_transfer
     c->ahead_received = 0;
   }
   for (;; c->ahead++, c->ahead_received = 0) {
-    const struct quadrille_progress* more = &c->ahead->more;
-    if (c->ahead->kind != QUADRILLE_PLAN_MESSAGES || (more->gone > 0 && more->sent > 0)) return 0;
+    const struct qd_progress* more = &c->ahead->more;
+    if (c->ahead->kind != QD_PLAN_MESSAGES || (more->gone > 0 && more->sent > 0)) return 0;
     if (c->sent_ahead + more->sent > SENT_AHEAD ||
         c->send_transfer - going + more->sent > c->builder.window)
       return 0;
@@ -115,11 +115,10 @@ static int may_send_on(struct quadrille_call* c, const struct quadrille_transfer
 
 /* Waits for a send of an allgather. What arrives meanwhile is sent on before its turn: the other end of
  * this send may take its time to answer, and the wire would be idle. */
-static __attribute__((noinline)) void send_on(struct quadrille_call* c,
-                                              struct quadrille_transfer* going,
-                                              const struct quadrille_operation* o) {
+static __attribute__((noinline)) void send_on(struct qd_call* c, struct qd_transfer* going,
+                                              const struct qd_operation* o) {
   while (may_send_on(c, going, o)) {
-    struct quadrille_transfer* next = c->ahead_receive;
+    struct qd_transfer* next = c->ahead_receive;
     if (next->request != MPI_REQUEST_NULL) {
       MPI_Request both[] = {going->request, next->request};
       int which = 0;
@@ -136,18 +135,17 @@ static __attribute__((noinline)) void send_on(struct quadrille_call* c,
   wait_for_send(c, &going->request, 0);
 }
 
-INLINED void wait_or_send_on(struct quadrille_call* c, struct quadrille_transfer* t,
-                             const struct quadrille_operation* o) {
+INLINED void wait_or_send_on(struct qd_call* c, struct qd_transfer* t,
+                             const struct qd_operation* o) {
   enum { SHORT = 1 << 12 }; /* goes at once */
   if ((c->message_over++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
   if (t->request != MPI_REQUEST_NULL) send_on(c, t, o);
 }
 
 /* A call sends nothing on before its turn where it is watched, or where lengths travel. */
-INLINED void follow(struct quadrille_call* c, const struct quadrille_operation* o, int sends_on,
-                    int is_watched) {
+INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_on, int is_watched) {
   for (int n = o->more.received; n > 0; n--) wait_for_receive(c, is_watched);
-  if (!sends_on && c->lengths != QUADRILLE_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
+  if (!sends_on && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
   for (int n = o->more.gone; n > 0; n--) {
     if (sends_on)
       wait_or_send_on(c, c->send_over++, o);
@@ -160,36 +158,36 @@ INLINED void follow(struct quadrille_call* c, const struct quadrille_operation* 
   for (; sent > 0; sent--) post_send(c);
 }
 
-static __attribute__((noinline)) void follow_other(struct quadrille_call* c,
-                                                   const struct quadrille_operation* o) {
-  if (o->kind == QUADRILLE_PLAN_COPY) quadrille_copy(c, &c->plan.copies[o->what]);
-  if (o->kind == QUADRILLE_PLAN_COPY_OWN) quadrille_copy_own(c);
-  if (o->kind == QUADRILLE_PLAN_SAVE) quadrille_save(c, o->what, o->buffer);
+static __attribute__((noinline)) void follow_other(struct qd_call* c,
+                                                   const struct qd_operation* o) {
+  if (o->kind == QD_PLAN_COPY) qd_copy(c, &c->plan.copies[o->what]);
+  if (o->kind == QD_PLAN_COPY_OWN) qd_copy_own(c);
+  if (o->kind == QD_PLAN_SAVE) qd_save(c, o->what, o->buffer);
 }
 
-static inline int has_to_wait(const struct quadrille_operation* o) {
-  return o->kind == QUADRILLE_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
+static inline int has_to_wait(const struct qd_operation* o) {
+  return o->kind == QD_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
 }
 
-INLINED void go(struct quadrille_call* c, int waits, int sends_on, int is_watched) {
-  const struct quadrille_operation* o = c->next;
-  for (; o->kind != QUADRILLE_PLAN_OVER && (waits || !has_to_wait(o)); o++)
-    if (o->kind == QUADRILLE_PLAN_MESSAGES)
+INLINED void go(struct qd_call* c, int waits, int sends_on, int is_watched) {
+  const struct qd_operation* o = c->next;
+  for (; o->kind != QD_PLAN_OVER && (waits || !has_to_wait(o)); o++)
+    if (o->kind == QD_PLAN_MESSAGES)
       follow(c, o, sends_on, is_watched);
     else
       follow_other(c, o);
   c->next = o;
 }
 
-static __attribute__((noinline)) void go_watched(struct quadrille_call* c, int waits) {
+static __attribute__((noinline)) void go_watched(struct qd_call* c, int waits) {
   go(c, waits, 0, 1);
 }
 
-static __attribute__((noinline)) void go_sending_on(struct quadrille_call* c, int waits) {
+static __attribute__((noinline)) void go_sending_on(struct qd_call* c, int waits) {
   go(c, waits, 1, 0);
 }
 
-void quadrille_call_go(struct quadrille_call* c, int waits) {
+void qd_call_go(struct qd_call* c, int waits) {
   if (c->is_watched)
     go_watched(c, waits);
   else if (c->sends_on)

@@ -17,7 +17,7 @@ static int by_size(const void* left, const void* right) {
   return a->lowest < b->lowest ? -1 : a->lowest > b->lowest;
 }
 
-int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
+int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
   MPI_Comm node;
   int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
   if (code != MPI_SUCCESS) return code;
@@ -29,11 +29,11 @@ int quadrille_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
 }
 
 /* "1,2,3x4" as far as it fits. */
-static void describe(const struct quadrille_topology* topology, char* text, size_t size) {
+static void describe(const struct qd_topology* topology, char* text, size_t size) {
   size_t used = 0;
   text[0] = 0;
   for (int64_t i = 0; i < topology->run_count && used < size; i++) {
-    const struct quadrille_node_run* run = &topology->runs[i];
+    const struct qd_node_run* run = &topology->runs[i];
     used +=
         (size_t)(run->nodes == 1 ? snprintf(text + used, size - used, "%s%lld", i ? "," : "",
                                             (long long)run->size)
@@ -43,8 +43,7 @@ static void describe(const struct quadrille_topology* topology, char* text, size
   if (used >= size) memcpy(text + size - 4, "...", 4);
 }
 
-static int same_nodes(const struct quadrille_topology* one,
-                      const struct quadrille_topology* other) {
+static int same_nodes(const struct qd_topology* one, const struct qd_topology* other) {
   if (one->run_count != other->run_count) return 0;
   for (int64_t i = 0; i < one->run_count; i++)
     if (one->runs[i].nodes != other->runs[i].nodes || one->runs[i].size != other->runs[i].size)
@@ -53,12 +52,12 @@ static int same_nodes(const struct quadrille_topology* one,
 }
 
 /* The topology of sorted nodes; 0 where memory ran out. */
-static int topology_of(const struct node* nodes, int count, struct quadrille_topology* topology) {
-  struct quadrille_node_run* runs = calloc((size_t)count, sizeof *runs);
-  *topology = (struct quadrille_topology){runs, 0, count, 0};
+static int topology_of(const struct node* nodes, int count, struct qd_topology* topology) {
+  struct qd_node_run* runs = calloc((size_t)count, sizeof *runs);
+  *topology = (struct qd_topology){runs, 0, count, 0};
   for (int i = 0; i < count && runs; i++) {
     if (i == 0 || nodes[i].size != nodes[i - 1].size)
-      runs[topology->run_count++] = (struct quadrille_node_run){0, nodes[i].size};
+      runs[topology->run_count++] = (struct qd_node_run){0, nodes[i].size};
     runs[topology->run_count - 1].nodes++;
     topology->ranks += nodes[i].size;
   }
@@ -68,7 +67,7 @@ static int topology_of(const struct node* nodes, int count, struct quadrille_top
 /* Numbers the ranks of a group, of which node_of[r] is the lowest on r's node: order[i] is that of rank i
  * in the schedule. `nodes` and `index_of` have room for one a rank. */
 static const char* number_ranks(int ranks, const int* node_of, struct node* nodes, int* index_of,
-                                int* order, struct quadrille_topology* topology) {
+                                int* order, struct qd_topology* topology) {
   int count = 0;
   /* A node's lowest rank comes first of its ranks, and stands for the node. */
   for (int r = 0; r < ranks; r++) {
@@ -81,7 +80,7 @@ static const char* number_ranks(int ranks, const int* node_of, struct node* node
     nodes[index_of[node_of[r]]].size++;
   }
   qsort(nodes, (size_t)count, sizeof *nodes, by_size);
-  if (!topology_of(nodes, count, topology)) return quadrille_no_memory;
+  if (!topology_of(nodes, count, topology)) return qd_no_memory;
   int next = 0;
   for (int i = 0; i < count; i++) {
     nodes[i].first = next;
@@ -96,7 +95,7 @@ static const char* number_ranks(int ranks, const int* node_of, struct node* node
  * a rank of it, and so have the others. */
 static const char* number_group(int first, int ranks, const int* node_of, int* local_of,
                                 struct node* nodes, int* index_of, int* real,
-                                struct quadrille_topology* topology) {
+                                struct qd_topology* topology) {
   /* The lowest of the node that is in the group. */
   for (int r = ranks - 1; r >= 0; r--) index_of[node_of[first + r]] = r;
   for (int r = 0; r < ranks; r++) local_of[r] = index_of[node_of[first + r]];
@@ -106,15 +105,15 @@ static const char* number_group(int first, int ranks, const int* node_of, int* l
 }
 
 /* What can be told without asking who shares memory: whether the schedule is for so many ranks. */
-static int fits_ranks(const struct quadrille_program* program, int group, int64_t ranks) {
+static int fits_ranks(const struct qd_program* program, int group, int64_t ranks) {
   return program->serves_any_nodes ? ranks <= program->most_ranks
                                    : ranks == program->topologies[group].ranks;
 }
 
 /* Whether this rank's group can be that one of the schedule's. */
-static int fits(const struct quadrille_binding* binding, int group) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  const struct quadrille_place* place = &binding->place;
+static int fits(const struct qd_binding* binding, int group) {
+  const struct qd_program* program = &binding->loaded->program;
+  const struct qd_place* place = &binding->place;
   if (!fits_ranks(program, group, place->ranks)) return 0;
   if (program->groups == 2 && !fits_ranks(program, 1 - group, place->remote_ranks)) return 0;
   if (program->serves_any_nodes || binding->topologies[0].run_count == 0) return 1;
@@ -123,13 +122,13 @@ static int fits(const struct quadrille_binding* binding, int group) {
           same_nodes(&binding->topologies[1], &program->topologies[1 - group]));
 }
 
-static int fits_somehow(const struct quadrille_binding* binding) {
+static int fits_somehow(const struct qd_binding* binding) {
   return fits(binding, 0) || (binding->loaded->program.groups == 2 && fits(binding, 1));
 }
 
-static const char* refuse_ranks(const struct quadrille_binding* binding, int layout,
-                                char failure[QUADRILLE_TEXT]) {
-  const struct quadrille_program* program = &binding->loaded->program;
+static const char* refuse_ranks(const struct qd_binding* binding, int layout,
+                                char failure[QD_TEXT]) {
+  const struct qd_program* program = &binding->loaded->program;
   const long long ranks = binding->place.ranks, remote = binding->place.remote_ranks;
   if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
@@ -137,18 +136,18 @@ static const char* refuse_ranks(const struct quadrille_binding* binding, int lay
   if (fits_somehow(binding)) return NULL;
   if (program->serves_any_nodes)
     snprintf(
-        failure, QUADRILLE_TEXT,
+        failure, QD_TEXT,
         "%s is proven for up to %lld ranks, the communicator has %lld; generate one for its nodes",
         program->algorithm, (long long)program->most_ranks, ranks > remote ? ranks : remote);
   else if (program->groups == 2)
     snprintf(
-        failure, QUADRILLE_TEXT,
+        failure, QD_TEXT,
         "the schedule is for groups of %lld and %lld ranks, the communicator has groups of %lld "
         "and %lld; generate one for these or for any nodes",
         (long long)program->topologies[0].ranks, (long long)program->topologies[1].ranks, ranks,
         remote);
   else
-    snprintf(failure, QUADRILLE_TEXT,
+    snprintf(failure, QD_TEXT,
              "the schedule is for %lld ranks, the communicator has %lld; generate one for %lld or "
              "for any nodes",
              (long long)program->topologies[0].ranks, ranks, ranks);
@@ -156,16 +155,15 @@ static const char* refuse_ranks(const struct quadrille_binding* binding, int lay
 }
 
 /* Says what the schedule is for and what is there. */
-static const char* refuse_nodes(const struct quadrille_binding* binding,
-                                char failure[QUADRILLE_TEXT]) {
-  const struct quadrille_program* program = &binding->loaded->program;
+static const char* refuse_nodes(const struct qd_binding* binding, char failure[QD_TEXT]) {
+  const struct qd_program* program = &binding->loaded->program;
   char wanted[48], found[48];
   if (fits_somehow(binding)) return NULL;
   const int differs =
       program->groups == 2 && same_nodes(&binding->topologies[0], &program->topologies[0]);
   describe(&program->topologies[differs], wanted, sizeof wanted);
   describe(&binding->topologies[differs], found, sizeof found);
-  snprintf(failure, QUADRILLE_TEXT,
+  snprintf(failure, QD_TEXT,
            "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
            "any, or "
            "bind with QUADRILLE_LAYOUT_TRUSTED",
@@ -174,8 +172,8 @@ static const char* refuse_nodes(const struct quadrille_binding* binding,
 }
 
 /* Asks MPI who shares memory; collective. */
-static const char* find_nodes(struct quadrille_binding* binding) {
-  const struct quadrille_place* place = &binding->place;
+static const char* find_nodes(struct qd_binding* binding) {
+  const struct qd_place* place = &binding->place;
   const size_t all = (size_t)(place->ranks + place->remote_ranks);
   int* node_of = calloc(all, sizeof *node_of);
   int* rooms = malloc(2 * all * sizeof *rooms);
@@ -185,8 +183,8 @@ static const char* find_nodes(struct quadrille_binding* binding) {
   int own_part = whole, everybody = 0;
   MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!whole || !everybody)
-    error = quadrille_no_memory;
-  else if (quadrille_gather_nodes(binding->comm, binding->own, node_of) != MPI_SUCCESS)
+    error = qd_no_memory;
+  else if (qd_gather_nodes(binding->comm, binding->own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (!error)
     error = number_group(binding->first, (int)place->ranks, node_of, rooms, nodes, rooms + all,
@@ -201,31 +199,30 @@ static const char* find_nodes(struct quadrille_binding* binding) {
 }
 
 /* What a schedule for any nodes leaves open. */
-static const char* fill_in(struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_place* place = &binding->place;
+static const char* fill_in(struct qd_binding* binding) {
+  const struct qd_program* program = &binding->loaded->program;
+  struct qd_place* place = &binding->place;
   const int64_t ranks[] = {place->ranks, place->remote_ranks};
-  char text[QUADRILLE_TEXT];
+  char text[QD_TEXT];
   for (int i = 0; i < program->groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
-    if (!program->uses_nodes && !topology_of(&one, 1, &binding->topologies[i]))
-      return quadrille_no_memory;
+    if (!program->uses_nodes && !topology_of(&one, 1, &binding->topologies[i])) return qd_no_memory;
     describe(&binding->topologies[i], text, sizeof text);
-    quadrille_log("%s takes nodes %s", program->algorithm, text);
+    qd_log("%s takes nodes %s", program->algorithm, text);
   }
-  return quadrille_formulas_evaluate(program, place, binding->parameters);
+  return qd_formulas_evaluate(program, place, binding->parameters);
 }
 
 /* This rank's group is that one of the schedule's. */
-static void take_group(struct quadrille_binding* binding, int group) {
+static void take_group(struct qd_binding* binding, int group) {
   binding->place.group = group;
   binding->ordered[group] = binding->topologies[0];
   if (binding->place.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
 }
 
 /* What is part of the binding, or of its array `real`. */
-static void take_parts(struct quadrille_binding* binding) {
-  struct quadrille_place* place = &binding->place;
+static void take_parts(struct qd_binding* binding) {
+  struct qd_place* place = &binding->place;
   binding->remote_real = binding->real + place->ranks;
   binding->user = binding->remote_real + place->remote_ranks;
   place->parameters = binding->parameters;
@@ -234,11 +231,10 @@ static void take_parts(struct quadrille_binding* binding) {
 
 /* An operator that does not commute meets contributions in the order of ranks, so that has to be the
  * schedule's. */
-static const char* refuse_order(const struct quadrille_binding* binding) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  const int is_scan =
-      program->collective == QUADRILLE_SCAN || program->collective == QUADRILLE_EXSCAN;
-  if (!quadrille_reduces(program) || (program->commutative && !is_scan)) return NULL;
+static const char* refuse_order(const struct qd_binding* binding) {
+  const struct qd_program* program = &binding->loaded->program;
+  const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
+  if (!qd_reduces(program) || (program->commutative && !is_scan)) return NULL;
   for (int64_t i = 0; i < binding->place.ranks; i++)
     if (binding->real[i] != binding->first + i)
       return "the schedule combines contributions in the order of its nodes' ranks, which is not "
@@ -247,10 +243,9 @@ static const char* refuse_order(const struct quadrille_binding* binding) {
   return NULL;
 }
 
-const char* quadrille_lay_out(struct quadrille_binding* binding, int layout,
-                              char failure[QUADRILLE_TEXT]) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_place* place = &binding->place;
+const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_TEXT]) {
+  const struct qd_program* program = &binding->loaded->program;
+  struct qd_place* place = &binding->place;
   const char* error = refuse_ranks(binding, layout, failure);
   if (error) return error;
   take_parts(binding);
@@ -281,10 +276,10 @@ static void* duplicate(const void* from, int64_t count, size_t size) {
   return copy;
 }
 
-int quadrille_copy_layout(struct quadrille_binding* binding) {
-  const struct quadrille_place* place = &binding->place;
+int qd_copy_layout(struct qd_binding* binding) {
+  const struct qd_place* place = &binding->place;
   const int64_t all = place->ranks + place->remote_ranks;
-  struct quadrille_topology* topologies = binding->topologies;
+  struct qd_topology* topologies = binding->topologies;
   binding->real = duplicate(binding->real, 2 * all, sizeof *binding->real);
   for (int i = 0; i < 2; i++)
     topologies[i].runs =
@@ -295,10 +290,10 @@ int quadrille_copy_layout(struct quadrille_binding* binding) {
   return 1;
 }
 
-int quadrille_take_root(struct quadrille_binding* binding, int root) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  struct quadrille_place* place = &binding->place;
-  if (!quadrille_is_rooted(program)) return 0;
+int qd_take_root(struct qd_binding* binding, int root) {
+  const struct qd_program* program = &binding->loaded->program;
+  struct qd_place* place = &binding->place;
+  if (!qd_is_rooted(program)) return 0;
   /* Between groups the root's is the first; whoever names it by its rank is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
   const int* real = group == 1 ? binding->remote_real : binding->real;
@@ -312,8 +307,7 @@ int quadrille_take_root(struct quadrille_binding* binding, int root) {
   return 1;
 }
 
-int quadrille_root_fits(const struct quadrille_binding* binding, int root) {
-  const struct quadrille_program* program = &binding->loaded->program;
-  return program->groups == 1 || !quadrille_is_rooted(program) ||
-         fits(binding, root == MPI_ROOT ? 0 : 1);
+int qd_root_fits(const struct qd_binding* binding, int root) {
+  const struct qd_program* program = &binding->loaded->program;
+  return program->groups == 1 || !qd_is_rooted(program) || fits(binding, root == MPI_ROOT ? 0 : 1);
 }

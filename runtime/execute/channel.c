@@ -6,43 +6,42 @@
 
 /* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
-  struct quadrille_channel* channel = attribute;
+  struct qd_channel* channel = attribute;
   (void)comm, (void)keyval, (void)extra;
-  for (struct quadrille_binding *binding = channel->bindings, *next; binding; binding = next) {
+  for (struct qd_binding *binding = channel->bindings, *next; binding; binding = next) {
     next = binding->next;
-    quadrille_forget(binding);
-    quadrille_binding_destroy(binding);
+    qd_forget(binding);
+    qd_binding_destroy(binding);
   }
   channel->user = MPI_COMM_NULL;
-  quadrille_channel_release(channel);
+  qd_channel_release(channel);
   return MPI_SUCCESS;
 }
 
 /* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works. All channels go then; a collective that
  * another attribute's function calls later binds its schedule anew. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
-  struct quadrille_global* g = &quadrille_global;
+  struct qd_global* g = &qd_global;
   (void)comm, (void)keyval, (void)attribute, (void)extra;
-  for (struct quadrille_channel *channel = g->channels, *next; channel; channel = next) {
+  for (struct qd_channel *channel = g->channels, *next; channel; channel = next) {
     next = channel->next;
     channel->references++;
     if (channel->user != MPI_COMM_NULL) MPI_Comm_delete_attr(channel->user, g->channel_keyval);
     MPI_Comm_free(&channel->comm);
-    quadrille_channel_release(channel);
+    qd_channel_release(channel);
   }
   return MPI_SUCCESS;
 }
 
-int quadrille_make_keyvals(void) {
-  struct quadrille_global* g = &quadrille_global;
+int qd_make_keyvals(void) {
+  struct qd_global* g = &qd_global;
   if (__atomic_load_n(&g->has_keyvals, __ATOMIC_ACQUIRE)) return MPI_SUCCESS;
   pthread_mutex_lock(&g->lock);
   int code = MPI_SUCCESS;
   if (!g->has_keyvals) {
     code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_channel, &g->channel_keyval, NULL);
     if (code == MPI_SUCCESS)
-      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, quadrille_free_alone, &g->alone_keyval,
-                                    NULL);
+      code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, qd_free_alone, &g->alone_keyval, NULL);
     if (code == MPI_SUCCESS)
       code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &g->finalizer_keyval, NULL);
     if (code == MPI_SUCCESS) code = MPI_Comm_set_attr(MPI_COMM_SELF, g->finalizer_keyval, NULL);
@@ -52,25 +51,24 @@ int quadrille_make_keyvals(void) {
   return code;
 }
 
-struct quadrille_channel* quadrille_channel_of(MPI_Comm comm) {
+struct qd_channel* qd_channel_of(MPI_Comm comm) {
   void* attribute = NULL;
   int found = 0;
-  if (MPI_Comm_get_attr(comm, quadrille_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
+  if (MPI_Comm_get_attr(comm, qd_global.channel_keyval, &attribute, &found) != MPI_SUCCESS ||
       !found)
     return NULL;
   return attribute;
 }
 
-int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
-                           struct quadrille_channel** result) {
-  *result = quadrille_channel_of(comm);
+int qd_open_channel(MPI_Comm comm, struct qd_offer* offer, struct qd_channel** result) {
+  *result = qd_channel_of(comm);
   if (*result) return MPI_SUCCESS;
   MPI_Comm private = MPI_COMM_NULL;
-  const int code = quadrille_private_communicator(comm, &private);
+  const int code = qd_private_communicator(comm, &private);
   if (code != MPI_SUCCESS) return code;
-  struct quadrille_channel* channel = calloc(1, sizeof *channel);
-  if (!channel) quadrille_refuse(offer, MPI_ERR_NO_MEM, quadrille_no_memory);
-  if (!quadrille_all_well(private, offer) || !channel) {
+  struct qd_channel* channel = calloc(1, sizeof *channel);
+  if (!channel) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_all_well(private, offer) || !channel) {
     MPI_Comm_free(&private);
     free(channel);
     return MPI_SUCCESS;
@@ -78,11 +76,11 @@ int quadrille_open_channel(MPI_Comm comm, struct quadrille_offer* offer,
   channel->user = comm;
   channel->comm = private;
   channel->references = 1;
-  pthread_mutex_lock(&quadrille_global.lock);
-  channel->next = quadrille_global.channels;
+  pthread_mutex_lock(&qd_global.lock);
+  channel->next = qd_global.channels;
   if (channel->next) channel->next->previous = channel;
-  quadrille_global.channels = channel;
-  pthread_mutex_unlock(&quadrille_global.lock);
+  qd_global.channels = channel;
+  pthread_mutex_unlock(&qd_global.lock);
   *result = channel;
-  return MPI_Comm_set_attr(comm, quadrille_global.channel_keyval, channel);
+  return MPI_Comm_set_attr(comm, qd_global.channel_keyval, channel);
 }

@@ -1,43 +1,42 @@
 /* Counts, from the user's numbering of ranks to the schedule's. */
 #include <limits.h>
 
-#include "runtime/exec/counts.h"
+#include "runtime/execute/counts.h"
 
 static const char* const too_much = "the counts are more bytes than there can be";
 
-struct quadrille_block quadrille_contribution(const struct quadrille_counted* g) {
-  const struct quadrille_arguments* a = g->arguments;
-  if (a->in_place) return quadrille_block_of(&a->receive, g->binding->own);
-  return (struct quadrille_block){a->send.base, a->send.count};
+struct qd_block qd_contribution(const struct qd_counted* g) {
+  const struct qd_arguments* a = g->arguments;
+  if (a->in_place) return qd_block_of(&a->receive, g->binding->own);
+  return (struct qd_block){a->send.base, a->send.count};
 }
 
-int64_t quadrille_contributed(const struct quadrille_counted* g) {
-  const struct quadrille_arguments* a = g->arguments;
+int64_t qd_contributed(const struct qd_counted* g) {
+  const struct qd_arguments* a = g->arguments;
   const int64_t size = a->in_place ? a->receive.type_size : a->send.type_size;
   int64_t bytes;
-  return __builtin_mul_overflow(quadrille_contribution(g).count, size, &bytes) ? -1 : bytes;
+  return __builtin_mul_overflow(qd_contribution(g).count, size, &bytes) ? -1 : bytes;
 }
 
-static int scatters(const struct quadrille_counted* g) {
-  return g->binding->loaded->program.collective == QUADRILLE_REDUCE_SCATTER;
+static int scatters(const struct qd_counted* g) {
+  return g->binding->loaded->program.collective == QD_REDUCE_SCATTER;
 }
 
-static int gathers(const struct quadrille_counted* g) {
-  return g->binding->loaded->program.collective == QUADRILLE_ALLGATHER;
+static int gathers(const struct qd_counted* g) {
+  return g->binding->loaded->program.collective == QD_ALLGATHER;
 }
 
-struct quadrille_block quadrille_users_block(const struct quadrille_counted* g, int buffer,
-                                             int32_t block) {
-  const struct quadrille_binding* b = g->binding;
-  const struct quadrille_arguments* a = g->arguments;
-  const int is_send = buffer == QUADRILLE_PIECE_SEND;
-  const struct quadrille_side* side = is_send && !a->in_place ? &a->send : &a->receive;
-  if (gathers(g) && !is_send) return quadrille_block_of(side, b->user[block]);
-  if (!scatters(g) || !is_send) return (struct quadrille_block){side->base, side->count};
+struct qd_block qd_users_block(const struct qd_counted* g, int buffer, int32_t block) {
+  const struct qd_binding* b = g->binding;
+  const struct qd_arguments* a = g->arguments;
+  const int is_send = buffer == QD_PIECE_SEND;
+  const struct qd_side* side = is_send && !a->in_place ? &a->send : &a->receive;
+  if (gathers(g) && !is_send) return qd_block_of(side, b->user[block]);
+  if (!scatters(g) || !is_send) return (struct qd_block){side->base, side->count};
   /* Blocks lie one behind the other. */
   const int64_t unit = b->call->builder.unit, offset = b->known[buffer].extents.offsets[block];
-  return (struct quadrille_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
-                                  b->known[buffer].extents.lengths[block]};
+  return (struct qd_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
+                           b->known[buffer].extents.lengths[block]};
 }
 
 /* What changed since the last call. */
@@ -45,7 +44,7 @@ struct changes {
   int64_t lengths, places;
 };
 
-static void set_block(struct quadrille_known* known, int32_t block, int64_t length, int64_t offset,
+static void set_block(struct qd_known* known, int32_t block, int64_t length, int64_t offset,
                       struct changes* changes) {
   changes->lengths |= known->extents.lengths[block] ^ length;
   changes->places |= known->extents.offsets[block] ^ offset;
@@ -59,11 +58,11 @@ static void set_count(int64_t* counts, int64_t rank, int64_t count, struct chang
 }
 
 /* The blocks of an allgather's receive buffer; 0 where one is longer than contributions may be. */
-static int read_gathered(const struct quadrille_counted* g, struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
-  struct quadrille_known* known = &b->known[QUADRILLE_PIECE_RECEIVE];
-  const struct quadrille_side* side = &g->arguments->receive;
-  const int is_direct = g->is_direct[QUADRILLE_PIECE_RECEIVE];
+static int read_gathered(const struct qd_counted* g, struct changes* changes) {
+  struct qd_binding* b = g->binding;
+  struct qd_known* known = &b->known[QD_PIECE_RECEIVE];
+  const struct qd_side* side = &g->arguments->receive;
+  const int is_direct = g->is_direct[QD_PIECE_RECEIVE];
   int64_t* const counts = b->loaded->program.groups == 2 ? b->remote_counts : b->counts;
   int64_t each = -1, total = 0;
   if (!side->uniform || !is_direct || __builtin_mul_overflow(side->count, side->type_size, &each))
@@ -72,9 +71,9 @@ static int read_gathered(const struct quadrille_counted* g, struct changes* chan
   known->each = -1;
   if (side->uniform && side->is_too_much) return 0;
   for (int32_t i = 0; i < known->extents.blocks; i++) {
-    const struct quadrille_block block = quadrille_block_of(side, b->user[i]);
+    const struct qd_block block = qd_block_of(side, b->user[i]);
     int64_t bytes, place;
-    if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QUADRILLE_MAX_COUNT)
+    if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QD_MAX_COUNT)
       return 0;
     if (side->large_displacements && block.count > 0 &&
         __builtin_mul_overflow(side->large_displacements[b->user[i]], side->unit, &place))
@@ -92,20 +91,20 @@ static int read_gathered(const struct quadrille_counted* g, struct changes* chan
 }
 
 /* The one block of a buffer. */
-static int read_one(const struct quadrille_counted* g, int buffer, int64_t count,
+static int read_one(const struct qd_counted* g, int buffer, int64_t count,
                     struct changes* changes) {
-  struct quadrille_known* known = &g->binding->known[buffer];
+  struct qd_known* known = &g->binding->known[buffer];
   const int64_t unit = g->binding->call->builder.unit;
-  if (count > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
+  if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
   set_block(known, 0, count, 0, changes);
   return 1;
 }
 
 /* The blocks of a reduce-scatter's send buffer, which lie one behind the other as the user numbers ranks. */
-static int read_scattered(const struct quadrille_counted* g, const int64_t* counts,
+static int read_scattered(const struct qd_counted* g, const int64_t* counts,
                           struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
-  struct quadrille_known* known = &b->known[QUADRILLE_PIECE_SEND];
+  struct qd_binding* b = g->binding;
+  struct qd_known* known = &b->known[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.unit;
   int64_t* const starts = b->told; /* by rank of the user; what was told has been read */
   known->total = 0;
@@ -113,7 +112,7 @@ static int read_scattered(const struct quadrille_counted* g, const int64_t* coun
   for (int32_t i = 0; i < known->extents.blocks; i++) {
     const int64_t count = starts[i], start = known->total;
     int64_t bytes;
-    if (count > QUADRILLE_MAX_COUNT || __builtin_mul_overflow(count, unit, &bytes) ||
+    if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &bytes) ||
         __builtin_add_overflow(start, bytes, &known->total))
       return 0;
     starts[i] = start;
@@ -125,66 +124,66 @@ static int read_scattered(const struct quadrille_counted* g, const int64_t* coun
 
 /* Each rank tells its receive counts to those of the other group whose number modulo its own group's size
  * is its own; an MPI error code. `told` is as long as the own vector, `heard` as the other's. */
-static int exchange_counts(const struct quadrille_counted* g, const int64_t* told, int tells,
+static int exchange_counts(const struct qd_counted* g, const int64_t* told, int tells,
                            int64_t* heard, int hears) {
-  const struct quadrille_binding* b = g->binding;
+  const struct qd_binding* b = g->binding;
   const int own = b->own - b->first;
   const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
   MPI_Request* const requests = b->telling;
   int count = 0;
-  int code = MPI_Irecv(heard, hears, MPI_INT64_T, b->first_remote + own % remote,
-                       QUADRILLE_COUNTS_TAG, b->comm, &requests[count]);
+  int code = MPI_Irecv(heard, hears, MPI_INT64_T, b->first_remote + own % remote, QD_COUNTS_TAG,
+                       b->comm, &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = MPI_Isend(told, tells, MPI_INT64_T, b->first_remote + i, QUADRILLE_COUNTS_TAG, b->comm,
+    code = MPI_Isend(told, tells, MPI_INT64_T, b->first_remote + i, QD_COUNTS_TAG, b->comm,
                      &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
     const int peer = i == 0 ? own % remote : own + (i - 1) * ranks;
-    if (b->stall > 0) quadrille_watch_counts(b, requests[i], b->first_remote + peer, i == 0);
+    if (b->stall > 0) qd_watch_counts(b, requests[i], b->first_remote + peer, i == 0);
     const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = waited;
   }
   return code;
 }
 
-int quadrille_tells_counts(const struct quadrille_counted* g) {
-  const struct quadrille_program* program = &g->binding->loaded->program;
+int qd_tells_counts(const struct qd_counted* g) {
+  const struct qd_program* program = &g->binding->loaded->program;
   return program->groups == 2 && !g->arguments->receive.uniform &&
          (scatters(g) || (gathers(g) && program->uses_counts));
 }
 
 /* How many this rank tells: of its own group's results, or of the other one's contributions. */
-static int64_t told_counts(const struct quadrille_counted* g) {
+static int64_t told_counts(const struct qd_counted* g) {
   return scatters(g) ? g->binding->place.ranks : g->binding->place.remote_ranks;
 }
 
 /* Those that are too much are an error here, but only once they have been told, so that nobody waits for them. */
-static int tell_counts(const struct quadrille_counted* g) {
-  const struct quadrille_side* side = &g->arguments->receive;
-  const struct quadrille_place* place = &g->binding->place;
+static int tell_counts(const struct qd_counted* g) {
+  const struct qd_side* side = &g->arguments->receive;
+  const struct qd_place* place = &g->binding->place;
   const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
   const int tells = (int)told_counts(g);
   const int hears = (int)(place->ranks + place->remote_ranks) - tells;
   int64_t* const told = g->binding->told;
-  for (int i = 0; i < tells; i++) told[i] = (int64_t)((uint64_t)quadrille_count_of(side, i) * size);
+  for (int i = 0; i < tells; i++) told[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
   return exchange_counts(g, told, tells, told + tells, hears);
 }
 
 /* What was told, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
-static void hear_counts(const struct quadrille_counted* g, int64_t* counts, const int* real,
-                        int first, int64_t ranks, struct changes* changes) {
+static void hear_counts(const struct qd_counted* g, int64_t* counts, const int* real, int first,
+                        int64_t ranks, struct changes* changes) {
   const int64_t* heard = g->binding->told + told_counts(g);
   for (int64_t i = 0; i < ranks; i++) set_count(counts, i, heard[real[i] - first], changes);
 }
 
 /* What this rank's group contributes to an allgather between groups. */
-static int read_contributions(const struct quadrille_counted* g, struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
-  const int64_t own = quadrille_contributed(g), ranks = b->place.ranks;
-  if (!read_one(g, QUADRILLE_PIECE_SEND, own, changes)) return 0;
-  if (quadrille_tells_counts(g))
+static int read_contributions(const struct qd_counted* g, struct changes* changes) {
+  struct qd_binding* b = g->binding;
+  const int64_t own = qd_contributed(g), ranks = b->place.ranks;
+  if (!read_one(g, QD_PIECE_SEND, own, changes)) return 0;
+  if (qd_tells_counts(g))
     hear_counts(g, b->counts, b->real, b->first, ranks, changes);
   else
     for (int64_t i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
@@ -192,12 +191,12 @@ static int read_contributions(const struct quadrille_counted* g, struct changes*
 }
 
 /* The counts of both groups in a reduce-scatter between them. */
-static const char* read_remote_results(const struct quadrille_counted* g, struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
+static const char* read_remote_results(const struct qd_counted* g, struct changes* changes) {
+  struct qd_binding* b = g->binding;
   const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
-  const struct quadrille_side* side = &g->arguments->receive;
+  const struct qd_side* side = &g->arguments->receive;
   int64_t total;
-  if (quadrille_tells_counts(g)) {
+  if (qd_tells_counts(g)) {
     uint64_t difference = 0;
     hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
     for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts[i];
@@ -214,24 +213,23 @@ static const char* read_remote_results(const struct quadrille_counted* g, struct
   return NULL;
 }
 
-static const char* read_results(const struct quadrille_counted* g, struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
+static const char* read_results(const struct qd_counted* g, struct changes* changes) {
+  struct qd_binding* b = g->binding;
   const int is_remote = b->loaded->program.groups == 2;
   for (int i = 0; i < b->place.ranks; i++)
-    set_count(b->counts, i, quadrille_count_of(&g->arguments->receive, b->real[i] - b->first),
-              changes);
+    set_count(b->counts, i, qd_count_of(&g->arguments->receive, b->real[i] - b->first), changes);
   const char* error = is_remote ? read_remote_results(g, changes) : NULL;
   if (error) return error;
   return read_scattered(g, is_remote ? b->remote_counts : b->counts, changes) &&
-                 read_one(g, QUADRILLE_PIECE_RECEIVE, b->counts[b->place.rank], changes)
+                 read_one(g, QD_PIECE_RECEIVE, b->counts[b->place.rank], changes)
              ? NULL
              : too_much;
 }
 
 /* One length for all. */
-static const char* read_same(const struct quadrille_counted* g, struct changes* changes) {
-  struct quadrille_binding* b = g->binding;
-  const struct quadrille_side* side = &g->arguments->receive;
+static const char* read_same(const struct qd_counted* g, struct changes* changes) {
+  struct qd_binding* b = g->binding;
+  const struct qd_side* side = &g->arguments->receive;
   int64_t count = side->count;
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
@@ -242,19 +240,19 @@ static const char* read_same(const struct quadrille_counted* g, struct changes* 
   return NULL;
 }
 
-const char* quadrille_read_counts(const struct quadrille_counted* g, int* error_class) {
-  struct quadrille_binding* b = g->binding;
+const char* qd_read_counts(const struct qd_counted* g, int* error_class) {
+  struct qd_binding* b = g->binding;
   struct changes changes = {0, 0};
   const char* error = NULL;
   *error_class = MPI_ERR_OTHER;
-  if (quadrille_tells_counts(g) && tell_counts(g) != MPI_SUCCESS)
+  if (qd_tells_counts(g) && tell_counts(g) != MPI_SUCCESS)
     return "MPI failed while the groups told each other their counts";
   *error_class = MPI_ERR_COUNT;
   if (scatters(g))
     error = read_results(g, &changes);
   else if (!gathers(g))
     error = read_same(g, &changes);
-  else if (!read_gathered(g, &changes) || quadrille_contributed(g) < 0 ||
+  else if (!read_gathered(g, &changes) || qd_contributed(g) < 0 ||
            (b->loaded->program.groups == 2 && !read_contributions(g, &changes)))
     return too_much;
   if (changes.lengths != 0 || changes.places != 0) b->call->is_planned = 0;

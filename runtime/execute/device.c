@@ -19,14 +19,14 @@ static int copy_driver_path(struct dl_phdr_info* info, size_t size, void* path) 
   const char* slash = strrchr(info->dlpi_name, '/');
   (void)size;
   if (strncmp(slash ? slash + 1 : info->dlpi_name, "libcuda.so", 10) != 0) return 0;
-  snprintf(path, QUADRILLE_TEXT, "%s", info->dlpi_name);
+  snprintf(path, QD_TEXT, "%s", info->dlpi_name);
   return 1;
 }
 
 /* NULL where it is not loaded. It stays loaded from then on. */
-static quadrille_pointer_attribute find_driver(void) {
-  char path[QUADRILLE_TEXT] = "";
-  quadrille_pointer_attribute asks = NULL;
+static qd_pointer_attribute find_driver(void) {
+  char path[QD_TEXT] = "";
+  qd_pointer_attribute asks = NULL;
   dl_iterate_phdr(copy_driver_path, path);
   void* const library = path[0] ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   void* const found = library ? dlsym(library, "cuPointerGetAttribute") : NULL;
@@ -34,8 +34,8 @@ static quadrille_pointer_attribute find_driver(void) {
   return asks;
 }
 
-static quadrille_pointer_attribute driver(void) {
-  struct quadrille_global* g = &quadrille_global;
+static qd_pointer_attribute driver(void) {
+  struct qd_global* g = &qd_global;
   unsigned long long count = 0;
   dl_iterate_phdr(count_libraries, &count);
   if (__atomic_load_n(&g->libraries, __ATOMIC_ACQUIRE) == count) return g->driver;
@@ -46,7 +46,7 @@ static quadrille_pointer_attribute driver(void) {
   return g->driver;
 }
 
-static int is_on_device(quadrille_pointer_attribute ask, const void* buffer) {
+static int is_on_device(qd_pointer_attribute ask, const void* buffer) {
   enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
   enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
   const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
@@ -55,8 +55,8 @@ static int is_on_device(quadrille_pointer_attribute ask, const void* buffer) {
   return ask(&managed, IS_MANAGED, address) != 0 || !managed;
 }
 
-void quadrille_find_device_memory(struct quadrille_arguments* a) {
-  const quadrille_pointer_attribute ask = driver();
+void qd_find_device_memory(struct qd_arguments* a) {
+  const qd_pointer_attribute ask = driver();
   a->send.on_device = ask && is_on_device(ask, a->send.base);
   a->receive.on_device = ask && is_on_device(ask, a->receive.base);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/exec/call.h"
+#include "runtime/execute/call.h"
 
 enum { NAME = 96 };
 
@@ -29,8 +29,8 @@ static double read_seconds(void) {
   return 0;
 }
 
-double quadrille_stall(void) {
-  struct quadrille_global* g = &quadrille_global;
+double qd_stall(void) {
+  struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   if (!g->stall_is_read) g->stall = read_seconds();
   g->stall_is_read = 1;
@@ -55,7 +55,7 @@ static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
 }
 
 /* As the user numbers it, and in MPI_COMM_WORLD where that is another number. */
-static void name_rank(const struct quadrille_binding* b, int rank, char name[NAME]) {
+static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
   const int is_remote = b->place.remote_ranks > 0 && rank >= b->first_remote &&
                         rank < b->first_remote + b->place.remote_ranks;
   const int users = rank - (is_remote ? b->first_remote : b->first);
@@ -72,17 +72,16 @@ static void name_rank(const struct quadrille_binding* b, int rank, char name[NAM
   snprintf(name, NAME, "rank %d%s%s", users, is_remote ? " of the other group" : "", also);
 }
 
-static void say(const struct quadrille_binding* b, int peer, double waited, const char* what) {
+static void say(const struct qd_binding* b, int peer, double waited, const char* what) {
   char own[NAME], other[NAME];
-  const struct quadrille_program* program = &b->loaded->program;
+  const struct qd_program* program = &b->loaded->program;
   name_rank(b, b->own, own);
   name_rank(b, peer, other);
   fprintf(stderr, "quadrille: %s has waited %.1f s for %s, to %s; %s by %s\n", own, waited, other,
-          what, quadrille_collective_name(program->collective), program->algorithm);
+          what, qd_collective_name(program->collective), program->algorithm);
 }
 
-void quadrille_watch_counts(const struct quadrille_binding* b, MPI_Request request, int peer,
-                            int receives) {
+void qd_watch_counts(const struct qd_binding* b, MPI_Request request, int peer, int receives) {
   struct watch watch = {now(), b->stall};
   double waited;
   while ((waited = await(&watch, request, MPI_REQUEST_NULL)) > 0)
@@ -96,11 +95,10 @@ static int32_t number_in(const void* array, size_t size, int32_t count, const vo
 }
 
 /* Writes the key of the step of a message; returns 0 where the builder has not kept that. */
-static int is_step_known(const struct quadrille_builder* b, int32_t number, int receives,
-                         int64_t* key) {
+static int is_step_known(const struct qd_builder* b, int32_t number, int receives, int64_t* key) {
   const int64_t kept = (int64_t)b->mask + 1, first = b->steps > kept ? b->steps - kept : 0;
   for (int64_t i = first; i < b->steps; i++) {
-    const struct quadrille_planned_step* s = &b->ring[(uint32_t)i & b->mask];
+    const struct qd_planned_step* s = &b->ring[(uint32_t)i & b->mask];
     if (number >= (receives ? s->receives : s->sends)) continue;
     *key = s->key;
     return i > first || first == 0;
@@ -109,24 +107,23 @@ static int is_step_known(const struct quadrille_builder* b, int32_t number, int 
 }
 
 /* -1 where its lengths are still to come. */
-static int64_t bytes_of(const struct quadrille_call* c, int32_t number, int receives) {
-  const int is_known = c->lengths == QUADRILLE_LENGTHS_KNOWN;
-  const struct quadrille_posting p =
-      receives ? quadrille_receive_of(c, number) : quadrille_send_of(c, number);
+static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
+  const int is_known = c->lengths == QD_LENGTHS_KNOWN;
+  const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
   if (!is_known && receives && p.transfer >= c->headed) return -1;
   return is_known && c->plan.is_typed && p.message->count > 0
-             ? quadrille_packed_size(c, p.message->part.place)
-             : quadrille_bytes_of(c, p);
+             ? qd_packed_size(c, p.message->part.place)
+             : qd_bytes_of(c, p);
 }
 
-static void say_message(const struct quadrille_call* c, const MPI_Request* request, double waited) {
-  const struct quadrille_plan* plan = &c->plan;
+static void say_message(const struct qd_call* c, const MPI_Request* request, double waited) {
+  const struct qd_plan* plan = &c->plan;
   const int32_t received =
       number_in(c->receiving, sizeof *c->receiving, plan->receives.count, request);
   const int receives = received >= 0;
   const int32_t number =
       receives ? received : number_in(c->sending, sizeof *c->sending, plan->sends.count, request);
-  const struct quadrille_message* m = &(receives ? &plan->receives : &plan->sends)->all[number];
+  const struct qd_message* m = &(receives ? &plan->receives : &plan->sends)->all[number];
   const int64_t bytes = bytes_of(c, number, receives);
   char many[32] = "a message", step[32] = "", what[NAME];
   int64_t key = 0;
@@ -137,8 +134,7 @@ static void say_message(const struct quadrille_call* c, const MPI_Request* reque
   say(c->binding, m->peer, waited, what);
 }
 
-void quadrille_watch(const struct quadrille_call* c, const MPI_Request* request,
-                     MPI_Request other) {
+void qd_watch(const struct qd_call* c, const MPI_Request* request, MPI_Request other) {
   struct watch watch = {now(), c->binding->stall};
   double waited;
   while ((waited = await(&watch, *request, other)) > 0) say_message(c, request, waited);

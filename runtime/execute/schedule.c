@@ -8,17 +8,17 @@
 #include "runtime/internal.h"
 
 /* The slot of a handle; the lock is held. Handles count slots from 1, so that 0 is no handle. */
-static struct quadrille_slot* slot_of(quadrille_schedule schedule) {
+static struct qd_slot* slot_of(quadrille_schedule schedule) {
   const uint32_t index = (uint32_t)schedule - 1, generation = (uint32_t)(schedule >> 32);
-  if ((uint32_t)schedule == 0 || index >= quadrille_global.slot_count) return NULL;
-  struct quadrille_slot* slot = &quadrille_global.slots[index];
+  if ((uint32_t)schedule == 0 || index >= qd_global.slot_count) return NULL;
+  struct qd_slot* slot = &qd_global.slots[index];
   return slot->loaded && slot->generation == generation ? slot : NULL;
 }
 
 static int grow_slots(void) {
-  struct quadrille_global* g = &quadrille_global;
+  struct qd_global* g = &qd_global;
   const uint32_t count = g->slot_count ? 2 * g->slot_count : 8;
-  struct quadrille_slot* grown = realloc(g->slots, count * sizeof *grown);
+  struct qd_slot* grown = realloc(g->slots, count * sizeof *grown);
   if (!grown) return 0;
   memset(grown + g->slot_count, 0, (count - g->slot_count) * sizeof *grown);
   g->slots = grown;
@@ -26,8 +26,8 @@ static int grow_slots(void) {
   return 1;
 }
 
-static quadrille_schedule new_handle(struct quadrille_loaded* loaded) {
-  struct quadrille_global* g = &quadrille_global;
+static quadrille_schedule new_handle(struct qd_loaded* loaded) {
+  struct qd_global* g = &qd_global;
   quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
   pthread_mutex_lock(&g->lock);
   uint32_t index = 0;
@@ -41,26 +41,25 @@ static quadrille_schedule new_handle(struct quadrille_loaded* loaded) {
 }
 
 /* Makes the handle of a program or of the failure to load one; returns the failure. */
-static int finish_load(struct quadrille_loaded* loaded, quadrille_schedule* schedule) {
+static int finish_load(struct qd_loaded* loaded, quadrille_schedule* schedule) {
   loaded->references = 1;
   *schedule = new_handle(loaded);
   if (*schedule == QUADRILLE_SCHEDULE_NULL) {
-    if (loaded->failure_class == MPI_SUCCESS) quadrille_program_destroy(&loaded->program);
+    if (loaded->failure_class == MPI_SUCCESS) qd_program_destroy(&loaded->program);
     free(loaded);
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+    return qd_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   }
   if (loaded->failure_class != MPI_SUCCESS)
-    return quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
+    return qd_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
   if (loaded->program.serves_any_nodes)
-    quadrille_log("loaded %s for any nodes", loaded->program.algorithm);
+    qd_log("loaded %s for any nodes", loaded->program.algorithm);
   else
-    quadrille_log("loaded %s for %lld ranks", loaded->program.algorithm,
-                  (long long)loaded->program.topologies[0].ranks);
+    qd_log("loaded %s for %lld ranks", loaded->program.algorithm,
+           (long long)loaded->program.topologies[0].ranks);
   return MPI_SUCCESS;
 }
 
-static void fail(struct quadrille_loaded* loaded, int error_class, const char* what,
-                 const char* why) {
+static void fail(struct qd_loaded* loaded, int error_class, const char* what, const char* why) {
   enum { MOST = 128 }; /* of a path: its end, so that the reason fits as well */
   const size_t length = strlen(what);
   loaded->failure_class = error_class;
@@ -68,11 +67,10 @@ static void fail(struct quadrille_loaded* loaded, int error_class, const char* w
            length > MOST ? what + length - MOST : what, why);
 }
 
-static void load_bytes(struct quadrille_loaded* loaded, const char* what,
-                       const unsigned char* bytes, uint64_t length) {
-  const char* error = quadrille_program_load(&loaded->program, bytes, length);
-  if (error)
-    fail(loaded, error == quadrille_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
+static void load_bytes(struct qd_loaded* loaded, const char* what, const unsigned char* bytes,
+                       uint64_t length) {
+  const char* error = qd_program_load(&loaded->program, bytes, length);
+  if (error) fail(loaded, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
 /* Reads a whole file; what is longer than any schedule is read no further than that. */
@@ -80,7 +78,7 @@ static unsigned char* read_whole(FILE* file, uint64_t* length) {
   uint64_t room = 4096;
   unsigned char* bytes = malloc(room);
   *length = 0;
-  while (bytes && *length <= QUADRILLE_MAX_FILE_LENGTH) {
+  while (bytes && *length <= QD_MAX_FILE_LENGTH) {
     const size_t got = fread(bytes + *length, 1, room - *length, file);
     if (got == 0) return bytes;
     *length += got;
@@ -94,12 +92,11 @@ static unsigned char* read_whole(FILE* file, uint64_t* length) {
 }
 
 int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
-  if (!schedule)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  if (!schedule) return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
   *schedule = QUADRILLE_SCHEDULE_NULL;
-  struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
+  struct qd_loaded* loaded = calloc(1, sizeof *loaded);
   if (!loaded)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+    return qd_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   FILE* file = path ? fopen(path, "rb") : NULL;
   if (!path) {
     fail(loaded, MPI_ERR_ARG, "schedule", "the path is NULL");
@@ -109,7 +106,7 @@ int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
     uint64_t length = 0;
     unsigned char* bytes = read_whole(file, &length);
     if (!bytes)
-      fail(loaded, MPI_ERR_NO_MEM, path, quadrille_no_memory);
+      fail(loaded, MPI_ERR_NO_MEM, path, qd_no_memory);
     else if (ferror(file))
       fail(loaded, MPI_ERR_FILE, path, "cannot be read; is it a file?");
     else
@@ -121,12 +118,11 @@ int quadrille_load_file(const char* path, quadrille_schedule* schedule) {
 }
 
 int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule* schedule) {
-  if (!schedule)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
+  if (!schedule) return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the place for the schedule is NULL");
   *schedule = QUADRILLE_SCHEDULE_NULL;
-  struct quadrille_loaded* loaded = calloc(1, sizeof *loaded);
+  struct qd_loaded* loaded = calloc(1, sizeof *loaded);
   if (!loaded)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
+    return qd_error(MPI_COMM_NULL, MPI_ERR_NO_MEM, "out of memory while loading a schedule");
   if (bytes)
     load_bytes(loaded, "schedule in memory", bytes, length);
   else
@@ -134,77 +130,76 @@ int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule
   return finish_load(loaded, schedule);
 }
 
-struct quadrille_loaded* quadrille_acquire(quadrille_schedule schedule) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_slot* slot = slot_of(schedule);
-  struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+struct qd_loaded* qd_acquire(quadrille_schedule schedule) {
+  pthread_mutex_lock(&qd_global.lock);
+  struct qd_slot* slot = slot_of(schedule);
+  struct qd_loaded* loaded = slot ? slot->loaded : NULL;
   if (loaded) loaded->references++;
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
   return loaded;
 }
 
-int quadrille_hash_of(quadrille_schedule schedule, unsigned char hash[QUADRILLE_HASH_LENGTH]) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  const struct quadrille_slot* slot = slot_of(schedule);
-  const struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+int qd_hash_of(quadrille_schedule schedule, unsigned char hash[QD_HASH_LENGTH]) {
+  pthread_mutex_lock(&qd_global.lock);
+  const struct qd_slot* slot = slot_of(schedule);
+  const struct qd_loaded* loaded = slot ? slot->loaded : NULL;
   const int found = !loaded ? -1 : loaded->failure_class == MPI_SUCCESS;
-  if (found == 1) memcpy(hash, loaded->program.hash, QUADRILLE_HASH_LENGTH);
-  pthread_mutex_unlock(&quadrille_global.lock);
+  if (found == 1) memcpy(hash, loaded->program.hash, QD_HASH_LENGTH);
+  pthread_mutex_unlock(&qd_global.lock);
   return found;
 }
 
-struct quadrille_binding* quadrille_recent(quadrille_schedule schedule, MPI_Comm comm) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  const struct quadrille_slot* slot = slot_of(schedule);
-  struct quadrille_binding* binding = slot && slot->recent_comm == comm ? slot->recent : NULL;
-  pthread_mutex_unlock(&quadrille_global.lock);
+struct qd_binding* qd_recent(quadrille_schedule schedule, MPI_Comm comm) {
+  pthread_mutex_lock(&qd_global.lock);
+  const struct qd_slot* slot = slot_of(schedule);
+  struct qd_binding* binding = slot && slot->recent_comm == comm ? slot->recent : NULL;
+  pthread_mutex_unlock(&qd_global.lock);
   return binding;
 }
 
-void quadrille_remember(quadrille_schedule schedule, MPI_Comm comm,
-                        struct quadrille_binding* binding) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_slot* slot = slot_of(schedule);
+void qd_remember(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding* binding) {
+  pthread_mutex_lock(&qd_global.lock);
+  struct qd_slot* slot = slot_of(schedule);
   if (slot) {
     slot->recent = binding;
     slot->recent_comm = comm;
   }
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
 }
 
-void quadrille_forget(const struct quadrille_binding* binding) {
-  pthread_mutex_lock(&quadrille_global.lock);
-  for (uint32_t i = 0; i < quadrille_global.slot_count; i++) {
-    struct quadrille_slot* slot = &quadrille_global.slots[i];
+void qd_forget(const struct qd_binding* binding) {
+  pthread_mutex_lock(&qd_global.lock);
+  for (uint32_t i = 0; i < qd_global.slot_count; i++) {
+    struct qd_slot* slot = &qd_global.slots[i];
     if (!binding || slot->recent == binding) slot->recent = NULL;
   }
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
 }
 
-void quadrille_release(struct quadrille_loaded* loaded) {
+void qd_release(struct qd_loaded* loaded) {
   if (!loaded) return;
-  pthread_mutex_lock(&quadrille_global.lock);
+  pthread_mutex_lock(&qd_global.lock);
   const int left = --loaded->references;
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
   if (left > 0) return;
-  if (loaded->failure_class == MPI_SUCCESS) quadrille_program_destroy(&loaded->program);
+  if (loaded->failure_class == MPI_SUCCESS) qd_program_destroy(&loaded->program);
   free(loaded);
 }
 
 int quadrille_free(quadrille_schedule* schedule) {
-  if (!schedule) return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule to free is NULL");
-  pthread_mutex_lock(&quadrille_global.lock);
-  struct quadrille_slot* slot = slot_of(*schedule);
-  struct quadrille_loaded* loaded = slot ? slot->loaded : NULL;
+  if (!schedule) return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule to free is NULL");
+  pthread_mutex_lock(&qd_global.lock);
+  struct qd_slot* slot = slot_of(*schedule);
+  struct qd_loaded* loaded = slot ? slot->loaded : NULL;
   if (slot) {
     slot->loaded = NULL;
     slot->recent = NULL;
     slot->generation++;
   }
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
   if (!loaded)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");
-  quadrille_release(loaded);
+    return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");
+  qd_release(loaded);
   *schedule = QUADRILLE_SCHEDULE_NULL;
   return MPI_SUCCESS;
 }
@@ -212,16 +207,14 @@ int quadrille_free(quadrille_schedule* schedule) {
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
   enum { FIRST_SIZE = offsetof(quadrille_schedule_info, groups) }; /* of the first version */
   if (!info || info->size < FIRST_SIZE)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG,
-                           "info is NULL, or its size field is not set");
-  struct quadrille_loaded* loaded = quadrille_acquire(schedule);
-  if (!loaded)
-    return quadrille_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed");
+    return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
+  struct qd_loaded* loaded = qd_acquire(schedule);
+  if (!loaded) return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed");
   int result = MPI_SUCCESS;
   if (loaded->failure_class != MPI_SUCCESS) {
-    result = quadrille_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
+    result = qd_error(MPI_COMM_NULL, loaded->failure_class, "%s", loaded->failure);
   } else {
-    const struct quadrille_program* program = &loaded->program;
+    const struct qd_program* program = &loaded->program;
     quadrille_schedule_info known = {.size = info->size};
     known.ranks = program->topologies[0].ranks;
     known.nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
@@ -231,11 +224,11 @@ int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
     known.remote_nodes = program->uses_nodes ? program->topologies[1].nodes : 0;
     snprintf(known.algorithm, sizeof known.algorithm, "%s", program->algorithm);
     snprintf(known.collective, sizeof known.collective, "%s",
-             quadrille_collective_name(program->collective));
-    for (int i = 0; i < QUADRILLE_HASH_LENGTH; i++)
+             qd_collective_name(program->collective));
+    for (int i = 0; i < QD_HASH_LENGTH; i++)
       snprintf(known.hash + 2 * i, 3, "%02x", program->hash[i]);
     memcpy(info, &known, info->size < sizeof known ? info->size : sizeof known);
   }
-  quadrille_release(loaded);
+  qd_release(loaded);
   return result;
 }

@@ -19,9 +19,9 @@ static int by_start(const void* left, const void* right) {
 }
 
 /* Whether two blocks that come in share an element; says so in `text`. */
-static int find_overlap(const struct quadrille_binding* binding, const struct quadrille_side* side,
-                        char text[QUADRILLE_TEXT]) {
-  const int ranks = binding->known[QUADRILLE_PIECE_RECEIVE].extents.blocks;
+static int find_overlap(const struct qd_binding* binding, const struct qd_side* side,
+                        char text[QD_TEXT]) {
+  const int ranks = binding->known[QD_PIECE_RECEIVE].extents.blocks;
   if (side->uniform || side->type_size == 0) return 0;
   if (!side->displacements && !side->large_displacements) return 0;
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);
@@ -36,7 +36,7 @@ static int find_overlap(const struct quadrille_binding* binding, const struct qu
   for (int i = 1; i < count && !found; i++) {
     found = intervals[i].start < intervals[i - 1].end;
     if (found)
-      snprintf(text, QUADRILLE_TEXT,
+      snprintf(text, QD_TEXT,
                "the blocks of ranks %d and %d overlap in the receive buffer; correct the "
                "displacements",
                intervals[i - 1].rank, intervals[i].rank);
@@ -46,8 +46,8 @@ static int find_overlap(const struct quadrille_binding* binding, const struct qu
 }
 
 /* The lowest ranks that have the least and the most of that number. */
-static int find_owners(const struct quadrille_binding* binding, int64_t own, int64_t least,
-                       int64_t most, int owners[2]) {
+static int find_owners(const struct qd_binding* binding, int64_t own, int64_t least, int64_t most,
+                       int owners[2]) {
   const int rank = binding->own;
   int mine[2] = {own == least ? rank : INT_MAX, own == most ? rank : INT_MAX};
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
@@ -57,16 +57,16 @@ static int find_owners(const struct quadrille_binding* binding, int64_t own, int
 
 /* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the bytes of
  * an element that is combined; ranks in the root's group know nothing of them. Returns how many numbers that is. */
-static int all_alike(const struct quadrille_binding* binding,
-                     const struct quadrille_arguments* arguments, int64_t* numbers) {
-  const struct quadrille_place* place = &binding->place;
+static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
+                     int64_t* numbers) {
+  const struct qd_place* place = &binding->place;
   const int all = (int)(place->ranks + place->remote_ranks);
   for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
   if (arguments->is_idle) return all + 1;
-  if (quadrille_reduces(&binding->loaded->program)) numbers[all] = arguments->receive.extent;
+  if (qd_reduces(&binding->loaded->program)) numbers[all] = arguments->receive.extent;
   /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
   const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
-                       binding->loaded->program.collective != QUADRILLE_ALLGATHER ||
+                       binding->loaded->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
   for (int64_t i = 0; i < place->ranks; i++)
     if (is_known || i == place->rank) numbers[binding->real[i]] = binding->counts[i];
@@ -77,8 +77,7 @@ static int all_alike(const struct quadrille_binding* binding,
 
 /* Maxima of x and of -x over all ranks, where these are known, for each number: in `all`, behind ours. The first
  * that is not the same at all ranks, or `count`; an MPI error code. */
-static int find_difference(const struct quadrille_binding* binding, int64_t* mine, int count,
-                           int* first) {
+static int find_difference(const struct qd_binding* binding, int64_t* mine, int count, int* first) {
   int64_t* const all = mine + 2 * count;
   for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
   const int code = MPI_Allreduce(mine, all, 2 * count, MPI_INT64_T, MPI_MAX, binding->comm);
@@ -88,34 +87,32 @@ static int find_difference(const struct quadrille_binding* binding, int64_t* min
 }
 
 /* `room` has two maxima and two of ours for each number. */
-static int compare(const struct quadrille_binding* binding, MPI_Comm comm,
-                   const struct quadrille_arguments* arguments, int64_t* room) {
+static int compare(const struct qd_binding* binding, MPI_Comm comm,
+                   const struct qd_arguments* arguments, int64_t* room) {
   const int count = all_alike(binding, arguments, room);
   int i, owners[2] = {0, 0};
   int code = find_difference(binding, room, count, &i);
   if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
   const int64_t most = room[2 * count + i], least = -room[3 * count + i];
   if (code == MPI_SUCCESS) code = find_owners(binding, room[i], least, most, owners);
-  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (i == count - 1)
-    return quadrille_error(
-        comm, MPI_ERR_TYPE,
-        "the ranks disagree: an element is %lld bytes at rank %d and %lld bytes at "
-        "rank %d; call with the same datatype everywhere",
-        (long long)least, owners[0], (long long)most, owners[1]);
-  return quadrille_error(
-      comm, MPI_ERR_COUNT,
-      "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
-      "%lld %s at rank %d; call with the same counts everywhere",
-      i, (long long)least, quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes",
-      owners[0], (long long)most,
-      quadrille_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
+    return qd_error(comm, MPI_ERR_TYPE,
+                    "the ranks disagree: an element is %lld bytes at rank %d and %lld bytes at "
+                    "rank %d; call with the same datatype everywhere",
+                    (long long)least, owners[0], (long long)most, owners[1]);
+  return qd_error(comm, MPI_ERR_COUNT,
+                  "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
+                  "%lld %s at rank %d; call with the same counts everywhere",
+                  i, (long long)least, qd_reduces(&binding->loaded->program) ? "elements" : "bytes",
+                  owners[0], (long long)most,
+                  qd_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
 }
 
-int quadrille_compare_roots(const struct quadrille_binding* binding, MPI_Comm comm, int root) {
+int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) {
   enum { ROOT, GROUP, SAID_BY, COUNT };
   const int is_between = binding->place.remote_ranks > 0, own = binding->own;
-  if (!quadrille_is_rooted(&binding->loaded->program)) return MPI_SUCCESS;
+  if (!qd_is_rooted(&binding->loaded->program)) return MPI_SUCCESS;
   int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
   if (is_between) { /* in the private communicator; whose group it is in; who says MPI_ROOT */
     numbers[ROOT] = root >= 0 ? binding->first_remote + root : root == MPI_ROOT ? own : UNKNOWN;
@@ -128,47 +125,44 @@ int quadrille_compare_roots(const struct quadrille_binding* binding, MPI_Comm co
   const int64_t *const most = numbers + 2 * COUNT, least = -most[COUNT + ROOT];
   if (code == MPI_SUCCESS && first < COUNT && !is_between)
     code = find_owners(binding, named, least, most[ROOT], owners);
-  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (first == COUNT && (!is_between || most[SAID_BY] != UNKNOWN)) return MPI_SUCCESS;
   if (is_between)
-    return quadrille_error(
-        comm, MPI_ERR_ROOT,
-        "the ranks disagree on the root: it says MPI_ROOT, all others of its group "
-        "MPI_PROC_NULL, and those of the other group its rank");
-  return quadrille_error(comm, MPI_ERR_ROOT,
-                         "the ranks disagree on the root: rank %d says %lld and rank %d says %lld",
-                         owners[0], (long long)least, owners[1], (long long)most[ROOT]);
+    return qd_error(comm, MPI_ERR_ROOT,
+                    "the ranks disagree on the root: it says MPI_ROOT, all others of its group "
+                    "MPI_PROC_NULL, and those of the other group its rank");
+  return qd_error(comm, MPI_ERR_ROOT,
+                  "the ranks disagree on the root: rank %d says %lld and rank %d says %lld",
+                  owners[0], (long long)least, owners[1], (long long)most[ROOT]);
 }
 
-int quadrille_compare_errors(const struct quadrille_binding* binding, MPI_Comm comm,
-                             int error_class, const char* error) {
+int qd_compare_errors(const struct qd_binding* binding, MPI_Comm comm, int error_class,
+                      const char* error) {
   int mine = error ? error_class : MPI_SUCCESS, worst = MPI_SUCCESS;
   const int code = MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, binding->comm);
-  if (code != MPI_SUCCESS) return quadrille_mpi_error(comm, code);
+  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (worst == MPI_SUCCESS) return MPI_SUCCESS;
-  return quadrille_error(
-      comm, worst, "%s",
-      error ? error
-            : "another rank's arguments are wrong; its own message says which, or that "
-              "its memory ran out");
+  return qd_error(comm, worst, "%s",
+                  error ? error
+                        : "another rank's arguments are wrong; its own message says which, or that "
+                          "its memory ran out");
 }
 
-int quadrille_compare_calls(const struct quadrille_binding* binding, MPI_Comm comm,
-                            const struct quadrille_arguments* arguments, int error_class,
-                            const char* error) {
-  const struct quadrille_place* place = &binding->place;
+int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
+                     const struct qd_arguments* arguments, int error_class, const char* error) {
+  const struct qd_place* place = &binding->place;
   const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks + 1) * sizeof(int64_t);
   int64_t* room = malloc(size);
-  char text[QUADRILLE_TEXT];
+  char text[QD_TEXT];
   if (!error && !room) {
-    error = quadrille_no_memory;
+    error = qd_no_memory;
     error_class = MPI_ERR_NO_MEM;
   } else if (!error && find_overlap(binding, &arguments->receive, text)) {
     error = text;
     error_class = MPI_ERR_BUFFER;
   }
-  int code = quadrille_compare_errors(binding, comm, error_class, error);
-  if (code == MPI_SUCCESS) code = quadrille_compare_roots(binding, comm, arguments->root);
+  int code = qd_compare_errors(binding, comm, error_class, error);
+  if (code == MPI_SUCCESS) code = qd_compare_roots(binding, comm, arguments->root);
   if (code == MPI_SUCCESS && room) code = compare(binding, comm, arguments, room);
   free(room);
   return code;

@@ -16,9 +16,9 @@
 #include "runtime/internal.h"
 
 /* Everything global, in one place. */
-struct quadrille_global quadrille_global = {.lock = PTHREAD_MUTEX_INITIALIZER, .checks_plans = -1};
+struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER, .checks_plans = -1};
 
-int quadrille_mpi_is_usable(void) {
+int qd_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -42,31 +42,31 @@ static int make_code(int error_class, int* code) {
 /* The next code for a class, or the class itself, which is a code as well, where no code can be made.
  * Codes take turns, so that an error of one thread does not change the text of another's at once. */
 static int code_of(int error_class) {
-  struct quadrille_global* g = &quadrille_global;
-  struct quadrille_error_codes* codes = g->codes;
+  struct qd_global* g = &qd_global;
+  struct qd_error_codes* codes = g->codes;
   while (codes < g->codes + g->class_count && codes->error_class != error_class) codes++;
-  if (codes == g->codes + QUADRILLE_ERROR_CLASSES) return error_class;
+  if (codes == g->codes + QD_ERROR_CLASSES) return error_class;
   if (codes == g->codes + g->class_count) {
-    *codes = (struct quadrille_error_codes){.error_class = error_class};
+    *codes = (struct qd_error_codes){.error_class = error_class};
     g->class_count++;
   }
-  const int next = codes->next++ % QUADRILLE_CODES_A_CLASS;
+  const int next = codes->next++ % QD_CODES_A_CLASS;
   if (next == codes->made && make_code(error_class, &codes->codes[next])) codes->made++;
   return next < codes->made ? codes->codes[next] : error_class;
 }
 
 int quadrille_error_class(int code) {
   int error_class = code;
-  pthread_mutex_lock(&quadrille_global.lock);
+  pthread_mutex_lock(&qd_global.lock);
   int found = 0;
-  for (int i = 0; i < quadrille_global.class_count; i++)
-    for (int k = 0; k < quadrille_global.codes[i].made; k++)
-      if (quadrille_global.codes[i].codes[k] == code) {
-        error_class = quadrille_global.codes[i].error_class;
+  for (int i = 0; i < qd_global.class_count; i++)
+    for (int k = 0; k < qd_global.codes[i].made; k++)
+      if (qd_global.codes[i].codes[k] == code) {
+        error_class = qd_global.codes[i].error_class;
         found = 1;
       }
-  pthread_mutex_unlock(&quadrille_global.lock);
-  if (!found && quadrille_mpi_is_usable()) MPI_Error_class(code, &error_class);
+  pthread_mutex_unlock(&qd_global.lock);
+  if (!found && qd_mpi_is_usable()) MPI_Error_class(code, &error_class);
   return error_class;
 }
 
@@ -90,24 +90,24 @@ static void say_if_fatal(MPI_Comm comm, const char* text) {
 #endif
 }
 
-int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...) {
-  char text[QUADRILLE_TEXT];
+int qd_error(MPI_Comm comm, int error_class, const char* format, ...) {
+  char text[QD_TEXT];
   const int prefix = snprintf(text, sizeof text, "quadrille: ");
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text + prefix, sizeof text - (size_t)prefix, format, arguments);
   va_end(arguments);
-  quadrille_log("%s", text);
+  qd_log("%s", text);
 
   int code = error_class;
-  const int usable = quadrille_mpi_is_usable();
-  pthread_mutex_lock(&quadrille_global.lock);
-  memcpy(quadrille_global.last_error, text, sizeof text);
+  const int usable = qd_mpi_is_usable();
+  pthread_mutex_lock(&qd_global.lock);
+  memcpy(qd_global.last_error, text, sizeof text);
   if (usable) {
     code = code_of(error_class);
     if (code != error_class) MPI_Add_error_string(code, text);
   }
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_unlock(&qd_global.lock);
   if (usable && comm != MPI_COMM_NULL) {
     say_if_fatal(comm, text);
     MPI_Comm_call_errhandler(comm, code);
@@ -115,32 +115,30 @@ int quadrille_error(MPI_Comm comm, int error_class, const char* format, ...) {
   return code;
 }
 
-int quadrille_mpi_error(MPI_Comm comm, int code) {
+int qd_mpi_error(MPI_Comm comm, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  quadrille_log("%s", text);
-  pthread_mutex_lock(&quadrille_global.lock);
-  snprintf(quadrille_global.last_error, sizeof quadrille_global.last_error, "%.*s",
-           QUADRILLE_TEXT - 1, text);
-  pthread_mutex_unlock(&quadrille_global.lock);
+  qd_log("%s", text);
+  pthread_mutex_lock(&qd_global.lock);
+  snprintf(qd_global.last_error, sizeof qd_global.last_error, "%.*s", QD_TEXT - 1, text);
+  pthread_mutex_unlock(&qd_global.lock);
   MPI_Comm_call_errhandler(comm, code);
   return code;
 }
 
-int quadrille_call_error(MPI_Comm comm, int code) {
+int qd_call_error(MPI_Comm comm, int code) {
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
   if (error_class == MPI_ERR_TRUNCATE)
-    return quadrille_error(comm, MPI_ERR_TRUNCATE,
-                           "a rank sent more than this rank has room for; counts and types must "
-                           "describe the same bytes at both ends");
-  return quadrille_mpi_error(comm, code);
+    return qd_error(comm, MPI_ERR_TRUNCATE,
+                    "a rank sent more than this rank has room for; counts and types must "
+                    "describe the same bytes at both ends");
+  return qd_mpi_error(comm, code);
 }
 
-void quadrille_name_lengths(char text[QUADRILLE_TEXT], int source, int64_t sent, int target,
-                            int64_t room) {
-  snprintf(text, QUADRILLE_TEXT,
+void qd_name_lengths(char text[QD_TEXT], int source, int64_t sent, int target, int64_t room) {
+  snprintf(text, QD_TEXT,
            "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
            "describe the same bytes at both ends",
            source, (long long)sent, target, (long long)room);
@@ -148,9 +146,9 @@ void quadrille_name_lengths(char text[QUADRILLE_TEXT], int source, int64_t sent,
 
 void quadrille_last_error(char* text, size_t size) {
   if (!text || size == 0) return;
-  pthread_mutex_lock(&quadrille_global.lock);
-  snprintf(text, size, "%s", quadrille_global.last_error);
-  pthread_mutex_unlock(&quadrille_global.lock);
+  pthread_mutex_lock(&qd_global.lock);
+  snprintf(text, size, "%s", qd_global.last_error);
+  pthread_mutex_unlock(&qd_global.lock);
 }
 
 static int is_set(const char* name) {
@@ -158,8 +156,8 @@ static int is_set(const char* name) {
   return value && *value && strcmp(value, "0") != 0;
 }
 
-int quadrille_checks_plans(void) {
-  struct quadrille_global* g = &quadrille_global;
+int qd_checks_plans(void) {
+  struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   if (g->checks_plans < 0) g->checks_plans = is_set("QUADRILLE_CHECK_PLANS");
   const int checks = g->checks_plans;
@@ -167,8 +165,8 @@ int quadrille_checks_plans(void) {
   return checks;
 }
 
-int quadrille_debug(void) {
-  struct quadrille_global* g = &quadrille_global;
+int qd_debug(void) {
+  struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   if (!g->debug_is_read) {
     g->debug = is_set("QUADRILLE_DEBUG");
@@ -179,11 +177,11 @@ int quadrille_debug(void) {
   return debug;
 }
 
-void quadrille_log(const char* format, ...) {
-  if (!quadrille_debug()) return;
+void qd_log(const char* format, ...) {
+  if (!qd_debug()) return;
   int rank = -1;
-  if (quadrille_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char text[2 * QUADRILLE_TEXT];
+  if (qd_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  char text[2 * QD_TEXT];
   const int prefix = rank < 0 ? snprintf(text, sizeof text, "[quadrille] ")
                               : snprintf(text, sizeof text, "[quadrille, rank %d] ", rank);
   va_list arguments;

@@ -1,0 +1,333 @@
+/* Binding a schedule to a communicator: agreement, layout, plan, and the attribute that keeps
+ * them.
+ *
+ * Every rank enters the agreement, also one that has no schedule, so that all return the same error
+ * and none waits. What follows is computed by all ranks from the same data; agreements before and
+ * after it cover what can differ: memory, and where in a broken schedule the error is. Tested by
+ * tests/mpi/binding_test.cc and memory_test.cc. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/execute/call.h"
+#include "runtime/internal.h"
+
+/* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
+ * ranks find the same. */
+static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
+  const struct qd_channel* channel = qd_channel_of(comm);
+  struct qd_binding* binding = channel ? channel->bindings : NULL;
+  while (binding && memcmp(binding->loaded->program.hash, hash, QD_HASH_LENGTH) != 0)
+    binding = binding->next;
+  return binding;
+}
+
+/* `error`: of the tables, or of the walk over them. */
+static void refuse_tables(struct qd_offer* offer, const char* error) {
+  qd_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
+}
+
+void qd_refuse_broken(struct qd_offer* offer, const char* error) {
+  char text[QD_TEXT];
+  if (error == qd_not_served) return qd_refuse(offer, MPI_ERR_UNSUPPORTED_OPERATION, error);
+  snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
+  qd_refuse_for(offer, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
+}
+
+/* A call that is made again and again. NULL where it cannot be; then `offer` says why. */
+static struct qd_call* make_call(struct qd_binding* binding, int in_place, int whole,
+                                 struct qd_offer* offer) {
+  struct qd_call* call = malloc(sizeof *call);
+  const char* error = call ? qd_call_open(call, binding, in_place, whole) : qd_no_memory;
+  if (!error) return call;
+  qd_refuse_broken(offer, error);
+  qd_call_destroy(call);
+  return NULL;
+}
+
+/* Takes the memory that a root needs. What else is wrong with it is told by the calls that have it. */
+static void try_root(struct qd_binding* binding, int root, struct qd_offer* offer) {
+  if (!qd_root_fits(binding, root)) return;
+  const char* error = qd_is_counted(&binding->loaded->program)
+                          ? qd_counted_take_root(binding, root)
+                          : qd_uncounted_take_root(binding, root);
+  if (error == qd_no_memory) refuse_tables(offer, error);
+}
+
+/* So that a root that changes needs none: this rank, and those that stand powers of two before it, as in trees
+ * the others need no more. Between groups it is in this one or not. */
+static void try_roots(struct qd_binding* binding, struct qd_offer* offer) {
+  const struct qd_program* program = &binding->loaded->program;
+  const int own = binding->own - binding->first, ranks = (int)binding->place.ranks;
+  if (!qd_is_rooted(program)) return;
+  if (program->groups == 2) {
+    try_root(binding, MPI_ROOT, offer);
+    try_root(binding, 0, offer);
+    return;
+  }
+  try_root(binding, own, offer);
+  for (int64_t h = 1; h < ranks; h *= 2) try_root(binding, (int)((own + ranks - h) % ranks), offer);
+}
+
+/* Where a plan follows the counts of a call, this one has none, which is a call that every schedule must
+ * serve. */
+void qd_binding_plan(struct qd_binding* binding, int in_place, int whole, struct qd_offer* offer) {
+  const struct qd_program* program = &binding->loaded->program;
+  const char* error = qd_is_counted(program)
+                          ? qd_counted_open(binding)
+                          : qd_tables_fill(&binding->tables, program, &binding->place);
+  if (error) return refuse_tables(offer, error);
+  binding->call = make_call(binding, in_place, whole, offer);
+  binding->are_tables_good = binding->call != NULL;
+}
+
+static void set_options(struct qd_binding* binding, const quadrille_bind_options* options) {
+  binding->window = options->window > 0 ? options->window : QD_DEFAULT_WINDOW;
+  binding->synchronous = options->synchronous;
+  binding->block_size = options->block_size;
+}
+
+/* Changes what may change of a binding that is there already. Tables and plans are to be made again. */
+static void retune(struct qd_binding* binding, const quadrille_bind_options* options) {
+  struct qd_call* const calls[] = {binding->call, binding->in_place_call};
+  set_options(binding, options);
+  for (int i = 0; i < 2; i++)
+    if (calls[i]) qd_builder_retune(&calls[i]->builder, binding->window, binding->block_size > 0);
+  binding->are_tables_good = binding->may_repeat = 0;
+}
+
+/* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of
+ * its ranks and the others. 0 where memory ran out. */
+static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
+  int ranks = 0, rank = 0, all = 0;
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(binding->comm, &all);
+  MPI_Comm_rank(binding->comm, &binding->own);
+  if (first_ranks > 0) {
+    const int is_first = rank < first_ranks;
+    ranks = is_first ? first_ranks : all - first_ranks;
+    rank -= is_first ? 0 : first_ranks;
+  }
+  binding->first_ranks = first_ranks;
+  binding->place.ranks = ranks;
+  binding->place.remote_ranks = all - ranks;
+  binding->first = binding->own - rank;
+  binding->first_remote = binding->first == 0 ? ranks : 0;
+  binding->real = malloc(2 * (size_t)all * sizeof *binding->real);
+  return binding->real != NULL;
+}
+
+/* Fills a new binding: all ranks succeed, or all fail. */
+static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
+                 const quadrille_bind_options* options, struct qd_offer* offer) {
+  char failure[QD_TEXT];
+  const int is_enough = find_groups(binding, comm, first_ranks);
+  set_options(binding, options);
+  if (!is_enough) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_all_well(binding->comm, offer)) return;
+  const char* error = qd_lay_out(binding, options->layout, failure);
+  if (error)
+    refuse_tables(offer, error);
+  else
+    qd_binding_plan(binding, 0, 0, offer);
+  if (binding->call) try_roots(binding, offer);
+  qd_all_well(binding->comm, offer);
+}
+
+/* Collective. The same, where all ranks can follow the schedule then; else 0, and nothing changes. */
+static int adjust(struct qd_binding* binding, const quadrille_bind_options* options,
+                  struct qd_offer* offer) {
+  const quadrille_bind_options before = {.window = binding->window,
+                                         .synchronous = binding->synchronous,
+                                         .block_size = binding->block_size};
+  retune(binding, options);
+  const char* error = binding->counts ? qd_counted_restart(binding) : NULL;
+  if (error) refuse_tables(offer, error);
+  if (!error) error = binding->counts ? qd_call_plan(binding->call) : qd_call_reopen(binding->call);
+  if (error && offer->error_class == MPI_SUCCESS) qd_refuse_broken(offer, error);
+  if (qd_all_well(binding->comm, offer)) return 1;
+  retune(binding, &before);
+  return 0;
+}
+
+static int make_binding(struct qd_loaded* loaded, MPI_Comm comm, int first_ranks,
+                        const quadrille_bind_options* options, struct qd_offer* offer,
+                        struct qd_binding** result) {
+  struct qd_channel* channel = NULL;
+  const int code = qd_open_channel(comm, offer, &channel);
+  if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
+  struct qd_binding* binding = channel ? qd_binding_new(loaded, channel) : NULL;
+  if (binding) {
+    fill(binding, comm, first_ranks, options, offer);
+  } else if (channel) {
+    qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+    qd_all_well(channel->comm, offer);
+  }
+  if (offer->error_class != MPI_SUCCESS || !binding) {
+    if (binding) qd_binding_destroy(binding);
+    return qd_error(comm, offer->error_class, "%s", offer->text);
+  }
+  binding->next = channel->bindings;
+  channel->bindings = binding;
+  *result = binding;
+  return MPI_SUCCESS;
+}
+
+/* Refuses what the communicator's groups, or its two ranges of ranks, are not for. `program`: or NULL. */
+static void check_groups(const struct qd_program* program, MPI_Comm comm, int first_ranks,
+                         struct qd_offer* offer) {
+  int inter = 0, ranks = 0;
+  MPI_Comm_test_inter(comm, &inter);
+  MPI_Comm_size(comm, &ranks);
+  if (first_ranks != 0 && inter)
+    qd_refuse(offer, MPI_ERR_COMM,
+              "the communicator has two groups of its own; bind with quadrille_bind");
+  else if (first_ranks < 0 || (first_ranks > 0 && first_ranks >= ranks))
+    qd_refuse(offer, MPI_ERR_ARG,
+              "the first group has less than one rank, or leaves none for the second");
+  else if (program && program->groups == 2 && first_ranks == 0 && !inter)
+    qd_refuse(offer, MPI_ERR_COMM,
+              "the schedule is for collectives between two groups; the communicator is no "
+              "intercommunicator: bind with quadrille_bind_groups to make two of its ranks");
+  else if (program && program->groups == 1 && (first_ranks != 0 || inter))
+    qd_refuse(offer, MPI_ERR_COMM,
+              inter ? "the communicator is an intercommunicator; load a schedule that was "
+                      "generated with --remote-nodes"
+                    : "the schedule is for one group; load one that was generated with "
+                      "--remote-nodes");
+}
+
+/* Binds, or finds the binding, of `schedule`, which may be null or stale. */
+static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                         const quadrille_bind_options* options, struct qd_binding** result) {
+  struct qd_offer offer = {MPI_SUCCESS, ""};
+  const quadrille_bind_options known = qd_known_options(options, &offer);
+  struct qd_loaded* loaded = qd_acquire(schedule);
+  if (!loaded)
+    qd_refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
+  else if (loaded->failure_class != MPI_SUCCESS)
+    qd_refuse(&offer, loaded->failure_class, loaded->failure);
+  else
+    qd_check_block_size(&loaded->program, known.block_size, &offer);
+  const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
+  if (offer.error_class == MPI_SUCCESS) check_groups(&loaded->program, comm, first_ranks, &offer);
+
+  struct qd_agreement agreement;
+  const int code =
+      qd_agree(comm, offer.error_class, usable ? loaded : NULL, &known, first_ranks, &agreement);
+  int returned;
+  if (code != MPI_SUCCESS) {
+    returned = qd_mpi_error(comm, code);
+  } else if (offer.error_class != MPI_SUCCESS || !usable) {
+    returned = qd_error(comm, agreement.error_class, "%s", offer.text);
+  } else if (agreement.error_class != MPI_SUCCESS) {
+    returned = qd_error(comm, agreement.error_class,
+                        "another rank could not bring a schedule that can be bound; its own "
+                        "message, or QUADRILLE_DEBUG=1, says why");
+  } else if (!agreement.same_schedule) {
+    returned = qd_error(comm, MPI_ERR_ARG,
+                        "ranks bring different schedules; load the same file everywhere");
+  } else if (!agreement.same_groups) {
+    returned = qd_error(comm, MPI_ERR_ARG,
+                        "ranks make first groups of different sizes; give the same number "
+                        "everywhere");
+  } else if (!agreement.same_layout) {
+    returned = qd_error(comm, MPI_ERR_ARG,
+                        "ranks bind with different layouts; give the same option everywhere");
+  } else if (!agreement.same_block_size) {
+    returned = qd_error(comm, MPI_ERR_ARG,
+                        "ranks bind with different block sizes; give the same everywhere");
+  } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL &&
+             (*result)->first_ranks != first_ranks) {
+    returned = qd_error(comm, MPI_ERR_COMM,
+                        "the schedule is bound to other groups of this communicator; bind it "
+                        "to a duplicate");
+  } else if (*result) {
+    returned = adjust(*result, &known, &offer)
+                   ? MPI_SUCCESS
+                   : qd_error(comm, offer.error_class, "%s", offer.text);
+  } else {
+    returned = make_binding(loaded, comm, first_ranks, &known, &offer, result);
+  }
+  if (returned == MPI_SUCCESS && *result) (*result)->compares = agreement.all_debug;
+  qd_release(loaded);
+  return returned;
+}
+
+static int check_communicator(MPI_Comm comm) {
+  if (!qd_mpi_is_usable())
+    return qd_error(MPI_COMM_NULL, MPI_ERR_OTHER,
+                    "call MPI_Init first, and nothing after MPI_Finalize");
+  if (comm == MPI_COMM_NULL)
+    return qd_error(MPI_COMM_WORLD, MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  const int code = qd_make_keyvals();
+  return code == MPI_SUCCESS ? MPI_SUCCESS : qd_mpi_error(comm, code);
+}
+
+int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
+                   const quadrille_bind_options* options) {
+  const int code = check_communicator(comm);
+  struct qd_binding* binding = NULL;
+  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, 0, options, &binding) : code;
+}
+
+int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
+                          const quadrille_bind_options* options) {
+  const int code = check_communicator(comm);
+  struct qd_binding* binding = NULL;
+  if (first_ranks == 0) first_ranks = -1; /* 0: the communicator's own */
+  return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
+}
+
+int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
+                     const quadrille_bind_options* options) {
+  struct qd_offer offer = {MPI_SUCCESS, ""};
+  unsigned char hash[QD_HASH_LENGTH];
+  const int code = check_communicator(comm);
+  if (code != MPI_SUCCESS) return code;
+  const quadrille_bind_options known = qd_known_options(options, &offer);
+  struct qd_binding* binding = qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
+  if (!binding)
+    qd_refuse(&offer, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
+  else
+    qd_check_block_size(&binding->loaded->program, known.block_size, &offer);
+  if (!binding || offer.error_class != MPI_SUCCESS)
+    return qd_error(comm, offer.error_class, "%s", offer.text);
+  retune(binding, &known);
+  return MPI_SUCCESS;
+}
+
+/* The other functions of the API would do what the schedule is not for. */
+static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
+  const int scheduled = binding->loaded->program.collective;
+  if (scheduled == collective) return MPI_SUCCESS;
+  return qd_error(comm, MPI_ERR_ARG,
+                  "the schedule is for %s; call the functions of that name, or load one for "
+                  "this collective",
+                  qd_collective_name(scheduled));
+}
+
+static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding** binding) {
+  unsigned char hash[QD_HASH_LENGTH];
+  const int found = qd_hash_of(schedule, hash);
+  *binding = found == 1 ? binding_of(comm, hash) : NULL;
+  if (*binding) return MPI_SUCCESS;
+  /* Where the communicator has bindings, the other ranks may be calling by one of them: they would
+   * not come to an agreement. */
+  if (found < 0 && qd_channel_of(comm))
+    return qd_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
+  return bind_schedule(schedule, comm, 0, NULL, binding);
+}
+
+int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
+                    struct qd_binding** binding) {
+  *binding = qd_recent(schedule, comm);
+  if (!*binding) {
+    int code = check_communicator(comm);
+    if (code == MPI_SUCCESS) code = find_or_bind(schedule, comm, binding);
+    if (code != MPI_SUCCESS || !*binding) return code;
+    qd_remember(schedule, comm, *binding);
+  }
+  return check_collective(*binding, collective, comm);
+}

@@ -1,0 +1,253 @@
+/* The blocks of a call: copied into buffers of the runtime, and out of them, and combined. */
+#include <stdlib.h>
+
+#include "runtime/execute/call.h"
+
+int qd_make_room(struct qd_call* c, int buffer, int64_t size, char** address) {
+  struct qd_room* room = (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
+  char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
+  if (grown) {
+    free(room->address);
+    *room = (struct qd_room){grown, size};
+  }
+  const int is_enough = room && size <= room->size;
+  *address = is_enough ? room->address : NULL;
+  if (!is_enough) qd_call_lose(c, MPI_ERR_NO_MEM);
+  return is_enough;
+}
+
+/* Elements, where a block is of a user's type. */
+static struct qd_block elements(const struct qd_call* c, const struct qd_side* side,
+                                struct qd_block block) {
+  if (!c->plan.is_typed && side->type_size > 0) block.count /= side->type_size;
+  return block;
+}
+
+static void pack(struct qd_call* c, int place, struct qd_block block, char* to) {
+  const struct qd_side side = qd_side_of(&c->send, place);
+  qd_call_check(c, qd_pack(&side, elements(c, &side, block), to, c->comm));
+}
+
+char* qd_put_together(struct qd_call* c, const struct qd_message* m, char* to) {
+  const struct qd_part* part = qd_parts_of(&c->plan, m);
+  const int first_that_lies = c->send_lies ? 0 : c->plan.send_blocks;
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct qd_block block = qd_block_at(c, part);
+    if (block.count == 0) continue;
+    if (part->place >= first_that_lies || part->form == QD_SAVED)
+      memcpy(to, block.address, (size_t)block.count);
+    else
+      pack(c, part->place, block, to);
+    to += block.count;
+  }
+  return to;
+}
+
+/* Puts bytes to a block of the receive buffer. */
+static void put(struct qd_call* c, int place, struct qd_block from) {
+  const struct qd_block to = c->blocks[place];
+  const int source = place - c->plan.send_blocks;
+  if (from.count != to.count) {
+    if (c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){source, from.count, to.count};
+    return;
+  }
+  if (to.count == 0 || to.address == from.address || c->lengths == QD_LENGTHS_ALONE) return;
+  if (c->receive_lies) {
+    memcpy(to.address, from.address, (size_t)to.count);
+    return;
+  }
+  const struct qd_side side = qd_side_of(&c->receive, source);
+  qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
+}
+
+/* Memory for so many elements of the call's type, as they lie, to be freed; the block of them in it. */
+static char* elements_in_memory(const struct qd_call* c, const struct qd_side* side, int64_t count,
+                                struct qd_block* block) {
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Type_get_true_extent(c->type, &lower, &extent);
+  const int64_t others = (count - 1) * side->extent, before = others < 0 ? others : 0;
+  char* memory = malloc((size_t)(extent + (others < 0 ? -others : others)));
+  *block = (struct qd_block){(char*)((uintptr_t)memory - (uintptr_t)(lower + before)), count};
+  return memory;
+}
+
+/* The same as `combine`, of elements in packed form. */
+static void combine_packed(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
+  enum { AT_ONCE = 1 << 12 };
+  struct qd_side type = {.type = c->type, .uniform = 1, .count = 1};
+  const int replaces = side == QD_ON_THE_LEFT || c->commutes;
+  if (bytes == 0) return;
+  qd_call_check(c, qd_side_describe(&type, 1));
+  const int64_t all = bytes / type.type_size;
+  struct qd_block in, inout;
+  char* const memory = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &in);
+  char* const second = elements_in_memory(c, &type, all < AT_ONCE ? all : AT_ONCE, &inout);
+  int code = memory && second ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  for (int64_t at = 0; at < all && code == MPI_SUCCESS; at += AT_ONCE) {
+    char *const arrived = from + at * type.type_size, *const there = to + at * type.type_size;
+    in.count = inout.count = all - at < AT_ONCE ? all - at : AT_ONCE;
+    code = qd_unpack(&type, in, replaces ? arrived : there, c->comm);
+    if (code == MPI_SUCCESS) code = qd_unpack(&type, inout, replaces ? there : arrived, c->comm);
+    if (code == MPI_SUCCESS)
+      code = MPI_Reduce_local(in.address, inout.address, (int)in.count, c->type, c->operation);
+    if (code == MPI_SUCCESS) code = qd_pack(&type, inout, there, c->comm);
+  }
+  free(memory);
+  free(second);
+  if (code != MPI_SUCCESS) qd_call_lose(c, code);
+}
+
+/* Combines as many bytes of elements with those at `to`, on that side of them; may overwrite `from`. */
+static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
+  enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
+  if (c->is_packed) return combine_packed(c, side, from, to, bytes);
+  const int64_t unit = c->builder.unit;
+  const int replaces = side == QD_ON_THE_LEFT || c->commutes;
+  int code = MPI_SUCCESS;
+  for (int64_t left = unit > 0 ? bytes / unit : 0, at = 0; left > 0 && code == MPI_SUCCESS;) {
+    const int64_t count = left < AT_ONCE ? left : AT_ONCE;
+    code = MPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
+                            c->type, c->operation);
+    left -= count;
+    at += count * unit;
+  }
+  if (!replaces) memcpy(to, from, (size_t)bytes);
+  qd_call_check(c, code);
+}
+
+/* Parts that are ranges of bytes, as all are where all ranks know all counts. */
+static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from) {
+  const struct qd_part* part = qd_parts_of(&c->plan, m);
+  for (int i = m->count; i > 0; i--, part++) {
+    const int64_t bytes = part->high - part->low;
+    char* const to = c->blocks[part->place].address + part->low;
+    if (m->combines)
+      combine(c, m->combines, from, to, bytes);
+    else
+      memcpy(to, from, (size_t)bytes);
+    from += bytes;
+  }
+}
+
+void qd_put_apart(struct qd_call* c, struct qd_posting p, char* from) {
+  const struct qd_message* m = p.message;
+  if (c->builder.is_counted) return put_ranges(c, m, from);
+  const struct qd_part* part = qd_parts_of(&c->plan, m);
+  const int64_t* length = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
+  const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
+  for (int i = m->count; i > 0; i--, part++) {
+    const struct qd_block block = {from, *length++};
+    if (part->place >= first_temporary)
+      c->blocks[part->place] = block;
+    else
+      put(c, part->place, block);
+    from += block.count;
+  }
+}
+
+void qd_forget_parts(struct qd_call* c, const struct qd_message* m) {
+  const struct qd_part* parts = qd_parts_of(&c->plan, m);
+  for (int i = 0; i < m->count; i++)
+    if (parts[i].form != QD_RANGE && qd_is_temporary(&c->plan, parts[i].place))
+      c->blocks[parts[i].place].count = 0;
+}
+
+static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
+                           struct qd_block block) {
+  return c->plan.is_typed ? block.count * side->type_size : block.count;
+}
+
+int64_t qd_packed_size(const struct qd_call* c, int place) {
+  const int first = c->plan.send_blocks;
+  const struct qd_side side =
+      place < first ? qd_side_of(&c->send, place) : qd_side_of(&c->receive, place - first);
+  return packed_size(c, &side, c->blocks[place]);
+}
+
+void qd_copy_own(struct qd_call* c) {
+  const int own = c->binding->own, place = c->plan.own_receive;
+  const struct qd_block from = c->blocks[c->plan.own_send], to = c->blocks[place];
+  if (c->in_place) return;
+  const struct qd_side send = qd_side_of(&c->send, c->plan.own_send);
+  const struct qd_side receive = qd_side_of(&c->receive, place - c->plan.send_blocks);
+  if (c->send_lies && c->receive_lies && !c->plan.is_typed) return put(c, place, from);
+  const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
+  if (sent != room && c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){own, sent, room};
+  if (sent != room || c->lengths == QD_LENGTHS_ALONE) return;
+  const int code = qd_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from), &receive,
+                                 elements(c, &receive, to));
+  qd_call_check(c, code);
+}
+
+void qd_save(struct qd_call* c, int place, int buffer) {
+  const struct qd_block block = c->blocks[place];
+  const int64_t bytes = qd_packed_size(c, place);
+  char* to;
+  if (bytes == 0 || c->lengths == QD_LENGTHS_ALONE || !qd_make_room(c, buffer, bytes, &to)) return;
+  if (c->send_lies)
+    memcpy(to, block.address, (size_t)bytes);
+  else
+    pack(c, place, block, to);
+  c->blocks[place].address = to;
+}
+
+int qd_make_temporaries(struct qd_call* c) {
+  for (int32_t i = 0; c->builder.is_counted && i < c->plan.temporaries; i++) {
+    struct qd_room* room = &c->temporaries[i];
+    const int64_t size = c->builder.temporaries[i].room;
+    if (size > room->size) {
+      char* grown = realloc(room->address, (size_t)size);
+      if (!grown) return 0;
+      *room = (struct qd_room){grown, size};
+    }
+    c->blocks[QD_TEMPORARY_PLACES + i] = (struct qd_block){room->address, room->size};
+  }
+  return 1;
+}
+
+/* Combines a range that must stay as it is: part by part in memory of the call, or where an element is larger than that, in
+ * memory that is taken for it. */
+static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
+  const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
+  const int64_t fitting = (int64_t)sizeof c->nowhere / unit * unit;
+  const int64_t most = fitting > 0 ? fitting : unit;
+  char* const part = fitting > 0 ? c->nowhere : malloc((size_t)unit);
+  if (!part) return qd_call_lose(c, MPI_ERR_NO_MEM);
+  for (int64_t at = 0; at < bytes; at += most) {
+    const int64_t now = bytes - at < most ? bytes - at : most;
+    memcpy(part, from + at, (size_t)now);
+    combine(c, side, part, to + at, now);
+  }
+  if (part != c->nowhere) free(part);
+}
+
+/* A range to another, or combined with it. */
+static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
+  const struct qd_block from = qd_block_at(c, &copy->from);
+  char* const to = qd_block_at(c, &copy->to).address;
+  if (c->is_lost || from.count == 0) return;
+  if (!copy->combines)
+    memmove(to, from.address, (size_t)from.count);
+  else if (copy->combines == QD_ON_THE_RIGHT && !c->commutes)
+    combine_kept(c, copy->combines, from.address, to, from.count);
+  else
+    combine(c, copy->combines, from.address, to, from.count);
+}
+
+void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
+  if (c->builder.is_counted) return copy_range(c, copy);
+  const struct qd_block from = c->blocks[copy->from.place];
+  const struct qd_message whole = {.count = 1, .part = copy->from};
+  struct qd_block* to = &c->blocks[copy->to.place];
+  char* address;
+  if (!qd_is_temporary(&c->plan, copy->to.place)) return put(c, copy->to.place, from);
+  if (copy->buffer == QD_NO_BUFFER || (c->send_lies && !c->in_place) ||
+      c->lengths == QD_LENGTHS_ALONE) {
+    *to = from;
+    return;
+  }
+  *to = (struct qd_block){NULL, 0};
+  if (!qd_make_room(c, copy->buffer, from.count, &address)) return;
+  qd_put_together(c, &whole, address);
+  *to = (struct qd_block){address, from.count};
+}

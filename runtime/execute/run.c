@@ -1,0 +1,347 @@
+/* Calls as a whole: memory, blocks, and what a call came to. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/execute/call.h"
+#include "runtime/plan/check.h"
+
+/* Buffers for the plan; where memory runs out, there are fewer. */
+static int fit_buffers(struct qd_call* c) {
+  const int32_t count = c->plan.buffer_count;
+  if (count <= c->buffer_count) return 1;
+  struct qd_room* grown = realloc(c->buffers, (size_t)count * sizeof *grown);
+  if (!grown) return 0;
+  memset(grown + c->buffer_count, 0, (size_t)(count - c->buffer_count) * sizeof *grown);
+  c->buffers = grown;
+  c->buffer_count = count;
+  return 1;
+}
+
+/* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
+static int fit_transfers(struct qd_call* c) {
+  const struct qd_plan* plan = &c->plan;
+  return qd_lengthen((void**)&c->receiving, &c->receiving_room, (int64_t)plan->receives.room + 1,
+                     sizeof *c->receiving) &&
+         qd_lengthen((void**)&c->sending, &c->sending_room, (int64_t)plan->sends.room + 1,
+                     sizeof *c->sending) &&
+         (c->builder.is_counted ||
+          qd_lengthen((void**)&c->lengths_of_parts, &c->part_room, (int64_t)plan->part_count + 1,
+                      sizeof *c->lengths_of_parts));
+}
+
+/* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
+ * where memory ran out. */
+static int open_lengths(struct qd_call* c) {
+  const struct qd_plan* plan = &c->plan;
+  for (int32_t i = 0; !plan->is_typed && i < plan->receives.count; i++) {
+    const struct qd_message* m = &plan->receives.all[i];
+    char* address;
+    if (m->count > 0 && !qd_make_room(c, m->buffer, qd_lengths_room(m), &address)) return 0;
+  }
+  return 1;
+}
+
+/* With QUADRILLE_CHECK_PLANS=1, the check of the plans that are made next; else NULL. */
+static struct qd_plan_check* open_check(const struct qd_call* c) {
+  const struct qd_builder* b = &c->builder;
+  if (!qd_checks_plans()) return NULL;
+  return qd_check_open(&b->input, b->is_counted ? b->in_place : c->in_place, b->unit);
+}
+
+/* Ends a check, which may be NULL; `error`: what is wrong without it. Returns what is wrong. */
+static const char* close_check(struct qd_plan_check* check, const char* error) {
+  char text[QD_LAW_TEXT];
+  const char* law = check && !error ? qd_check_end(check, text) : NULL;
+  qd_check_close(check);
+  if (!law || law == qd_no_memory) return error;
+  fprintf(stderr, "quadrille: the plan breaks %s: %s\n", law, text);
+  return "the plan that the library made of it breaks the rule that was printed";
+}
+
+static const char* plan_checked(struct qd_call* c, struct qd_plan_check* check) {
+  int more = 1;
+  qd_builder_start(&c->builder);
+  while (more > 0) {
+    more = qd_builder_next(&c->builder);
+    if (more < 0) return c->builder.error;
+    if (check) qd_check_feed(check, &c->plan);
+    if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) || !qd_make_temporaries(c) ||
+        !(c->builder.is_counted ? qd_call_reserve(c) : open_lengths(c)))
+      return qd_no_memory;
+  }
+  c->is_planned = c->plan.is_whole;
+  return NULL;
+}
+
+const char* qd_call_plan(struct qd_call* c) {
+  struct qd_plan_check* check = open_check(c);
+  return close_check(check, plan_checked(c, check));
+}
+
+/* Blocks for the plan's places, with nothing in them. */
+static int fit_blocks(struct qd_call* c) {
+  const int32_t before = c->temporary_room;
+  const int64_t places = (int64_t)c->plan.places + 1,
+                temporaries = (int64_t)c->plan.temporaries + 1;
+  if (!qd_lengthen((void**)&c->blocks, &c->block_room, places, sizeof *c->blocks) ||
+      !qd_lengthen((void**)&c->temporaries, &c->temporary_room, temporaries,
+                   sizeof *c->temporaries))
+    return 0;
+  memset(c->blocks, 0, (size_t)places * sizeof *c->blocks);
+  memset(c->temporaries + before, 0, (size_t)(c->temporary_room - before) * sizeof *c->temporaries);
+  return 1;
+}
+
+static struct qd_plan_input input_of(const struct qd_binding* b) {
+  return (struct qd_plan_input){
+      .program = &b->loaded->program,
+      .tables = &b->tables,
+      .place = &b->place,
+      .real = b->real,
+      .remote_real = b->remote_real,
+      .user = b->user,
+      .known = {&b->known[QD_PIECE_SEND].extents, &b->known[QD_PIECE_RECEIVE].extents},
+      .own = b->own,
+      .window = b->window,
+      .has_block_size = b->block_size > 0,
+      .keeps_steps = b->stall > 0};
+}
+
+const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_place, int whole) {
+  memset(c, 0, sizeof *c);
+  c->binding = binding;
+  c->comm = binding->comm;
+  c->is_watched = binding->stall > 0;
+  c->in_place = in_place;
+  c->whole = whole;
+  c->each = -1;
+  c->tag = QD_DATA_TAG;
+  c->length_tag = QD_LENGTH_TAG;
+  c->send.type = c->receive.type = MPI_DATATYPE_NULL;
+  const struct qd_plan_input input = input_of(binding);
+  if (!qd_builder_open(&c->builder, &input, &c->plan, in_place, whole)) return qd_no_memory;
+  return fit_blocks(c) && fit_transfers(c) ? qd_call_plan(c) : qd_no_memory;
+}
+
+const char* qd_call_reopen(struct qd_call* c) {
+  const char* error = qd_no_memory;
+  c->is_planned = 0;
+  c->each = -1;
+  c->send.uniform = 0; /* is not loaded */
+  if (qd_builder_fit(&c->builder) && fit_blocks(c))
+    error = c->builder.is_counted ? NULL : qd_call_plan(c); /* else it is planned in the call */
+  if (error) c->plan.receive_blocks = -1;                   /* is none of any root's */
+  return error;
+}
+
+void qd_call_release(struct qd_call* c) {
+  for (int32_t i = 0; i < c->buffer_count; i++) {
+    free(c->buffers[i].address);
+    c->buffers[i] = (struct qd_room){NULL, 0};
+  }
+}
+
+void qd_call_destroy(struct qd_call* c) {
+  if (!c) return;
+  qd_call_release(c);
+  for (int32_t i = 0; i < c->temporary_room; i++) free(c->temporaries[i].address);
+  free(c->temporaries);
+  free(c->buffers);
+  free(c->blocks);
+  free(c->receiving);
+  free(c->sending);
+  free(c->lengths_of_parts);
+  qd_builder_close(&c->builder);
+  qd_plan_destroy(&c->plan);
+  free(c);
+}
+
+/* Whether both say the same of equal blocks. */
+static int are_alike(const struct qd_side* one, const struct qd_side* other) {
+  return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
+         one->type_size == other->type_size && one->count == other->count &&
+         one->stride == other->stride && one->on_device == other->on_device;
+}
+
+/* Every block is so long, and every message brings so much. */
+static int set_lengths(struct qd_call* c, int64_t each) {
+  const struct qd_plan* plan = &c->plan;
+  if (c->each == each) return 1;
+  c->each = -1;
+  for (int32_t i = 0; i < plan->part_count; i++) c->lengths_of_parts[i] = each;
+  for (int32_t i = 0; i < plan->receives.count; i++)
+    if (__builtin_mul_overflow(each, plan->receives.all[i].count, &c->receiving[i].bytes)) return 0;
+  for (int32_t i = 0; i < plan->sends.count; i++)
+    if (__builtin_mul_overflow(each, plan->sends.all[i].count, &c->sending[i].bytes)) return 0;
+  c->each = each;
+  return 1;
+}
+
+static int lies(const struct qd_side* side, int ranks, int is_typed) {
+  int (*const asks)(MPI_Datatype) = is_typed ? qd_is_dense : qd_packs_as_it_lies;
+  if (side->on_device) return 0;
+  if (!side->types) return asks(side->type);
+  for (int rank = 0; rank < ranks; rank++)
+    if ((rank == 0 || side->types[rank] != side->types[rank - 1]) && !asks(side->types[rank]))
+      return 0;
+  return 1;
+}
+
+/* A root's block to itself lies where its other blocks do. */
+static void lie_in_place(struct qd_call* c) {
+  const int32_t own = c->plan.own_send, target = c->plan.own_receive;
+  if (!c->in_place || c->builder.sent_as || own < 0) return;
+  if (c->plan.send_blocks > 1)
+    c->blocks[target] = c->blocks[own];
+  else
+    c->blocks[own] = c->blocks[target];
+}
+
+const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
+                         const struct qd_side* receive, enum qd_lengths lengths, int* error_class) {
+  const int sends = c->plan.send_blocks, receives = c->plan.receive_blocks;
+  const int is_typed = c->plan.is_typed;
+  const struct qd_side* from = c->in_place ? receive : send;
+  const int is_loaded = !c->in_place && are_alike(from, &c->send) &&
+                        are_alike(receive, &c->receive) && (is_typed || c->each >= 0);
+  c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
+  c->send = *from;
+  c->receive = *receive;
+  if (!is_typed || c->in_place) {
+    c->send_lies = lies(from, sends, is_typed);
+    c->receive_lies = lies(receive, receives, is_typed);
+  }
+  /* Lengths that travel are written over those in the plan. */
+  if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->each = -1;
+  if (is_loaded) return NULL;
+  *error_class = MPI_ERR_COUNT;
+  if (qd_side_blocks(from, sends, !is_typed, c->blocks) &&
+      qd_side_blocks(receive, receives, !is_typed, c->blocks + sends) &&
+      (c->lengths != QD_LENGTHS_KNOWN || is_typed ||
+       set_lengths(c, c->blocks[receives > 0 ? sends : 0].count))) {
+    lie_in_place(c);
+    return NULL;
+  }
+  c->send.uniform = 0; /* is not loaded */
+  return "the counts are more bytes than there can be";
+}
+
+int qd_call_reserve(struct qd_call* c) {
+  const struct qd_plan* plan = &c->plan;
+  char* address;
+  int is_enough = 1;
+  for (int i = 0; i < 2; i++) {
+    const struct qd_messages* messages = i == 0 ? &plan->receives : &plan->sends;
+    for (int32_t k = 0; k < messages->count; k++) {
+      const struct qd_message* m = &messages->all[k];
+      const int64_t bytes = qd_bytes_of(c, i == 0 ? qd_receive_of(c, k) : qd_send_of(c, k));
+      if (m->buffer != QD_NO_BUFFER && bytes > 0 && !qd_lies_in_parts(c, m))
+        is_enough &= qd_make_room(c, m->buffer, bytes, &address);
+    }
+  }
+  for (int32_t i = 0; i < plan->operation_count; i++) {
+    const struct qd_operation* o = &plan->operations[i];
+    if (o->kind == QD_PLAN_SAVE)
+      is_enough &= qd_make_room(c, o->buffer, qd_packed_size(c, o->what), &address);
+    if (o->kind != QD_PLAN_COPY) continue;
+    const struct qd_copy* copy = &plan->copies[o->what];
+    if (copy->buffer != QD_NO_BUFFER)
+      is_enough &= qd_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
+  }
+  return is_enough;
+}
+
+/* To the beginning of the plan. */
+static void rewind_plan(struct qd_call* c) {
+  c->next = c->plan.operations;
+  c->next_receive = c->plan.receives.all;
+  c->next_send = c->message_over = c->plan.sends.all;
+  c->receive_transfer = c->receive_over = c->headed = c->receiving;
+  c->send_transfer = c->send_over = c->sending;
+  c->kept = c->receiving + (c->lacks_memory ? 0 : c->plan.receives.count);
+  c->ahead = c->plan.operations;
+  c->sent_ahead = 0;
+}
+
+void qd_call_begin(struct qd_call* c, int lacks_memory) {
+  const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
+  const int is_ours = c->builder.is_counted; /* bytes that this runtime addresses */
+  c->isend = c->binding->synchronous ? MPI_Issend : MPI_Isend;
+  /* A block is empty where its datatype is, whatever its count; the other end may say it the other way. */
+  c->send_is_straight =
+      is_typed ? !c->send.types && c->send.type_size > 0 : is_known && c->send_lies;
+  c->receive_is_straight = is_typed ? !c->receive.types && c->receive.type_size > 0
+                                    : is_known && c->receive_lies && !c->lacks_memory;
+  c->send_type = is_typed ? c->send.type : MPI_BYTE;
+  c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
+  c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
+  c->sends_on = is_ours && c->builder.at_once > 0;
+  c->error = MPI_SUCCESS;
+  c->is_lost = 0;
+  c->mismatch.source = -1;
+  if (!is_ours) c->lacks_memory = 0;
+  rewind_plan(c);
+  if (lacks_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
+  /* All messages have the length of what this rank receives, which is not that of what it sends. */
+  if (c->each >= 0 && c->plan.send_blocks > 0 && c->blocks[0].count != c->each) {
+    c->mismatch = (struct qd_mismatch){c->binding->own, c->blocks[0].count, c->each};
+    qd_call_lose(c, MPI_SUCCESS);
+  }
+  /* Where blocks were saved, in the call before. */
+  for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
+    c->blocks[i].address = c->blocks[c->plan.send_blocks + i].address;
+  if (c->is_planned) qd_call_go(c, 0);
+}
+
+/* The next steps are planned when those before are over. */
+static void follow_in_parts(struct qd_call* c) {
+  struct qd_builder* b = &c->builder;
+  struct qd_plan_check* check = open_check(c);
+  int more = 1;
+  qd_builder_start(b);
+  while (more > 0) {
+    more = qd_builder_next(b);
+    if (more >= 0 && !fit_transfers(c)) more = -1, b->error = qd_no_memory;
+    if (more < 0 && b->error == qd_no_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
+    if (more < 0) break;
+    if (check) qd_check_feed(check, &c->plan);
+    if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
+      c->lacks_memory = 1;
+      c->receive_is_straight = 0;
+      qd_call_lose(c, MPI_ERR_NO_MEM);
+    }
+    rewind_plan(c);
+    qd_call_go(c, 1);
+  }
+  b->error = close_check(check, b->error);
+  c->is_planned = c->builder.is_counted && c->plan.is_whole && more == 0 && !c->lacks_memory;
+}
+
+void qd_call_finish(struct qd_call* c) {
+  if (c->is_planned)
+    qd_call_go(c, 1);
+  else
+    follow_in_parts(c);
+}
+
+int qd_broken_error(MPI_Comm comm, const char* error) {
+  return error == qd_not_served
+             ? qd_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, "%s", error)
+             : qd_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
+}
+
+int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
+  char text[QD_TEXT];
+  const struct qd_mismatch* m = &c->mismatch;
+  if (c->builder.error && c->builder.error != qd_no_memory)
+    return qd_broken_error(comm, c->builder.error);
+  if (c->error != MPI_SUCCESS) return qd_call_error(comm, c->error);
+  if (m->source >= 0) {
+    qd_name_lengths(text, m->source, m->sent, c->binding->own - c->binding->first, m->expected);
+    return qd_error(comm, MPI_ERR_TRUNCATE, "%s", text);
+  }
+  if (!c->is_lost) return MPI_SUCCESS;
+  return qd_error(comm, MPI_ERR_OTHER,
+                  "another rank could not send what it should: its memory ran out or its "
+                  "call failed; its own message says which");
+}

@@ -1,0 +1,102 @@
+/* Calls of which the two ends of a message alone know its lengths: all-to-all, gather, scatter, and barriers,
+ * which have none. */
+#include <stdlib.h>
+
+#include "runtime/execute/call.h"
+#include "runtime/internal.h"
+
+/* The call with a plan for calls in place, which the first of them makes. NULL, and why, where it cannot be. */
+static struct qd_call* in_place_call(struct qd_binding* binding, const char** error) {
+  struct qd_call* c = binding->in_place_call;
+  if (c) return c;
+  c = malloc(sizeof *c);
+  *error = c ? qd_call_open(c, binding, 1, 0) : qd_no_memory;
+  if (!*error) {
+    qd_log("in place: up to %d blocks are kept aside at a time", c->plan.buffer_count);
+    return binding->in_place_call = c;
+  }
+  qd_call_destroy(c);
+  return NULL;
+}
+
+const char* qd_uncounted_take_root(struct qd_binding* binding, int root) {
+  const int is_same = !qd_take_root(binding, root);
+  if (is_same && binding->are_tables_good) return NULL;
+  const char* error =
+      qd_tables_refill(&binding->tables, &binding->loaded->program, &binding->place);
+  if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
+  if (!error) error = qd_call_reopen(binding->call);
+  binding->are_tables_good = !error;
+  return error;
+}
+
+/* Lengths of so many blocks from a place on, by the rank that they go to or come from: those of all ranks, or the
+ * root's. */
+static void find_lengths(const struct qd_call* c, int place, int blocks, int64_t* lengths) {
+  const struct qd_binding* b = c->binding;
+  const int is_remote = b->place.remote_ranks > 0, first = is_remote ? b->first_remote : 0;
+  const int peers = (int)(is_remote ? b->place.remote_ranks : b->place.ranks);
+  const int* roots = b->place.group == 1 ? b->remote_real : b->real;
+  for (int i = 0; i < blocks; i++)
+    lengths[blocks == peers ? first + i : roots[b->place.root]] = qd_packed_size(c, place + i);
+}
+
+int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_Comm comm,
+                       int error_class, const char* error) {
+  const int all = (int)(b->place.ranks + b->place.remote_ranks);
+  const int first = b->place.remote_ranks > 0 ? b->first_remote : 0;
+  int64_t* const sent = calloc(3 * (size_t)all, sizeof *sent);
+  char text[QD_TEXT];
+  int code = qd_compare_errors(b, comm, error ? error_class : MPI_ERR_NO_MEM,
+                               error || sent ? error : qd_no_memory);
+  if (code == MPI_SUCCESS && sent) {
+    int64_t *const came = sent + all, *const room = came + all;
+    if (c) find_lengths(c, 0, c->plan.send_blocks, sent);
+    if (c) find_lengths(c, c->plan.send_blocks, c->plan.receive_blocks, room);
+    code = MPI_Alltoall(sent, 1, MPI_INT64_T, came, 1, MPI_INT64_T, b->comm);
+    if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);
+    for (int i = 0; i < all && code == MPI_SUCCESS && !error; i++) {
+      if (came[i] == room[i]) continue;
+      qd_name_lengths(text, i - first, came[i], b->own - b->first, room[i]);
+      error = text;
+    }
+    if (code == MPI_SUCCESS) code = qd_compare_errors(b, comm, MPI_ERR_TRUNCATE, error);
+  }
+  free(sent);
+  return code;
+}
+
+int qd_uncounted_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                     MPI_Comm comm) {
+  int error_class = MPI_SUCCESS;
+  const char* error = qd_uncounted_take_root(binding, arguments->root);
+  if (error == qd_not_served) return qd_broken_error(comm, error);
+  if (error)
+    return qd_error(comm, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN, "%s", error);
+  struct qd_call* c = binding->call;
+  int lacks_memory = 0;
+  if (arguments->in_place) {
+    struct qd_call* in_place = in_place_call(binding, &error);
+    if (error && error != qd_no_memory) return qd_broken_error(comm, error);
+    lacks_memory = !in_place;
+    if (in_place) c = in_place;
+  }
+  error = qd_call_load(c, &arguments->send, &arguments->receive,
+                       arguments->is_regular ? QD_LENGTHS_KNOWN : QD_LENGTHS_AHEAD, &error_class);
+  if (binding->compares && c->builder.goes_by_rank) {
+    const int code = qd_compare_lengths(binding, c, comm, error_class, error);
+    if (code != MPI_SUCCESS) return code;
+  } else if (error) {
+    return qd_error(comm, error_class, "%s", error);
+  }
+  qd_call_begin(c, lacks_memory);
+  qd_call_finish(c);
+  binding->may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
+  return qd_call_report(c, comm);
+}
+
+int qd_uncounted_repeat(struct qd_binding* binding, MPI_Comm comm) {
+  qd_call_begin(binding->call, 0);
+  qd_call_finish(binding->call);
+  return qd_call_report(binding->call, comm);
+}
