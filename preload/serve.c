@@ -46,7 +46,7 @@ static int is_decided(const struct preload_decision* d, const struct preload_arg
 }
 
 static int is_lasting(const struct preload_side* side) {
-  return !side->counts && !side->large_counts && !side->types && qd_is_lasting(side->type);
+  return !side->counts && !side->large_counts && !side->types && qd_is_predefined(side->type);
 }
 
 /* Keeps the rule, or that there is none, for further calls, where the arguments say all and keep their meaning. */
@@ -54,7 +54,7 @@ static void keep_decision(const struct preload_turn* turn, const struct preload_
                           const struct preload_arguments* a) {
   struct preload_decision* d = &turn->of->decisions[turn->collective];
   d->is_kept = 0;
-  if (preload_reduces(turn->collective) && !qd_is_own_operator(a->operation)) return;
+  if (preload_reduces(turn->collective) && !qd_is_predefined_operator(a->operation)) return;
   if (preload_settings()->mode != PRELOAD_ON || !is_lasting(&a->receive) || !is_lasting(&a->send))
     return;
   *d = (struct preload_decision){1,

@@ -28,17 +28,17 @@ struct preload_results {
 /* Whether the datatype has floating-point numbers in it; 1 where MPI does not say. */
 static int has_floats(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
-  struct qd_making making;
+  struct qd_envelope making;
   int length = 0, found = 0;
-  if (qd_making_of(type, &making) != MPI_SUCCESS) return 1;
+  if (qd_read_envelope(type, &making) != MPI_SUCCESS) return 1;
   if (making.combiner == MPI_COMBINER_NAMED) {
     MPI_Type_get_name(type, name, &length);
     return strstr(name, "FLOAT") || strstr(name, "DOUBLE") || strstr(name, "REAL") ||
            strstr(name, "COMPLEX");
   }
-  if (qd_is_lasting(type)) return making.combiner != MPI_COMBINER_F90_INTEGER;
+  if (qd_is_predefined(type)) return making.combiner != MPI_COMBINER_F90_INTEGER;
   MPI_Datatype* inner = malloc((size_t)making.types * sizeof *inner);
-  if (!inner || qd_inner_types(type, &making, inner) != MPI_SUCCESS) {
+  if (!inner || qd_read_inner_types(type, &making, inner) != MPI_SUCCESS) {
     free(inner);
     return 1;
   }

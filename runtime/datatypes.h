@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 /* How MPI says that a datatype was made, by any constructor. */
-struct qd_making {
+struct qd_envelope {
   MPI_Count integers, addresses, counts, types; /* so many arguments of each kind */
   int combiner;
 };
 /* Reads it; an MPI error code. */
-int qd_making_of(MPI_Datatype type, struct qd_making* making);
-/* The datatypes among these arguments, in an array of `making->types`, to be given back. An MPI error code. */
-int qd_inner_types(MPI_Datatype type, const struct qd_making* making, MPI_Datatype* inner);
+int qd_read_envelope(MPI_Datatype type, struct qd_envelope* envelope);
+/* The datatypes among these arguments, in an array of `envelope->types`, to be given back. An MPI error code. */
+int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* envelope, MPI_Datatype* inner);
 /* Frees those that MPI has made for the caller. */
 void qd_free_inner(MPI_Datatype* inner, MPI_Count types);
 
 /* counted.c: whether the operator is MPI's own, which nobody frees. */
-int qd_is_own_operator(MPI_Op operation);
+int qd_is_predefined_operator(MPI_Op operation);
 
 /* One side of a call: where its blocks are, in the user's buffer or in one of ours. */
 struct qd_side {
@@ -56,18 +56,18 @@ int qd_side_describe(struct qd_side* side, int ranks);
 /* The side with the type of that rank's block. */
 struct qd_side qd_side_of(const struct qd_side* side, int rank);
 /* Whether the type is MPI's own, or MPI_DATATYPE_NULL: nobody frees it, and MPI's operators take no duplicate of it. */
-int qd_is_lasting(MPI_Datatype type);
+int qd_is_predefined(MPI_Datatype type);
 /* Whether the bytes of a block in memory are those of its packed form. */
-int qd_packs_as_it_lies(MPI_Datatype type);
+int qd_is_contiguous(MPI_Datatype type);
 /* Between a block and its packed form of any length, which is count x type size bytes. */
 int qd_pack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
 int qd_unpack(const struct qd_side* side, struct qd_block block, char* packed, MPI_Comm comm);
 /* A type that covers more elements than an int counts; to be freed. */
 int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large);
 /* Whether a block of the type is that many bytes without gaps. */
-int qd_is_dense(MPI_Datatype type);
+int qd_has_no_gaps(MPI_Datatype type);
 /* Whether the elements of a block lie one behind the other, gaps or not, from its address on. */
-int qd_is_spaced(MPI_Datatype type);
+int qd_elements_are_disjoint(MPI_Datatype type);
 /* All blocks, by rank: of elements, or of bytes. Returns 0 where 64 bits do not hold them. */
 int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct qd_block* blocks);
 /* Copies a block of the one side to a block of the other, at this rank, which is `own`; `tag` is nobody

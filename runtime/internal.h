@@ -12,23 +12,23 @@
 
 #define QD_TEXT 256 /* MPI_MAX_ERROR_STRING of the MPI library with the least */
 
-/* More classes than are ever used, and texts of one class that are told apart. */
+/* More classes than are ever used, and texts of one class that are sent_counts apart. */
 enum { QD_ERROR_CLASSES = 16, QD_CODES_A_CLASS = 4 };
 
 /* Persistent calls have further ones of their own. */
 enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
 
 /* A loaded schedule, or the reason why there is none; shared by its handle and its bindings. */
-struct qd_loaded {
+struct qd_schedule_data {
   int references;
   int failure_class; /* MPI_SUCCESS where the program is there */
   char failure[QD_TEXT];
   struct qd_program program;
 };
 
-struct qd_slot {
+struct qd_handle_entry {
   uint32_t generation;
-  struct qd_loaded* loaded;  /* NULL: free */
+  struct qd_schedule_data* schedule_data; /* NULL: free */
   struct qd_binding* recent; /* what the handle was last found to be bound to, and where;
                                        NULL: not known */
   MPI_Comm recent_comm;
@@ -49,7 +49,7 @@ struct qd_channel {
 };
 
 /* A buffer where all ranks know how long its blocks are. */
-struct qd_known {
+struct qd_buffer_layout {
   struct qd_extents extents;
   int64_t total;        /* bytes of all blocks */
   int64_t each, stride; /* where all are the same, and lie evenly: bytes; else -1 */
@@ -74,10 +74,10 @@ struct qd_arguments {
 struct qd_binding {
   struct qd_binding* next; /* of the same communicator */
   struct qd_channel* channel;
-  struct qd_loaded* loaded;
+  struct qd_schedule_data* schedule_data;
   MPI_Comm comm; /* the channel's, of all ranks of both groups */
   int own;       /* this rank in it */
-  struct qd_place place;
+  struct qd_context context;
   /* What a schedule for any nodes leaves open: `place` points to the topologies, and to these numbers. */
   struct qd_topology topologies[2];      /* own group first */
   struct qd_topology ordered[2];         /* the same, by group of the schedule */
@@ -102,10 +102,10 @@ struct qd_binding {
   struct qd_arguments given, made;
 
   /* where all ranks know all counts */
-  int64_t *counts, *remote_counts; /* of the program's tables, by rank in the schedule */
-  int64_t* told;                   /* counts that groups tell each other: their numbers, */
-  MPI_Request* telling;            /* and messages */
-  struct qd_known known[2];        /* by QD_PIECE_SEND and _RECEIVE */
+  int64_t *counts, *remote_counts;  /* of the program's tables, by rank in the schedule */
+  int64_t* group_counts;            /* counts that groups tell each other: their numbers, */
+  MPI_Request* count_requests;      /* and messages */
+  struct qd_buffer_layout known[2]; /* by QD_PIECE_SEND and _RECEIVE */
 };
 
 struct qd_persistent; /* persistent.c */
@@ -117,8 +117,8 @@ struct qd_error_codes {
 
 struct qd_global {
   pthread_mutex_t lock; /* of everything below */
-  struct qd_slot* slots;
-  uint32_t slot_count;
+  struct qd_handle_entry* handle_entries;
+  uint32_t handle_entry_count;
   struct qd_channel* channels;
   /* Persistent calls, by the lower half of their handles minus 1; the rest of a handle tells calls of one place apart. */
   struct qd_persistent** persistent;
@@ -162,8 +162,8 @@ void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int 
 
 /* schedule.c: the schedule of a handle, with a reference for the caller; NULL where the handle is
  * null or stale. */
-struct qd_loaded* qd_acquire(quadrille_schedule schedule);
-void qd_release(struct qd_loaded* loaded);
+struct qd_schedule_data* qd_acquire(quadrille_schedule schedule);
+void qd_release(struct qd_schedule_data* schedule_data);
 /* Writes the schedule's hash and returns 1; 0 where its load failed, -1 where the handle is null or
  * stale. */
 int qd_hash_of(quadrille_schedule schedule, unsigned char hash[QD_HASH_LENGTH]);
@@ -187,20 +187,22 @@ int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
 int qd_make_keyvals(void);
 /* The channel of a communicator, or NULL. */
 struct qd_channel* qd_channel_of(MPI_Comm comm);
-struct qd_offer; /* below */
+struct qd_problem; /* below */
 /* Collective: the channel of the communicator, made where there is none. An MPI error code. */
-int qd_open_channel(MPI_Comm comm, struct qd_offer* offer, struct qd_channel** result);
+int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel** result);
 /* binding.c: gives up a reference to a channel. */
 void qd_channel_release(struct qd_channel* channel);
 /* One that holds these, and nothing else yet; NULL where memory ran out. */
-struct qd_binding* qd_binding_new(struct qd_loaded* loaded, struct qd_channel* channel);
+struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
+                                  struct qd_channel* channel);
 /* One for a persistent call, on the same channel and of the same layout, to be planned; NULL where memory
  * ran out. */
 struct qd_binding* qd_binding_copy(const struct qd_binding* binding);
 void qd_binding_destroy(struct qd_binding* binding);
-/* bind.c: tables and a call, with a plan where that follows no counts; see qd_call_open. `offer` says what is
+/* bind.c: tables and a call, with a plan where that follows no counts; see qd_call_open. `problem` says what is
  * wrong. */
-void qd_binding_plan(struct qd_binding* binding, int in_place, int whole, struct qd_offer* offer);
+void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
+                     struct qd_problem* problem);
 
 /* bind.c: the binding of a schedule to a communicator, made where there is none, for a call of that
  * collective. Returns an MPI error code, after the handler was called. */
@@ -225,22 +227,22 @@ int qd_root_fits(const struct qd_binding* binding, int root);
 
 /* agree.c: what a rank brings to a binding, and what all ranks make of it. */
 /* A class and a text where this rank cannot go on. */
-struct qd_offer {
+struct qd_problem {
   int error_class;
   char text[QD_TEXT];
 };
-void qd_refuse(struct qd_offer* offer, int error_class, const char* text);
+void qd_refuse(struct qd_problem* problem, int error_class, const char* text);
 /* The same; of another class where memory ran out. */
-void qd_refuse_for(struct qd_offer* offer, int error_class, const char* text);
+void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text);
 /* What a plan could not be made for. */
-void qd_refuse_broken(struct qd_offer* offer, const char* error);
+void qd_refuse_broken(struct qd_problem* problem, const char* error);
 
 /* The options that the caller knows of, with defaults for the rest; refuses what makes no sense. */
 quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
-                                        struct qd_offer* offer);
+                                        struct qd_problem* problem);
 /* The same for the program that is to be bound. */
 void qd_check_block_size(const struct qd_program* program, int64_t block_size,
-                         struct qd_offer* offer);
+                         struct qd_problem* problem);
 
 /* The same at all ranks: the worst class of error, what is one everywhere, and whether
  * QUADRILLE_DEBUG is set everywhere. */
@@ -248,13 +250,13 @@ struct qd_agreement {
   int error_class;
   int same_schedule, same_layout, same_block_size, same_groups, all_debug;
 };
-/* `loaded` and `options` may be NULL. An MPI error code. */
-int qd_agree(MPI_Comm comm, int error_class, const struct qd_loaded* loaded,
+/* `schedule_data` and `options` may be NULL. An MPI error code. */
+int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement);
 /* Whether all ranks have come this far; where this one has and another has not, that is its error
  * too. */
-int qd_all_well(MPI_Comm comm, struct qd_offer* offer);
+int qd_all_succeeded(MPI_Comm comm, struct qd_problem* problem);
 
 /* device.c: says of both sides whether CUDA's driver has them in device memory, which MPI alone reads and writes. */
 void qd_find_device_memory(struct qd_arguments* arguments);
@@ -272,12 +274,12 @@ int qd_persistent_make(const struct qd_binding* binding, const struct qd_argumen
                        MPI_Comm comm, quadrille_request* request);
 
 /* uncounted.c: runs a whole call of which the two ends of a message alone know its lengths. The same. */
-int qd_uncounted_run(struct qd_binding* binding, const struct qd_arguments* arguments,
-                     MPI_Comm comm);
+int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                           MPI_Comm comm);
 /* Makes the last call again, which `may_repeat`. The same. */
-int qd_uncounted_repeat(struct qd_binding* binding, MPI_Comm comm);
+int qd_pairwise_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
 /* Lays out for the root. NULL, or what is wrong. */
-const char* qd_uncounted_take_root(struct qd_binding* binding, int root);
+const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root);
 /* Collective. Whether all ranks come without an error, and each pair of them says the same of the blocks between
  * them; `call`: NULL where there are none. An MPI error code, the same class everywhere, after the handler was
  * called. */
@@ -285,16 +287,17 @@ int qd_compare_lengths(const struct qd_binding* binding, const struct qd_call* c
                        int error_class, const char* error);
 
 /* counted.c: the same where all ranks know all counts. */
-int qd_counted_run(struct qd_binding* binding, const struct qd_arguments* arguments, MPI_Comm comm);
+int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                         MPI_Comm comm);
 /* Makes the last call again, which `may_repeat`. The same. */
-int qd_counted_repeat(struct qd_binding* binding, MPI_Comm comm);
+int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm);
 /* Memory and tables for calls. NULL, or what is wrong. */
-const char* qd_counted_open(struct qd_binding* binding);
-void qd_counted_close(struct qd_binding* binding);
+const char* qd_global_counts_open(struct qd_binding* binding);
+void qd_global_counts_close(struct qd_binding* binding);
 /* As before the first call; the same. */
-const char* qd_counted_restart(struct qd_binding* binding);
+const char* qd_global_counts_restart(struct qd_binding* binding);
 /* Lays out for that root, before the first call; the same. */
-const char* qd_counted_take_root(struct qd_binding* binding, int root);
+const char* qd_global_counts_take_root(struct qd_binding* binding, int root);
 
 /* compare.c: collective. Whether all ranks have come this far without an error. An MPI error code, the same class
  * everywhere, after the handler was called. */

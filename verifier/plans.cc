@@ -69,19 +69,19 @@ struct Plans::State {
   int64_t size(int64_t group) const { return topologies.all[static_cast<size_t>(group)].ranks; }
   int64_t all_ranks() const { return size(0) + (groups() == 2 ? size(1) : 0); }
 
-  qd_place place(int64_t group, int64_t rank) const {
+  qd_context context(int64_t group, int64_t rank) const {
     const bool two = groups() == 2;
-    qd_place place{};
-    place.rank = rank;
-    place.ranks = size(group);
-    place.remote_ranks = two ? size(1 - group) : 0;
-    place.group = group;
-    place.root = root;
-    place.counts = counts[static_cast<size_t>(group)].data();
-    place.remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data();
-    place.parameters = parameters.data();
-    place.topologies = topologies.all.data();
-    return place;
+    qd_context context{};
+    context.rank = rank;
+    context.ranks = size(group);
+    context.remote_ranks = two ? size(1 - group) : 0;
+    context.group = group;
+    context.root = root;
+    context.counts = counts[static_cast<size_t>(group)].data();
+    context.remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data();
+    context.parameters = parameters.data();
+    context.topologies = topologies.all.data();
+    return context;
   }
 };
 
@@ -89,7 +89,7 @@ namespace {
 
 // A rank of a job, and the plans that are made for it.
 struct RankPlans {
-  qd_place place{};
+  qd_context context{};
   std::array<Extents, 2> extents;
   qd_plan_input input{};
   qd_builder builder{};
@@ -105,24 +105,25 @@ struct RankPlans {
   }
 };
 
-std::vector<int64_t> lengths_of(const qd_program& program, const qd_place& place, int buffer,
+std::vector<int64_t> lengths_of(const qd_program& program, const qd_context& context, int buffer,
                                 int32_t blocks) {
-  const int64_t* peers = program.groups == 2 ? place.remote_counts : place.counts;
+  const int64_t* peers = program.groups == 2 ? context.remote_counts : context.counts;
   const bool by_rank = (program.collective == QD_ALLGATHER && buffer == QD_PIECE_RECEIVE) ||
                        (program.collective == QD_REDUCE_SCATTER && buffer == QD_PIECE_SEND);
   const bool own = program.collective == QD_ALLGATHER || program.collective == QD_REDUCE_SCATTER;
   if (by_rank) return {peers, peers + blocks};
   return std::vector<int64_t>(static_cast<size_t>(blocks),
-                              own ? place.counts[place.rank] : place.counts[0]);
+                              own ? context.counts[context.rank] : context.counts[0]);
 }
 
-bool is_in_place_at(const qd_program& program, const qd_place& place) {
+bool is_in_place_at(const qd_program& program, const qd_context& context) {
   switch (program.collective) {
     case QD_ALLTOALL: return program.groups == 1;
     case QD_ALLREDUCE:
     case QD_SCAN: return program.in_place != 0;
-    case QD_EXSCAN: return program.in_place != 0 && place.rank > 0;
-    case QD_REDUCE: return program.in_place != 0 && program.groups == 1 && place.rank == place.root;
+    case QD_EXSCAN: return program.in_place != 0 && context.rank > 0;
+    case QD_REDUCE:
+      return program.in_place != 0 && program.groups == 1 && context.rank == context.root;
     default: return false;
   }
 }
@@ -152,18 +153,18 @@ Result<Plans> Plans::make(std::span<const uint8_t> file, const Program& program,
     if (!binding.ok()) return binding.error();
     made->parameters = binding->parameters;
     made->parameters.resize(QD_MAX_PARAMETERS);
-    const qd_place place = made->place(g, 0);
+    const qd_context context = made->context(g, 0);
     if (const char* error =
-            qd_tables_fill(&made->tables[static_cast<size_t>(g)], &made->program, &place))
+            qd_tables_fill(&made->tables[static_cast<size_t>(g)], &made->program, &context))
       return Error{error};
   }
   return Plans(std::move(made));
 }
 
 bool Plans::has_in_place() const {
-  const qd_place place = state_->place(
+  const qd_context context = state_->context(
       0, state_->program.collective == QD_REDUCE ? state_->root : state_->size(0) - 1);
-  return is_in_place_at(state_->program, place);
+  return is_in_place_at(state_->program, context);
 }
 
 namespace {
@@ -173,15 +174,15 @@ template <typename Job>
 const char* open(const Job& job, int64_t group, int64_t rank, const PlanOptions& options,
                  RankPlans& made) {
   int32_t blocks[2];
-  made.place = job.place(group, rank);
-  qd_block_counts(&job.program, &made.place, blocks);
+  made.context = job.context(group, rank);
+  qd_block_counts(&job.program, &made.context, blocks);
   for (const int buffer : {QD_PIECE_SEND, QD_PIECE_RECEIVE})
-    made.extents[buffer].set(lengths_of(job.program, made.place, buffer, blocks[buffer]));
+    made.extents[buffer].set(lengths_of(job.program, made.context, buffer, blocks[buffer]));
   const int first = group == 1 ? static_cast<int>(job.size(0)) : 0;
   const int remote = group == 1 || job.groups() == 1 ? 0 : static_cast<int>(job.size(0));
   made.input.program = &job.program;
   made.input.tables = &job.tables[static_cast<size_t>(group)];
-  made.input.place = &made.place;
+  made.input.context = &made.context;
   made.input.real = job.ranks.data() + first;
   made.input.remote_real = job.ranks.data() + remote;
   made.input.user = job.ranks.data();
@@ -189,7 +190,7 @@ const char* open(const Job& job, int64_t group, int64_t rank, const PlanOptions&
   made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
   made.input.own = first + static_cast<int>(rank);
   made.input.window = options.window > 0 ? options.window : QD_DEFAULT_WINDOW;
-  made.in_place = options.in_place && is_in_place_at(job.program, made.place);
+  made.in_place = options.in_place && is_in_place_at(job.program, made.context);
   if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
     return qd_no_memory;
   qd_builder_start(&made.builder);
@@ -211,7 +212,7 @@ Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions&
     if (more < 0)
       error = made.builder.error;
     else
-      qd_plan_print(out, &made.plan, made.builder.is_counted, &lines);
+      qd_plan_print(out, &made.plan, made.builder.has_global_counts, &lines);
   }
   fclose(out);
   const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
@@ -232,7 +233,7 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
       if (const char* error = open(*state_, group, rank, options, made)) return Error{error};
       checks.emplace_back(
           qd_check_open(&made.input,
-                        made.builder.is_counted ? made.builder.in_place : made.in_place, 1),
+                        made.builder.has_global_counts ? made.builder.in_place : made.in_place, 1),
           &qd_check_close);
       if (!checks.back()) return Error{qd_no_memory};
       for (int more = 1; more > 0;) {

@@ -8,21 +8,21 @@
 
 enum { MOST_WORDS = 12 }; /* of an agreement */
 
-void qd_refuse(struct qd_offer* offer, int error_class, const char* text) {
-  offer->error_class = error_class;
-  snprintf(offer->text, sizeof offer->text, "%s", text);
+void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
+  problem->error_class = error_class;
+  snprintf(problem->text, sizeof problem->text, "%s", text);
 }
 
-void qd_refuse_for(struct qd_offer* offer, int error_class, const char* text) {
-  qd_refuse(offer, text == qd_no_memory ? MPI_ERR_NO_MEM : error_class, text);
+void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text) {
+  qd_refuse(problem, text == qd_no_memory ? MPI_ERR_NO_MEM : error_class, text);
 }
 
 quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
-                                        struct qd_offer* offer) {
+                                        struct qd_problem* problem) {
   quadrille_bind_options known = {sizeof known, QUADRILLE_LAYOUT_SHARED, 0, 0, 0};
   if (!options) return known;
   if (options->size < sizeof options->size + 3 * sizeof(int)) {
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the size field of the bind options is not set to sizeof(quadrille_bind_options)");
     return known;
   }
@@ -32,31 +32,31 @@ quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
   /* Not known to programs that were compiled with the first version. */
   if (options->size >= sizeof known) known.block_size = options->block_size;
   if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the layout is neither QUADRILLE_LAYOUT_SHARED nor QUADRILLE_LAYOUT_TRUSTED");
   if (known.window < 0 || known.window > QD_MAX_WINDOW)
-    qd_refuse(offer, MPI_ERR_ARG, "the window is negative or more than 65536 steps");
+    qd_refuse(problem, MPI_ERR_ARG, "the window is negative or more than 65536 steps");
   _Static_assert(QD_MAX_WINDOW == 65536, "as the sentence says");
   if (known.block_size < 0 || known.block_size > INT_MAX)
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the block size is negative or larger than an int can hold; give 1 or more "
               "bytes, or 0 for the schedule's own choice");
   return known;
 }
 
 void qd_check_block_size(const struct qd_program* program, int64_t block_size,
-                         struct qd_offer* offer) {
+                         struct qd_problem* problem) {
   int taken = 0, without_rule = 0;
   for (int i = 0; i < program->parameter_count; i++) {
     taken += program->at_call[i];
     without_rule += program->at_call[i] && program->parameters[i] == QD_CHOOSE_NONE;
   }
   if (block_size > 0 && taken != 1)
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the schedule takes no block size; bind without one, or generate one that "
               "pipelines");
   if (block_size == 0 && without_rule > 0)
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the schedule does not say how its block size is chosen; bind with the "
               "option block_size");
 }
@@ -75,13 +75,13 @@ static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm com
   return code;
 }
 
-int qd_agree(MPI_Comm comm, int error_class, const struct qd_loaded* loaded,
+int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement) {
   enum { WORDS = MOST_WORDS };
   /* Maxima of x and of ~x are equal where all x are. */
   uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_debug()}, all[WORDS];
-  if (loaded) memcpy(&mine[2], loaded->program.hash, QD_HASH_LENGTH);
+  if (schedule_data) memcpy(&mine[2], schedule_data->program.hash, QD_HASH_LENGTH);
   if (options) {
     mine[4] = (uint64_t)options->layout;
     mine[5] = (uint64_t)options->block_size;
@@ -98,17 +98,17 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_loaded* loaded,
   return code;
 }
 
-int qd_all_well(MPI_Comm comm, struct qd_offer* offer) {
+int qd_all_succeeded(MPI_Comm comm, struct qd_problem* problem) {
   struct qd_agreement agreement;
-  const int code = qd_agree(comm, offer->error_class, NULL, NULL, 0, &agreement);
+  const int code = qd_agree(comm, problem->error_class, NULL, NULL, 0, &agreement);
   if (code == MPI_SUCCESS && agreement.error_class == MPI_SUCCESS) return 1;
-  if (offer->error_class == MPI_SUCCESS)
-    qd_refuse(offer, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
+  if (problem->error_class == MPI_SUCCESS)
+    qd_refuse(problem, code == MPI_SUCCESS ? agreement.error_class : MPI_ERR_OTHER,
               agreement.error_class == MPI_ERR_NO_MEM
                   ? "another rank is out of memory"
                   : "another rank cannot follow the schedule; its own message, or "
                     "QUADRILLE_DEBUG=1, says why");
   else if (code == MPI_SUCCESS)
-    offer->error_class = agreement.error_class;
+    problem->error_class = agreement.error_class;
   return 0;
 }

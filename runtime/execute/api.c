@@ -44,7 +44,7 @@ static int are_committed(const struct qd_side* side, int ranks, MPI_Comm comm) {
   for (int rank = 0, position = 0; rank < (side->types ? ranks : 1); rank++) {
     const MPI_Datatype type = side->types ? side->types[rank] : side->type;
     if (side->types && qd_count_of(side, rank) == 0) continue;
-    if (!qd_is_lasting(type) &&
+    if (!qd_is_predefined(type) &&
         MPI_Pack(nothing, 0, type, nothing, 0, &position, comm) != MPI_SUCCESS)
       return 0;
   }
@@ -73,19 +73,20 @@ static const char* check_side(const struct qd_binding* binding, struct qd_argume
 
 /* Whether this rank's send buffer and receive buffer mean anything, by QD_PIECE_. */
 static void find_roles(const struct qd_binding* binding, int root, int32_t blocks[2]) {
-  const struct qd_program* program = &binding->loaded->program;
-  struct qd_place place = binding->place;
+  const struct qd_program* program = &binding->schedule_data->program;
+  struct qd_context context = binding->context;
   if (qd_is_rooted(program)) {
     const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->own;
-    place.root = is_root ? place.rank : -1;
-    if (program->groups == 2) place.group = !is_root;
+    context.root = is_root ? context.rank : -1;
+    if (program->groups == 2) context.group = !is_root;
   }
-  qd_block_counts(program, &place, blocks);
+  qd_block_counts(program, &context, blocks);
 }
 
 static const char* check_root(const struct qd_binding* binding, struct qd_arguments* a) {
-  const struct qd_program* program = &binding->loaded->program;
-  const int64_t ranks = program->groups == 2 ? binding->place.remote_ranks : binding->place.ranks;
+  const struct qd_program* program = &binding->schedule_data->program;
+  const int64_t ranks =
+      program->groups == 2 ? binding->context.remote_ranks : binding->context.ranks;
   if (!qd_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
   if (program->groups == 1) return "the root is no rank of the communicator";
   a->is_idle = a->root == MPI_PROC_NULL;
@@ -97,7 +98,7 @@ static const char* check_root(const struct qd_binding* binding, struct qd_argume
  * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
 static const char* check_results(const struct qd_binding* binding, struct qd_arguments* a,
                                  int* error_class) {
-  const int ranks = (int)binding->place.ranks, own = binding->own - binding->first;
+  const int ranks = (int)binding->context.ranks, own = binding->own - binding->first;
   struct qd_side one = a->receive;
   *error_class = MPI_ERR_ARG;
   if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
@@ -159,7 +160,7 @@ static const char* take_alias(const struct qd_program* program, struct qd_argume
  * it becomes what the other side is. */
 static const char* check_arguments(const struct qd_binding* binding, struct qd_arguments* a,
                                    int* error_class) {
-  const struct qd_program* program = &binding->loaded->program;
+  const struct qd_program* program = &binding->schedule_data->program;
   int32_t blocks[2];
   *error_class = MPI_ERR_ROOT;
   const char* wrong = check_root(binding, a);
@@ -169,7 +170,7 @@ static const char* check_arguments(const struct qd_binding* binding, struct qd_a
   const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
   if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
-  if (a->in_place && binding->place.remote_ranks > 0) return not_between;
+  if (a->in_place && binding->context.remote_ranks > 0) return not_between;
   if (a->in_place && qd_is_rooted(program) && a->root != binding->own)
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
@@ -207,22 +208,24 @@ static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a)
 
 /* Whether the same arguments mean the same in the next call: what they name is MPI's own. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
-  return !b->compares && !a->is_idle && !a->lacks_type && qd_is_lasting(a->receive.type) &&
-         (a->send.type == a->receive.type || qd_is_lasting(a->send.type)) &&
-         (!qd_reduces(&b->loaded->program) || qd_is_own_operator(a->operation));
+  return !b->compares && !a->is_idle && !a->lacks_type && qd_is_predefined(a->receive.type) &&
+         (a->send.type == a->receive.type || qd_is_predefined(a->send.type)) &&
+         (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
 
 static int repeat(struct qd_binding* binding, MPI_Comm comm) {
-  return qd_is_counted(&binding->loaded->program) ? qd_counted_repeat(binding, comm)
-                                                  : qd_uncounted_repeat(binding, comm);
+  return qd_has_global_counts(&binding->schedule_data->program)
+             ? qd_global_counts_repeat(binding, comm)
+             : qd_pairwise_counts_repeat(binding, comm);
 }
 
 static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
   /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
-  if (qd_is_counted(&binding->loaded->program)) return qd_counted_run(binding, a, comm);
+  if (qd_has_global_counts(&binding->schedule_data->program))
+    return qd_global_counts_run(binding, a, comm);
   if (a->is_idle) return MPI_SUCCESS;
   if (a->error) return qd_error(comm, a->error_class, "%s", a->error);
-  return qd_uncounted_run(binding, a, comm);
+  return qd_pairwise_counts_run(binding, a, comm);
 }
 
 int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, MPI_Comm comm) {

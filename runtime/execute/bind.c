@@ -17,67 +17,69 @@
 static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   const struct qd_channel* channel = qd_channel_of(comm);
   struct qd_binding* binding = channel ? channel->bindings : NULL;
-  while (binding && memcmp(binding->loaded->program.hash, hash, QD_HASH_LENGTH) != 0)
+  while (binding && memcmp(binding->schedule_data->program.hash, hash, QD_HASH_LENGTH) != 0)
     binding = binding->next;
   return binding;
 }
 
 /* `error`: of the tables, or of the walk over them. */
-static void refuse_tables(struct qd_offer* offer, const char* error) {
-  qd_refuse_for(offer, MPI_ERR_TOPOLOGY, error);
+static void refuse_tables(struct qd_problem* problem, const char* error) {
+  qd_refuse_for(problem, MPI_ERR_TOPOLOGY, error);
 }
 
-void qd_refuse_broken(struct qd_offer* offer, const char* error) {
+void qd_refuse_broken(struct qd_problem* problem, const char* error) {
   char text[QD_TEXT];
-  if (error == qd_not_served) return qd_refuse(offer, MPI_ERR_UNSUPPORTED_OPERATION, error);
+  if (error == qd_not_served) return qd_refuse(problem, MPI_ERR_UNSUPPORTED_OPERATION, error);
   snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
-  qd_refuse_for(offer, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
+  qd_refuse_for(problem, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
 }
 
-/* A call that is made again and again. NULL where it cannot be; then `offer` says why. */
+/* A call that is made again and again. NULL where it cannot be; then `problem` says why. */
 static struct qd_call* make_call(struct qd_binding* binding, int in_place, int whole,
-                                 struct qd_offer* offer) {
+                                 struct qd_problem* problem) {
   struct qd_call* call = malloc(sizeof *call);
   const char* error = call ? qd_call_open(call, binding, in_place, whole) : qd_no_memory;
   if (!error) return call;
-  qd_refuse_broken(offer, error);
+  qd_refuse_broken(problem, error);
   qd_call_destroy(call);
   return NULL;
 }
 
 /* Takes the memory that a root needs. What else is wrong with it is told by the calls that have it. */
-static void try_root(struct qd_binding* binding, int root, struct qd_offer* offer) {
+static void try_root(struct qd_binding* binding, int root, struct qd_problem* problem) {
   if (!qd_root_fits(binding, root)) return;
-  const char* error = qd_is_counted(&binding->loaded->program)
-                          ? qd_counted_take_root(binding, root)
-                          : qd_uncounted_take_root(binding, root);
-  if (error == qd_no_memory) refuse_tables(offer, error);
+  const char* error = qd_has_global_counts(&binding->schedule_data->program)
+                          ? qd_global_counts_take_root(binding, root)
+                          : qd_pairwise_counts_take_root(binding, root);
+  if (error == qd_no_memory) refuse_tables(problem, error);
 }
 
 /* So that a root that changes needs none: this rank, and those that stand powers of two before it, as in trees
  * the others need no more. Between groups it is in this one or not. */
-static void try_roots(struct qd_binding* binding, struct qd_offer* offer) {
-  const struct qd_program* program = &binding->loaded->program;
-  const int own = binding->own - binding->first, ranks = (int)binding->place.ranks;
+static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
+  const struct qd_program* program = &binding->schedule_data->program;
+  const int own = binding->own - binding->first, ranks = (int)binding->context.ranks;
   if (!qd_is_rooted(program)) return;
   if (program->groups == 2) {
-    try_root(binding, MPI_ROOT, offer);
-    try_root(binding, 0, offer);
+    try_root(binding, MPI_ROOT, problem);
+    try_root(binding, 0, problem);
     return;
   }
-  try_root(binding, own, offer);
-  for (int64_t h = 1; h < ranks; h *= 2) try_root(binding, (int)((own + ranks - h) % ranks), offer);
+  try_root(binding, own, problem);
+  for (int64_t h = 1; h < ranks; h *= 2)
+    try_root(binding, (int)((own + ranks - h) % ranks), problem);
 }
 
 /* Where a plan follows the counts of a call, this one has none, which is a call that every schedule must
  * serve. */
-void qd_binding_plan(struct qd_binding* binding, int in_place, int whole, struct qd_offer* offer) {
-  const struct qd_program* program = &binding->loaded->program;
-  const char* error = qd_is_counted(program)
-                          ? qd_counted_open(binding)
-                          : qd_tables_fill(&binding->tables, program, &binding->place);
-  if (error) return refuse_tables(offer, error);
-  binding->call = make_call(binding, in_place, whole, offer);
+void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
+                     struct qd_problem* problem) {
+  const struct qd_program* program = &binding->schedule_data->program;
+  const char* error = qd_has_global_counts(program)
+                          ? qd_global_counts_open(binding)
+                          : qd_tables_fill(&binding->tables, program, &binding->context);
+  if (error) return refuse_tables(problem, error);
+  binding->call = make_call(binding, in_place, whole, problem);
   binding->are_tables_good = binding->call != NULL;
 }
 
@@ -110,8 +112,8 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
     rank -= is_first ? 0 : first_ranks;
   }
   binding->first_ranks = first_ranks;
-  binding->place.ranks = ranks;
-  binding->place.remote_ranks = all - ranks;
+  binding->context.ranks = ranks;
+  binding->context.remote_ranks = all - ranks;
   binding->first = binding->own - rank;
   binding->first_remote = binding->first == 0 ? ranks : 0;
   binding->real = malloc(2 * (size_t)all * sizeof *binding->real);
@@ -120,53 +122,53 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
 
 /* Fills a new binding: all ranks succeed, or all fail. */
 static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
-                 const quadrille_bind_options* options, struct qd_offer* offer) {
+                 const quadrille_bind_options* options, struct qd_problem* problem) {
   char failure[QD_TEXT];
   const int is_enough = find_groups(binding, comm, first_ranks);
   set_options(binding, options);
-  if (!is_enough) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
-  if (!qd_all_well(binding->comm, offer)) return;
+  if (!is_enough) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_all_succeeded(binding->comm, problem)) return;
   const char* error = qd_lay_out(binding, options->layout, failure);
   if (error)
-    refuse_tables(offer, error);
+    refuse_tables(problem, error);
   else
-    qd_binding_plan(binding, 0, 0, offer);
-  if (binding->call) try_roots(binding, offer);
-  qd_all_well(binding->comm, offer);
+    qd_binding_plan(binding, 0, 0, problem);
+  if (binding->call) try_roots(binding, problem);
+  qd_all_succeeded(binding->comm, problem);
 }
 
 /* Collective. The same, where all ranks can follow the schedule then; else 0, and nothing changes. */
 static int adjust(struct qd_binding* binding, const quadrille_bind_options* options,
-                  struct qd_offer* offer) {
+                  struct qd_problem* problem) {
   const quadrille_bind_options before = {.window = binding->window,
                                          .synchronous = binding->synchronous,
                                          .block_size = binding->block_size};
   retune(binding, options);
-  const char* error = binding->counts ? qd_counted_restart(binding) : NULL;
-  if (error) refuse_tables(offer, error);
+  const char* error = binding->counts ? qd_global_counts_restart(binding) : NULL;
+  if (error) refuse_tables(problem, error);
   if (!error) error = binding->counts ? qd_call_plan(binding->call) : qd_call_reopen(binding->call);
-  if (error && offer->error_class == MPI_SUCCESS) qd_refuse_broken(offer, error);
-  if (qd_all_well(binding->comm, offer)) return 1;
+  if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
+  if (qd_all_succeeded(binding->comm, problem)) return 1;
   retune(binding, &before);
   return 0;
 }
 
-static int make_binding(struct qd_loaded* loaded, MPI_Comm comm, int first_ranks,
-                        const quadrille_bind_options* options, struct qd_offer* offer,
+static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, int first_ranks,
+                        const quadrille_bind_options* options, struct qd_problem* problem,
                         struct qd_binding** result) {
   struct qd_channel* channel = NULL;
-  const int code = qd_open_channel(comm, offer, &channel);
+  const int code = qd_open_channel(comm, problem, &channel);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
-  struct qd_binding* binding = channel ? qd_binding_new(loaded, channel) : NULL;
+  struct qd_binding* binding = channel ? qd_binding_new(schedule_data, channel) : NULL;
   if (binding) {
-    fill(binding, comm, first_ranks, options, offer);
+    fill(binding, comm, first_ranks, options, problem);
   } else if (channel) {
-    qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
-    qd_all_well(channel->comm, offer);
+    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+    qd_all_succeeded(channel->comm, problem);
   }
-  if (offer->error_class != MPI_SUCCESS || !binding) {
+  if (problem->error_class != MPI_SUCCESS || !binding) {
     if (binding) qd_binding_destroy(binding);
-    return qd_error(comm, offer->error_class, "%s", offer->text);
+    return qd_error(comm, problem->error_class, "%s", problem->text);
   }
   binding->next = channel->bindings;
   channel->bindings = binding;
@@ -176,22 +178,22 @@ static int make_binding(struct qd_loaded* loaded, MPI_Comm comm, int first_ranks
 
 /* Refuses what the communicator's groups, or its two ranges of ranks, are not for. `program`: or NULL. */
 static void check_groups(const struct qd_program* program, MPI_Comm comm, int first_ranks,
-                         struct qd_offer* offer) {
+                         struct qd_problem* problem) {
   int inter = 0, ranks = 0;
   MPI_Comm_test_inter(comm, &inter);
   MPI_Comm_size(comm, &ranks);
   if (first_ranks != 0 && inter)
-    qd_refuse(offer, MPI_ERR_COMM,
+    qd_refuse(problem, MPI_ERR_COMM,
               "the communicator has two groups of its own; bind with quadrille_bind");
   else if (first_ranks < 0 || (first_ranks > 0 && first_ranks >= ranks))
-    qd_refuse(offer, MPI_ERR_ARG,
+    qd_refuse(problem, MPI_ERR_ARG,
               "the first group has less than one rank, or leaves none for the second");
   else if (program && program->groups == 2 && first_ranks == 0 && !inter)
-    qd_refuse(offer, MPI_ERR_COMM,
+    qd_refuse(problem, MPI_ERR_COMM,
               "the schedule is for collectives between two groups; the communicator is no "
               "intercommunicator: bind with quadrille_bind_groups to make two of its ranks");
   else if (program && program->groups == 1 && (first_ranks != 0 || inter))
-    qd_refuse(offer, MPI_ERR_COMM,
+    qd_refuse(problem, MPI_ERR_COMM,
               inter ? "the communicator is an intercommunicator; load a schedule that was "
                       "generated with --remote-nodes"
                     : "the schedule is for one group; load one that was generated with "
@@ -201,26 +203,27 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
 /* Binds, or finds the binding, of `schedule`, which may be null or stale. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                          const quadrille_bind_options* options, struct qd_binding** result) {
-  struct qd_offer offer = {MPI_SUCCESS, ""};
-  const quadrille_bind_options known = qd_known_options(options, &offer);
-  struct qd_loaded* loaded = qd_acquire(schedule);
-  if (!loaded)
-    qd_refuse(&offer, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
-  else if (loaded->failure_class != MPI_SUCCESS)
-    qd_refuse(&offer, loaded->failure_class, loaded->failure);
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  const quadrille_bind_options known = qd_known_options(options, &problem);
+  struct qd_schedule_data* schedule_data = qd_acquire(schedule);
+  if (!schedule_data)
+    qd_refuse(&problem, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
+  else if (schedule_data->failure_class != MPI_SUCCESS)
+    qd_refuse(&problem, schedule_data->failure_class, schedule_data->failure);
   else
-    qd_check_block_size(&loaded->program, known.block_size, &offer);
-  const int usable = loaded && loaded->failure_class == MPI_SUCCESS;
-  if (offer.error_class == MPI_SUCCESS) check_groups(&loaded->program, comm, first_ranks, &offer);
+    qd_check_block_size(&schedule_data->program, known.block_size, &problem);
+  const int usable = schedule_data && schedule_data->failure_class == MPI_SUCCESS;
+  if (problem.error_class == MPI_SUCCESS)
+    check_groups(&schedule_data->program, comm, first_ranks, &problem);
 
   struct qd_agreement agreement;
-  const int code =
-      qd_agree(comm, offer.error_class, usable ? loaded : NULL, &known, first_ranks, &agreement);
+  const int code = qd_agree(comm, problem.error_class, usable ? schedule_data : NULL, &known,
+                            first_ranks, &agreement);
   int returned;
   if (code != MPI_SUCCESS) {
     returned = qd_mpi_error(comm, code);
-  } else if (offer.error_class != MPI_SUCCESS || !usable) {
-    returned = qd_error(comm, agreement.error_class, "%s", offer.text);
+  } else if (problem.error_class != MPI_SUCCESS || !usable) {
+    returned = qd_error(comm, agreement.error_class, "%s", problem.text);
   } else if (agreement.error_class != MPI_SUCCESS) {
     returned = qd_error(comm, agreement.error_class,
                         "another rank could not bring a schedule that can be bound; its own "
@@ -238,20 +241,20 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
   } else if (!agreement.same_block_size) {
     returned = qd_error(comm, MPI_ERR_ARG,
                         "ranks bind with different block sizes; give the same everywhere");
-  } else if ((*result = binding_of(comm, loaded->program.hash)) != NULL &&
+  } else if ((*result = binding_of(comm, schedule_data->program.hash)) != NULL &&
              (*result)->first_ranks != first_ranks) {
     returned = qd_error(comm, MPI_ERR_COMM,
                         "the schedule is bound to other groups of this communicator; bind it "
                         "to a duplicate");
   } else if (*result) {
-    returned = adjust(*result, &known, &offer)
+    returned = adjust(*result, &known, &problem)
                    ? MPI_SUCCESS
-                   : qd_error(comm, offer.error_class, "%s", offer.text);
+                   : qd_error(comm, problem.error_class, "%s", problem.text);
   } else {
-    returned = make_binding(loaded, comm, first_ranks, &known, &offer, result);
+    returned = make_binding(schedule_data, comm, first_ranks, &known, &problem, result);
   }
   if (returned == MPI_SUCCESS && *result) (*result)->compares = agreement.all_debug;
-  qd_release(loaded);
+  qd_release(schedule_data);
   return returned;
 }
 
@@ -282,25 +285,25 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
 
 int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                      const quadrille_bind_options* options) {
-  struct qd_offer offer = {MPI_SUCCESS, ""};
+  struct qd_problem problem = {MPI_SUCCESS, ""};
   unsigned char hash[QD_HASH_LENGTH];
   const int code = check_communicator(comm);
   if (code != MPI_SUCCESS) return code;
-  const quadrille_bind_options known = qd_known_options(options, &offer);
+  const quadrille_bind_options known = qd_known_options(options, &problem);
   struct qd_binding* binding = qd_hash_of(schedule, hash) == 1 ? binding_of(comm, hash) : NULL;
   if (!binding)
-    qd_refuse(&offer, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
+    qd_refuse(&problem, MPI_ERR_ARG, "the schedule is not bound to the communicator; bind it");
   else
-    qd_check_block_size(&binding->loaded->program, known.block_size, &offer);
-  if (!binding || offer.error_class != MPI_SUCCESS)
-    return qd_error(comm, offer.error_class, "%s", offer.text);
+    qd_check_block_size(&binding->schedule_data->program, known.block_size, &problem);
+  if (!binding || problem.error_class != MPI_SUCCESS)
+    return qd_error(comm, problem.error_class, "%s", problem.text);
   retune(binding, &known);
   return MPI_SUCCESS;
 }
 
 /* The other functions of the API would do what the schedule is not for. */
 static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
-  const int scheduled = binding->loaded->program.collective;
+  const int scheduled = binding->schedule_data->program.collective;
   if (scheduled == collective) return MPI_SUCCESS;
   return qd_error(comm, MPI_ERR_ARG,
                   "the schedule is for %s; call the functions of that name, or load one for "

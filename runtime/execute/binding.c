@@ -30,9 +30,9 @@ void qd_binding_destroy(struct qd_binding* binding) {
   qd_call_destroy(binding->in_place_call);
   qd_tables_destroy(&binding->tables);
   qd_tables_destroy(&binding->other_tables);
-  qd_release(binding->loaded);
+  qd_release(binding->schedule_data);
   qd_channel_release(binding->channel);
-  qd_counted_close(binding);
+  qd_global_counts_close(binding);
   free(binding->real);
   free(binding->topologies[0].runs);
   free(binding->topologies[1].runs);
@@ -42,15 +42,16 @@ void qd_binding_destroy(struct qd_binding* binding) {
 /* From now on it has its schedule and its channel. */
 static void hold(struct qd_binding* binding) {
   pthread_mutex_lock(&qd_global.lock);
-  binding->loaded->references++;
+  binding->schedule_data->references++;
   binding->channel->references++;
   pthread_mutex_unlock(&qd_global.lock);
 }
 
-struct qd_binding* qd_binding_new(struct qd_loaded* loaded, struct qd_channel* channel) {
+struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
+                                  struct qd_channel* channel) {
   struct qd_binding* binding = calloc(1, sizeof *binding);
   if (!binding) return NULL;
-  binding->loaded = loaded;
+  binding->schedule_data = schedule_data;
   binding->channel = channel;
   binding->comm = channel->comm;
   binding->stall = qd_stall();

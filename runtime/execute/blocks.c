@@ -3,12 +3,13 @@
 
 #include "runtime/execute/call.h"
 
-int qd_make_room(struct qd_call* c, int buffer, int64_t size, char** address) {
-  struct qd_room* room = (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
+int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** address) {
+  struct qd_buffer* room =
+      (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
   char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
   if (grown) {
     free(room->address);
-    *room = (struct qd_room){grown, size};
+    *room = (struct qd_buffer){grown, size};
   }
   const int is_enough = room && size <= room->size;
   *address = is_enough ? room->address : NULL;
@@ -23,36 +24,36 @@ static struct qd_block elements(const struct qd_call* c, const struct qd_side* s
   return block;
 }
 
-static void pack(struct qd_call* c, int place, struct qd_block block, char* to) {
-  const struct qd_side side = qd_side_of(&c->send, place);
+static void pack(struct qd_call* c, int region, struct qd_block block, char* to) {
+  const struct qd_side side = qd_side_of(&c->send, region);
   qd_call_check(c, qd_pack(&side, elements(c, &side, block), to, c->comm));
 }
 
-char* qd_put_together(struct qd_call* c, const struct qd_message* m, char* to) {
+char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
-  const int first_that_lies = c->send_lies ? 0 : c->plan.send_blocks;
+  const int first_contiguous = c->send_is_contiguous ? 0 : c->plan.send_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = qd_block_at(c, part);
     if (block.count == 0) continue;
-    if (part->place >= first_that_lies || part->form == QD_SAVED)
+    if (part->region >= first_contiguous || part->form == QD_SAVED)
       memcpy(to, block.address, (size_t)block.count);
     else
-      pack(c, part->place, block, to);
+      pack(c, part->region, block, to);
     to += block.count;
   }
   return to;
 }
 
 /* Puts bytes to a block of the receive buffer. */
-static void put(struct qd_call* c, int place, struct qd_block from) {
-  const struct qd_block to = c->blocks[place];
-  const int source = place - c->plan.send_blocks;
+static void put(struct qd_call* c, int region, struct qd_block from) {
+  const struct qd_block to = c->blocks[region];
+  const int source = region - c->plan.send_blocks;
   if (from.count != to.count) {
     if (c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){source, from.count, to.count};
     return;
   }
   if (to.count == 0 || to.address == from.address || c->lengths == QD_LENGTHS_ALONE) return;
-  if (c->receive_lies) {
+  if (c->receive_is_contiguous) {
     memcpy(to.address, from.address, (size_t)to.count);
     return;
   }
@@ -120,7 +121,7 @@ static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
     const int64_t bytes = part->high - part->low;
-    char* const to = c->blocks[part->place].address + part->low;
+    char* const to = c->blocks[part->region].address + part->low;
     if (m->combines)
       combine(c, m->combines, from, to, bytes);
     else
@@ -129,18 +130,18 @@ static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from
   }
 }
 
-void qd_put_apart(struct qd_call* c, struct qd_posting p, char* from) {
+void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
   const struct qd_message* m = p.message;
-  if (c->builder.is_counted) return put_ranges(c, m, from);
+  if (c->builder.has_global_counts) return put_ranges(c, m, from);
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   const int64_t* length = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
   const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = {from, *length++};
-    if (part->place >= first_temporary)
-      c->blocks[part->place] = block;
+    if (part->region >= first_temporary)
+      c->blocks[part->region] = block;
     else
-      put(c, part->place, block);
+      put(c, part->region, block);
     from += block.count;
   }
 }
@@ -148,8 +149,8 @@ void qd_put_apart(struct qd_call* c, struct qd_posting p, char* from) {
 void qd_forget_parts(struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   for (int i = 0; i < m->count; i++)
-    if (parts[i].form != QD_RANGE && qd_is_temporary(&c->plan, parts[i].place))
-      c->blocks[parts[i].place].count = 0;
+    if (parts[i].form != QD_RANGE && qd_is_temporary(&c->plan, parts[i].region))
+      c->blocks[parts[i].region].count = 0;
 }
 
 static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
@@ -157,20 +158,21 @@ static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
   return c->plan.is_typed ? block.count * side->type_size : block.count;
 }
 
-int64_t qd_packed_size(const struct qd_call* c, int place) {
+int64_t qd_packed_size(const struct qd_call* c, int region) {
   const int first = c->plan.send_blocks;
   const struct qd_side side =
-      place < first ? qd_side_of(&c->send, place) : qd_side_of(&c->receive, place - first);
-  return packed_size(c, &side, c->blocks[place]);
+      region < first ? qd_side_of(&c->send, region) : qd_side_of(&c->receive, region - first);
+  return packed_size(c, &side, c->blocks[region]);
 }
 
 void qd_copy_own(struct qd_call* c) {
-  const int own = c->binding->own, place = c->plan.own_receive;
-  const struct qd_block from = c->blocks[c->plan.own_send], to = c->blocks[place];
+  const int own = c->binding->own, region = c->plan.own_receive;
+  const struct qd_block from = c->blocks[c->plan.own_send], to = c->blocks[region];
   if (c->in_place) return;
   const struct qd_side send = qd_side_of(&c->send, c->plan.own_send);
-  const struct qd_side receive = qd_side_of(&c->receive, place - c->plan.send_blocks);
-  if (c->send_lies && c->receive_lies && !c->plan.is_typed) return put(c, place, from);
+  const struct qd_side receive = qd_side_of(&c->receive, region - c->plan.send_blocks);
+  if (c->send_is_contiguous && c->receive_is_contiguous && !c->plan.is_typed)
+    return put(c, region, from);
   const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
   if (sent != room && c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){own, sent, room};
   if (sent != room || c->lengths == QD_LENGTHS_ALONE) return;
@@ -179,28 +181,29 @@ void qd_copy_own(struct qd_call* c) {
   qd_call_check(c, code);
 }
 
-void qd_save(struct qd_call* c, int place, int buffer) {
-  const struct qd_block block = c->blocks[place];
-  const int64_t bytes = qd_packed_size(c, place);
+void qd_save(struct qd_call* c, int region, int buffer) {
+  const struct qd_block block = c->blocks[region];
+  const int64_t bytes = qd_packed_size(c, region);
   char* to;
-  if (bytes == 0 || c->lengths == QD_LENGTHS_ALONE || !qd_make_room(c, buffer, bytes, &to)) return;
-  if (c->send_lies)
+  if (bytes == 0 || c->lengths == QD_LENGTHS_ALONE || !qd_reserve_buffer(c, buffer, bytes, &to))
+    return;
+  if (c->send_is_contiguous)
     memcpy(to, block.address, (size_t)bytes);
   else
-    pack(c, place, block, to);
-  c->blocks[place].address = to;
+    pack(c, region, block, to);
+  c->blocks[region].address = to;
 }
 
 int qd_make_temporaries(struct qd_call* c) {
-  for (int32_t i = 0; c->builder.is_counted && i < c->plan.temporaries; i++) {
-    struct qd_room* room = &c->temporaries[i];
-    const int64_t size = c->builder.temporaries[i].room;
+  for (int32_t i = 0; c->builder.has_global_counts && i < c->plan.temporaries; i++) {
+    struct qd_buffer* room = &c->temporaries[i];
+    const int64_t size = c->builder.temporaries[i].capacity;
     if (size > room->size) {
       char* grown = realloc(room->address, (size_t)size);
       if (!grown) return 0;
-      *room = (struct qd_room){grown, size};
+      *room = (struct qd_buffer){grown, size};
     }
-    c->blocks[QD_TEMPORARY_PLACES + i] = (struct qd_block){room->address, room->size};
+    c->blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){room->address, room->size};
   }
   return 1;
 }
@@ -209,16 +212,16 @@ int qd_make_temporaries(struct qd_call* c) {
  * memory that is taken for it. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
-  const int64_t fitting = (int64_t)sizeof c->nowhere / unit * unit;
+  const int64_t fitting = (int64_t)sizeof c->scratch / unit * unit;
   const int64_t most = fitting > 0 ? fitting : unit;
-  char* const part = fitting > 0 ? c->nowhere : malloc((size_t)unit);
+  char* const part = fitting > 0 ? c->scratch : malloc((size_t)unit);
   if (!part) return qd_call_lose(c, MPI_ERR_NO_MEM);
   for (int64_t at = 0; at < bytes; at += most) {
     const int64_t now = bytes - at < most ? bytes - at : most;
     memcpy(part, from + at, (size_t)now);
     combine(c, side, part, to + at, now);
   }
-  if (part != c->nowhere) free(part);
+  if (part != c->scratch) free(part);
 }
 
 /* A range to another, or combined with it. */
@@ -235,19 +238,19 @@ static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
 }
 
 void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
-  if (c->builder.is_counted) return copy_range(c, copy);
-  const struct qd_block from = c->blocks[copy->from.place];
+  if (c->builder.has_global_counts) return copy_range(c, copy);
+  const struct qd_block from = c->blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
-  struct qd_block* to = &c->blocks[copy->to.place];
+  struct qd_block* to = &c->blocks[copy->to.region];
   char* address;
-  if (!qd_is_temporary(&c->plan, copy->to.place)) return put(c, copy->to.place, from);
-  if (copy->buffer == QD_NO_BUFFER || (c->send_lies && !c->in_place) ||
+  if (!qd_is_temporary(&c->plan, copy->to.region)) return put(c, copy->to.region, from);
+  if (copy->buffer == QD_NO_BUFFER || (c->send_is_contiguous && !c->in_place) ||
       c->lengths == QD_LENGTHS_ALONE) {
     *to = from;
     return;
   }
   *to = (struct qd_block){NULL, 0};
-  if (!qd_make_room(c, copy->buffer, from.count, &address)) return;
-  qd_put_together(c, &whole, address);
+  if (!qd_reserve_buffer(c, copy->buffer, from.count, &address)) return;
+  qd_gather_parts(c, &whole, address);
   *to = (struct qd_block){address, from.count};
 }

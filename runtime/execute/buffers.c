@@ -94,7 +94,7 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
   return 1;
 }
 
-int qd_is_dense(MPI_Datatype type) {
+int qd_has_no_gaps(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return 1; /* of no elements */
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Count size = 0;
@@ -104,7 +104,7 @@ int qd_is_dense(MPI_Datatype type) {
   return lower == 0 && true_lower == 0 && extent == (MPI_Aint)size && true_extent == (MPI_Aint)size;
 }
 
-int qd_is_spaced(MPI_Datatype type) {
+int qd_elements_are_disjoint(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Type_get_extent(type, &lower, &extent);
   MPI_Type_get_true_extent(type, &true_lower, &true_extent);
@@ -112,20 +112,20 @@ int qd_is_spaced(MPI_Datatype type) {
 }
 
 #if MPI_VERSION >= 4
-int qd_making_of(MPI_Datatype type, struct qd_making* m) {
+int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
   return MPI_Type_get_envelope_c(type, &m->integers, &m->addresses, &m->counts, &m->types,
                                  &m->combiner);
 }
 #else
-int qd_making_of(MPI_Datatype type, struct qd_making* m) {
+int qd_read_envelope(MPI_Datatype type, struct qd_envelope* m) {
   int integers = 0, addresses = 0, types = 0;
   const int code = MPI_Type_get_envelope(type, &integers, &addresses, &types, &m->combiner);
-  *m = (struct qd_making){integers, addresses, 0, types, m->combiner};
+  *m = (struct qd_envelope){integers, addresses, 0, types, m->combiner};
   return code;
 }
 #endif
 
-int qd_inner_types(MPI_Datatype type, const struct qd_making* m, MPI_Datatype* inner) {
+int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* m, MPI_Datatype* inner) {
   int* integers = calloc((size_t)m->integers + 1, sizeof *integers);
   MPI_Aint* addresses = calloc((size_t)m->addresses + 1, sizeof *addresses);
   MPI_Count* counts = calloc((size_t)m->counts + 1, sizeof *counts);
@@ -147,29 +147,29 @@ int qd_inner_types(MPI_Datatype type, const struct qd_making* m, MPI_Datatype* i
 
 void qd_free_inner(MPI_Datatype* inner, MPI_Count types) {
   for (MPI_Count i = 0; i < types; i++)
-    if (!qd_is_lasting(inner[i])) MPI_Type_free(&inner[i]);
+    if (!qd_is_predefined(inner[i])) MPI_Type_free(&inner[i]);
 }
 
-int qd_is_lasting(MPI_Datatype type) {
-  struct qd_making m;
+int qd_is_predefined(MPI_Datatype type) {
+  struct qd_envelope m;
   if (type == MPI_DATATYPE_NULL) return 1;
-  return qd_making_of(type, &m) == MPI_SUCCESS &&
+  return qd_read_envelope(type, &m) == MPI_SUCCESS &&
          (m.combiner == MPI_COMBINER_NAMED || m.combiner == MPI_COMBINER_F90_REAL ||
           m.combiner == MPI_COMBINER_F90_COMPLEX || m.combiner == MPI_COMBINER_F90_INTEGER);
 }
 
-int qd_packs_as_it_lies(MPI_Datatype type) {
-  struct qd_making m;
+int qd_is_contiguous(MPI_Datatype type) {
+  struct qd_envelope m;
   MPI_Datatype inner;
   if (type == MPI_BYTE || type == MPI_DATATYPE_NULL) return 1;
-  if (!qd_is_dense(type) || qd_making_of(type, &m) != MPI_SUCCESS) return 0;
+  if (!qd_has_no_gaps(type) || qd_read_envelope(type, &m) != MPI_SUCCESS) return 0;
   if (m.combiner == MPI_COMBINER_NAMED) return 1;
   /* What has one inner type and keeps the order. */
   if (m.combiner != MPI_COMBINER_DUP && m.combiner != MPI_COMBINER_CONTIGUOUS &&
       m.combiner != MPI_COMBINER_RESIZED)
     return 0;
-  if (qd_inner_types(type, &m, &inner) != MPI_SUCCESS) return 0;
-  const int simple = qd_packs_as_it_lies(inner);
+  if (qd_read_inner_types(type, &m, &inner) != MPI_SUCCESS) return 0;
+  const int simple = qd_is_contiguous(inner);
   qd_free_inner(&inner, 1);
   return simple;
 }
@@ -276,7 +276,7 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
   if (source.count * from->type_size == 0) return MPI_SUCCESS;
   if (from->type == to->type && source.count == target.count) {
     if (source.address == target.address) return MPI_SUCCESS;
-    if (qd_is_dense(from->type) && !from->on_device && !to->on_device) {
+    if (qd_has_no_gaps(from->type) && !from->on_device && !to->on_device) {
       memcpy(target.address, source.address, (size_t)(source.count * from->type_size));
       return MPI_SUCCESS;
     }

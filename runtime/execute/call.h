@@ -36,25 +36,25 @@ enum qd_lengths {
 };
 
 /* Memory that grows. */
-struct qd_room {
+struct qd_buffer {
   char* address;
   int64_t size;
 };
 
 /* How the data of a received message came. */
 enum qd_arrival {
-  QD_DATA_BEHIND, /* behind its lengths */
-  QD_DATA_APART,  /* in its buffer, without lengths */
-  QD_DATA_STRAIGHT
+  QD_DATA_INLINE,   /* behind its lengths */
+  QD_DATA_SEPARATE, /* in its buffer, without lengths */
+  QD_DATA_ZERO_COPY
 };
 
 /* What changes of a message while its call runs. */
 struct qd_transfer {
   MPI_Request request, data; /* data: of what follows the lengths */
   int64_t bytes;             /* of all parts, where the plan does not know them */
-  uint8_t is_there;          /* something has arrived, and how: */
+  uint8_t has_arrived;       /* something has arrived, and how: */
   uint8_t arrival;
-  uint8_t is_straight; /* received where it belongs: when it has arrived, nothing is left to do */
+  uint8_t zero_copy; /* received where it belongs: when it has arrived, nothing is left to do */
 };
 
 /* A message of the plan, and its transfer. */
@@ -78,17 +78,17 @@ struct qd_call {
   int is_watched;      /* by QUADRILLE_STALL */
 
   struct qd_side send, receive; /* in place, `send` is `receive` */
-  struct qd_block* blocks;      /* by place; of elements where the plan is typed, else of bytes */
-  struct qd_room* buffers;      /* by number in the plan */
+  struct qd_block* blocks;      /* by region; of elements where the plan is typed, else of bytes */
+  struct qd_buffer* buffers;    /* by number in the plan */
   int32_t buffer_count;
-  struct qd_room* temporaries; /* where all ranks know all counts */
-  MPI_Datatype type;           /* of the elements that are combined, and by what; */
+  struct qd_buffer* temporaries; /* where all ranks know all counts */
+  MPI_Datatype type;             /* of the elements that are combined, and by what; */
   MPI_Op operation;
   int commutes; /* it does */
   int is_packed; /* elements travel, and are kept, in packed form: in memory they reach into each other */
-  int send_lies, receive_lies;               /* in memory as it is packed */
-  int send_is_straight, receive_is_straight; /* a straight message is posted from there, or there */
-  MPI_Datatype send_type, receive_type;      /* as which it travels */
+  int send_is_contiguous, receive_is_contiguous; /* in memory as it is packed */
+  int send_zero_copy, receive_zero_copy; /* a straight message is posted from there, or there */
+  MPI_Datatype send_type, receive_type;  /* as which it travels */
   int lacks_memory; /* where all ranks know all counts: nothing is kept of what comes */
   /* Receives before that one keep their data; the data of others is received when it is waited for. */
   const struct qd_transfer* kept;
@@ -101,24 +101,24 @@ struct qd_call {
   MPI_Status status, *asked;               /* asked: &status, where empty messages mean something */
   struct qd_transfer *receiving, *sending; /* by message of the plan */
   int64_t* lengths_of_parts; /* where the plan does not know them, by part of the plan's array */
-  int32_t block_room, temporary_room, receiving_room, sending_room,
-      part_room; /* how long arrays are */
+  int32_t block_capacity, temporary_capacity, receiving_capacity, sending_capacity,
+      part_capacity; /* how long arrays are */
 
   const struct qd_operation* next;
   /* The messages to post next, and their transfers. */
   const struct qd_message *next_receive, *next_send;
   struct qd_transfer *receive_transfer, *send_transfer;
-  struct qd_transfer *receive_over, *send_over; /* to wait for next */
-  struct qd_transfer* headed;                   /* the next receive to read the lengths of */
+  struct qd_transfer *receive_to_wait, *send_to_wait; /* to wait for next */
+  struct qd_transfer* next_to_read;                   /* the next receive to read the lengths of */
   /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
    * receives, and how many have arrived; and how many sends were posted. */
-  int sends_on;
+  int sends_early;
   const struct qd_operation* ahead;
   struct qd_transfer* ahead_receive;
   int32_t ahead_received, sent_ahead;
-  const struct qd_message* message_over; /* that of `send_over` */
+  const struct qd_message* message_to_wait; /* that of `send_to_wait` */
   _Alignas(
-      16) char nowhere[1 << 12]; /* where bytes go that are not kept; a part of what is combined */
+      16) char scratch[1 << 12]; /* where bytes go that are not kept; a part of what is combined */
   int error;                     /* the first MPI error, or MPI_SUCCESS */
   int is_lost;                   /* blocks are missing */
   struct qd_mismatch mismatch;
@@ -154,7 +154,7 @@ int qd_broken_error(MPI_Comm comm, const char* error);
 int qd_call_report(const struct qd_call* call, MPI_Comm comm);
 
 /* executor.c: goes on in the plan up to its end, or up to where it would wait. */
-void qd_call_go(struct qd_call* call, int waits);
+void qd_call_progress(struct qd_call* call, int waits);
 
 /* messages.c: posts any message. */
 void qd_message_receive(struct qd_call* call, struct qd_posting posting);
@@ -164,9 +164,9 @@ void qd_message_send(struct qd_call* call, struct qd_posting posting);
  * Returns an MPI error code. */
 int qd_wait_and_read(struct qd_call* call, MPI_Request* request);
 /* Puts a message away that has arrived. */
-void qd_message_land(struct qd_call* call, struct qd_posting posting);
+void qd_message_deliver(struct qd_call* call, struct qd_posting posting);
 /* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
-int64_t qd_lengths_room(const struct qd_message* message);
+int64_t qd_lengths_capacity(const struct qd_message* message);
 
 /* stall.c: in a call that is watched, waits until the request, or the other one where that is not null, is over; where that
  * takes long, it says what `request` waits for, which is of a message of the plan or of data that follows it. Both are
@@ -175,11 +175,11 @@ void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Reques
 
 /* blocks.c: makes a buffer at least that large, without what was there; 0 where memory ran out, which is
  * noted. */
-int qd_make_room(struct qd_call* call, int buffer, int64_t size, char** address);
+int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size, char** address);
 /* Copies the parts of a message together; returns where they end. */
-char* qd_put_together(struct qd_call* call, const struct qd_message* message, char* to);
+char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, char* to);
 /* Puts the parts of a message to where they belong. A temporary block stays where it is. */
-void qd_put_apart(struct qd_call* call, struct qd_posting posting, char* from);
+void qd_scatter_parts(struct qd_call* call, struct qd_posting posting, char* from);
 /* What did not come is not sent on. */
 void qd_forget_parts(struct qd_call* call, const struct qd_message* message);
 /* This rank's block to itself. */
@@ -189,14 +189,15 @@ int qd_make_temporaries(struct qd_call* call);
 /* A block to a temporary block, which may just stay where it is, or one to the receive buffer; or a range
  * to another, or combined with it. */
 void qd_copy(struct qd_call* call, const struct qd_copy* copy);
-/* All of the block at a place of the user's buffers, whatever its type, in bytes. */
-int64_t qd_packed_size(const struct qd_call* call, int place);
-/* The block at a place of the send buffer, from where it may be overwritten. */
-void qd_save(struct qd_call* call, int place, int buffer);
+/* All of the block at a region of the user's buffers, whatever its type, in bytes. */
+int64_t qd_packed_size(const struct qd_call* call, int region);
+/* The block at a region of the send buffer, from where it may be overwritten. */
+void qd_save(struct qd_call* call, int region, int buffer);
 
 /* Whether the message is posted with a datatype of its parts. */
-static inline int qd_lies_in_parts(const struct qd_call* call, const struct qd_message* message) {
-  return call->builder.is_counted && qd_is_described(message);
+static inline int qd_uses_type_of_parts(const struct qd_call* call,
+                                        const struct qd_message* message) {
+  return call->builder.has_global_counts && qd_is_described(message);
 }
 
 static inline void qd_call_check(struct qd_call* call, int code) {
@@ -207,13 +208,13 @@ static inline void qd_call_check(struct qd_call* call, int code) {
 static inline void qd_call_lose(struct qd_call* call, int code) {
   qd_call_check(call, code);
   call->is_lost = 1;
-  call->send_is_straight = 0;
+  call->send_zero_copy = 0;
 }
 
 /* There is no memory for that receive, and so none for those after it, whose order is the senders'. */
 static inline void qd_keep_nothing(struct qd_call* call, const struct qd_transfer* receive) {
   if (receive < call->kept) call->kept = receive;
-  call->receive_is_straight = 0;
+  call->receive_zero_copy = 0;
 }
 
 static inline struct qd_posting qd_receive_of(const struct qd_call* call, int32_t number) {
@@ -232,11 +233,11 @@ static inline struct qd_posting qd_received_by(const struct qd_call* call,
 
 /* Of all parts; where all ranks know all counts, the plan says it. */
 static inline int64_t qd_bytes_of(const struct qd_call* call, struct qd_posting posting) {
-  return call->builder.is_counted ? posting.message->bytes : posting.transfer->bytes;
+  return call->builder.has_global_counts ? posting.message->bytes : posting.transfer->bytes;
 }
 
 static inline struct qd_block qd_block_at(const struct qd_call* call, const struct qd_part* part) {
-  struct qd_block block = call->blocks[part->place];
+  struct qd_block block = call->blocks[part->region];
   if (part->form == QD_RANGE) {
     block.address += part->low;
     block.count = part->high - part->low;

@@ -60,15 +60,15 @@ struct qd_channel* qd_channel_of(MPI_Comm comm) {
   return attribute;
 }
 
-int qd_open_channel(MPI_Comm comm, struct qd_offer* offer, struct qd_channel** result) {
+int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel** result) {
   *result = qd_channel_of(comm);
   if (*result) return MPI_SUCCESS;
   MPI_Comm private = MPI_COMM_NULL;
   const int code = qd_private_communicator(comm, &private);
   if (code != MPI_SUCCESS) return code;
   struct qd_channel* channel = calloc(1, sizeof *channel);
-  if (!channel) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
-  if (!qd_all_well(private, offer) || !channel) {
+  if (!channel) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_all_succeeded(private, problem) || !channel) {
     MPI_Comm_free(&private);
     free(channel);
     return MPI_SUCCESS;

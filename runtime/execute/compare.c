@@ -59,18 +59,18 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
  * an element that is combined; ranks in the root's group know nothing of them. Returns how many numbers that is. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
-  const struct qd_place* place = &binding->place;
-  const int all = (int)(place->ranks + place->remote_ranks);
+  const struct qd_context* context = &binding->context;
+  const int all = (int)(context->ranks + context->remote_ranks);
   for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
   if (arguments->is_idle) return all + 1;
-  if (qd_reduces(&binding->loaded->program)) numbers[all] = arguments->receive.extent;
+  if (qd_reduces(&binding->schedule_data->program)) numbers[all] = arguments->receive.extent;
   /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
-  const int is_known = place->remote_ranks == 0 || binding->loaded->program.uses_counts ||
-                       binding->loaded->program.collective != QD_ALLGATHER ||
+  const int is_known = context->remote_ranks == 0 || binding->schedule_data->program.uses_counts ||
+                       binding->schedule_data->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
-  for (int64_t i = 0; i < place->ranks; i++)
-    if (is_known || i == place->rank) numbers[binding->real[i]] = binding->counts[i];
-  for (int64_t i = 0; i < place->remote_ranks; i++)
+  for (int64_t i = 0; i < context->ranks; i++)
+    if (is_known || i == context->rank) numbers[binding->real[i]] = binding->counts[i];
+  for (int64_t i = 0; i < context->remote_ranks; i++)
     numbers[binding->remote_real[i]] = binding->remote_counts[i];
   return all + 1;
 }
@@ -104,15 +104,16 @@ static int compare(const struct qd_binding* binding, MPI_Comm comm,
   return qd_error(comm, MPI_ERR_COUNT,
                   "the ranks disagree: rank %d's contribution is %lld %s at rank %d and "
                   "%lld %s at rank %d; call with the same counts everywhere",
-                  i, (long long)least, qd_reduces(&binding->loaded->program) ? "elements" : "bytes",
-                  owners[0], (long long)most,
-                  qd_reduces(&binding->loaded->program) ? "elements" : "bytes", owners[1]);
+                  i, (long long)least,
+                  qd_reduces(&binding->schedule_data->program) ? "elements" : "bytes", owners[0],
+                  (long long)most,
+                  qd_reduces(&binding->schedule_data->program) ? "elements" : "bytes", owners[1]);
 }
 
 int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) {
   enum { ROOT, GROUP, SAID_BY, COUNT };
-  const int is_between = binding->place.remote_ranks > 0, own = binding->own;
-  if (!qd_is_rooted(&binding->loaded->program)) return MPI_SUCCESS;
+  const int is_between = binding->context.remote_ranks > 0, own = binding->own;
+  if (!qd_is_rooted(&binding->schedule_data->program)) return MPI_SUCCESS;
   int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
   if (is_between) { /* in the private communicator; whose group it is in; who says MPI_ROOT */
     numbers[ROOT] = root >= 0 ? binding->first_remote + root : root == MPI_ROOT ? own : UNKNOWN;
@@ -150,8 +151,8 @@ int qd_compare_errors(const struct qd_binding* binding, MPI_Comm comm, int error
 
 int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
                      const struct qd_arguments* arguments, int error_class, const char* error) {
-  const struct qd_place* place = &binding->place;
-  const size_t size = 4 * (size_t)(place->ranks + place->remote_ranks + 1) * sizeof(int64_t);
+  const struct qd_context* context = &binding->context;
+  const size_t size = 4 * (size_t)(context->ranks + context->remote_ranks + 1) * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QD_TEXT];
   if (!error && !room) {

@@ -5,28 +5,28 @@
 
 static const char* const too_much = "the counts are more bytes than there can be";
 
-struct qd_block qd_contribution(const struct qd_counted* g) {
+struct qd_block qd_contribution(const struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
   if (a->in_place) return qd_block_of(&a->receive, g->binding->own);
   return (struct qd_block){a->send.base, a->send.count};
 }
 
-int64_t qd_contributed(const struct qd_counted* g) {
+int64_t qd_contributed(const struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
   const int64_t size = a->in_place ? a->receive.type_size : a->send.type_size;
   int64_t bytes;
   return __builtin_mul_overflow(qd_contribution(g).count, size, &bytes) ? -1 : bytes;
 }
 
-static int scatters(const struct qd_counted* g) {
-  return g->binding->loaded->program.collective == QD_REDUCE_SCATTER;
+static int scatters(const struct qd_global_counts* g) {
+  return g->binding->schedule_data->program.collective == QD_REDUCE_SCATTER;
 }
 
-static int gathers(const struct qd_counted* g) {
-  return g->binding->loaded->program.collective == QD_ALLGATHER;
+static int gathers(const struct qd_global_counts* g) {
+  return g->binding->schedule_data->program.collective == QD_ALLGATHER;
 }
 
-struct qd_block qd_users_block(const struct qd_counted* g, int buffer, int32_t block) {
+struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int32_t block) {
   const struct qd_binding* b = g->binding;
   const struct qd_arguments* a = g->arguments;
   const int is_send = buffer == QD_PIECE_SEND;
@@ -44,7 +44,7 @@ struct changes {
   int64_t lengths, places;
 };
 
-static void set_block(struct qd_known* known, int32_t block, int64_t length, int64_t offset,
+static void set_block(struct qd_buffer_layout* known, int32_t block, int64_t length, int64_t offset,
                       struct changes* changes) {
   changes->lengths |= known->extents.lengths[block] ^ length;
   changes->places |= known->extents.offsets[block] ^ offset;
@@ -58,12 +58,12 @@ static void set_count(int64_t* counts, int64_t rank, int64_t count, struct chang
 }
 
 /* The blocks of an allgather's receive buffer; 0 where one is longer than contributions may be. */
-static int read_gathered(const struct qd_counted* g, struct changes* changes) {
+static int read_gathered(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_known* known = &b->known[QD_PIECE_RECEIVE];
+  struct qd_buffer_layout* known = &b->known[QD_PIECE_RECEIVE];
   const struct qd_side* side = &g->arguments->receive;
   const int is_direct = g->is_direct[QD_PIECE_RECEIVE];
-  int64_t* const counts = b->loaded->program.groups == 2 ? b->remote_counts : b->counts;
+  int64_t* const counts = b->schedule_data->program.groups == 2 ? b->remote_counts : b->counts;
   int64_t each = -1, total = 0;
   if (!side->uniform || !is_direct || __builtin_mul_overflow(side->count, side->type_size, &each))
     each = -1;
@@ -72,11 +72,11 @@ static int read_gathered(const struct qd_counted* g, struct changes* changes) {
   if (side->uniform && side->is_too_much) return 0;
   for (int32_t i = 0; i < known->extents.blocks; i++) {
     const struct qd_block block = qd_block_of(side, b->user[i]);
-    int64_t bytes, place;
+    int64_t bytes, context;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QD_MAX_COUNT)
       return 0;
     if (side->large_displacements && block.count > 0 &&
-        __builtin_mul_overflow(side->large_displacements[b->user[i]], side->unit, &place))
+        __builtin_mul_overflow(side->large_displacements[b->user[i]], side->unit, &context))
       return 0;
     const int64_t offset =
         is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
@@ -91,9 +91,9 @@ static int read_gathered(const struct qd_counted* g, struct changes* changes) {
 }
 
 /* The one block of a buffer. */
-static int read_one(const struct qd_counted* g, int buffer, int64_t count,
+static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
                     struct changes* changes) {
-  struct qd_known* known = &g->binding->known[buffer];
+  struct qd_buffer_layout* known = &g->binding->known[buffer];
   const int64_t unit = g->binding->call->builder.unit;
   if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
   set_block(known, 0, count, 0, changes);
@@ -101,12 +101,13 @@ static int read_one(const struct qd_counted* g, int buffer, int64_t count,
 }
 
 /* The blocks of a reduce-scatter's send buffer, which lie one behind the other as the user numbers ranks. */
-static int read_scattered(const struct qd_counted* g, const int64_t* counts,
+static int read_scattered(const struct qd_global_counts* g, const int64_t* counts,
                           struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_known* known = &b->known[QD_PIECE_SEND];
+  struct qd_buffer_layout* known = &b->known[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.unit;
-  int64_t* const starts = b->told; /* by rank of the user; what was told has been read */
+  int64_t* const starts =
+      b->group_counts; /* by rank of the user; what was sent_counts has been read */
   known->total = 0;
   for (int32_t i = 0; i < known->extents.blocks; i++) starts[b->user[i]] = counts[i];
   for (int32_t i = 0; i < known->extents.blocks; i++) {
@@ -122,21 +123,21 @@ static int read_scattered(const struct qd_counted* g, const int64_t* counts,
   return 1;
 }
 
-/* Each rank tells its receive counts to those of the other group whose number modulo its own group's size
- * is its own; an MPI error code. `told` is as long as the own vector, `heard` as the other's. */
-static int exchange_counts(const struct qd_counted* g, const int64_t* told, int tells,
-                           int64_t* heard, int hears) {
+/* Each rank sent_number its receive counts to those of the other group whose number modulo its own group's size
+ * is its own; an MPI error code. `sent_counts` is as long as the own vector, `received_counts` as the other's. */
+static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent_counts,
+                           int sent_number, int64_t* received_counts, int received_number) {
   const struct qd_binding* b = g->binding;
   const int own = b->own - b->first;
-  const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
-  MPI_Request* const requests = b->telling;
+  const int ranks = (int)b->context.ranks, remote = (int)b->context.remote_ranks;
+  MPI_Request* const requests = b->count_requests;
   int count = 0;
-  int code = MPI_Irecv(heard, hears, MPI_INT64_T, b->first_remote + own % remote, QD_COUNTS_TAG,
-                       b->comm, &requests[count]);
+  int code = MPI_Irecv(received_counts, received_number, MPI_INT64_T,
+                       b->first_remote + own % remote, QD_COUNTS_TAG, b->comm, &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = MPI_Isend(told, tells, MPI_INT64_T, b->first_remote + i, QD_COUNTS_TAG, b->comm,
-                     &requests[count]);
+    code = MPI_Isend(sent_counts, sent_number, MPI_INT64_T, b->first_remote + i, QD_COUNTS_TAG,
+                     b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
@@ -148,42 +149,44 @@ static int exchange_counts(const struct qd_counted* g, const int64_t* told, int 
   return code;
 }
 
-int qd_tells_counts(const struct qd_counted* g) {
-  const struct qd_program* program = &g->binding->loaded->program;
+int qd_exchanges_counts(const struct qd_global_counts* g) {
+  const struct qd_program* program = &g->binding->schedule_data->program;
   return program->groups == 2 && !g->arguments->receive.uniform &&
          (scatters(g) || (gathers(g) && program->uses_counts));
 }
 
-/* How many this rank tells: of its own group's results, or of the other one's contributions. */
-static int64_t told_counts(const struct qd_counted* g) {
-  return scatters(g) ? g->binding->place.ranks : g->binding->place.remote_ranks;
+/* How many this rank sent_number: of its own group's results, or of the other one's contributions. */
+static int64_t sent_count_count(const struct qd_global_counts* g) {
+  return scatters(g) ? g->binding->context.ranks : g->binding->context.remote_ranks;
 }
 
-/* Those that are too much are an error here, but only once they have been told, so that nobody waits for them. */
-static int tell_counts(const struct qd_counted* g) {
+/* Those that are too much are an error here, but only once they have been sent_counts, so that nobody waits for them. */
+static int tell_counts(const struct qd_global_counts* g) {
   const struct qd_side* side = &g->arguments->receive;
-  const struct qd_place* place = &g->binding->place;
+  const struct qd_context* context = &g->binding->context;
   const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
-  const int tells = (int)told_counts(g);
-  const int hears = (int)(place->ranks + place->remote_ranks) - tells;
-  int64_t* const told = g->binding->told;
-  for (int i = 0; i < tells; i++) told[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
-  return exchange_counts(g, told, tells, told + tells, hears);
+  const int sent_number = (int)sent_count_count(g);
+  const int received_number = (int)(context->ranks + context->remote_ranks) - sent_number;
+  int64_t* const sent_counts = g->binding->group_counts;
+  for (int i = 0; i < sent_number; i++)
+    sent_counts[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
+  return exchange_counts(g, sent_counts, sent_number, sent_counts + sent_number, received_number);
 }
 
-/* What was told, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
-static void hear_counts(const struct qd_counted* g, int64_t* counts, const int* real, int first,
-                        int64_t ranks, struct changes* changes) {
-  const int64_t* heard = g->binding->told + told_counts(g);
-  for (int64_t i = 0; i < ranks; i++) set_count(counts, i, heard[real[i] - first], changes);
+/* What was sent_counts, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
+static void hear_counts(const struct qd_global_counts* g, int64_t* counts, const int* real,
+                        int first, int64_t ranks, struct changes* changes) {
+  const int64_t* received_counts = g->binding->group_counts + sent_count_count(g);
+  for (int64_t i = 0; i < ranks; i++)
+    set_count(counts, i, received_counts[real[i] - first], changes);
 }
 
 /* What this rank's group contributes to an allgather between groups. */
-static int read_contributions(const struct qd_counted* g, struct changes* changes) {
+static int read_contributions(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  const int64_t own = qd_contributed(g), ranks = b->place.ranks;
+  const int64_t own = qd_contributed(g), ranks = b->context.ranks;
   if (!read_one(g, QD_PIECE_SEND, own, changes)) return 0;
-  if (qd_tells_counts(g))
+  if (qd_exchanges_counts(g))
     hear_counts(g, b->counts, b->real, b->first, ranks, changes);
   else
     for (int64_t i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
@@ -191,12 +194,12 @@ static int read_contributions(const struct qd_counted* g, struct changes* change
 }
 
 /* The counts of both groups in a reduce-scatter between them. */
-static const char* read_remote_results(const struct qd_counted* g, struct changes* changes) {
+static const char* read_remote_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  const int ranks = (int)b->place.ranks, remote = (int)b->place.remote_ranks;
+  const int ranks = (int)b->context.ranks, remote = (int)b->context.remote_ranks;
   const struct qd_side* side = &g->arguments->receive;
   int64_t total;
-  if (qd_tells_counts(g)) {
+  if (qd_exchanges_counts(g)) {
     uint64_t difference = 0;
     hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
     for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts[i];
@@ -213,21 +216,21 @@ static const char* read_remote_results(const struct qd_counted* g, struct change
   return NULL;
 }
 
-static const char* read_results(const struct qd_counted* g, struct changes* changes) {
+static const char* read_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  const int is_remote = b->loaded->program.groups == 2;
-  for (int i = 0; i < b->place.ranks; i++)
+  const int is_remote = b->schedule_data->program.groups == 2;
+  for (int i = 0; i < b->context.ranks; i++)
     set_count(b->counts, i, qd_count_of(&g->arguments->receive, b->real[i] - b->first), changes);
   const char* error = is_remote ? read_remote_results(g, changes) : NULL;
   if (error) return error;
   return read_scattered(g, is_remote ? b->remote_counts : b->counts, changes) &&
-                 read_one(g, QD_PIECE_RECEIVE, b->counts[b->place.rank], changes)
+                 read_one(g, QD_PIECE_RECEIVE, b->counts[b->context.rank], changes)
              ? NULL
              : too_much;
 }
 
 /* One length for all. */
-static const char* read_same(const struct qd_counted* g, struct changes* changes) {
+static const char* read_same(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const struct qd_side* side = &g->arguments->receive;
   int64_t count = side->count;
@@ -235,17 +238,17 @@ static const char* read_same(const struct qd_counted* g, struct changes* changes
   for (int i = 0; i < 2; i++)
     if (b->known[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
   if (b->counts[0] == count) return NULL; /* and so are all others */
-  for (int i = 0; i < b->place.ranks; i++) set_count(b->counts, i, count, changes);
-  for (int i = 0; i < b->place.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);
+  for (int i = 0; i < b->context.ranks; i++) set_count(b->counts, i, count, changes);
+  for (int i = 0; i < b->context.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);
   return NULL;
 }
 
-const char* qd_read_counts(const struct qd_counted* g, int* error_class) {
+const char* qd_read_counts(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   struct changes changes = {0, 0};
   const char* error = NULL;
   *error_class = MPI_ERR_OTHER;
-  if (qd_tells_counts(g) && tell_counts(g) != MPI_SUCCESS)
+  if (qd_exchanges_counts(g) && tell_counts(g) != MPI_SUCCESS)
     return "MPI failed while the groups told each other their counts";
   *error_class = MPI_ERR_COUNT;
   if (scatters(g))
@@ -253,9 +256,9 @@ const char* qd_read_counts(const struct qd_counted* g, int* error_class) {
   else if (!gathers(g))
     error = read_same(g, &changes);
   else if (!read_gathered(g, &changes) || qd_contributed(g) < 0 ||
-           (b->loaded->program.groups == 2 && !read_contributions(g, &changes)))
+           (b->schedule_data->program.groups == 2 && !read_contributions(g, &changes)))
     return too_much;
   if (changes.lengths != 0 || changes.places != 0) b->call->is_planned = 0;
-  if (changes.lengths != 0 && b->loaded->program.depends_on_call) b->are_tables_good = 0;
+  if (changes.lengths != 0 && b->schedule_data->program.depends_on_call) b->are_tables_good = 0;
   return error;
 }

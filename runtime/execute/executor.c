@@ -18,10 +18,10 @@ static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; 
 INLINED void post_receive(struct qd_call* c) {
   const struct qd_posting p = {c->next_receive++, c->receive_transfer++};
   const struct qd_message* m = p.message;
-  if (m->is_straight & c->receive_is_straight) {
+  if (m->zero_copy & c->receive_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
-      p.transfer->is_straight = 1;
+      p.transfer->zero_copy = 1;
       const int code = MPI_Irecv(block.address, (int)block.count, c->receive_type, m->peer, c->tag,
                                  c->comm, &p.transfer->request);
       if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
@@ -34,7 +34,7 @@ INLINED void post_receive(struct qd_call* c) {
 INLINED void post_send(struct qd_call* c) {
   const struct qd_posting p = {c->next_send++, c->send_transfer++};
   const struct qd_message* m = p.message;
-  if (m->is_straight & c->send_is_straight) {
+  if (m->zero_copy & c->send_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
       const int code = c->isend(block.address, (int)block.count, c->send_type, m->peer, c->tag,
@@ -51,28 +51,28 @@ INLINED void ask(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
   MPI_Get_count(&c->status, MPI_BYTE, &bytes);
   if (bytes != 0) return;
-  t->is_there = 0;
+  t->has_arrived = 0;
   if (qd_received_by(c, t).message->count > 0) qd_call_lose(c, MPI_SUCCESS);
 }
 
 INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
-  struct qd_transfer* t = c->receive_over++;
+  struct qd_transfer* t = c->receive_to_wait++;
   if (t->request != MPI_REQUEST_NULL) {
     if (is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&t->request, c->asked);
     if (code == MPI_SUCCESS) {
       if (c->asked != MPI_STATUS_IGNORE) ask(c, t);
     } else {
-      t->is_there = 0;
+      t->has_arrived = 0;
       fail(c, &t->request, code);
     }
   }
-  if (!t->is_straight) qd_message_land(c, qd_received_by(c, t));
+  if (!t->zero_copy) qd_message_deliver(c, qd_received_by(c, t));
 }
 
 /* For the next sends, which begin with lengths, and data that followed them. */
 static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends) {
-  struct qd_transfer* t = c->send_over;
+  struct qd_transfer* t = c->send_to_wait;
   for (; sends > 0; sends--, t++) {
     int code = qd_wait_and_read(c, &t->request);
     if (code != MPI_SUCCESS) fail(c, &t->request, code);
@@ -90,34 +90,35 @@ INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watch
 
 /* While that send of the operation `o` goes: posts what may go as well. Returns whether `ahead_receive` is one that lets
  * more go; else something is to be done first, or enough is on its way. */
-static int may_send_on(struct qd_call* c, const struct qd_transfer* going,
-                       const struct qd_operation* o) {
+static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
+                          const struct qd_operation* o) {
   enum { SENT_AHEAD = 4 };
-  if (!(c->receive_is_straight & c->send_is_straight)) return 0;
+  if (!(c->receive_zero_copy & c->send_zero_copy)) return 0;
   if (c->ahead <= o) {
     c->ahead = o + 1;
-    c->ahead_receive = c->receive_over;
+    c->ahead_receive = c->receive_to_wait;
     c->ahead_received = 0;
   }
   for (;; c->ahead++, c->ahead_received = 0) {
     const struct qd_progress* more = &c->ahead->more;
-    if (c->ahead->kind != QD_PLAN_MESSAGES || (more->gone > 0 && more->sent > 0)) return 0;
-    if (c->sent_ahead + more->sent > SENT_AHEAD ||
-        c->send_transfer - going + more->sent > c->builder.window)
+    if (c->ahead->kind != QD_PLAN_MESSAGES || (more->sends_done > 0 && more->sends_posted > 0))
       return 0;
-    if (c->ahead_received < more->received)
-      return c->ahead_receive < c->receive_transfer && c->ahead_receive->is_straight;
-    for (int n = 0; n < more->sent; n++)
-      if (!c->next_send[n].is_straight) return 0;
-    for (int n = more->sent; n > 0; n--, c->sent_ahead++) post_send(c);
+    if (c->sent_ahead + more->sends_posted > SENT_AHEAD ||
+        c->send_transfer - going + more->sends_posted > c->builder.window)
+      return 0;
+    if (c->ahead_received < more->receives_done)
+      return c->ahead_receive < c->receive_transfer && c->ahead_receive->zero_copy;
+    for (int n = 0; n < more->sends_posted; n++)
+      if (!c->next_send[n].zero_copy) return 0;
+    for (int n = more->sends_posted; n > 0; n--, c->sent_ahead++) post_send(c);
   }
 }
 
 /* Waits for a send of an allgather. What arrives meanwhile is sent on before its turn: the other end of
  * this send may take its time to answer, and the wire would be idle. */
-static __attribute__((noinline)) void send_on(struct qd_call* c, struct qd_transfer* going,
-                                              const struct qd_operation* o) {
-  while (may_send_on(c, going, o)) {
+static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* going,
+                                                 const struct qd_operation* o) {
+  while (may_send_early(c, going, o)) {
     struct qd_transfer* next = c->ahead_receive;
     if (next->request != MPI_REQUEST_NULL) {
       MPI_Request both[] = {going->request, next->request};
@@ -135,26 +136,27 @@ static __attribute__((noinline)) void send_on(struct qd_call* c, struct qd_trans
   wait_for_send(c, &going->request, 0);
 }
 
-INLINED void wait_or_send_on(struct qd_call* c, struct qd_transfer* t,
-                             const struct qd_operation* o) {
+INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
+                                const struct qd_operation* o) {
   enum { SHORT = 1 << 12 }; /* goes at once */
-  if ((c->message_over++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
-  if (t->request != MPI_REQUEST_NULL) send_on(c, t, o);
+  if ((c->message_to_wait++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
+  if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
 }
 
 /* A call sends nothing on before its turn where it is watched, or where lengths travel. */
-INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_on, int is_watched) {
-  for (int n = o->more.received; n > 0; n--) wait_for_receive(c, is_watched);
-  if (!sends_on && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.gone);
-  for (int n = o->more.gone; n > 0; n--) {
-    if (sends_on)
-      wait_or_send_on(c, c->send_over++, o);
+INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_early,
+                    int is_watched) {
+  for (int n = o->more.receives_done; n > 0; n--) wait_for_receive(c, is_watched);
+  if (!sends_early && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.sends_done);
+  for (int n = o->more.sends_done; n > 0; n--) {
+    if (sends_early)
+      wait_or_send_early(c, c->send_to_wait++, o);
     else
-      wait_for_send(c, &(c->send_over++)->request, is_watched);
+      wait_for_send(c, &(c->send_to_wait++)->request, is_watched);
   }
-  for (int n = o->more.posted; n > 0; n--) post_receive(c);
-  int sent = o->more.sent;
-  for (; sends_on && sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
+  for (int n = o->more.receives_posted; n > 0; n--) post_receive(c);
+  int sent = o->more.sends_posted;
+  for (; sends_early && sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
   for (; sent > 0; sent--) post_send(c);
 }
 
@@ -166,32 +168,32 @@ static __attribute__((noinline)) void follow_other(struct qd_call* c,
 }
 
 static inline int has_to_wait(const struct qd_operation* o) {
-  return o->kind == QD_PLAN_MESSAGES && o->more.received + o->more.gone > 0;
+  return o->kind == QD_PLAN_MESSAGES && o->more.receives_done + o->more.sends_done > 0;
 }
 
-INLINED void go(struct qd_call* c, int waits, int sends_on, int is_watched) {
+INLINED void go(struct qd_call* c, int waits, int sends_early, int is_watched) {
   const struct qd_operation* o = c->next;
-  for (; o->kind != QD_PLAN_OVER && (waits || !has_to_wait(o)); o++)
+  for (; o->kind != QD_PLAN_END && (waits || !has_to_wait(o)); o++)
     if (o->kind == QD_PLAN_MESSAGES)
-      follow(c, o, sends_on, is_watched);
+      follow(c, o, sends_early, is_watched);
     else
       follow_other(c, o);
   c->next = o;
 }
 
-static __attribute__((noinline)) void go_watched(struct qd_call* c, int waits) {
+static __attribute__((noinline)) void progress_watched(struct qd_call* c, int waits) {
   go(c, waits, 0, 1);
 }
 
-static __attribute__((noinline)) void go_sending_on(struct qd_call* c, int waits) {
+static __attribute__((noinline)) void progress_sending_early(struct qd_call* c, int waits) {
   go(c, waits, 1, 0);
 }
 
-void qd_call_go(struct qd_call* c, int waits) {
+void qd_call_progress(struct qd_call* c, int waits) {
   if (c->is_watched)
-    go_watched(c, waits);
-  else if (c->sends_on)
-    go_sending_on(c, waits);
+    progress_watched(c, waits);
+  else if (c->sends_early)
+    progress_sending_early(c, waits);
   else
     go(c, waits, 0, 0);
 }

@@ -7,7 +7,7 @@
 #include "runtime/internal.h"
 
 struct node {
-  int lowest, size; /* its lowest rank in the group tells the node */
+  int lowest, size; /* its lowest rank in the group names the node */
   int first;        /* rank in the schedule of its first rank */
 };
 
@@ -104,7 +104,7 @@ static const char* number_group(int first, int ranks, const int* node_of, int* l
   return error;
 }
 
-/* What can be told without asking who shares memory: whether the schedule is for so many ranks. */
+/* What can be sent_counts without asking who shares memory: whether the schedule is for so many ranks. */
 static int fits_ranks(const struct qd_program* program, int group, int64_t ranks) {
   return program->serves_any_nodes ? ranks <= program->most_ranks
                                    : ranks == program->topologies[group].ranks;
@@ -112,10 +112,10 @@ static int fits_ranks(const struct qd_program* program, int group, int64_t ranks
 
 /* Whether this rank's group can be that one of the schedule's. */
 static int fits(const struct qd_binding* binding, int group) {
-  const struct qd_program* program = &binding->loaded->program;
-  const struct qd_place* place = &binding->place;
-  if (!fits_ranks(program, group, place->ranks)) return 0;
-  if (program->groups == 2 && !fits_ranks(program, 1 - group, place->remote_ranks)) return 0;
+  const struct qd_program* program = &binding->schedule_data->program;
+  const struct qd_context* context = &binding->context;
+  if (!fits_ranks(program, group, context->ranks)) return 0;
+  if (program->groups == 2 && !fits_ranks(program, 1 - group, context->remote_ranks)) return 0;
   if (program->serves_any_nodes || binding->topologies[0].run_count == 0) return 1;
   return same_nodes(&binding->topologies[0], &program->topologies[group]) &&
          (program->groups == 1 ||
@@ -123,13 +123,13 @@ static int fits(const struct qd_binding* binding, int group) {
 }
 
 static int fits_somehow(const struct qd_binding* binding) {
-  return fits(binding, 0) || (binding->loaded->program.groups == 2 && fits(binding, 1));
+  return fits(binding, 0) || (binding->schedule_data->program.groups == 2 && fits(binding, 1));
 }
 
 static const char* refuse_ranks(const struct qd_binding* binding, int layout,
                                 char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->loaded->program;
-  const long long ranks = binding->place.ranks, remote = binding->place.remote_ranks;
+  const struct qd_program* program = &binding->schedule_data->program;
+  const long long ranks = binding->context.ranks, remote = binding->context.remote_ranks;
   if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
@@ -156,7 +156,7 @@ static const char* refuse_ranks(const struct qd_binding* binding, int layout,
 
 /* Says what the schedule is for and what is there. */
 static const char* refuse_nodes(const struct qd_binding* binding, char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->loaded->program;
+  const struct qd_program* program = &binding->schedule_data->program;
   char wanted[48], found[48];
   if (fits_somehow(binding)) return NULL;
   const int differs =
@@ -173,13 +173,13 @@ static const char* refuse_nodes(const struct qd_binding* binding, char failure[Q
 
 /* Asks MPI who shares memory; collective. */
 static const char* find_nodes(struct qd_binding* binding) {
-  const struct qd_place* place = &binding->place;
-  const size_t all = (size_t)(place->ranks + place->remote_ranks);
+  const struct qd_context* context = &binding->context;
+  const size_t all = (size_t)(context->ranks + context->remote_ranks);
   int* node_of = calloc(all, sizeof *node_of);
-  int* rooms = malloc(2 * all * sizeof *rooms);
+  int* capacities = malloc(2 * all * sizeof *capacities);
   struct node* nodes = malloc(all * sizeof *nodes);
   const char* error = NULL;
-  const int whole = node_of && rooms && nodes;
+  const int whole = node_of && capacities && nodes;
   int own_part = whole, everybody = 0;
   MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!whole || !everybody)
@@ -187,22 +187,22 @@ static const char* find_nodes(struct qd_binding* binding) {
   else if (qd_gather_nodes(binding->comm, binding->own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (!error)
-    error = number_group(binding->first, (int)place->ranks, node_of, rooms, nodes, rooms + all,
-                         binding->real, &binding->topologies[0]);
-  if (!error && place->remote_ranks > 0)
-    error = number_group(binding->first_remote, (int)place->remote_ranks, node_of, rooms, nodes,
-                         rooms + all, binding->remote_real, &binding->topologies[1]);
+    error = number_group(binding->first, (int)context->ranks, node_of, capacities, nodes,
+                         capacities + all, binding->real, &binding->topologies[0]);
+  if (!error && context->remote_ranks > 0)
+    error = number_group(binding->first_remote, (int)context->remote_ranks, node_of, capacities,
+                         nodes, capacities + all, binding->remote_real, &binding->topologies[1]);
   free(node_of);
-  free(rooms);
+  free(capacities);
   free(nodes);
   return error;
 }
 
 /* What a schedule for any nodes leaves open. */
 static const char* fill_in(struct qd_binding* binding) {
-  const struct qd_program* program = &binding->loaded->program;
-  struct qd_place* place = &binding->place;
-  const int64_t ranks[] = {place->ranks, place->remote_ranks};
+  const struct qd_program* program = &binding->schedule_data->program;
+  struct qd_context* context = &binding->context;
+  const int64_t ranks[] = {context->ranks, context->remote_ranks};
   char text[QD_TEXT];
   for (int i = 0; i < program->groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
@@ -210,32 +210,32 @@ static const char* fill_in(struct qd_binding* binding) {
     describe(&binding->topologies[i], text, sizeof text);
     qd_log("%s takes nodes %s", program->algorithm, text);
   }
-  return qd_formulas_evaluate(program, place, binding->parameters);
+  return qd_formulas_evaluate(program, context, binding->parameters);
 }
 
 /* This rank's group is that one of the schedule's. */
 static void take_group(struct qd_binding* binding, int group) {
-  binding->place.group = group;
+  binding->context.group = group;
   binding->ordered[group] = binding->topologies[0];
-  if (binding->place.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
+  if (binding->context.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
 }
 
 /* What is part of the binding, or of its array `real`. */
 static void take_parts(struct qd_binding* binding) {
-  struct qd_place* place = &binding->place;
-  binding->remote_real = binding->real + place->ranks;
-  binding->user = binding->remote_real + place->remote_ranks;
-  place->parameters = binding->parameters;
-  if (binding->loaded->program.serves_any_nodes) place->topologies = binding->ordered;
+  struct qd_context* context = &binding->context;
+  binding->remote_real = binding->real + context->ranks;
+  binding->user = binding->remote_real + context->remote_ranks;
+  context->parameters = binding->parameters;
+  if (binding->schedule_data->program.serves_any_nodes) context->topologies = binding->ordered;
 }
 
 /* An operator that does not commute meets contributions in the order of ranks, so that has to be the
  * schedule's. */
 static const char* refuse_order(const struct qd_binding* binding) {
-  const struct qd_program* program = &binding->loaded->program;
+  const struct qd_program* program = &binding->schedule_data->program;
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (!qd_reduces(program) || (program->commutative && !is_scan)) return NULL;
-  for (int64_t i = 0; i < binding->place.ranks; i++)
+  for (int64_t i = 0; i < binding->context.ranks; i++)
     if (binding->real[i] != binding->first + i)
       return "the schedule combines contributions in the order of its nodes' ranks, which is not "
              "that of the communicator: number ranks node by node, smaller nodes first, or take a "
@@ -244,29 +244,30 @@ static const char* refuse_order(const struct qd_binding* binding) {
 }
 
 const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->loaded->program;
-  struct qd_place* place = &binding->place;
+  const struct qd_program* program = &binding->schedule_data->program;
+  struct qd_context* context = &binding->context;
   const char* error = refuse_ranks(binding, layout, failure);
   if (error) return error;
   take_parts(binding);
-  for (int r = 0; r < place->ranks; r++) binding->real[r] = binding->first + r;
-  for (int r = 0; r < place->remote_ranks; r++) binding->remote_real[r] = binding->first_remote + r;
+  for (int r = 0; r < context->ranks; r++) binding->real[r] = binding->first + r;
+  for (int r = 0; r < context->remote_ranks; r++)
+    binding->remote_real[r] = binding->first_remote + r;
   memcpy(binding->parameters, program->parameters, sizeof binding->parameters);
   if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED) {
     error = find_nodes(binding);
     if (!error) error = refuse_nodes(binding, failure);
   }
   if (error) return error;
-  while (binding->real[place->rank] != binding->own) place->rank++;
+  while (binding->real[context->rank] != binding->own) context->rank++;
   const int* blocks = program->groups == 2 ? binding->remote_real : binding->real;
   const int first = program->groups == 2 ? binding->first_remote : binding->first;
-  const int64_t count = program->groups == 2 ? place->remote_ranks : place->ranks;
+  const int64_t count = program->groups == 2 ? context->remote_ranks : context->ranks;
   for (int64_t i = 0; i < count; i++) binding->user[i] = blocks[i] - first;
   /* The group with the lowest rank of all comes first where both fit. */
   const int group = program->groups == 2 && binding->first > 0;
   take_group(binding, fits(binding, group) ? group : 1 - group);
   if (program->serves_any_nodes) error = fill_in(binding);
-  take_group(binding, (int)place->group);
+  take_group(binding, (int)context->group);
   return error ? error : refuse_order(binding);
 }
 
@@ -277,8 +278,8 @@ static void* duplicate(const void* from, int64_t count, size_t size) {
 }
 
 int qd_copy_layout(struct qd_binding* binding) {
-  const struct qd_place* place = &binding->place;
-  const int64_t all = place->ranks + place->remote_ranks;
+  const struct qd_context* context = &binding->context;
+  const int64_t all = context->ranks + context->remote_ranks;
   struct qd_topology* topologies = binding->topologies;
   binding->real = duplicate(binding->real, 2 * all, sizeof *binding->real);
   for (int i = 0; i < 2; i++)
@@ -286,13 +287,13 @@ int qd_copy_layout(struct qd_binding* binding) {
         duplicate(topologies[i].runs, topologies[i].run_count, sizeof *topologies[i].runs);
   if (!binding->real || !topologies[0].runs || !topologies[1].runs) return 0;
   take_parts(binding);
-  take_group(binding, (int)place->group);
+  take_group(binding, (int)context->group);
   return 1;
 }
 
 int qd_take_root(struct qd_binding* binding, int root) {
-  const struct qd_program* program = &binding->loaded->program;
-  struct qd_place* place = &binding->place;
+  const struct qd_program* program = &binding->schedule_data->program;
+  struct qd_context* context = &binding->context;
   if (!qd_is_rooted(program)) return 0;
   /* Between groups the root's is the first; whoever names it by its rank is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
@@ -300,14 +301,14 @@ int qd_take_root(struct qd_binding* binding, int root) {
   const int rank = group == 1             ? binding->first_remote + root
                    : program->groups == 2 ? binding->own
                                           : root;
-  if (place->group == group && real[place->root] == rank) return 0;
+  if (context->group == group && real[context->root] == rank) return 0;
   take_group(binding, group);
-  place->root = 0;
-  while (real[place->root] != rank) place->root++;
+  context->root = 0;
+  while (real[context->root] != rank) context->root++;
   return 1;
 }
 
 int qd_root_fits(const struct qd_binding* binding, int root) {
-  const struct qd_program* program = &binding->loaded->program;
+  const struct qd_program* program = &binding->schedule_data->program;
   return program->groups == 1 || !qd_is_rooted(program) || fits(binding, root == MPI_ROOT ? 0 : 1);
 }

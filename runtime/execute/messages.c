@@ -51,24 +51,24 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   MPI_Datatype type = MPI_BYTE;
   int* lengths = calloc((size_t)m->count, sizeof *lengths);
-  MPI_Aint* places = calloc((size_t)m->count, sizeof *places);
+  MPI_Aint* regions = calloc((size_t)m->count, sizeof *regions);
   MPI_Datatype* types = calloc((size_t)m->count, sizeof *types);
-  int code = lengths && places && types ? MPI_SUCCESS : MPI_ERR_NO_MEM, made = 0;
+  int code = lengths && regions && types ? MPI_SUCCESS : MPI_ERR_NO_MEM, made = 0;
   for (int i = 0; i < m->count && code == MPI_SUCCESS; i++) {
     const struct qd_block block = qd_block_at(c, &c->plan.parts[m->first + i]);
     const int is_large = block.count > INT_MAX;
     lengths[i] = is_large ? 1 : (int)block.count;
     types[i] = MPI_BYTE;
-    code = MPI_Get_address(block.address, &places[i]);
+    code = MPI_Get_address(block.address, &regions[i]);
     if (code == MPI_SUCCESS && is_large) code = qd_large_type(block.count, MPI_BYTE, &types[i]);
     made += code == MPI_SUCCESS;
   }
-  if (code == MPI_SUCCESS) code = MPI_Type_create_struct(m->count, lengths, places, types, &type);
+  if (code == MPI_SUCCESS) code = MPI_Type_create_struct(m->count, lengths, regions, types, &type);
   if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
   while (made-- > 0)
     if (types[made] != MPI_BYTE) MPI_Type_free(&types[made]);
   free(lengths);
-  free(places);
+  free(regions);
   free(types);
   if (code != MPI_SUCCESS) {
     qd_call_lose(c, code);
@@ -81,11 +81,11 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
 static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int32_t first = receives ? c->plan.send_blocks : 0;
-  const struct qd_side side = qd_side_of(receives ? &c->receive : &c->send, m->part.place - first);
-  struct qd_block block = c->blocks[m->part.place];
+  const struct qd_side side = qd_side_of(receives ? &c->receive : &c->send, m->part.region - first);
+  struct qd_block block = c->blocks[m->part.region];
   MPI_Datatype type = side.type;
   if (block.count == 0 || side.type_size == 0) return;
-  if (m->part.form == QD_SAVED && !c->send_lies) {
+  if (m->part.form == QD_SAVED && !c->send_is_contiguous) {
     type = MPI_PACKED;
     block.count *= side.type_size;
   }
@@ -98,7 +98,7 @@ static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   if (m->count > 0 && is_known &&
-      (c->plan.is_typed ? qd_packed_size(c, m->part.place) : qd_bytes_of(c, p)) == 0)
+      (c->plan.is_typed ? qd_packed_size(c, m->part.region) : qd_bytes_of(c, p)) == 0)
     return;
   post_empty(c, 0, p);
 }
@@ -106,7 +106,7 @@ static void send_nothing(struct qd_call* c, struct qd_posting p) {
 /* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
  * would not do: Open MPI 4.1 writes beyond it. */
 static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
-  const int64_t least = (int64_t)sizeof c->nowhere;
+  const int64_t least = (int64_t)sizeof c->scratch;
   const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
   MPI_Datatype type = MPI_BYTE;
   int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
@@ -116,14 +116,14 @@ static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
     if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
   }
   if (code == MPI_SUCCESS)
-    code = MPI_Recv(c->nowhere, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+    code = MPI_Recv(c->scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
   if (type != MPI_BYTE) MPI_Type_free(&type);
   qd_call_check(c, code);
 }
 
 /* Whether a message that is sent is bytes where its one part lies. */
-static int goes_straight(const struct qd_call* c, const struct qd_message* m) {
-  return m->is_straight && (c->send_lies || qd_is_temporary(&c->plan, m->part.place));
+static int is_zero_copy(const struct qd_call* c, const struct qd_message* m) {
+  return m->zero_copy && (c->send_is_contiguous || qd_is_temporary(&c->plan, m->part.region));
 }
 
 /* How a message goes on. */
@@ -138,12 +138,14 @@ static int64_t head_size(int parts) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-int64_t qd_lengths_room(const struct qd_message* m) { return head_size(m->count) + QD_EAGER_BYTES; }
+int64_t qd_lengths_capacity(const struct qd_message* m) {
+  return head_size(m->count) + QD_EAGER_BYTES;
+}
 
 static int64_t outgoing_bytes(const struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   int64_t bytes = 0;
-  for (int i = 0; i < m->count; i++) bytes += c->blocks[parts[i].place].count;
+  for (int i = 0; i < m->count; i++) bytes += c->blocks[parts[i].region].count;
   return bytes;
 }
 
@@ -154,7 +156,7 @@ static char* write_short(const struct qd_call* c, const struct qd_message* m, ch
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   write_word(room, FOLLOWS_HERE);
   for (int i = m->count; i > 0; i--, part++)
-    write_word(room += SHORT_WORD, (uint16_t)c->blocks[part->place].count);
+    write_word(room += SHORT_WORD, (uint16_t)c->blocks[part->region].count);
   return room + SHORT_WORD;
 }
 
@@ -163,7 +165,7 @@ static void write_long(const struct qd_call* c, const struct qd_message* m, char
   memset(room, 0, LONG_WORD);
   write_word(room, FOLLOWS_APART);
   for (int i = 0; i < m->count; i++) {
-    const int64_t length = c->blocks[parts[i].place].count;
+    const int64_t length = c->blocks[parts[i].region].count;
     memcpy(room += LONG_WORD, &length, sizeof length);
   }
 }
@@ -173,28 +175,28 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int64_t bytes = p.transfer->bytes = outgoing_bytes(c, m), head = head_size(m->count);
   const int with_data = c->lengths == QD_LENGTHS_AHEAD;
-  const int is_straight = bytes > QD_EAGER_BYTES && goes_straight(c, m);
-  const int64_t data = !with_data || is_straight || bytes < QD_EAGER_BYTES ? QD_EAGER_BYTES : bytes;
+  const int zero_copy = bytes > QD_EAGER_BYTES && is_zero_copy(c, m);
+  const int64_t data = !with_data || zero_copy || bytes < QD_EAGER_BYTES ? QD_EAGER_BYTES : bytes;
   MPI_Request* request = &p.transfer->request;
   char* room;
-  if (!qd_make_room(c, m->buffer, head + data, &room)) return send_nothing(c, p);
+  if (!qd_reserve_buffer(c, m->buffer, head + data, &room)) return send_nothing(c, p);
   if (with_data && bytes <= QD_EAGER_BYTES) {
-    const char* end = qd_put_together(c, m, write_short(c, m, room));
+    const char* end = qd_gather_parts(c, m, write_short(c, m, room));
     return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, request);
   }
   write_long(c, m, room);
   post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
   if (!with_data) return;
-  char* address = is_straight ? qd_block_at(c, &m->part).address : room + head;
-  if (!is_straight) qd_put_together(c, m, address);
+  char* address = zero_copy ? qd_block_at(c, &m->part).address : room + head;
+  if (!zero_copy) qd_gather_parts(c, m, address);
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
 static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
-  const struct qd_room* room = &c->buffers[p.message->buffer];
+  const struct qd_buffer* room = &c->buffers[p.message->buffer];
   const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
   post_bytes(c, 1, room->address, size, p.message->peer, c->length_tag, &p.transfer->request);
-  p.transfer->is_there = p.transfer->request != MPI_REQUEST_NULL;
+  p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
 }
 
 /* Reads the lengths of the parts. Returns what they come to; -1 where they are none that this library
@@ -221,15 +223,15 @@ static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* 
 /* Posts the receive of data that comes in a message of its own. */
 static void expect_data(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  const struct qd_block* block = &c->blocks[m->part.place];
+  const struct qd_block* block = &c->blocks[m->part.region];
   const int64_t bytes = p.transfer->bytes;
   char* address;
-  p.transfer->arrival = QD_DATA_APART;
+  p.transfer->arrival = QD_DATA_SEPARATE;
   if (p.transfer >= c->kept) return receive_in_vain(c, bytes, m->peer);
-  if (m->is_straight && c->receive_lies && block->count == bytes) {
-    p.transfer->arrival = QD_DATA_STRAIGHT;
+  if (m->zero_copy && c->receive_is_contiguous && block->count == bytes) {
+    p.transfer->arrival = QD_DATA_ZERO_COPY;
     address = block->address;
-  } else if (!qd_make_room(c, m->buffer, bytes, &address)) {
+  } else if (!qd_reserve_buffer(c, m->buffer, bytes, &address)) {
     qd_keep_nothing(c, p.transfer);
     return receive_in_vain(c, bytes, m->peer);
   }
@@ -238,11 +240,11 @@ static void expect_data(struct qd_call* c, struct qd_posting p) {
 
 /* Reads the beginning of the next message, which is there, and awaits its data. */
 static void read_head(struct qd_call* c) {
-  const struct qd_posting p = qd_received_by(c, c->headed++);
+  const struct qd_posting p = qd_received_by(c, c->next_to_read++);
   uint16_t how;
-  p.transfer->arrival = QD_DATA_BEHIND;
+  p.transfer->arrival = QD_DATA_INLINE;
   if (p.message->count == 0) return;
-  if (!p.transfer->is_there) return qd_call_lose(c, MPI_SUCCESS);
+  if (!p.transfer->has_arrived) return qd_call_lose(c, MPI_SUCCESS);
   const char* const room = c->buffers[p.message->buffer].address;
   p.transfer->bytes = read_lengths(c, p, room);
   if (p.transfer->bytes < 0) return qd_call_lose(c, MPI_ERR_INTERN);
@@ -254,7 +256,7 @@ static void read_head(struct qd_call* c) {
 int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
-    struct qd_transfer* next = c->headed;
+    struct qd_transfer* next = c->next_to_read;
     const int is_last = next == c->receive_transfer;
     if (c->is_watched) qd_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
     if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
@@ -266,7 +268,7 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
     if (which != 1) return code;
     qd_call_check(c, code);
     if (code == MPI_SUCCESS) MPI_Get_count(&c->status, MPI_BYTE, &bytes);
-    next->is_there = bytes > 0;
+    next->has_arrived = bytes > 0;
     if (bytes == 0 && qd_received_by(c, next).message->count > 0) qd_call_lose(c, code);
     read_head(c);
   }
@@ -275,29 +277,30 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
 /* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
  * where it is not there. */
 static char* read_message(struct qd_call* c, struct qd_posting p) {
-  while (c->headed <= p.transfer) read_head(c);
+  while (c->next_to_read <= p.transfer) read_head(c);
   const int code = qd_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
-  if (p.transfer->arrival == QD_DATA_STRAIGHT) return c->blocks[p.message->part.place].address;
+  if (p.transfer->arrival == QD_DATA_ZERO_COPY) return c->blocks[p.message->part.region].address;
   char* const room = c->buffers[p.message->buffer].address;
-  return p.transfer->arrival == QD_DATA_APART ? room
-                                              : room + SHORT_WORD * ((int64_t)p.message->count + 1);
+  return p.transfer->arrival == QD_DATA_SEPARATE
+             ? room
+             : room + SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
 void qd_message_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   char* address = NULL;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
-  p.transfer->is_straight = 0;
+  p.transfer->zero_copy = 0;
   if (m->count == 0) return post_empty(c, 1, p);
   if (c->lengths != QD_LENGTHS_KNOWN) return receive_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = qd_bytes_of(c, p);
   if (bytes == 0 || p.transfer >= c->kept) return;
-  if (qd_lies_in_parts(c, m)) return post_parts(c, 1, p);
-  if (m->is_straight && c->receive_lies)
+  if (qd_uses_type_of_parts(c, m)) return post_parts(c, 1, p);
+  if (m->zero_copy && c->receive_is_contiguous)
     address = qd_block_at(c, &m->part).address;
-  else if (!qd_make_room(c, m->buffer, bytes, &address))
+  else if (!qd_reserve_buffer(c, m->buffer, bytes, &address))
     return qd_keep_nothing(c, p.transfer);
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
@@ -311,17 +314,17 @@ void qd_message_send(struct qd_call* c, struct qd_posting p) {
   if (c->plan.is_typed) return post_typed(c, 0, p);
   const int64_t bytes = qd_bytes_of(c, p);
   if (bytes == 0) return;
-  if (qd_lies_in_parts(c, m)) return post_parts(c, 0, p);
-  if (goes_straight(c, m))
+  if (qd_uses_type_of_parts(c, m)) return post_parts(c, 0, p);
+  if (is_zero_copy(c, m))
     address = qd_block_at(c, &m->part).address;
-  else if (qd_make_room(c, m->buffer, bytes, &address))
-    qd_put_together(c, m, address);
+  else if (qd_reserve_buffer(c, m->buffer, bytes, &address))
+    qd_gather_parts(c, m, address);
   else
     return send_nothing(c, p);
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->request);
 }
 
-void qd_message_land(struct qd_call* c, struct qd_posting p) {
+void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
@@ -330,8 +333,8 @@ void qd_message_land(struct qd_call* c, struct qd_posting p) {
   char* from = is_known ? NULL : read_message(c, p);
   if (c->is_lost) return qd_forget_parts(c, m);
   if (bytes > 0) {
-    if (qd_lies_in_parts(c, m) || (m->is_straight && c->receive_lies)) return;
+    if (qd_uses_type_of_parts(c, m) || (m->zero_copy && c->receive_is_contiguous)) return;
     from = c->buffers[m->buffer].address;
   }
-  qd_put_apart(c, p, from);
+  qd_scatter_parts(c, p, from);
 }

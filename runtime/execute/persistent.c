@@ -12,28 +12,28 @@ struct qd_persistent {
   struct qd_binding* binding; /* its own; without a call where this rank is idle */
   struct qd_arguments arguments;
   int blocks; /* of the longer side; types and arrays are the call's own */
-  struct qd_counted counted;
+  struct qd_global_counts counted;
 };
 
 /* Where the call of a handle is kept; NULL where there is none. The lock is held. */
-static struct qd_persistent** place_of(quadrille_request request) {
+static struct qd_persistent** entry_of(quadrille_request request) {
   struct qd_global* g = &qd_global;
   const uint32_t index = (uint32_t)request - 1;
   if ((uint32_t)request == 0 || index >= g->persistent_count) return NULL;
-  struct qd_persistent** place = &g->persistent[index];
-  return *place && (*place)->handle == request ? place : NULL;
+  struct qd_persistent** entry = &g->persistent[index];
+  return *entry && (*entry)->handle == request ? entry : NULL;
 }
 
 /* The call of a handle, or NULL. */
 static struct qd_persistent* find(quadrille_request request) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_persistent** place = place_of(request);
-  struct qd_persistent* p = place ? *place : NULL;
+  struct qd_persistent** entry = entry_of(request);
+  struct qd_persistent* p = entry ? *entry : NULL;
   pthread_mutex_unlock(&qd_global.lock);
   return p;
 }
 
-/* Doubles the places; 0 where memory ran out. */
+/* Doubles the displacements; 0 where memory ran out. */
 static int grow_places(struct qd_global* g) {
   const uint32_t count = g->persistent_count ? 2 * g->persistent_count : 8;
   struct qd_persistent** grown = realloc(g->persistent, count * sizeof(void*));
@@ -46,7 +46,7 @@ static int grow_places(struct qd_global* g) {
 }
 
 /* Gives the call a handle. */
-static void keep(struct qd_persistent* p, struct qd_offer* offer) {
+static void keep(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   uint32_t looked = 0;
@@ -58,49 +58,51 @@ static void keep(struct qd_persistent* p, struct qd_offer* offer) {
     g->persistent[g->persistent_hint] = p;
   }
   pthread_mutex_unlock(&g->lock);
-  if (!has_place) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!has_place) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 static void forget(struct qd_persistent* p) {
   pthread_mutex_lock(&qd_global.lock);
-  *place_of(p->handle) = NULL;
+  *entry_of(p->handle) = NULL;
   qd_global.persistent_hint = (uint32_t)p->handle - 1;
   pthread_mutex_unlock(&qd_global.lock);
 }
 
 static int keep_type(MPI_Datatype* type) {
-  if (qd_is_lasting(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
+  if (qd_is_predefined(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
   *type = MPI_DATATYPE_NULL;
   return 0;
 }
 
 static void drop_type(MPI_Datatype* type) {
-  if (qd_mpi_is_usable() && !qd_is_lasting(*type)) MPI_Type_free(type);
+  if (qd_mpi_is_usable() && !qd_is_predefined(*type)) MPI_Type_free(type);
 }
 
 /* Types and arrays of the user's become the call's own; 0 where that cannot be. */
 static int keep_side(struct qd_side* side, int blocks) {
   const struct qd_side given = *side;
-  const int has_places = given.displacements || given.large_displacements;
+  const int has_displacements = given.displacements || given.large_displacements;
   MPI_Datatype* types = given.types ? malloc((size_t)blocks * sizeof *types) : NULL;
-  MPI_Aint* places = NULL; /* and the counts behind them */
-  if (has_places) places = malloc((size_t)blocks * (sizeof *places + sizeof(MPI_Count)));
-  MPI_Count* const counts = places ? (MPI_Count*)(places + blocks) : NULL;
-  int is_kept = keep_type(&side->type) && !given.types == !types && !has_places == !places;
+  MPI_Aint* displacements = NULL; /* and the counts behind them */
+  if (has_displacements)
+    displacements = malloc((size_t)blocks * (sizeof *displacements + sizeof(MPI_Count)));
+  MPI_Count* const counts = displacements ? (MPI_Count*)(displacements + blocks) : NULL;
+  int is_kept =
+      keep_type(&side->type) && !given.types == !types && !has_displacements == !displacements;
   side->types = types;
-  if (has_places) {
+  if (has_displacements) {
     side->counts = side->displacements = NULL;
     side->large_counts = counts;
-    side->large_displacements = places;
+    side->large_displacements = displacements;
   }
   for (int i = 0; i < blocks && types; i++) {
     const int has_type = is_kept && qd_count_of(&given, i) > 0;
     types[i] = has_type ? given.types[i] : MPI_DATATYPE_NULL;
     is_kept &= keep_type(&types[i]);
   }
-  for (int i = 0; i < blocks && places; i++) {
+  for (int i = 0; i < blocks && displacements; i++) {
     counts[i] = qd_count_of(&given, i);
-    places[i] = given.displacements ? given.displacements[i] : given.large_displacements[i];
+    displacements[i] = given.displacements ? given.displacements[i] : given.large_displacements[i];
   }
   return is_kept;
 }
@@ -123,49 +125,49 @@ static void destroy(struct qd_persistent* p) {
 }
 
 /* What needs no other rank. */
-static void prepare(struct qd_persistent* p, struct qd_offer* offer) {
+static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_binding* b = p->binding;
   struct qd_arguments* a = &p->arguments;
-  const struct qd_program* program = &b->loaded->program;
-  const int is_counted = qd_is_counted(program);
+  const struct qd_program* program = &b->schedule_data->program;
+  const int has_global_counts = qd_has_global_counts(program);
   int32_t blocks[2];
   int error_class;
   qd_take_root(b, a->root);
-  qd_block_counts(program, &b->place, blocks);
+  qd_block_counts(program, &b->context, blocks);
   p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
   if (!(keep_side(&a->send, p->blocks) & keep_side(&a->receive, p->blocks)))
-    return qd_refuse(offer, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
+    return qd_refuse(problem, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
   /* Lengths that are exchanged once are written into the plan: so that is one, however long. */
-  qd_binding_plan(b, !is_counted && a->in_place, !is_counted, offer);
-  if (is_counted || !b->call) return;
+  qd_binding_plan(b, !has_global_counts && a->in_place, !has_global_counts, problem);
+  if (has_global_counts || !b->call) return;
   const char* error = qd_call_load(b->call, &a->send, &a->receive, QD_LENGTHS_ALONE, &error_class);
-  if (error) qd_refuse(offer, error_class, error);
+  if (error) qd_refuse(problem, error_class, error);
 }
 
-/* NULL where there is no memory for it; `offer` says what is wrong. */
+/* NULL where there is no memory for it; `problem` says what is wrong. */
 static struct qd_persistent* make(const struct qd_binding* binding, const struct qd_arguments* a,
-                                  struct qd_offer* offer) {
+                                  struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);
   if (p) p->binding = qd_binding_copy(binding);
   if (!p || !p->binding) {
-    qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+    qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
     return p;
   }
   p->arguments = *a;
-  p->counted = (struct qd_counted){p->binding, &p->arguments,
-                                   .reduces = qd_reduces(&binding->loaded->program)};
+  p->counted = (struct qd_global_counts){p->binding, &p->arguments,
+                                         .reduces = qd_reduces(&binding->schedule_data->program)};
   if (a->error)
-    qd_refuse(offer, a->error_class, a->error);
+    qd_refuse(problem, a->error_class, a->error);
   else if (!a->is_idle)
-    prepare(p, offer);
+    prepare(p, problem);
   return p;
 }
 
 /* Collective: whether all ranks mean the same. */
 static int compare(struct qd_persistent* p, MPI_Comm comm) {
   char differs[QD_TEXT];
-  if (qd_is_counted(&p->binding->loaded->program))
-    return qd_counted_prepare(&p->counted, comm, differs);
+  if (qd_has_global_counts(&p->binding->schedule_data->program))
+    return qd_global_counts_prepare(&p->counted, comm, differs);
   const int code = qd_compare_roots(p->binding, comm, p->arguments.root);
   return code != MPI_SUCCESS
              ? code
@@ -211,7 +213,7 @@ static int take_tag(const struct qd_binding* binding) {
 }
 
 /* Lengths of the parts of all messages: each travels the way of its block. */
-static void exchange_lengths(struct qd_call* c, struct qd_offer* offer) {
+static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {
     qd_call_begin(c, 0);
@@ -219,53 +221,55 @@ static void exchange_lengths(struct qd_call* c, struct qd_offer* offer) {
     c->lengths = QD_LENGTHS_KNOWN;
     if (c->error != MPI_SUCCESS) {
       MPI_Error_class(c->error, &error_class);
-      return qd_refuse(offer, error_class,
+      return qd_refuse(problem, error_class,
                        error_class == MPI_ERR_NO_MEM ? qd_no_memory : "MPI failed");
     }
     if (c->is_lost)
-      return qd_refuse(offer, MPI_ERR_OTHER, "another rank's memory ran out, or MPI failed there");
+      return qd_refuse(problem, MPI_ERR_OTHER,
+                       "another rank's memory ran out, or MPI failed there");
     if (c->mismatch.source >= 0)
-      return qd_refuse(offer, MPI_ERR_INTERN,
+      return qd_refuse(problem, MPI_ERR_INTERN,
                        "the schedule is broken: it brings blocks to where others belong; "
                        "verify it");
     qd_call_release(c);
   }
-  if (!qd_call_reserve(c)) qd_refuse(offer, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 /* Collective: a tag, and all that starts need. */
-static void reserve(struct qd_persistent* p, struct qd_offer* offer) {
+static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
   if (p->tag == 0)
     return qd_refuse(
-        offer, MPI_ERR_OTHER,
+        problem, MPI_ERR_OTHER,
         "there are as many persistent calls on this communicator as there are tags; free some, or "
         "bind the schedule to a duplicate of it");
   if (!c) return;
   c->tag = p->tag;
-  if (!c->builder.is_counted) return exchange_lengths(c, offer);
+  if (!c->builder.has_global_counts) return exchange_lengths(c, problem);
   const char* error = c->lacks_memory ? qd_no_memory : qd_call_plan(c);
-  if (error) qd_refuse_broken(offer, error);
+  if (error) qd_refuse_broken(problem, error);
 }
 
 /* Collective. */
-static int agree(const struct qd_binding* binding, MPI_Comm comm, const struct qd_offer* offer) {
-  return qd_compare_errors(binding, comm, offer->error_class,
-                           offer->error_class != MPI_SUCCESS ? offer->text : NULL);
+static int agree(const struct qd_binding* binding, MPI_Comm comm,
+                 const struct qd_problem* problem) {
+  return qd_compare_errors(binding, comm, problem->error_class,
+                           problem->error_class != MPI_SUCCESS ? problem->text : NULL);
 }
 
 int qd_persistent_make(const struct qd_binding* binding, const struct qd_arguments* arguments,
                        MPI_Comm comm, quadrille_request* request) {
-  struct qd_offer offer = {MPI_SUCCESS, ""};
-  struct qd_persistent* p = make(binding, arguments, &offer);
-  if (!request) qd_refuse(&offer, MPI_ERR_ARG, "the place for the request is NULL");
-  int code = agree(binding, comm, &offer);
+  struct qd_problem problem = {MPI_SUCCESS, ""};
+  struct qd_persistent* p = make(binding, arguments, &problem);
+  if (!request) qd_refuse(&problem, MPI_ERR_ARG, "the place for the request is NULL");
+  int code = agree(binding, comm, &problem);
   if (code == MPI_SUCCESS) code = compare(p, comm);
   if (code == MPI_SUCCESS) {
-    reserve(p, &offer);
-    if (offer.error_class == MPI_SUCCESS) keep(p, &offer);
-    code = agree(binding, comm, &offer);
+    reserve(p, &problem);
+    if (problem.error_class == MPI_SUCCESS) keep(p, &problem);
+    code = agree(binding, comm, &problem);
   }
   if (code == MPI_SUCCESS)
     *request = p->handle;
@@ -285,8 +289,8 @@ int quadrille_start(quadrille_request request) {
   struct qd_call* c = p->binding->call;
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
   p->is_started = 1;
-  if (c && c->builder.is_counted)
-    qd_counted_begin(&p->counted);
+  if (c && c->builder.has_global_counts)
+    qd_global_counts_begin(&p->counted);
   else if (c)
     qd_call_begin(c, 0);
   return MPI_SUCCESS;
@@ -299,8 +303,8 @@ int quadrille_wait(quadrille_request request) {
   struct qd_call* c = p->binding->call;
   p->is_started = 0;
   if (!c) return MPI_SUCCESS;
-  if (c->builder.is_counted)
-    qd_counted_finish(&p->counted);
+  if (c->builder.has_global_counts)
+    qd_global_counts_finish(&p->counted);
   else
     qd_call_finish(c);
   return qd_call_report(c, p->binding->comm);

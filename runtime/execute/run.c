@@ -9,7 +9,7 @@
 static int fit_buffers(struct qd_call* c) {
   const int32_t count = c->plan.buffer_count;
   if (count <= c->buffer_count) return 1;
-  struct qd_room* grown = realloc(c->buffers, (size_t)count * sizeof *grown);
+  struct qd_buffer* grown = realloc(c->buffers, (size_t)count * sizeof *grown);
   if (!grown) return 0;
   memset(grown + c->buffer_count, 0, (size_t)(count - c->buffer_count) * sizeof *grown);
   c->buffers = grown;
@@ -20,13 +20,13 @@ static int fit_buffers(struct qd_call* c) {
 /* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
-  return qd_lengthen((void**)&c->receiving, &c->receiving_room, (int64_t)plan->receives.room + 1,
-                     sizeof *c->receiving) &&
-         qd_lengthen((void**)&c->sending, &c->sending_room, (int64_t)plan->sends.room + 1,
+  return qd_lengthen((void**)&c->receiving, &c->receiving_capacity,
+                     (int64_t)plan->receives.capacity + 1, sizeof *c->receiving) &&
+         qd_lengthen((void**)&c->sending, &c->sending_capacity, (int64_t)plan->sends.capacity + 1,
                      sizeof *c->sending) &&
-         (c->builder.is_counted ||
-          qd_lengthen((void**)&c->lengths_of_parts, &c->part_room, (int64_t)plan->part_count + 1,
-                      sizeof *c->lengths_of_parts));
+         (c->builder.has_global_counts ||
+          qd_lengthen((void**)&c->lengths_of_parts, &c->part_capacity,
+                      (int64_t)plan->part_count + 1, sizeof *c->lengths_of_parts));
 }
 
 /* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
@@ -36,7 +36,8 @@ static int open_lengths(struct qd_call* c) {
   for (int32_t i = 0; !plan->is_typed && i < plan->receives.count; i++) {
     const struct qd_message* m = &plan->receives.all[i];
     char* address;
-    if (m->count > 0 && !qd_make_room(c, m->buffer, qd_lengths_room(m), &address)) return 0;
+    if (m->count > 0 && !qd_reserve_buffer(c, m->buffer, qd_lengths_capacity(m), &address))
+      return 0;
   }
   return 1;
 }
@@ -45,7 +46,7 @@ static int open_lengths(struct qd_call* c) {
 static struct qd_plan_check* open_check(const struct qd_call* c) {
   const struct qd_builder* b = &c->builder;
   if (!qd_checks_plans()) return NULL;
-  return qd_check_open(&b->input, b->is_counted ? b->in_place : c->in_place, b->unit);
+  return qd_check_open(&b->input, b->has_global_counts ? b->in_place : c->in_place, b->unit);
 }
 
 /* Ends a check, which may be NULL; `error`: what is wrong without it. Returns what is wrong. */
@@ -66,7 +67,7 @@ static const char* plan_checked(struct qd_call* c, struct qd_plan_check* check) 
     if (more < 0) return c->builder.error;
     if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) || !qd_make_temporaries(c) ||
-        !(c->builder.is_counted ? qd_call_reserve(c) : open_lengths(c)))
+        !(c->builder.has_global_counts ? qd_call_reserve(c) : open_lengths(c)))
       return qd_no_memory;
   }
   c->is_planned = c->plan.is_whole;
@@ -78,25 +79,26 @@ const char* qd_call_plan(struct qd_call* c) {
   return close_check(check, plan_checked(c, check));
 }
 
-/* Blocks for the plan's places, with nothing in them. */
+/* Blocks for the plan's regions, with nothing in them. */
 static int fit_blocks(struct qd_call* c) {
-  const int32_t before = c->temporary_room;
-  const int64_t places = (int64_t)c->plan.places + 1,
+  const int32_t before = c->temporary_capacity;
+  const int64_t regions = (int64_t)c->plan.regions + 1,
                 temporaries = (int64_t)c->plan.temporaries + 1;
-  if (!qd_lengthen((void**)&c->blocks, &c->block_room, places, sizeof *c->blocks) ||
-      !qd_lengthen((void**)&c->temporaries, &c->temporary_room, temporaries,
+  if (!qd_lengthen((void**)&c->blocks, &c->block_capacity, regions, sizeof *c->blocks) ||
+      !qd_lengthen((void**)&c->temporaries, &c->temporary_capacity, temporaries,
                    sizeof *c->temporaries))
     return 0;
-  memset(c->blocks, 0, (size_t)places * sizeof *c->blocks);
-  memset(c->temporaries + before, 0, (size_t)(c->temporary_room - before) * sizeof *c->temporaries);
+  memset(c->blocks, 0, (size_t)regions * sizeof *c->blocks);
+  memset(c->temporaries + before, 0,
+         (size_t)(c->temporary_capacity - before) * sizeof *c->temporaries);
   return 1;
 }
 
 static struct qd_plan_input input_of(const struct qd_binding* b) {
   return (struct qd_plan_input){
-      .program = &b->loaded->program,
+      .program = &b->schedule_data->program,
       .tables = &b->tables,
-      .place = &b->place,
+      .context = &b->context,
       .real = b->real,
       .remote_real = b->remote_real,
       .user = b->user,
@@ -129,22 +131,23 @@ const char* qd_call_reopen(struct qd_call* c) {
   c->each = -1;
   c->send.uniform = 0; /* is not loaded */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
-    error = c->builder.is_counted ? NULL : qd_call_plan(c); /* else it is planned in the call */
-  if (error) c->plan.receive_blocks = -1;                   /* is none of any root's */
+    error =
+        c->builder.has_global_counts ? NULL : qd_call_plan(c); /* else it is planned in the call */
+  if (error) c->plan.receive_blocks = -1;                      /* is none of any root's */
   return error;
 }
 
 void qd_call_release(struct qd_call* c) {
   for (int32_t i = 0; i < c->buffer_count; i++) {
     free(c->buffers[i].address);
-    c->buffers[i] = (struct qd_room){NULL, 0};
+    c->buffers[i] = (struct qd_buffer){NULL, 0};
   }
 }
 
 void qd_call_destroy(struct qd_call* c) {
   if (!c) return;
   qd_call_release(c);
-  for (int32_t i = 0; i < c->temporary_room; i++) free(c->temporaries[i].address);
+  for (int32_t i = 0; i < c->temporary_capacity; i++) free(c->temporaries[i].address);
   free(c->temporaries);
   free(c->buffers);
   free(c->blocks);
@@ -178,7 +181,7 @@ static int set_lengths(struct qd_call* c, int64_t each) {
 }
 
 static int lies(const struct qd_side* side, int ranks, int is_typed) {
-  int (*const asks)(MPI_Datatype) = is_typed ? qd_is_dense : qd_packs_as_it_lies;
+  int (*const asks)(MPI_Datatype) = is_typed ? qd_has_no_gaps : qd_is_contiguous;
   if (side->on_device) return 0;
   if (!side->types) return asks(side->type);
   for (int rank = 0; rank < ranks; rank++)
@@ -208,8 +211,8 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   c->send = *from;
   c->receive = *receive;
   if (!is_typed || c->in_place) {
-    c->send_lies = lies(from, sends, is_typed);
-    c->receive_lies = lies(receive, receives, is_typed);
+    c->send_is_contiguous = lies(from, sends, is_typed);
+    c->receive_is_contiguous = lies(receive, receives, is_typed);
   }
   /* Lengths that travel are written over those in the plan. */
   if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->each = -1;
@@ -235,18 +238,18 @@ int qd_call_reserve(struct qd_call* c) {
     for (int32_t k = 0; k < messages->count; k++) {
       const struct qd_message* m = &messages->all[k];
       const int64_t bytes = qd_bytes_of(c, i == 0 ? qd_receive_of(c, k) : qd_send_of(c, k));
-      if (m->buffer != QD_NO_BUFFER && bytes > 0 && !qd_lies_in_parts(c, m))
-        is_enough &= qd_make_room(c, m->buffer, bytes, &address);
+      if (m->buffer != QD_NO_BUFFER && bytes > 0 && !qd_uses_type_of_parts(c, m))
+        is_enough &= qd_reserve_buffer(c, m->buffer, bytes, &address);
     }
   }
   for (int32_t i = 0; i < plan->operation_count; i++) {
     const struct qd_operation* o = &plan->operations[i];
     if (o->kind == QD_PLAN_SAVE)
-      is_enough &= qd_make_room(c, o->buffer, qd_packed_size(c, o->what), &address);
+      is_enough &= qd_reserve_buffer(c, o->buffer, qd_packed_size(c, o->what), &address);
     if (o->kind != QD_PLAN_COPY) continue;
     const struct qd_copy* copy = &plan->copies[o->what];
     if (copy->buffer != QD_NO_BUFFER)
-      is_enough &= qd_make_room(c, copy->buffer, c->blocks[copy->from.place].count, &address);
+      is_enough &= qd_reserve_buffer(c, copy->buffer, c->blocks[copy->from.region].count, &address);
   }
   return is_enough;
 }
@@ -255,9 +258,9 @@ int qd_call_reserve(struct qd_call* c) {
 static void rewind_plan(struct qd_call* c) {
   c->next = c->plan.operations;
   c->next_receive = c->plan.receives.all;
-  c->next_send = c->message_over = c->plan.sends.all;
-  c->receive_transfer = c->receive_over = c->headed = c->receiving;
-  c->send_transfer = c->send_over = c->sending;
+  c->next_send = c->message_to_wait = c->plan.sends.all;
+  c->receive_transfer = c->receive_to_wait = c->next_to_read = c->receiving;
+  c->send_transfer = c->send_to_wait = c->sending;
   c->kept = c->receiving + (c->lacks_memory ? 0 : c->plan.receives.count);
   c->ahead = c->plan.operations;
   c->sent_ahead = 0;
@@ -265,17 +268,17 @@ static void rewind_plan(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours = c->builder.is_counted; /* bytes that this runtime addresses */
+  const int is_ours = c->builder.has_global_counts; /* bytes that this runtime addresses */
   c->isend = c->binding->synchronous ? MPI_Issend : MPI_Isend;
   /* A block is empty where its datatype is, whatever its count; the other end may say it the other way. */
-  c->send_is_straight =
-      is_typed ? !c->send.types && c->send.type_size > 0 : is_known && c->send_lies;
-  c->receive_is_straight = is_typed ? !c->receive.types && c->receive.type_size > 0
-                                    : is_known && c->receive_lies && !c->lacks_memory;
+  c->send_zero_copy =
+      is_typed ? !c->send.types && c->send.type_size > 0 : is_known && c->send_is_contiguous;
+  c->receive_zero_copy = is_typed ? !c->receive.types && c->receive.type_size > 0
+                                  : is_known && c->receive_is_contiguous && !c->lacks_memory;
   c->send_type = is_typed ? c->send.type : MPI_BYTE;
   c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
-  c->sends_on = is_ours && c->builder.at_once > 0;
+  c->sends_early = is_ours && c->builder.at_once > 0;
   c->error = MPI_SUCCESS;
   c->is_lost = 0;
   c->mismatch.source = -1;
@@ -290,7 +293,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   /* Where blocks were saved, in the call before. */
   for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
     c->blocks[i].address = c->blocks[c->plan.send_blocks + i].address;
-  if (c->is_planned) qd_call_go(c, 0);
+  if (c->is_planned) qd_call_progress(c, 0);
 }
 
 /* The next steps are planned when those before are over. */
@@ -307,19 +310,19 @@ static void follow_in_parts(struct qd_call* c) {
     if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
       c->lacks_memory = 1;
-      c->receive_is_straight = 0;
+      c->receive_zero_copy = 0;
       qd_call_lose(c, MPI_ERR_NO_MEM);
     }
     rewind_plan(c);
-    qd_call_go(c, 1);
+    qd_call_progress(c, 1);
   }
   b->error = close_check(check, b->error);
-  c->is_planned = c->builder.is_counted && c->plan.is_whole && more == 0 && !c->lacks_memory;
+  c->is_planned = c->builder.has_global_counts && c->plan.is_whole && more == 0 && !c->lacks_memory;
 }
 
 void qd_call_finish(struct qd_call* c) {
   if (c->is_planned)
-    qd_call_go(c, 1);
+    qd_call_progress(c, 1);
   else
     follow_in_parts(c);
 }

@@ -56,8 +56,8 @@ static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
 
 /* As the user numbers it, and in MPI_COMM_WORLD where that is another number. */
 static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
-  const int is_remote = b->place.remote_ranks > 0 && rank >= b->first_remote &&
-                        rank < b->first_remote + b->place.remote_ranks;
+  const int is_remote = b->context.remote_ranks > 0 && rank >= b->first_remote &&
+                        rank < b->first_remote + b->context.remote_ranks;
   const int users = rank - (is_remote ? b->first_remote : b->first);
   int in_world = MPI_UNDEFINED;
   char also[NAME / 2] = "";
@@ -74,7 +74,7 @@ static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
 
 static void say(const struct qd_binding* b, int peer, double waited, const char* what) {
   char own[NAME], other[NAME];
-  const struct qd_program* program = &b->loaded->program;
+  const struct qd_program* program = &b->schedule_data->program;
   name_rank(b, b->own, own);
   name_rank(b, peer, other);
   fprintf(stderr, "quadrille: %s has waited %.1f s for %s, to %s; %s by %s\n", own, waited, other,
@@ -110,9 +110,9 @@ static int is_step_known(const struct qd_builder* b, int32_t number, int receive
 static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
-  if (!is_known && receives && p.transfer >= c->headed) return -1;
+  if (!is_known && receives && p.transfer >= c->next_to_read) return -1;
   return is_known && c->plan.is_typed && p.message->count > 0
-             ? qd_packed_size(c, p.message->part.place)
+             ? qd_packed_size(c, p.message->part.region)
              : qd_bytes_of(c, p);
 }
 

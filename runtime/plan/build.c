@@ -17,15 +17,16 @@ enum { COMBINES = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT };
 static const char* const endless = "its loops do not end in reasonable time";
 
 int64_t qd_most_iterations(const struct qd_plan_input* input) {
-  const struct qd_place* place = input->place;
-  const int is_counted = qd_is_counted(input->program);
-  const struct qd_topology* topologies = qd_topologies_of(input->program, place);
-  const int64_t nodes = topologies[0].nodes + (place->remote_ranks > 0 ? topologies[1].nodes : 0);
+  const struct qd_context* context = input->context;
+  const int has_global_counts = qd_has_global_counts(input->program);
+  const struct qd_topology* topologies = qd_topologies_of(input->program, context);
+  const int64_t nodes = topologies[0].nodes + (context->remote_ranks > 0 ? topologies[1].nodes : 0);
   int64_t bytes = 0;
-  for (int64_t i = 0; is_counted && i < place->ranks; i++) bytes += place->counts[i];
-  for (int64_t i = 0; is_counted && i < place->remote_ranks; i++) bytes += place->remote_counts[i];
+  for (int64_t i = 0; has_global_counts && i < context->ranks; i++) bytes += context->counts[i];
+  for (int64_t i = 0; has_global_counts && i < context->remote_ranks; i++)
+    bytes += context->remote_counts[i];
   return QD_MAX_ITERATIONS +
-         QD_MAX_ITERATIONS_A_RANK_AND_NODE * (place->ranks + place->remote_ranks) * nodes +
+         QD_MAX_ITERATIONS_A_RANK_AND_NODE * (context->ranks + context->remote_ranks) * nodes +
          QD_MAX_ITERATIONS_A_BYTE * bytes;
 }
 
@@ -40,8 +41,8 @@ static inline void begin_step(struct qd_builder* b, int64_t key, int has_after, 
 /* One more message; NULL where memory ran out. */
 static inline struct qd_message* add_message(struct qd_builder* b, int receives) {
   struct qd_messages* messages = receives ? &b->plan->receives : &b->plan->sends;
-  if (messages->count == messages->room &&
-      !qd_grow((void**)&messages->all, &messages->room, sizeof *messages->all)) {
+  if (messages->count == messages->capacity &&
+      !qd_grow((void**)&messages->all, &messages->capacity, sizeof *messages->all)) {
     qd_builder_refuse(b, qd_no_memory);
     return NULL;
   }
@@ -49,15 +50,15 @@ static inline struct qd_message* add_message(struct qd_builder* b, int receives)
 }
 
 static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t peer) {
-  const struct qd_place* place = b->input.place;
+  const struct qd_context* context = b->input.context;
   const int is_remote = (flags & QD_MESSAGE_REMOTE) != 0;
-  if ((uint64_t)peer >= (uint64_t)(is_remote ? place->remote_ranks : place->ranks) ||
-      (!is_remote && peer == place->rank))
+  if ((uint64_t)peer >= (uint64_t)(is_remote ? context->remote_ranks : context->ranks) ||
+      (!is_remote && peer == context->rank))
     return qd_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
   b->peer = peer;
   b->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
   b->is_token = 1;
-  b->in_the_way = (flags & COMBINES) != 0; /* it reads what is there */
+  b->needs_staging = (flags & COMBINES) != 0; /* it reads what is there */
   struct qd_message* m = b->message = add_message(b, b->receives);
   if (!m) return;
   m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];
@@ -73,12 +74,12 @@ static inline void end_message(struct qd_builder* b) {
   if (b->error) return;
   struct qd_message* m = b->message;
   if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
-  m->is_straight = m->count == 1 && !b->in_the_way;
-  m->is_in_the_way = b->in_the_way;
-  b->is_plain &= m->count <= 1 && !b->in_the_way;
+  m->zero_copy = m->count == 1 && !b->needs_staging;
+  m->needs_staging = b->needs_staging;
+  b->is_plain &= m->count <= 1 && !b->needs_staging;
   if (!b->receives) b->sent_bytes += m->bytes;
   /* Both ends know that nothing is to travel. */
-  if (b->is_counted && m->bytes == 0 && !b->is_token)
+  if (b->has_global_counts && m->bytes == 0 && !b->is_token)
     --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
 }
 
@@ -87,8 +88,8 @@ static void add_further(struct qd_builder* b, struct qd_part part) {
   struct qd_plan* plan = b->plan;
   struct qd_message* m = b->message;
   for (int adding = m->count == 1 ? 2 : 1; adding > 0; adding--) {
-    if (plan->part_count == plan->part_room &&
-        !qd_grow((void**)&plan->parts, &plan->part_room, sizeof *plan->parts))
+    if (plan->part_count == plan->part_capacity &&
+        !qd_grow((void**)&plan->parts, &plan->part_capacity, sizeof *plan->parts))
       return qd_builder_lack(b);
     if (adding == 2) m->first = plan->part_count;
     plan->parts[plan->part_count++] = adding == 2 ? m->part : part;
@@ -103,19 +104,19 @@ static inline void add_part(struct qd_builder* b, struct qd_part part) {
   m->count = 1;
 }
 
-/* A range of a place. */
-static inline void add_range(struct qd_builder* b, int32_t place, int64_t low, int64_t high) {
+/* A range of a region. */
+static inline void add_range(struct qd_builder* b, int32_t region, int64_t low, int64_t high) {
   struct qd_message* m = b->message;
   if (low == high) return;
   m->bytes += high - low;
   if (m->count > 0) {
     struct qd_part* last = m->count == 1 ? &m->part : &b->plan->parts[m->first + m->count - 1];
-    if (last->high == low && last->place == place) {
+    if (last->high == low && last->region == region) {
       last->high = high;
       return;
     }
   }
-  add_part(b, (struct qd_part){place, QD_RANGE, low, high});
+  add_part(b, (struct qd_part){region, QD_RANGE, low, high});
 }
 
 /* A piece of a message whose length this rank knows. */
@@ -127,13 +128,14 @@ static inline void known_piece(struct qd_builder* b, const struct qd_piece* piec
     return qd_builder_refuse(b, qd_not_served);
   const struct qd_part part = find_part(b, piece, use, &is_new);
   if (b->error) return;
-  if (use == WRITES && b->gathers && part.place == QD_RECEIVE_PLACE && piece->block == b->own_block)
+  if (use == WRITES && b->gathers && part.region == QD_RECEIVE_REGION &&
+      piece->block == b->own_block)
     return qd_builder_refuse(b, "it receives over this rank's own contribution");
-  b->in_the_way |= b->receives && !is_new;
-  add_range(b, part.place, part.low, part.high);
+  b->needs_staging |= b->receives && !is_new;
+  add_range(b, part.region, part.low, part.high);
 }
 
-/* The place of a block whose length its two ends alone know, and that is read, or written; -1 where
+/* The region of a block whose length its two ends alone know, and that is read, or written; -1 where
  * there is none. */
 static int find_place(struct qd_builder* b, const struct qd_piece* piece, int writes) {
   const struct qd_plan* plan = b->plan;
@@ -157,18 +159,18 @@ static int find_place(struct qd_builder* b, const struct qd_piece* piece, int wr
 static inline void take_piece(struct qd_builder* b, const struct qd_piece* piece) {
   if (b->error) return;
   b->is_token = 0;
-  if (b->is_counted) return known_piece(b, piece);
-  const int place = find_place(b, piece, b->receives);
+  if (b->has_global_counts) return known_piece(b, piece);
+  const int region = find_place(b, piece, b->receives);
   if (b->error) return;
   if (b->plan->is_typed && b->goes_by_rank && piece->block != b->peer)
     return qd_builder_refuse(b, qd_not_served);
-  add_part(b, (struct qd_part){.place = place});
+  add_part(b, (struct qd_part){.region = region});
 }
 
 static inline struct qd_copy* add_copy(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
-  if (plan->copy_count == plan->copy_room &&
-      !qd_grow((void**)&plan->copies, &plan->copy_room, sizeof *plan->copies)) {
+  if (plan->copy_count == plan->copy_capacity &&
+      !qd_grow((void**)&plan->copies, &plan->copy_capacity, sizeof *plan->copies)) {
     qd_builder_lack(b);
     return NULL;
   }
@@ -200,8 +202,8 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
     return qd_builder_refuse(b, "it copies a block to one of another length");
   if (b->gathers && is_own(b, to) && !is_own(b, source))
     return qd_builder_refuse(b, "it copies over this rank's own contribution");
-  if (from.place == target.place && from.low == target.low && !combines) return;
-  if (combines && from.place == target.place && from.low < target.high && target.low < from.high)
+  if (from.region == target.region && from.low == target.low && !combines) return;
+  if (combines && from.region == target.region && from.low < target.high && target.low < from.high)
     return qd_builder_refuse(b, "it combines a block with itself");
   struct qd_copy* copy = add_copy(b);
   if (!copy) return;
@@ -210,10 +212,10 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
   if (outside) qd_order_step(b, 1);
 }
 
-/* This rank's block to itself, which nobody else touches, or any where one end or both are temporary. */
+/* This rank's block to itself, which nobody else accesses, or any where one end or both are temporary. */
 static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* from,
                       const struct qd_piece* to, int outside) {
-  if (b->is_counted) return take_known_copy(b, kind, from, to, outside);
+  if (b->has_global_counts) return take_known_copy(b, kind, from, to, outside);
   const int source = find_place(b, from, 0), target = find_place(b, to, 1);
   if (b->error) return;
   const struct qd_plan* plan = b->plan;
@@ -225,8 +227,8 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   }
   struct qd_copy* copy = add_copy(b);
   if (!copy) return;
-  *copy =
-      (struct qd_copy){.from = {.place = source}, .to = {.place = target}, .buffer = QD_NO_BUFFER};
+  *copy = (struct qd_copy){
+      .from = {.region = source}, .to = {.region = target}, .buffer = QD_NO_BUFFER};
   if (outside) qd_order_step(b, 1);
 }
 
@@ -247,7 +249,7 @@ static inline void take_run_piece(struct qd_builder* b, struct qd_run_message* m
  * iterations: what has been checked holds for all of them where the last range lies in the block. */
 static void note_moving(struct qd_builder* b, const struct qd_run_message* m,
                         struct qd_moving* moving) {
-  if (b->error || !b->is_counted || !b->message->is_straight) return;
+  if (b->error || !b->has_global_counts || !b->message->zero_copy) return;
   if (m->buffer != QD_PIECE_RECEIVE || !m->ranged) return;
   if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
   const struct qd_extents* known = b->input.known[QD_PIECE_RECEIVE];
@@ -258,7 +260,7 @@ static void note_moving(struct qd_builder* b, const struct qd_run_message* m,
     return;
   const int64_t low = b->message->part.low - known->offsets[block] + way;
   if (low < 0 || low + b->message->bytes > known->lengths[block] * b->unit) return;
-  *moving = (struct qd_moving){*b->message, b->receives, stride, &b->touched[block]};
+  *moving = (struct qd_moving){*b->message, b->receives, stride, &b->accessed[block]};
 }
 
 /* The message of the iteration before, further along its block. */
@@ -268,12 +270,12 @@ static inline void move_message(struct qd_builder* b, struct qd_moving* moving) 
   m->part.low += moving->stride;
   m->part.high += moving->stride;
   *added = *m;
-  const int is_new = touch(moving->touched, m->part.low, m->part.high);
+  const int is_new = access(moving->accessed, m->part.low, m->part.high);
   if (!moving->receives) {
     b->sent_bytes += m->bytes;
   } else if (!is_new) {
-    added->is_straight = b->is_plain = 0;
-    added->is_in_the_way = 1;
+    added->zero_copy = b->is_plain = 0;
+    added->needs_staging = 1;
   }
 }
 
@@ -369,8 +371,8 @@ static void end_mixed(struct qd_builder* b) {
  * bytes. */
 static int keep(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* piece) {
   const struct qd_event* event = &b->event;
-  if (b->pending_count == b->pending_room &&
-      !qd_grow((void**)&b->pending, &b->pending_room, sizeof *b->pending)) {
+  if (b->pending_count == b->pending_capacity &&
+      !qd_grow((void**)&b->pending, &b->pending_capacity, sizeof *b->pending)) {
     qd_builder_lack(b);
     end_mixed(b);
     return 0;
@@ -414,7 +416,7 @@ static int take_event(struct qd_builder* b) {
   switch (event->kind) {
     case QD_EVENT_STEP:
       begin_step(b, event->key, event->has_after, event->after);
-      b->is_mixed = event->is_mixed && b->is_counted;
+      b->is_mixed = event->is_mixed && b->has_global_counts;
       break;
     case QD_EVENT_STEP_END:
       if (b->is_mixed) end_mixed(b);
@@ -441,7 +443,7 @@ static int take_event(struct qd_builder* b) {
 
 void qd_builder_start(struct qd_builder* b) {
   const struct qd_plan_input* input = &b->input;
-  qd_walk_start(&b->walker, input->program, input->tables, input->place);
+  qd_walk_start(&b->walker, input->program, input->tables, input->context);
   b->walker.iterations = qd_most_iterations(input);
   b->iteration = -1;
   b->key = INT64_MIN;

@@ -25,7 +25,7 @@ static uint32_t power_of_two(int least) {
 
 static int64_t bytes_at_once(const struct qd_plan_input* input) {
   const struct qd_program* program = input->program;
-  if (!qd_is_counted(program)) return INT64_MAX;
+  if (!qd_has_global_counts(program)) return INT64_MAX;
   /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
@@ -34,16 +34,16 @@ static int64_t bytes_at_once(const struct qd_plan_input* input) {
 
 /* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
  * a message from and to each rank. An operation waits for a message, or posts one. */
-static int make_room(struct qd_plan* plan, const struct qd_place* place) {
-  const int64_t messages = MOST_IN_A_CALL + place->ranks + place->remote_ranks;
+static int reserve_plan(struct qd_plan* plan, const struct qd_context* context) {
+  const int64_t messages = MOST_IN_A_CALL + context->ranks + context->remote_ranks;
   const int64_t operations = 4 * messages;
   struct qd_messages *receives = &plan->receives, *sends = &plan->sends;
   if (operations > INT_MAX) return 0;
   receives->all = malloc((size_t)messages * sizeof *receives->all);
   sends->all = malloc((size_t)messages * sizeof *sends->all);
   plan->operations = malloc((size_t)operations * sizeof *plan->operations);
-  receives->room = sends->room = (int32_t)messages;
-  plan->operation_room = (int32_t)operations;
+  receives->capacity = sends->capacity = (int32_t)messages;
+  plan->operation_capacity = (int32_t)operations;
   return receives->all && sends->all && plan->operations;
 }
 
@@ -51,10 +51,10 @@ static int fit_known(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   const int64_t temporaries = plan->temporaries;
   plan->receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
-  plan->places = QD_TEMPORARY_PLACES + plan->temporaries;
-  if (!qd_lengthen((void**)&b->touched, &b->touched_room, plan->receive_blocks + temporaries + 1,
-                   sizeof *b->touched) ||
-      !qd_lengthen((void**)&b->temporaries, &b->temporary_room, temporaries + 1,
+  plan->regions = QD_TEMPORARY_REGIONS + plan->temporaries;
+  if (!qd_lengthen((void**)&b->accessed, &b->accessed_capacity,
+                   plan->receive_blocks + temporaries + 1, sizeof *b->accessed) ||
+      !qd_lengthen((void**)&b->temporaries, &b->temporary_capacity, temporaries + 1,
                    sizeof *b->temporaries))
     return 0;
   memset(b->temporaries, 0, (size_t)temporaries * sizeof *b->temporaries);
@@ -65,12 +65,12 @@ static int fit_known(struct qd_builder* b) {
 static int open_known(struct qd_builder* b, int in_place) {
   const struct qd_plan_input* input = &b->input;
   const struct qd_program* program = input->program;
-  b->is_counted = 1;
+  b->has_global_counts = 1;
   b->gathers = program->collective == QD_ALLGATHER && program->groups == 1;
   b->in_place = in_place || b->gathers || qd_has_one_buffer(program);
-  b->own_block = b->gathers ? input->place->rank : 0;
+  b->own_block = b->gathers ? input->context->rank : 0;
   b->unit = 1;
-  return fit_known(b) && make_room(b->plan, input->place);
+  return fit_known(b) && reserve_plan(b->plan, input->context);
 }
 
 static int fit_blocks(struct qd_builder* b) {
@@ -78,17 +78,17 @@ static int fit_blocks(struct qd_builder* b) {
   const struct qd_program* program = input->program;
   struct qd_plan* plan = b->plan;
   int32_t blocks[2];
-  qd_block_counts(program, input->place, blocks);
+  qd_block_counts(program, input->context, blocks);
   plan->send_blocks = blocks[QD_PIECE_SEND];
   plan->receive_blocks = blocks[QD_PIECE_RECEIVE];
-  plan->places = plan->send_blocks + plan->receive_blocks + plan->temporaries;
+  plan->regions = plan->send_blocks + plan->receive_blocks + plan->temporaries;
   if (plan->temporaries > 0) b->most_messages = INT_MAX;
   plan->own_send = plan->own_receive = -1;
   if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
     plan->own_send = plan->send_blocks > 1 ? input->own : 0;
     plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? input->own : 0);
   }
-  return qd_lengthen((void**)&b->holders, &b->holder_room, (int64_t)plan->temporaries + 1,
+  return qd_lengthen((void**)&b->holders, &b->holder_capacity, (int64_t)plan->temporaries + 1,
                      sizeof *b->holders);
 }
 
@@ -110,14 +110,14 @@ static int waiting_steps(int window) { return window <= MOST_WAITING ? window - 
 
 int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, struct qd_plan* plan,
                     int in_place, int whole) {
-  const int is_counted = qd_is_counted(input->program);
+  const int has_global_counts = qd_has_global_counts(input->program);
   memset(b, 0, sizeof *b);
   memset(plan, 0, sizeof *plan);
   b->plan = plan;
   b->input = *input;
   b->window = input->window;
   b->at_once = bytes_at_once(input);
-  b->most_messages = is_counted ? MOST_IN_A_CALL : MOST_MESSAGES;
+  b->most_messages = has_global_counts ? MOST_IN_A_CALL : MOST_MESSAGES;
   plan->temporaries = (int32_t)input->tables->temporary_blocks;
   if (whole) b->most_messages = INT_MAX;
   b->waiting = waiting_steps(b->window);
@@ -125,13 +125,13 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window);
   b->mask = ring - 1;
   b->ring = malloc(ring * sizeof *b->ring);
-  const int opened = is_counted ? open_known(b, in_place) : open_blocks(b, in_place);
+  const int opened = has_global_counts ? open_known(b, in_place) : open_blocks(b, in_place);
   return opened && b->ring;
 }
 
 int qd_builder_fit(struct qd_builder* b) {
   b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
-  return b->is_counted ? fit_known(b) : fit_blocks(b);
+  return b->has_global_counts ? fit_known(b) : fit_blocks(b);
 }
 
 void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
@@ -151,13 +151,13 @@ void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
 void qd_builder_forget_known(struct qd_builder* b) {
   const size_t temporaries = (size_t)b->plan->temporaries;
   const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
-  memset(b->touched, 0, blocks * sizeof *b->touched);
+  memset(b->accessed, 0, blocks * sizeof *b->accessed);
   for (size_t i = 0; i < temporaries; i++) b->temporaries[i].length = -1;
 }
 
 void qd_builder_close(struct qd_builder* b) {
   free(b->ring);
-  free(b->touched);
+  free(b->accessed);
   free(b->temporaries);
   free(b->holders);
   free(b->sent_as);

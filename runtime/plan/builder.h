@@ -24,13 +24,13 @@ struct qd_planned_buffer {
 };
 
 /* The bytes of a block that were read or written lie between. */
-struct qd_touched {
+struct qd_accessed {
   int64_t low, high;
 };
 
 /* A temporary block where all lengths are known. */
 struct qd_temporary {
-  int64_t length, room; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
+  int64_t length, capacity; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
 };
 
 /* A message of a run that moves along its block. */
@@ -38,7 +38,7 @@ struct qd_moving {
   struct qd_message message; /* the last one; count 0: there is none */
   int receives;
   int64_t stride;
-  struct qd_touched* touched; /* of the block */
+  struct qd_accessed* accessed; /* of the block */
 };
 
 /* A copy, a reduction, or a part of a receive that waits for the sends of its step. */
@@ -52,13 +52,13 @@ struct qd_pending {
 struct qd_builder {
   struct qd_plan* plan;
   struct qd_plan_input input;
-  int is_counted;    /* all ranks know all counts; then: */
-  int64_t unit;      /* bytes of what ranges count */
-  int in_place;      /* the send buffer is the receive buffer; of an allgather, always */
-  int gathers;       /* an allgather of one group: own contributions are there */
-  int64_t own_block; /* of the receive buffer, that stands for the send buffer in place */
+  int has_global_counts; /* all ranks know all counts; then: */
+  int64_t unit;          /* bytes of what ranges count */
+  int in_place;          /* the send buffer is the receive buffer; of an allgather, always */
+  int gathers;           /* an allgather of one group: own contributions are there */
+  int64_t own_block;     /* of the receive buffer, that stands for the send buffer in place */
   struct qd_temporary* temporaries;
-  int32_t temporary_room, touched_room, holder_room; /* how long arrays are */
+  int32_t temporary_capacity, accessed_capacity, holder_capacity; /* how long arrays are */
   int64_t at_once;       /* bytes that may be on their way in the sends of several steps */
   int32_t most_messages; /* a plan of so many ends with the step */
   struct qd_walker walker;
@@ -71,34 +71,34 @@ struct qd_builder {
   int64_t peer;     /* in the schedule */
   int goes_by_rank; /* a block is for, and from, the rank of its number */
   int has_key;      /* a step was read */
-  int has_after, receives, is_token, in_the_way; /* of the step; then of the message */
+  int has_after, receives, is_token, needs_staging; /* of the step; then of the message */
   int is_mixed, is_deferred; /* the step: copies and receives wait for its end; the message does */
   struct qd_pending* pending;
-  int32_t pending_count, pending_room;
+  int32_t pending_count, pending_capacity;
   struct qd_message* message;
   struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
 
-  /* over <= landed, unsent <= steps; over + window >= steps */
+  /* steps_done <= steps_received, steps_sent <= steps; steps_done + window >= steps */
   struct qd_planned_step* ring;
   uint32_t mask;
   int32_t window, waiting; /* waiting: the most steps whose sends may wait */
-  int32_t steps, over, landed, unsent;
+  int32_t steps, steps_done, steps_received, steps_sent;
   int32_t
       barrier; /* so many steps stand before a copy outside steps, which all that follow wait for */
   struct qd_progress now, before; /* before: up to the last operation */
   int32_t queued, copies,
-      copied;         /* sends and copies of the steps so far; copies that are planned */
-  int64_t sent_bytes; /* of the step */
-  int64_t going;      /* of sends that are posted and not waited for */
-  int is_plain;       /* no message of the plan takes a buffer or saves a block */
-  int does;           /* the last part of the operation that is being made; see order.c */
-  int owes_copy;      /* of this rank's block to itself */
+      copied;              /* sends and copies of the steps so far; copies that are planned */
+  int64_t sent_bytes;      /* of the step */
+  int64_t bytes_in_flight; /* of sends that are posted and not waited for */
+  int is_plain;            /* no message of the plan takes a buffer or saves a block */
+  int does;                /* the last part of the operation that is being made; see order.c */
+  int owes_copy;           /* of this rank's block to itself */
 
-  struct qd_touched* touched;  /* by block of the receive buffer, then by temporary block */
-  int32_t* holders;            /* message buffer by temporary block; -1: was not written */
-  int32_t *sent_as, *saved_in; /* in place, by block: the send, the buffer; -1: not yet */
+  struct qd_accessed* accessed; /* by block of the receive buffer, then by temporary block */
+  int32_t* holders;             /* message buffer by temporary block; -1: was not written */
+  int32_t *sent_as, *saved_in;  /* in place, by block: the send, the buffer; -1: not yet */
   struct qd_planned_buffer* buffers;
-  int32_t buffer_room, next_buffer;
+  int32_t buffer_capacity, next_buffer;
   struct qd_operation none; /* where memory ran out */
   const char* error;        /* what is wrong with the schedule, or qd_no_memory */
 };
@@ -140,7 +140,7 @@ static inline void qd_builder_refuse(struct qd_builder* builder, const char* err
  * that the other ranks are served. */
 static inline void qd_builder_lack(struct qd_builder* builder) {
   builder->plan->lacks_memory = 1;
-  if (!builder->is_counted) qd_builder_refuse(builder, qd_no_memory);
+  if (!builder->has_global_counts) qd_builder_refuse(builder, qd_no_memory);
 }
 
 #ifdef __cplusplus

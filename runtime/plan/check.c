@@ -31,25 +31,25 @@ struct qd_plan_check* qd_check_open(const struct qd_plan_input* input, int in_pl
   int32_t blocks[2];
   if (!c) return NULL;
   const size_t temporaries = (size_t)input->tables->temporary_blocks + 1;
-  qd_block_counts(input->program, input->place, blocks);
+  qd_block_counts(input->program, input->context, blocks);
   c->input = *input;
   c->in_place = in_place;
   c->unit = unit;
-  c->is_counted = qd_is_counted(input->program);
+  c->has_global_counts = qd_has_global_counts(input->program);
   c->gathers = input->program->collective == QD_ALLGATHER && input->program->groups == 1;
   c->send_blocks = blocks[QD_PIECE_SEND];
   c->receive_blocks = blocks[QD_PIECE_RECEIVE];
-  const size_t places = (size_t)c->send_blocks + (size_t)c->receive_blocks + temporaries;
+  const size_t regions = (size_t)c->send_blocks + (size_t)c->receive_blocks + temporaries;
   c->lengths = calloc(temporaries, sizeof *c->lengths);
-  c->holders = calloc(places, sizeof *c->holders);
-  c->saved = calloc(places, sizeof *c->saved);
-  c->saved_in = calloc(places, sizeof *c->saved_in);
+  c->holders = calloc(regions, sizeof *c->holders);
+  c->saved = calloc(regions, sizeof *c->saved);
+  c->saved_in = calloc(regions, sizeof *c->saved_in);
   if (!c->lengths || !c->holders || !c->saved || !c->saved_in) {
     qd_check_close(c);
     return NULL;
   }
-  memset(c->holders, -1, places * sizeof *c->holders);
-  memset(c->saved, -1, places * sizeof *c->saved);
+  memset(c->holders, -1, regions * sizeof *c->holders);
+  memset(c->saved, -1, regions * sizeof *c->saved);
   qd_check_read_program(c);
   return c;
 }
@@ -70,7 +70,8 @@ void qd_check_close(struct qd_plan_check* c) {
 /* ---- The plan */
 
 static int32_t take_buffer(struct qd_plan_check* c, int32_t buffer) {
-  struct use* use = qd_check_grow(c, (void**)&c->uses, &c->use_count, &c->use_room, sizeof *use);
+  struct use* use =
+      qd_check_grow(c, (void**)&c->uses, &c->use_count, &c->use_capacity, sizeof *use);
   *use = (struct use){buffer, c->position, c->position};
   return c->use_count - 1;
 }
@@ -81,8 +82,8 @@ static void keep_until_now(struct qd_plan_check* c, int32_t use) {
 
 static int is_same_span(const struct qd_plan_check* c, const struct span* span,
                         const struct qd_part* part) {
-  if (!c->is_counted) return span->place == part->place && part->form != QD_RANGE;
-  return span->place == part->place && span->low == part->low && span->high == part->high &&
+  if (!c->has_global_counts) return span->region == part->region && part->form != QD_RANGE;
+  return span->region == part->region && span->low == part->low && span->high == part->high &&
          part->form == QD_RANGE;
 }
 
@@ -93,7 +94,7 @@ static void compare(struct qd_plan_check* c, const struct qd_plan* plan, const s
   int is_same = act->peer == m->peer && act->count == m->count && act->combines == m->combines;
   for (int32_t i = 0; is_same && i < m->count; i++)
     is_same = is_same_span(c, &c->spans[act->first + i], &parts[i]);
-  if (c->is_counted && act->bytes != m->bytes) is_same = 0;
+  if (c->has_global_counts && act->bytes != m->bytes) is_same = 0;
   if (!is_same)
     BREAKS(c, "own", "%s of step %" PRId64 " with rank %d is another than the program's", what,
            act->key, (int)act->peer);
@@ -113,7 +114,7 @@ static void open_receive(struct qd_plan_check* c, const struct qd_plan* plan, in
   if (!act) return;
   compare(c, plan, act, m, "a receive");
   act->posted = ++c->position;
-  act->is_straight = m->count > 0 && (c->is_counted ? !m->is_in_the_way : m->is_straight);
+  act->zero_copy = m->count > 0 && (c->has_global_counts ? !m->needs_staging : m->zero_copy);
   if (m->buffer != QD_NO_BUFFER) act->use = take_buffer(c, m->buffer);
 }
 
@@ -123,28 +124,28 @@ static void finish_receive(struct qd_plan_check* c, int32_t number) {
   if (!act) return;
   act->done = ++c->position;
   keep_until_now(c, act->use);
-  for (int32_t i = 0; !c->is_counted && i < act->count; i++)
-    if (is_temporary(c, c->spans[act->first + i].place))
-      c->holders[c->spans[act->first + i].place] = act->use;
+  for (int32_t i = 0; !c->has_global_counts && i < act->count; i++)
+    if (is_temporary(c, c->spans[act->first + i].region))
+      c->holders[c->spans[act->first + i].region] = act->use;
 }
 
 /* The buffers that hold what a message or a copy reads are still needed. */
 static void need_sources(struct qd_plan_check* c, const struct act* act, int32_t spans) {
-  for (int32_t i = 0; !c->is_counted && i < spans; i++) {
-    const int32_t place = c->spans[act->first + i].place;
-    if (is_temporary(c, place) && c->holders[place] < 0)
+  for (int32_t i = 0; !c->has_global_counts && i < spans; i++) {
+    const int32_t region = c->spans[act->first + i].region;
+    if (is_temporary(c, region) && c->holders[region] < 0)
       BREAKS(c, "buffers", "step %" PRId64 " reads a temporary block that nothing holds", act->key);
-    if (is_temporary(c, place)) keep_until_now(c, c->holders[place]);
+    if (is_temporary(c, region)) keep_until_now(c, c->holders[region]);
   }
 }
 
 /* It reads a block of the send buffer from where that was saved. */
-static void read_saved(struct qd_plan_check* c, const struct act* act, int part, int32_t place) {
-  if (part < act->count) c->spans[act->first + part].saved = c->saved[place];
-  if (c->saved[place] < 0)
+static void read_saved(struct qd_plan_check* c, const struct act* act, int part, int32_t region) {
+  if (part < act->count) c->spans[act->first + part].saved = c->saved[region];
+  if (c->saved[region] < 0)
     BREAKS(c, "saves", "step %" PRId64 " reads a block that was never saved", act->key);
   else
-    keep_until_now(c, c->saved_in[place]);
+    keep_until_now(c, c->saved_in[region]);
 }
 
 static void post_send(struct qd_plan_check* c, const struct qd_plan* plan, int32_t number) {
@@ -155,13 +156,13 @@ static void post_send(struct qd_plan_check* c, const struct qd_plan* plan, int32
   compare(c, plan, act, m, "a send");
   act->posted = ++c->position;
   act->is_staged =
-      m->buffer != QD_NO_BUFFER && !(c->is_counted ? qd_is_described(m) : m->is_straight);
+      m->buffer != QD_NO_BUFFER && !(c->has_global_counts ? qd_is_described(m) : m->zero_copy);
   if (m->buffer != QD_NO_BUFFER) act->use = take_buffer(c, m->buffer);
   need_sources(c, act, act->count);
-  if (!c->is_counted && act->count == 1 && is_temporary(c, c->spans[act->first].place))
-    act->source = c->holders[c->spans[act->first].place];
+  if (!c->has_global_counts && act->count == 1 && is_temporary(c, c->spans[act->first].region))
+    act->source = c->holders[c->spans[act->first].region];
   for (int32_t i = 0; i < m->count; i++)
-    if (parts[i].form == QD_SAVED) read_saved(c, act, i, parts[i].place);
+    if (parts[i].form == QD_SAVED) read_saved(c, act, i, parts[i].region);
 }
 
 static void finish_send(struct qd_plan_check* c, int32_t number) {
@@ -169,11 +170,11 @@ static void finish_send(struct qd_plan_check* c, int32_t number) {
   if (!act) return;
   act->done = ++c->position;
   keep_until_now(c, act->use);
-  if (act->is_staged || c->is_counted) return;
+  if (act->is_staged || c->has_global_counts) return;
   /* It was posted from where the block lay then. */
   for (int32_t i = 0; i < act->count; i++) {
     const struct span* span = &c->spans[act->first + i];
-    if (span->saved >= 0) keep_until_now(c, c->saved_in[span->place]);
+    if (span->saved >= 0) keep_until_now(c, c->saved_in[span->region]);
   }
   keep_until_now(c, act->source);
 }
@@ -184,16 +185,16 @@ static void copy(struct qd_plan_check* c, const struct qd_plan* plan, int32_t nu
   if (!act) return;
   const struct span *from = &c->spans[act->first], *to = from + 1;
   struct qd_part source = copy->from;
-  if (source.form == QD_SAVED) read_saved(c, act, 0, source.place);
+  if (source.form == QD_SAVED) read_saved(c, act, 0, source.region);
   if (source.form == QD_SAVED) source.form = QD_WHOLE;
   if (!is_same_span(c, from, &source) || !is_same_span(c, to, &copy->to) ||
       act->combines != copy->combines)
     BREAKS(c, "own", "a copy of step %" PRId64 " is another than the program's", act->key);
   act->posted = act->done = ++c->position;
   need_sources(c, act, 1);
-  if (c->is_counted || !is_temporary(c, to->place)) return;
+  if (c->has_global_counts || !is_temporary(c, to->region)) return;
   if (copy->buffer != QD_NO_BUFFER) act->use = take_buffer(c, copy->buffer);
-  c->holders[to->place] = is_temporary(c, from->place) ? c->holders[from->place] : act->use;
+  c->holders[to->region] = is_temporary(c, from->region) ? c->holders[from->region] : act->use;
 }
 
 static void save(struct qd_plan_check* c, const struct qd_operation* o) {
@@ -213,20 +214,21 @@ void qd_check_feed(struct qd_plan_check* c, const struct qd_plan* plan) {
   if (c->lacks_memory || c->is_undefined) return;
   for (int32_t i = 0; i < plan->operation_count && !c->law; i++) {
     const struct qd_operation* o = &plan->operations[i];
-    if (o->kind == QD_PLAN_OVER) break;
+    if (o->kind == QD_PLAN_END) break;
     if (o->kind == QD_PLAN_COPY && o->what != copies++)
       BREAKS(c, "in_steps", "copies are in another order than the program's");
     if (o->kind == QD_PLAN_COPY && o->what < plan->copy_count) copy(c, plan, o->what);
     if (o->kind == QD_PLAN_COPY_OWN) c->own_copies++;
     if (o->kind == QD_PLAN_SAVE) save(c, o);
     if (o->kind != QD_PLAN_MESSAGES) continue;
-    for (int n = o->more.received; n > 0; n--)
-      finish_receive(c, c->lists[RECEIVES].fed + at.received++);
-    for (int n = o->more.gone; n > 0; n--) finish_send(c, c->lists[SENDS].fed + at.gone++);
-    for (int n = o->more.posted; n > 0 && at.posted < plan->receives.count; n--)
-      open_receive(c, plan, at.posted++);
-    for (int n = o->more.sent; n > 0 && at.sent < plan->sends.count; n--)
-      post_send(c, plan, at.sent++);
+    for (int n = o->more.receives_done; n > 0; n--)
+      finish_receive(c, c->lists[RECEIVES].fed + at.receives_done++);
+    for (int n = o->more.sends_done; n > 0; n--)
+      finish_send(c, c->lists[SENDS].fed + at.sends_done++);
+    for (int n = o->more.receives_posted; n > 0 && at.receives_posted < plan->receives.count; n--)
+      open_receive(c, plan, at.receives_posted++);
+    for (int n = o->more.sends_posted; n > 0 && at.sends_posted < plan->sends.count; n--)
+      post_send(c, plan, at.sends_posted++);
   }
   c->lists[RECEIVES].fed += plan->receives.count;
   c->lists[SENDS].fed += plan->sends.count;
@@ -278,7 +280,7 @@ static void ask_complete(struct qd_plan_check* c) {
         BREAKS(c, done[kind], "a %s of step %" PRId64 " is never waited for", names[kind],
                act->key);
     }
-  const int own = c->has_own_copy && !c->is_counted;
+  const int own = c->has_own_copy && !c->has_global_counts;
   if (c->own_copies != own)
     BREAKS(c, "own", "the own block is copied %d times, not %d", c->own_copies, own);
 }
@@ -304,19 +306,20 @@ static void ask_order(struct qd_plan_check* c, const struct until* until) {
     }
 }
 
-/* The place in memory: in place, a block of the send buffer is that of the receive buffer. */
-static int32_t memory_of(const struct qd_plan_check* c, int32_t place) {
-  const int is_received = !c->is_counted && c->in_place && c->send_blocks == c->receive_blocks &&
-                          place >= c->send_blocks && !is_temporary(c, place);
-  return is_received ? place - c->send_blocks : place;
+/* The region in memory: in place, a block of the send buffer is that of the receive buffer. */
+static int32_t memory_of(const struct qd_plan_check* c, int32_t region) {
+  const int is_received = !c->has_global_counts && c->in_place &&
+                          c->send_blocks == c->receive_blocks && region >= c->send_blocks &&
+                          !is_temporary(c, region);
+  return is_received ? region - c->send_blocks : region;
 }
 
 static int overlap(const struct qd_plan_check* c, const struct span* a, const struct span* b) {
-  return memory_of(c, a->place) == memory_of(c, b->place) && a->low < b->high && b->low < a->high;
+  return memory_of(c, a->region) == memory_of(c, b->region) && a->low < b->high && b->low < a->high;
 }
 
 /* A span that is read or written. */
-struct touch {
+struct access {
   const struct act* act;
   enum kind kind;
   int32_t number; /* of the act in its list */
@@ -325,26 +328,26 @@ struct touch {
   const struct span* span;
 };
 
-static int precedes(const struct touch* a, const struct touch* b) {
+static int precedes(const struct access* a, const struct access* b) {
   if (a->act->step != b->act->step) return a->act->step < b->act->step;
   return a->kind != b->kind ? a->kind < b->kind : a->number < b->number;
 }
 
-/* When a write stands in its place, and from when a read needs it no more. */
-static int64_t landed(const struct touch* w) { return w->act->done; }
-static int64_t is_read_at(const struct qd_plan_check* c, const struct touch* r) {
+/* When a write stands in its region, and from when a read needs it no more. */
+static int64_t written_at(const struct access* w) { return w->act->done; }
+static int64_t is_read_at(const struct qd_plan_check* c, const struct access* r) {
   const struct act* act = r->act;
   if (r->span->saved >= 0) return r->span->saved;
-  const int is_renamed = !c->is_counted && is_temporary(c, r->span->place);
+  const int is_renamed = !c->has_global_counts && is_temporary(c, r->span->region);
   return r->kind == LOCALS || act->is_staged || is_renamed ? act->posted : act->done;
 }
 
 /* A receive that is posted where it belongs, early: nothing up to its step has read or written there. */
-static void ask_early(struct qd_plan_check* c, const struct touch* w, const struct touch* other) {
+static void ask_early(struct qd_plan_check* c, const struct access* w, const struct access* other) {
   if (w->act->combines)
     BREAKS(c, "early", "a receive of step %" PRId64 " combines and is posted where it belongs",
            w->act->key);
-  if (!other->writes && (other->span->saved >= 0 || (c->in_place && !c->is_counted))) {
+  if (!other->writes && (other->span->saved >= 0 || (c->in_place && !c->has_global_counts))) {
     if (other->act->posted >= 0 && is_read_at(c, other) > w->act->posted)
       BREAKS(c, "saves",
              "a receive of step %" PRId64 " is posted over a block that step %" PRId64
@@ -357,35 +360,35 @@ static void ask_early(struct qd_plan_check* c, const struct touch* w, const stru
          other->act->key, other->writes ? "writes" : "reads");
 }
 
-static void ask_put_away(struct qd_plan_check* c, const struct touch* w,
-                         const struct touch* other) {
-  const int64_t over = other->writes ? landed(other) : is_read_at(c, other);
-  if (over > landed(w))
+static void ask_put_away(struct qd_plan_check* c, const struct access* w,
+                         const struct access* other) {
+  const int64_t done = other->writes ? written_at(other) : is_read_at(c, other);
+  if (done > written_at(w))
     BREAKS(c, !other->writes && other->span->saved >= 0 ? "saves" : "puts_away",
            "step %" PRId64 " writes where step %" PRId64 " %s", w->act->key, other->act->key,
            other->writes ? "writes first" : "still reads");
 }
 
-/* Of two touches of the same bytes, of which `w` writes and `other` comes before it in the program. */
-static void ask_pair(struct qd_plan_check* c, const struct touch* w, const struct touch* other) {
-  if (!c->is_counted && is_temporary(c, w->span->place) && !other->writes) return;
-  if (w->kind == RECEIVES && w->act->is_straight)
+/* Of two accesses of the same bytes, of which `w` writes and `other` comes before it in the program. */
+static void ask_pair(struct qd_plan_check* c, const struct access* w, const struct access* other) {
+  if (!c->has_global_counts && is_temporary(c, w->span->region) && !other->writes) return;
+  if (w->kind == RECEIVES && w->act->zero_copy)
     ask_early(c, w, other);
   else
     ask_put_away(c, w, other);
 }
 
 /* In place, nothing is written over what is still to be read of the send buffer, whatever comes first in the program. */
-static void ask_saved(struct qd_plan_check* c, const struct touch* w, const struct touch* read) {
-  const int is_straight = w->kind == RECEIVES && w->act->is_straight;
-  if (is_read_at(c, read) > (is_straight ? w->act->posted : landed(w)))
+static void ask_saved(struct qd_plan_check* c, const struct access* w, const struct access* read) {
+  const int zero_copy = w->kind == RECEIVES && w->act->zero_copy;
+  if (is_read_at(c, read) > (zero_copy ? w->act->posted : written_at(w)))
     BREAKS(c, "saves", "step %" PRId64 " writes over a block that step %" PRId64 " still reads",
            w->act->key, read->act->key);
 }
 
-static int by_place(const void* left, const void* right) {
-  const struct touch *a = left, *b = right;
-  if (a->span->place != b->span->place) return a->span->place < b->span->place ? -1 : 1;
+static int by_region(const void* left, const void* right) {
+  const struct access *a = left, *b = right;
+  if (a->span->region != b->span->region) return a->span->region < b->span->region ? -1 : 1;
   return a->span->low < b->span->low ? -1 : a->span->low > b->span->low;
 }
 
@@ -393,49 +396,49 @@ static int writes(enum kind kind, int32_t span) {
   return kind == RECEIVES || (kind == LOCALS && span == 1);
 }
 
-static int32_t touches_of(struct qd_plan_check* c, struct touch* touches) {
+static int32_t accesses_of(struct qd_plan_check* c, struct access* accesses) {
   int32_t count = 0;
   for (int kind = 0; kind < 3; kind++)
     for (int32_t i = 0; i < c->lists[kind].count; i++) {
       const struct act* act = &c->lists[kind].all[i];
       for (int32_t k = 0; k < act->count; k++)
-        touches[count++] =
-            (struct touch){.act = act,
-                           .kind = kind,
-                           .number = i,
-                           .writes = writes(kind, k),
-                           .is_input = !writes(kind, k) && c->in_place && !c->is_counted &&
-                                       c->spans[act->first + k].place < c->send_blocks,
-                           .span = &c->spans[act->first + k]};
+        accesses[count++] =
+            (struct access){.act = act,
+                            .kind = kind,
+                            .number = i,
+                            .writes = writes(kind, k),
+                            .is_input = !writes(kind, k) && c->in_place && !c->has_global_counts &&
+                                        c->spans[act->first + k].region < c->send_blocks,
+                            .span = &c->spans[act->first + k]};
     }
   return count;
 }
 
 /* Of spans in order, one that begins behind the end of this one overlaps it no more. */
 static void ask_touches(struct qd_plan_check* c) {
-  struct touch* touches = calloc((size_t)c->span_count + 1, sizeof *touches);
+  struct access* accesses = calloc((size_t)c->span_count + 1, sizeof *accesses);
   struct span* moved = calloc((size_t)c->span_count + 1, sizeof *moved);
-  c->lacks_memory |= !touches || !moved;
+  c->lacks_memory |= !accesses || !moved;
   if (c->lacks_memory) {
     free(moved);
-    free(touches);
+    free(accesses);
     return;
   }
-  const int32_t count = touches_of(c, touches);
+  const int32_t count = accesses_of(c, accesses);
   for (int32_t i = 0; i < count; i++) { /* as they lie in memory */
-    moved[i] = *touches[i].span;
-    moved[i].place = memory_of(c, moved[i].place);
+    moved[i] = *accesses[i].span;
+    moved[i].region = memory_of(c, moved[i].region);
   }
-  for (int32_t i = 0; i < count; i++) touches[i].span = &moved[i];
-  qsort(touches, (size_t)count, sizeof *touches, by_place);
+  for (int32_t i = 0; i < count; i++) accesses[i].span = &moved[i];
+  qsort(accesses, (size_t)count, sizeof *accesses, by_region);
   int32_t left = MOST_PAIRS;
   for (int32_t i = 0; i < count && !c->law && left > 0; i++)
-    for (int32_t k = i + 1; k < count && touches[k].span->place == touches[i].span->place &&
-                            touches[k].span->low < touches[i].span->high && left > 0;
+    for (int32_t k = i + 1; k < count && accesses[k].span->region == accesses[i].span->region &&
+                            accesses[k].span->low < accesses[i].span->high && left > 0;
          k++, left--) {
-      const struct touch *a = &touches[i], *b = &touches[k];
+      const struct access *a = &accesses[i], *b = &accesses[k];
       if (a->act == b->act || !overlap(c, a->span, b->span)) continue;
-      const struct touch *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
+      const struct access *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
       if (second->writes)
         ask_pair(c, second, first);
       else if (second->is_input)
@@ -443,7 +446,7 @@ static void ask_touches(struct qd_plan_check* c) {
     }
   c->lacks_memory |= left == 0;
   free(moved);
-  free(touches);
+  free(accesses);
 }
 
 static int by_buffer(const void* left, const void* right) {

@@ -6,20 +6,20 @@ void* qd_check_grow(struct qd_plan_check* c, void** array, int32_t* count, int32
                     size_t size) {
   if (*count == *room && (*room >= MOST_ACTS || !qd_grow(array, room, size))) {
     c->lacks_memory = 1;
-    return c->nowhere;
+    return c->scratch;
   }
   return (char*)*array + size * (size_t)(*count)++;
 }
 
 /* Where lengths are known to both ends alone. */
 static struct span whole_span(const struct qd_plan_check* c, const struct qd_piece* piece) {
-  int32_t place = temporary_place(c, piece->block);
+  int32_t region = temporary_region(c, piece->block);
   if (piece->buffer != QD_PIECE_TEMPORARY) {
     const int sends = piece->buffer == QD_PIECE_SEND;
     const int32_t blocks = sends ? c->send_blocks : c->receive_blocks;
-    place = (sends ? 0 : c->send_blocks) + (blocks > 1 ? c->input.user[piece->block] : 0);
+    region = (sends ? 0 : c->send_blocks) + (blocks > 1 ? c->input.user[piece->block] : 0);
   }
-  return (struct span){place, 0, 1, NEVER};
+  return (struct span){region, 0, 1, NEVER};
 }
 
 /* Whether the block is there. What is not there is the builder's to refuse. */
@@ -27,11 +27,12 @@ static int has_block(struct qd_plan_check* c, const struct qd_piece* piece) {
   const int64_t blocks = piece->buffer == QD_PIECE_TEMPORARY ? c->input.tables->temporary_blocks
                          : piece->buffer == QD_PIECE_SEND    ? c->send_blocks
                                                              : c->receive_blocks;
-  const int stands_for_it = piece->buffer == QD_PIECE_SEND && piece->block == 0 && c->is_counted &&
-                            (c->in_place || c->gathers) && c->receive_blocks > 0;
-  const int is_there = stands_for_it || (uint64_t)piece->block < (uint64_t)blocks;
-  c->is_undefined |= !is_there;
-  return is_there;
+  const int stands_for_it = piece->buffer == QD_PIECE_SEND && piece->block == 0 &&
+                            c->has_global_counts && (c->in_place || c->gathers) &&
+                            c->receive_blocks > 0;
+  const int has_arrived = stands_for_it || (uint64_t)piece->block < (uint64_t)blocks;
+  c->is_undefined |= !has_arrived;
+  return has_arrived;
 }
 
 /* Units of a block of that length. What lies outside of all blocks is the builder's to refuse; an empty range of a
@@ -54,23 +55,23 @@ static struct span known_span(struct qd_plan_check* c, const struct qd_piece* pi
   int64_t block = piece->block;
   if (buffer == QD_PIECE_TEMPORARY) {
     const struct span range = known_range(c, piece, c->lengths[block]);
-    return (struct span){temporary_place(c, block), range.low * c->unit, range.high * c->unit,
+    return (struct span){temporary_region(c, block), range.low * c->unit, range.high * c->unit,
                          NEVER};
   }
   if (buffer == QD_PIECE_SEND && (c->in_place || c->gathers) && block == 0) {
     buffer = QD_PIECE_RECEIVE;
-    block = c->gathers ? c->input.place->rank : 0;
+    block = c->gathers ? c->input.context->rank : 0;
   }
   const struct qd_extents* known = c->input.known[buffer];
   const struct span range = known_range(c, piece, known->lengths[block]);
-  return (struct span){buffer == QD_PIECE_RECEIVE ? QD_RECEIVE_PLACE : QD_SEND_PLACE,
+  return (struct span){buffer == QD_PIECE_RECEIVE ? QD_RECEIVE_REGION : QD_SEND_REGION,
                        known->offsets[block] + range.low * c->unit,
                        known->offsets[block] + range.high * c->unit, NEVER};
 }
 
 static struct act* add_act(struct qd_plan_check* c, enum kind kind) {
   struct list* l = &c->lists[kind];
-  struct act* act = qd_check_grow(c, (void**)&l->all, &l->count, &l->room, sizeof *act);
+  struct act* act = qd_check_grow(c, (void**)&l->all, &l->count, &l->capacity, sizeof *act);
   const struct step* step = &c->steps[c->step_count - 1];
   *act = (struct act){.step = c->step_count - 1,
                       .key = step->key,
@@ -84,21 +85,21 @@ static struct act* add_act(struct qd_plan_check* c, enum kind kind) {
 
 static void add_span(struct qd_plan_check* c, struct act* act, struct span span) {
   struct span* last = act->count > 0 ? &c->spans[c->span_count - 1] : NULL;
-  if (c->is_counted && span.low >= span.high) return;
-  act->bytes += c->is_counted ? span.high - span.low : 0;
-  if (last && c->is_counted && last->place == span.place && last->high == span.low) {
+  if (c->has_global_counts && span.low >= span.high) return;
+  act->bytes += c->has_global_counts ? span.high - span.low : 0;
+  if (last && c->has_global_counts && last->region == span.region && last->high == span.low) {
     last->high = span.high;
     return;
   }
   struct span* added =
-      qd_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_room, sizeof *added);
+      qd_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_capacity, sizeof *added);
   *added = span;
   act->count++;
 }
 
 static void add_step(struct qd_plan_check* c, int64_t key, int has_after, int64_t after) {
   struct step* step =
-      qd_check_grow(c, (void**)&c->steps, &c->step_count, &c->step_room, sizeof *step);
+      qd_check_grow(c, (void**)&c->steps, &c->step_count, &c->step_capacity, sizeof *step);
   int32_t ready = c->step_count - 1, low = 0;
   while (has_after && low < ready) { /* keys ascend */
     const int32_t middle = low + (ready - low) / 2;
@@ -112,7 +113,7 @@ static void add_step(struct qd_plan_check* c, int64_t key, int has_after, int64_
 
 /* Makes a temporary block longer, or as long as what is written to all of it. */
 static void note_write(struct qd_plan_check* c, const struct qd_piece* to, int64_t units) {
-  if (!c->is_counted || to->buffer != QD_PIECE_TEMPORARY) return;
+  if (!c->has_global_counts || to->buffer != QD_PIECE_TEMPORARY) return;
   int64_t* length = &c->lengths[to->block];
   if (!to->ranged)
     *length = units;
@@ -133,7 +134,7 @@ struct reading {
 static void begin_message(struct reading* r, unsigned flags, int64_t peer) {
   const struct qd_plan_input* input = &r->check->input;
   const int is_remote = (flags & QD_MESSAGE_REMOTE) != 0;
-  const int64_t peers = is_remote ? input->place->remote_ranks : input->place->ranks;
+  const int64_t peers = is_remote ? input->context->remote_ranks : input->context->ranks;
   r->check->is_undefined |= (uint64_t)peer >= (uint64_t)peers || r->check->step_count == 0;
   r->flags = flags;
   r->is_token = 1;
@@ -151,14 +152,14 @@ static void add_piece(struct reading* r, const struct qd_piece* piece) {
   if (c->is_undefined || !r->act || !has_block(c, piece)) return;
   if (r->flags & QD_MESSAGE_RECEIVE && !r->act->combines)
     note_write(c, piece, piece->high - piece->low);
-  add_span(c, r->act, c->is_counted ? known_span(c, piece) : whole_span(c, piece));
+  add_span(c, r->act, c->has_global_counts ? known_span(c, piece) : whole_span(c, piece));
 }
 
 static void end_message(struct reading* r) {
   struct qd_plan_check* c = r->check;
   if (c->is_undefined || !r->act) return;
   struct list* l = &c->lists[r->flags & QD_MESSAGE_RECEIVE ? RECEIVES : SENDS];
-  if (c->is_counted && r->act->bytes == 0 && !r->is_token && l->count > 0) l->count--;
+  if (c->has_global_counts && r->act->bytes == 0 && !r->is_token && l->count > 0) l->count--;
 }
 
 static void add_local(struct qd_plan_check* c, const struct qd_event* e) {
@@ -167,22 +168,23 @@ static void add_local(struct qd_plan_check* c, const struct qd_event* e) {
                                                           : QD_REPLACES;
   const struct qd_piece *from = &e->piece, *to = &e->second;
   if (!has_block(c, from) || !has_block(c, to)) return;
-  if (!c->is_counted && from->buffer == QD_PIECE_SEND && to->buffer == QD_PIECE_RECEIVE) {
+  if (!c->has_global_counts && from->buffer == QD_PIECE_SEND && to->buffer == QD_PIECE_RECEIVE) {
     c->has_own_copy = 1;
     return;
   }
   if (e->outside)
     add_step(c, c->step_count > 0 ? c->steps[c->step_count - 1].key : INT64_MIN, 0, 0);
   if (e->outside) c->barrier = c->step_count;
-  const struct span read = c->is_counted ? known_span(c, from) : whole_span(c, from);
+  const struct span read = c->has_global_counts ? known_span(c, from) : whole_span(c, from);
   if (!combines) note_write(c, to, (read.high - read.low) / (c->unit > 0 ? c->unit : 1));
-  const struct span written = c->is_counted ? known_span(c, to) : whole_span(c, to);
-  if (c->is_counted && !combines && read.place == written.place && read.low == written.low) return;
+  const struct span written = c->has_global_counts ? known_span(c, to) : whole_span(c, to);
+  if (c->has_global_counts && !combines && read.region == written.region && read.low == written.low)
+    return;
   struct act* act = add_act(c, LOCALS);
   act->combines = combines;
   for (int i = 0; i < 2; i++) {
     struct span* added =
-        qd_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_room, sizeof *added);
+        qd_check_grow(c, (void**)&c->spans, &c->span_count, &c->span_capacity, sizeof *added);
     *added = i == 0 ? read : written;
   }
   act->count = 2;
@@ -248,7 +250,7 @@ static void take_event(struct reading* r, struct qd_event* e) {
 /* What a step holds back: only the sends are taken at once; the program is small, so its events are kept whole. */
 struct held_back {
   struct qd_event* all;
-  int32_t count, room;
+  int32_t count, capacity;
   int is_receive;
 };
 
@@ -256,7 +258,8 @@ static int hold_back(struct reading* r, struct held_back* held, const struct qd_
   if (e->kind == QD_EVENT_MESSAGE || e->kind == QD_EVENT_PIECE_MESSAGE)
     held->is_receive = (e->flags & QD_MESSAGE_RECEIVE) != 0;
   if (!is_local(e) && !held->is_receive) return 0;
-  if (held->count == held->room && !qd_grow((void**)&held->all, &held->room, sizeof *held->all)) {
+  if (held->count == held->capacity &&
+      !qd_grow((void**)&held->all, &held->capacity, sizeof *held->all)) {
     r->check->lacks_memory = 1;
     return 1;
   }
@@ -280,7 +283,7 @@ void qd_check_read_program(struct qd_plan_check* c) {
   struct reading r = {.check = c};
   int in_step = 0;
   c->lacks_memory = !walker;
-  if (walker) qd_walk_start(walker, c->input.program, c->input.tables, c->input.place);
+  if (walker) qd_walk_start(walker, c->input.program, c->input.tables, c->input.context);
   if (walker) walker->iterations = qd_most_iterations(&c->input);
   r.walker = walker;
   while (!c->lacks_memory && !c->is_undefined) {

@@ -5,10 +5,10 @@
 
 #include "runtime/plan/builder.h"
 
-/* Whether nothing has touched those bytes; from now on something has. */
-static inline int touch(struct qd_touched* t, int64_t low, int64_t high) {
+/* Whether nothing has accessed those bytes; from now on something has. */
+static inline int access(struct qd_accessed* t, int64_t low, int64_t high) {
   if (t->low == t->high) {
-    *t = (struct qd_touched){low, high};
+    *t = (struct qd_accessed){low, high};
     return 1;
   }
   const int is_new = high <= t->low || t->high <= low;
@@ -22,9 +22,9 @@ enum use { READS, WRITES, REDUCES_INTO, COMBINES_WITH };
 
 /* A block of known length. */
 struct known_block {
-  int32_t place;
+  int32_t region;
   int64_t length, offset; /* in units; in bytes */
-  struct qd_touched* touched;
+  struct qd_accessed* accessed;
 };
 
 static inline void set_length(struct qd_builder* b, int64_t block, int64_t length) {
@@ -33,7 +33,7 @@ static inline void set_length(struct qd_builder* b, int64_t block, int64_t lengt
   temporary->length = length;
   if (length > QD_MAX_COUNT || __builtin_mul_overflow(length, b->unit, &bytes))
     return qd_builder_refuse(b, "it names a range that is not in its block");
-  if (bytes > temporary->room) temporary->room = bytes;
+  if (bytes > temporary->capacity) temporary->capacity = bytes;
 }
 
 static inline int find_temporary(struct qd_builder* b, const struct qd_piece* piece, enum use use,
@@ -48,8 +48,8 @@ static inline int find_temporary(struct qd_builder* b, const struct qd_piece* pi
   const int64_t end = piece->low == piece->high ? 0 : piece->high;
   if (use == WRITES && piece->ranged && end > temporary->length) set_length(b, block, end);
   const int64_t length = temporary->length;
-  *found = (struct known_block){QD_TEMPORARY_PLACES + (int32_t)block, length, 0,
-                                &b->touched[b->input.known[QD_PIECE_RECEIVE]->blocks + block]};
+  *found = (struct known_block){QD_TEMPORARY_REGIONS + (int32_t)block, length, 0,
+                                &b->accessed[b->input.known[QD_PIECE_RECEIVE]->blocks + block]};
   if (length < 0) qd_builder_refuse(b, "it uses a temporary block that holds nothing");
   return length >= 0;
 }
@@ -70,14 +70,14 @@ static inline int find_known(struct qd_builder* b, const struct qd_piece* piece,
     qd_builder_refuse(b, "it names a block that is not there");
     return 0;
   }
-  found->place = buffer == QD_PIECE_RECEIVE ? QD_RECEIVE_PLACE : QD_SEND_PLACE;
+  found->region = buffer == QD_PIECE_RECEIVE ? QD_RECEIVE_REGION : QD_SEND_REGION;
   found->length = known->lengths[block];
   found->offset = known->offsets[block];
-  found->touched = buffer == QD_PIECE_RECEIVE ? &b->touched[block] : NULL;
+  found->accessed = buffer == QD_PIECE_RECEIVE ? &b->accessed[block] : NULL;
   return 1;
 }
 
-/* The bytes of a piece, checked; whether they were touched before. */
+/* The bytes of a piece, checked; whether they were accessed before. */
 static inline struct qd_part find_part(struct qd_builder* b, const struct qd_piece* piece,
                                        enum use use, int* is_new) {
   const struct qd_part nothing = {0, QD_RANGE, 0, 0};
@@ -86,7 +86,7 @@ static inline struct qd_part find_part(struct qd_builder* b, const struct qd_pie
   if (!find_known(b, piece, use, &block)) return nothing;
   /* An empty range of a temporary block may be anywhere. */
   const int is_nowhere = piece->ranged && piece->low == piece->high && piece->low > 0 &&
-                         block.place >= QD_TEMPORARY_PLACES;
+                         block.region >= QD_TEMPORARY_REGIONS;
   const int64_t first = piece->ranged && !is_nowhere ? piece->low : 0;
   const int64_t end = is_nowhere ? 0 : piece->ranged ? piece->high : block.length;
   if (first < 0 || first > end || end > block.length) {
@@ -94,8 +94,8 @@ static inline struct qd_part find_part(struct qd_builder* b, const struct qd_pie
     return nothing;
   }
   const int64_t low = block.offset + first * b->unit, high = block.offset + end * b->unit;
-  if (low < high && block.touched) *is_new = touch(block.touched, low, high);
-  return (struct qd_part){block.place, QD_RANGE, low, high};
+  if (low < high && block.accessed) *is_new = access(block.accessed, low, high);
+  return (struct qd_part){block.region, QD_RANGE, low, high};
 }
 
 #endif /* QUADRILLE_RUNTIME_PLAN_PIECES_H_ */

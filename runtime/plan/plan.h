@@ -3,10 +3,10 @@
  * The builder (builder.h) makes a plan; it is constant from then on. The executor (runtime/exec) follows it,
  * print.h prints it, check.h checks the plans of all ranks together.
  *
- * A place is where something lies. Where the two ends of a message alone know its lengths (all-to-all,
+ * A region is where something lies. Where the two ends of a message alone know its lengths (all-to-all,
  * gather, scatter), each block has one: those of the send buffer as the user numbers them, then those of
  * the receive buffer, then the temporary blocks. Where all ranks know all counts, the receive buffer
- * is a place, the send buffer one, and each temporary block, and every part of a message is a range of
+ * is a region, the send buffer one, and each temporary block, and every part of a message is a range of
  * bytes in one of them. Ranks are those of the private communicator.
  *
  * The builder decides everything that can be known before the call: in which order receives and sends
@@ -43,7 +43,7 @@ enum qd_part_form {
 
 /* Of a message. */
 struct qd_part {
-  int32_t place, form;
+  int32_t region, form;
   int64_t low, high; /* of a range, in bytes; of a whole block: 0 */
 };
 
@@ -56,10 +56,9 @@ struct qd_message {
   int32_t first;       /* of several parts, in the plan's array */
   struct qd_part part; /* the only one */
   int64_t bytes;       /* of all parts, where all ranks know all counts */
+  uint8_t zero_copy; /* it has one part, and nothing is in the way of posting it where that lies */
   uint8_t
-      is_straight; /* it has one part, and nothing is in the way of posting it where that lies */
-  uint8_t
-      is_in_the_way; /* it arrives where this rank has read or written before; a send: a copy of its step writes there */
+      needs_staging; /* it arrives where this rank has read or written before; a send: a copy of its step writes there */
   uint8_t combines; /* a side: what arrives is combined with what is there */
 };
 
@@ -70,23 +69,23 @@ enum qd_side_of_operator { QD_REPLACES, QD_ON_THE_LEFT, QD_ON_THE_RIGHT };
 struct qd_copy {
   struct qd_part from, to;
   int32_t buffer, combines;
-  int is_in_the_way; /* it writes where sends may still read */
+  int needs_staging; /* it writes where sends may still read */
 };
 
-/* The places where all ranks know all counts: these, then the temporary blocks. */
-enum { QD_RECEIVE_PLACE, QD_SEND_PLACE, QD_TEMPORARY_PLACES };
+/* The regions where all ranks know all counts: these, then the temporary blocks. */
+enum { QD_RECEIVE_REGION, QD_SEND_REGION, QD_TEMPORARY_REGIONS };
 
 enum qd_operation_kind {
   QD_PLAN_MESSAGES,
   QD_PLAN_COPY,     /* copies[what] */
   QD_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
-  QD_PLAN_SAVE,     /* the block at place `what` of the send buffer, in a buffer */
-  QD_PLAN_OVER
+  QD_PLAN_SAVE,     /* the block at region `what` of the send buffer, in a buffer */
+  QD_PLAN_END
 };
 
 /* Messages that are waited for and posted, in their order. */
 struct qd_progress {
-  int32_t received, gone, posted, sent;
+  int32_t receives_done, sends_done, receives_posted, sends_posted;
 };
 
 /* So many messages more, in the order that stands there; what has arrived is put away when it has been
@@ -103,7 +102,7 @@ struct qd_operation {
 
 struct qd_messages {
   struct qd_message* all;
-  int32_t count, room;
+  int32_t count, capacity;
 };
 
 struct qd_plan {
@@ -111,11 +110,11 @@ struct qd_plan {
   struct qd_part* parts;
   struct qd_operation* operations;
   struct qd_copy* copies;
-  int32_t part_count, part_room, operation_count, operation_room, copy_count, copy_room;
+  int32_t part_count, part_capacity, operation_count, operation_capacity, copy_count, copy_capacity;
   int32_t most_parts, buffer_count;
-  /* Where lengths are known to both ends alone, temporary blocks follow the places of so many blocks. */
-  int32_t send_blocks, receive_blocks, temporaries, places;
-  int32_t own_send, own_receive; /* the places of this rank's block to itself; or -1 */
+  /* Where lengths are known to both ends alone, temporary blocks follow the regions of so many blocks. */
+  int32_t send_blocks, receive_blocks, temporaries, regions;
+  int32_t own_send, own_receive; /* the regions of this rank's block to itself; or -1 */
   int is_typed; /* every message is one whole block, which travels as what the user's types say */
   int is_whole; /* the plan of a whole call, else of some steps in a row */
   int lacks_memory; /* only how many bytes come, from where and to where, is right */
@@ -132,7 +131,7 @@ struct qd_extents {
 struct qd_plan_input {
   const struct qd_program* program;
   const struct qd_tables* tables;
-  const struct qd_place* place;
+  const struct qd_context* context;
   const int *real, *remote_real, *user;
   const struct qd_extents* known[2]; /* by QD_PIECE_SEND and _RECEIVE */
   int own;                           /* this rank in the private communicator */
@@ -144,8 +143,8 @@ struct qd_plan_input {
 void qd_plan_destroy(struct qd_plan* plan);
 
 /* Whether a block of its own memory lies there, where the lengths are known to both ends alone. */
-static inline int qd_is_temporary(const struct qd_plan* plan, int32_t place) {
-  return place >= plan->send_blocks + plan->receive_blocks;
+static inline int qd_is_temporary(const struct qd_plan* plan, int32_t region) {
+  return region >= plan->send_blocks + plan->receive_blocks;
 }
 
 static inline const struct qd_part* qd_parts_of(const struct qd_plan* plan,
@@ -157,7 +156,7 @@ static inline const struct qd_part* qd_parts_of(const struct qd_plan* plan,
  * shorter ones are copied together. */
 static inline int qd_is_described(const struct qd_message* m) {
   enum { COPIED_TOGETHER = 1 << 18 };
-  return m->count > 1 && m->bytes > COPIED_TOGETHER && !m->is_in_the_way;
+  return m->count > 1 && m->bytes > COPIED_TOGETHER && !m->needs_staging;
 }
 
 /* Doubles an array. 0 where memory ran out; then it is as it was. */

@@ -16,7 +16,7 @@ struct qd_plan_lines {
 };
 
 /* Writes the operations of the plan. Messages are numbered through the whole call. */
-void qd_plan_print(FILE* out, const struct qd_plan* plan, int is_counted,
+void qd_plan_print(FILE* out, const struct qd_plan* plan, int has_global_counts,
                    struct qd_plan_lines* lines);
 
 #ifdef __cplusplus

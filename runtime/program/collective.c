@@ -2,7 +2,7 @@
  * in group 1. */
 #include "runtime/program/program.h"
 
-int qd_is_counted(const struct qd_program* program) {
+int qd_has_global_counts(const struct qd_program* program) {
   switch (program->collective) {
     case QD_ALLTOALL:
     case QD_GATHER:
@@ -37,12 +37,12 @@ int qd_has_one_buffer(const struct qd_program* program) {
   return program->collective == QD_BROADCAST && program->groups == 1;
 }
 
-void qd_block_counts(const struct qd_program* program, const struct qd_place* place,
+void qd_block_counts(const struct qd_program* program, const struct qd_context* context,
                      int32_t counts[2]) {
   const int is_remote = program->groups == 2;
-  const int32_t peers = (int32_t)(is_remote ? place->remote_ranks : place->ranks);
-  const int is_root = place->rank == place->root && (!is_remote || place->group == 0);
-  const int is_leaf = !is_remote || place->group == 1;
+  const int32_t peers = (int32_t)(is_remote ? context->remote_ranks : context->ranks);
+  const int is_root = context->rank == context->root && (!is_remote || context->group == 0);
+  const int is_leaf = !is_remote || context->group == 1;
   int32_t *send = &counts[QD_PIECE_SEND], *receive = &counts[QD_PIECE_RECEIVE];
   *send = *receive = 1;
   switch (program->collective) {
@@ -65,7 +65,7 @@ void qd_block_counts(const struct qd_program* program, const struct qd_place* pl
       *send = is_leaf;
       *receive = is_root;
       break;
-    case QD_EXSCAN: *receive = place->rank > 0; break; /* nothing comes before rank 0 */
+    case QD_EXSCAN: *receive = context->rank > 0; break; /* nothing comes before rank 0 */
     case QD_BARRIER: *send = *receive = 0; break;
     default: break;
   }

@@ -186,13 +186,13 @@ static int32_t piece(struct qd_compiler* c, unsigned opcode) {
     piece.high = (uint8_t)qd_compile_operand(c, QD_INTEGER);
   }
   p->has_temporaries |= buffer == QD_PIECE_TEMPORARY;
-  if (p->piece_count == p->piece_room) {
-    const int32_t room = p->piece_room ? 2 * p->piece_room : 16;
+  if (p->piece_count == p->piece_capacity) {
+    const int32_t room = p->piece_capacity ? 2 * p->piece_capacity : 16;
     struct qd_piece_registers* grown = realloc(p->pieces, (size_t)room * sizeof *grown);
     if (!grown) qd_read_fail(&c->in, qd_no_memory);
     if (!grown) return 0;
     p->pieces = grown;
-    p->piece_room = room;
+    p->piece_capacity = room;
   }
   p->pieces[p->piece_count] = piece;
   return p->piece_count++;
@@ -319,7 +319,7 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
   struct qd_compiler c = {0};
   c.in = (struct qd_reader){code, length, 0, NULL};
   c.program = program;
-  c.invariant_room = QD_REGISTERS;
+  c.invariant_capacity = QD_REGISTERS;
   heading(&c);
   program->table_count = (int)counted(&c, QD_MAX_TABLES);
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
@@ -340,7 +340,7 @@ struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_read
   struct qd_compiler c = {.in = *job,
                           .program = program,
                           .next_register = program->register_count,
-                          .invariant_room = QD_REGISTERS - program->invariant_count,
+                          .invariant_capacity = QD_REGISTERS - program->invariant_count,
                           .tables = program->table_count,
                           .in_formula = 1};
   const struct qd_fragment result = fragment(&c, QD_INTEGER);

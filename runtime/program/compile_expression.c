@@ -13,15 +13,15 @@ int32_t qd_emit(struct qd_compiler* c, enum qd_opcode operation, int target, int
                 int32_t immediate) {
   struct qd_program* p = c->program;
   if (c->in.error) return 0;
-  if (p->instruction_count == p->instruction_room) {
-    const int32_t room = p->instruction_room ? 2 * p->instruction_room : 64;
+  if (p->instruction_count == p->instruction_capacity) {
+    const int32_t room = p->instruction_capacity ? 2 * p->instruction_capacity : 64;
     struct qd_instruction* grown = realloc(p->instructions, (size_t)room * sizeof *grown);
     if (!grown) {
       qd_read_fail(&c->in, qd_no_memory);
       return 0;
     }
     p->instructions = grown;
-    p->instruction_room = room;
+    p->instruction_capacity = room;
   }
   p->instructions[p->instruction_count] = (struct qd_instruction){
       (uint8_t)operation, (uint8_t)target, (uint8_t)a, (uint8_t)b, immediate};
@@ -48,7 +48,7 @@ static qd_jumps join(struct qd_compiler* c, qd_jumps first, qd_jumps second) {
 }
 
 int qd_take_register(struct qd_compiler* c) {
-  if (c->next_register >= c->invariant_room) {
+  if (c->next_register >= c->invariant_capacity) {
     qd_read_fail(&c->in, "the program needs too many registers; make it again");
     return 0;
   }
@@ -62,12 +62,12 @@ int qd_invariant_register(struct qd_compiler* c, unsigned expression, int64_t va
   for (int i = 0; i < p->invariant_count; i++)
     if (p->invariants[i].expression == expression && p->invariants[i].value == value)
       return QD_REGISTERS - 1 - i;
-  if (c->next_register >= c->invariant_room - 1) {
+  if (c->next_register >= c->invariant_capacity - 1) {
     qd_read_fail(&c->in, "the program needs too many registers; make it again");
     return 0;
   }
   p->invariants[p->invariant_count++] = (struct qd_invariant){(uint8_t)expression, value};
-  return --c->invariant_room;
+  return --c->invariant_capacity;
 }
 
 static const char not_of_nodes[] =

@@ -15,8 +15,8 @@ struct qd_compiler {
   struct qd_program* program;
   int variables[QD_MAX_VARIABLES]; /* their registers */
   int variable_count;
-  int next_register, invariant_room; /* registers below, and above, are taken */
-  int tables;                        /* defined so far */
+  int next_register, invariant_capacity; /* registers below, and above, are taken */
+  int tables;                            /* defined so far */
   int in_step, in_message;
   int in_body;    /* all before it is the same at all ranks */
   int in_formula; /* which comes before the tables */

@@ -44,12 +44,12 @@ static const char* read_envelope(const unsigned char* file, uint64_t length) {
   return NULL;
 }
 
-static const char* place_section(struct sections* sections, int place, struct section* slot,
+static const char* place_section(struct sections* sections, int place, struct section* entry,
                                  struct section found, int flags, int wanted_flags) {
   if (sections->known != place || flags != wanted_flags)
     return "a section is out of place; make it again";
   sections->known++;
-  *slot = found;
+  *entry = found;
   return NULL;
 }
 
@@ -131,7 +131,7 @@ static const char* refuse_of_collective(const struct qd_program* program) {
   const int scans = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (scans && program->groups == 2)
     return "the code is of a scan between groups, which MPI does not have; make it again";
-  if (!qd_is_counted(program)) {
+  if (!qd_has_global_counts(program)) {
     const char* error = refuse_lengths(program);
     if (error || program->collective != QD_BARRIER) return error;
     if (program->piece_count > 0) return "the code moves blocks in a barrier; make it again";

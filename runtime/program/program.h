@@ -129,9 +129,9 @@ struct qd_program {
   int has_reductions, has_sized, has_temporaries, has_several_pieces;
 
   struct qd_instruction* instructions;
-  int32_t instruction_count, instruction_room, body;
+  int32_t instruction_count, instruction_capacity, body;
   struct qd_piece_registers* pieces;
-  int32_t piece_count, piece_room;
+  int32_t piece_count, piece_capacity;
   int32_t run_count, locate_count, register_count; /* without those that never change */
 };
 
@@ -162,8 +162,8 @@ const char* qd_compile(struct qd_program* program, const unsigned char* code, ui
 /* Compiles the next expression of the job, a formula, behind it. */
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job);
 
-/* What the caller knows of its place and its call. */
-struct qd_place {
+/* What the caller knows of its context and its call. */
+struct qd_context {
   int64_t rank, ranks, remote_ranks, group, root;
   const int64_t* counts; /* of its group, one a rank; NULL where the program has no table of them */
   const int64_t* remote_counts;         /* of the other group */
@@ -173,42 +173,42 @@ struct qd_place {
 
 /* collective.c: whether all ranks of a group know how long all blocks are, in bytes, or in elements where
  * the collective reduces; else the two ends of a message alone know its lengths. */
-int qd_is_counted(const struct qd_program* program);
+int qd_has_global_counts(const struct qd_program* program);
 /* Whether it combines; whether one rank plays a part of its own. */
 int qd_reduces(const struct qd_program* program);
 int qd_is_rooted(const struct qd_program* program);
 /* Whether what the root sends is the buffer in which others receive: a broadcast on one group. */
 int qd_has_one_buffer(const struct qd_program* program);
 /* How many blocks the send buffer and the receive buffer have, by QD_PIECE_. */
-void qd_block_counts(const struct qd_program* program, const struct qd_place* place,
+void qd_block_counts(const struct qd_program* program, const struct qd_context* context,
                      int32_t counts[2]);
 /* As in `generate` and in the names of the API: "reduce-scatter". */
 const char* qd_collective_name(int collective);
 
 static inline const struct qd_topology* qd_topologies_of(const struct qd_program* program,
-                                                         const struct qd_place* place) {
-  return place->topologies ? place->topologies : program->topologies;
+                                                         const struct qd_context* context) {
+  return context->topologies ? context->topologies : program->topologies;
 }
 
 struct qd_tables {
   int64_t* entries[QD_MAX_TABLES];
-  int64_t lengths[QD_MAX_TABLES], rooms[QD_MAX_TABLES];
+  int64_t lengths[QD_MAX_TABLES], capacities[QD_MAX_TABLES];
   int64_t temporary_blocks;
   char refusal[256]; /* a text that names numbers */
 };
 
-/* The values of the formulas of a schedule for any nodes, at that place; leaves those of parameters
+/* The values of the formulas of a schedule for any nodes, at that context; leaves those of parameters
  * that are given at the call. Returns NULL or what is wrong, a static string. */
-const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_place* place,
+const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_context* context,
                                  int64_t values[QD_MAX_PARAMETERS]);
 
 /* Fills all tables and asks all requirements. Returns NULL or what is wrong, which lives
  * as long as the tables do; these need destroying in either case. */
 const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
-                           const struct qd_place* place);
+                           const struct qd_context* context);
 /* The same over tables that were filled before, or are all zero, in the memory that they have. */
 const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
-                             const struct qd_place* place);
+                             const struct qd_context* context);
 void qd_tables_destroy(struct qd_tables* tables);
 
 enum qd_event_kind {
@@ -281,7 +281,7 @@ struct qd_walker {
 };
 
 void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
-                   const struct qd_tables* tables, const struct qd_place* place);
+                   const struct qd_tables* tables, const struct qd_context* context);
 /* The next event. After QD_EVENT_END or _UNDEFINED there is none. */
 void qd_walk_next(struct qd_walker* walker, struct qd_event* event);
 

@@ -18,11 +18,11 @@ static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragmen
 static const char* allocate(struct qd_tables* tables, int index, int64_t length) {
   if (length < 0 || length > QD_MAX_TABLE_LENGTH) return "a table is too long";
   tables->lengths[index] = length;
-  if (tables->rooms[index] > length) return NULL;
+  if (tables->capacities[index] > length) return NULL;
   free(tables->entries[index]);
   /* One entry more than needed: an empty table is no null pointer. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
-  tables->rooms[index] = tables->entries[index] ? length + 1 : 0;
+  tables->capacities[index] = tables->entries[index] ? length + 1 : 0;
   return tables->entries[index] ? NULL : qd_no_memory;
 }
 
@@ -104,17 +104,17 @@ static const char* fill_map(struct qd_walker* walker, struct qd_tables* tables, 
 }
 
 static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int index,
-                        const struct qd_place* place) {
+                        const struct qd_context* context) {
   const struct qd_program* program = walker->program;
   const int source = program->tables[index].source;
   switch (program->tables[index].kind) {
     case QD_TABLE_NODES:
-      return fill_nodes(tables, index, &qd_topologies_of(program, place)[place->group]);
+      return fill_nodes(tables, index, &qd_topologies_of(program, context)[context->group]);
     case QD_TABLE_REMOTE_NODES:
-      return fill_nodes(tables, index, &qd_topologies_of(program, place)[1 - place->group]);
-    case QD_TABLE_COUNTS: return fill_counts(tables, index, place->counts, place->ranks);
+      return fill_nodes(tables, index, &qd_topologies_of(program, context)[1 - context->group]);
+    case QD_TABLE_COUNTS: return fill_counts(tables, index, context->counts, context->ranks);
     case QD_TABLE_REMOTE_COUNTS:
-      return fill_counts(tables, index, place->remote_counts, place->remote_ranks);
+      return fill_counts(tables, index, context->remote_counts, context->remote_ranks);
     case QD_TABLE_PREFIX: return fill_prefix(tables, index, source);
     case QD_TABLE_DISTINCT: return fill_distinct(tables, index, source);
     case QD_TABLE_POWERS: return fill_powers(walker, tables, index);
@@ -122,7 +122,7 @@ static const char* fill(struct qd_walker* walker, struct qd_tables* tables, int 
   }
 }
 
-const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_place* place,
+const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_context* context,
                                  int64_t values[QD_MAX_PARAMETERS]) {
   struct qd_tables tables = {0};
   struct qd_walker walker;
@@ -130,8 +130,8 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
   /* A formula knows tables of nodes and no others. */
   for (int i = 0; i < program->table_count && !error; i++)
     if (program->tables[i].kind == QD_TABLE_NODES)
-      error = fill_nodes(&tables, i, &qd_topologies_of(program, place)[place->group]);
-  qd_walk_start(&walker, program, &tables, place);
+      error = fill_nodes(&tables, i, &qd_topologies_of(program, context)[context->group]);
+  qd_walk_start(&walker, program, &tables, context);
   for (int i = 0; i < program->parameter_count && !error; i++)
     if (!program->at_call[i]) error = evaluate(&walker, program->formulas[i], &values[i]);
   qd_tables_destroy(&tables);
@@ -140,8 +140,8 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
 
 /* The condition in words, where the file has them. */
 static const char* name_requirement(struct qd_tables* tables, const struct qd_program* program,
-                                    int index, const struct qd_place* place) {
-  const long long ranks = (long long)place->ranks;
+                                    int index, const struct qd_context* context) {
+  const long long ranks = (long long)context->ranks;
   if (program->needs[0])
     snprintf(tables->refusal, sizeof tables->refusal, "%s needs %s; the communicator has %lld",
              program->algorithm, program->needs, ranks);
@@ -161,32 +161,32 @@ static int ascends(const int64_t* entries, int64_t length) {
 }
 
 const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
-                           const struct qd_place* place) {
+                           const struct qd_context* context) {
   *tables = (struct qd_tables){0};
-  return qd_tables_refill(tables, program, place);
+  return qd_tables_refill(tables, program, context);
 }
 
 const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
-                             const struct qd_place* place) {
+                             const struct qd_context* context) {
   struct qd_walker walker;
-  const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
+  const int64_t* parameters = context->parameters ? context->parameters : program->parameters;
   for (int i = 0; i < program->parameter_count; i++)
     if (parameters[i] < -QD_MAX_PARAMETER || parameters[i] > QD_MAX_PARAMETER)
       return "a parameter of the schedule is further from 0 than 2^40";
   for (int i = 0; i < program->table_count; i++) {
     /* Starts afresh: the lengths of earlier tables are known now. */
-    qd_walk_start(&walker, program, tables, place);
-    const char* error = fill(&walker, tables, i, place);
+    qd_walk_start(&walker, program, tables, context);
+    const char* error = fill(&walker, tables, i, context);
     if (error) return error;
     if (program->tables[i].located && !ascends(tables->entries[i], tables->lengths[i]))
       return "a table that is searched does not ascend";
   }
-  qd_walk_start(&walker, program, tables, place);
+  qd_walk_start(&walker, program, tables, context);
   for (int i = 0; i < program->requirement_count; i++) {
     int64_t holds = 0;
     const char* error = evaluate(&walker, program->requirements[i], &holds);
     if (error) return error;
-    if (!holds) return name_requirement(tables, program, i, place);
+    if (!holds) return name_requirement(tables, program, i, context);
   }
   const char* error = evaluate(&walker, program->temporary_blocks, &tables->temporary_blocks);
   if (error) return error;

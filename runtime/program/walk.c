@@ -35,7 +35,7 @@ static int64_t try_run(struct qd_walker* walker, const struct qd_instruction* i,
 }
 
 void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
-                   const struct qd_tables* tables, const struct qd_place* place) {
+                   const struct qd_tables* tables, const struct qd_context* context) {
   walker->program = program;
   walker->tables = tables;
   walker->next = program->instructions + program->body;
@@ -44,17 +44,17 @@ void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
   memset(walker->waits, 0, sizeof walker->waits);
   memset(walker->failures, 0, sizeof walker->failures);
   memset(walker->strides, 0, sizeof walker->strides);
-  const int64_t* parameters = place->parameters ? place->parameters : program->parameters;
+  const int64_t* parameters = context->parameters ? context->parameters : program->parameters;
   for (int i = 0; i < program->invariant_count; i++) {
     const struct qd_invariant* invariant = &program->invariants[i];
     int64_t* value = &walker->registers[QD_REGISTERS - 1 - i];
     switch (invariant->expression) {
       case QD_PARAMETER: *value = parameters[invariant->value]; break;
-      case QD_RANK: *value = place->rank; break;
-      case QD_RANKS: *value = place->ranks; break;
-      case QD_REMOTE_RANKS: *value = place->remote_ranks; break;
-      case QD_GROUP: *value = place->group; break;
-      case QD_ROOT: *value = place->root; break;
+      case QD_RANK: *value = context->rank; break;
+      case QD_RANKS: *value = context->ranks; break;
+      case QD_REMOTE_RANKS: *value = context->remote_ranks; break;
+      case QD_GROUP: *value = context->group; break;
+      case QD_ROOT: *value = context->root; break;
       case QD_LENGTH: *value = tables->lengths[invariant->value]; break;
       default: *value = invariant->value; break;
     }

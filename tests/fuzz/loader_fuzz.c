@@ -31,7 +31,7 @@ static void set_timer(long microseconds) {
 }
 
 static void walk(const struct qd_program* program, const struct qd_tables* tables,
-                 const struct qd_place* place) {
+                 const struct qd_context* place) {
   static struct qd_walker walker;
   static struct qd_event event;
   if (sigsetjmp(too_long, 1)) return;
@@ -51,11 +51,11 @@ static void walk(const struct qd_program* program, const struct qd_tables* table
 
 static void walk_rank(const struct qd_program* program, int64_t* counts, int64_t group,
                       int64_t rank) {
-  struct qd_place place = {.rank = rank,
-                           .ranks = program->topologies[group].ranks,
-                           .group = group,
-                           .counts = counts,
-                           .remote_counts = counts};
+  struct qd_context place = {.rank = rank,
+                             .ranks = program->topologies[group].ranks,
+                             .group = group,
+                             .counts = counts,
+                             .remote_counts = counts};
   /* One for any nodes finds these. */
   static struct qd_node_run runs[] = {{1, 1}, {2, 3}};
   static const struct qd_topology found[2] = {{runs, 2, 3, 7}, {runs, 1, 1, 1}};

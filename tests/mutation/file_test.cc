@@ -53,7 +53,7 @@ const Variant& variant_of(const File& file) {
 std::string runtime_refusal(const Bytes& bytes, const Topology& nodes) {
   qd_program program;
   if (const char* error = qd_program_load(&program, bytes.data(), bytes.size())) return error;
-  qd_place place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr, nullptr};
+  qd_context place{0, program.topologies[0].ranks, 0, 0, 0, nullptr, nullptr, nullptr, nullptr};
   FoundNodes found({nodes, nodes});
   qd_tables tables{};
   std::string refusal;

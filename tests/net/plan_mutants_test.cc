@@ -53,7 +53,7 @@ class Kept {
 bool is_lawful(const qd_builder& builder) {
   char text[QD_LAW_TEXT];
   qd_plan_check* const check = qd_check_open(
-      &builder.input, builder.is_counted ? builder.in_place : builder.sent_as != nullptr,
+      &builder.input, builder.has_global_counts ? builder.in_place : builder.sent_as != nullptr,
       builder.unit);
   qd_check_feed(check, builder.plan);
   const bool lawful = qd_check_end(check, text) == nullptr;

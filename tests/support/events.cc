@@ -146,15 +146,15 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
   for (int i = 0; i < program.parameter_count; ++i)
     if (program.at_call[i] && at_call < call.parameters.size())
       program.parameters[i] = call.parameters[at_call++];
-  qd_place place{rank,
-                 program.topologies[group].ranks,
-                 program.groups == 2 ? program.topologies[1 - group].ranks : 0,
-                 group,
-                 root,
-                 nullptr,
-                 nullptr,
-                 nullptr,
-                 nullptr};
+  qd_context place{rank,
+                   program.topologies[group].ranks,
+                   program.groups == 2 ? program.topologies[1 - group].ranks : 0,
+                   group,
+                   root,
+                   nullptr,
+                   nullptr,
+                   nullptr,
+                   nullptr};
   std::optional<FoundNodes> found;
   std::string why;
   if (program.serves_any_nodes) why = found.emplace(groups).take(program, place);

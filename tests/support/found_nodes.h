@@ -25,7 +25,7 @@ class FoundNodes {
   FoundNodes& operator=(const FoundNodes&) = delete;
 
   // As binding does it. Returns why it cannot be.
-  std::string take(const qd_program& program, qd_place& place) {
+  std::string take(const qd_program& program, qd_context& place) {
     place.ranks = topologies_[place.group].ranks;
     if (program.groups == 2) place.remote_ranks = topologies_[1 - place.group].ranks;
     place.topologies = topologies_;

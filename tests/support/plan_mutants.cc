@@ -9,7 +9,7 @@ bool drop_a_wait(qd_plan& plan, int n) {
   for (int32_t i = 0; i < plan.operation_count; ++i) {
     qd_operation& o = plan.operations[i];
     if (o.kind != QD_PLAN_MESSAGES) continue;
-    for (int32_t* waits : {&o.more.received, &o.more.gone})
+    for (int32_t* waits : {&o.more.receives_done, &o.more.sends_done})
       if (*waits > 0 && n-- == 0) {
         --*waits;
         return true;
@@ -24,7 +24,7 @@ bool postpone_a_wait(qd_plan& plan, int n) {
     while (next < plan.operation_count && plan.operations[next].kind != QD_PLAN_MESSAGES) ++next;
     if (next == plan.operation_count) return false;
     if (plan.operations[i].kind != QD_PLAN_MESSAGES) continue;
-    for (auto waits : {&qd_progress::received, &qd_progress::gone})
+    for (auto waits : {&qd_progress::receives_done, &qd_progress::sends_done})
       if (plan.operations[i].more.*waits > 0 && n-- == 0) {
         --(plan.operations[i].more.*waits);
         ++(plan.operations[next].more.*waits);
@@ -43,7 +43,7 @@ bool widen_a_part(qd_plan& plan, int n) {
       if (part.form == QD_RANGE)
         ++part.high;
       else
-        ++part.place;
+        ++part.region;
       return true;
     }
   return false;
@@ -54,8 +54,8 @@ bool reuse_a_buffer(qd_plan& plan, int n) {
   for (int32_t i = 0; i < plan.operation_count; ++i) {
     const qd_operation& o = plan.operations[i];
     if (o.kind != QD_PLAN_MESSAGES) continue;
-    received += o.more.received;
-    for (int32_t k = 0; k < o.more.posted; ++k, ++posted) {
+    received += o.more.receives_done;
+    for (int32_t k = 0; k < o.more.receives_posted; ++k, ++posted) {
       qd_message& m = plan.receives.all[posted];
       for (int32_t other = received; other < posted; ++other)
         if (m.buffer >= 0 && plan.receives.all[other].buffer >= 0 && n-- == 0) {

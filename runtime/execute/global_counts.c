@@ -13,19 +13,19 @@
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is given back after the call */
 
-static struct qd_known* known_of(const struct qd_counted* g, int buffer) {
+static struct qd_buffer_layout* known_of(const struct qd_global_counts* g, int buffer) {
   return &g->binding->known[buffer];
 }
 
 /* The user's side that a buffer's blocks come from, or go to. */
-static const struct qd_side* side_of(const struct qd_counted* g, int buffer) {
+static const struct qd_side* side_of(const struct qd_global_counts* g, int buffer) {
   const int is_send = buffer == QD_PIECE_SEND && !g->arguments->in_place;
   return is_send ? &g->arguments->send : &g->arguments->receive;
 }
 
 /* Where the blocks of a buffer lie while they travel; 0 where there is no memory to keep them. */
-static int find_base(const struct qd_counted* g, int buffer, int place) {
-  struct qd_known* known = known_of(g, buffer);
+static int find_base(const struct qd_global_counts* g, int buffer, int region) {
+  struct qd_buffer_layout* known = known_of(g, buffer);
   char* base = side_of(g, buffer)->base;
   if (!g->is_direct[buffer] && known->copy_size < known->total) {
     free(known->copy);
@@ -33,19 +33,19 @@ static int find_base(const struct qd_counted* g, int buffer, int place) {
     known->copy_size = known->copy ? known->total : 0;
   }
   if (!g->is_direct[buffer]) base = known->copy;
-  g->binding->call->blocks[place] = (struct qd_block){base, known->total};
+  g->binding->call->blocks[region] = (struct qd_block){base, known->total};
   return g->is_direct[buffer] || known->copy_size >= known->total;
 }
 
 /* An offset may lie before or behind any object there is. */
-static char* block_in(const struct qd_counted* g, int buffer, int place, int64_t block) {
-  return (char*)((uintptr_t)g->binding->call->blocks[place].address +
+static char* block_in(const struct qd_global_counts* g, int buffer, int region, int64_t block) {
+  return (char*)((uintptr_t)g->binding->call->blocks[region].address +
                  (uintptr_t)known_of(g, buffer)->extents.offsets[block]);
 }
 
 /* Between a block of the user's and its copy. */
-static int convert(const struct qd_counted* g, const struct qd_side* side, struct qd_block block,
-                   char* copy, int unpacks) {
+static int convert(const struct qd_global_counts* g, const struct qd_side* side,
+                   struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
   const struct qd_block there = {copy, block.count};
   if (!g->reduces || b->call->is_packed)
@@ -55,12 +55,12 @@ static int convert(const struct qd_counted* g, const struct qd_side* side, struc
 }
 
 /* Brings an allgather's contribution into its block: as much of it as there is room for. */
-static int place_own(const struct qd_counted* g) {
+static int place_own(const struct qd_global_counts* g) {
   const struct qd_binding* b = g->binding;
   const struct qd_side* side = side_of(g, QD_PIECE_SEND);
   struct qd_block own = qd_contribution(g);
-  char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE, b->place.rank);
-  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->place.rank];
+  char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, b->context.rank);
+  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->context.rank];
   const int lies = g->is_direct[g->arguments->in_place ? QD_PIECE_RECEIVE : QD_PIECE_SEND];
   if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
   if (own.count > room / side->type_size) own.count = room / side->type_size;
@@ -70,50 +70,50 @@ static int place_own(const struct qd_counted* g) {
 }
 
 /* The blocks of a buffer as the user has them, into their copies. */
-static int load(const struct qd_counted* g, int buffer, int place) {
+static int load(const struct qd_global_counts* g, int buffer, int region) {
   const struct qd_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
   for (int32_t i = 0; i < known_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
-    code = convert(g, side, qd_users_block(g, buffer, i), block_in(g, buffer, place, i), 0);
+    code = convert(g, side, qd_users_block(g, buffer, i), block_in(g, buffer, region, i), 0);
   return code;
 }
 
 /* What stands before the call where the schedule reads it. */
-static int load_all(const struct qd_counted* g) {
+static int load_all(const struct qd_global_counts* g) {
   const struct qd_builder* builder = &g->binding->call->builder;
   if (builder->gathers) return place_own(g);
   if (builder->in_place)
     return g->is_direct[QD_PIECE_RECEIVE] ? MPI_SUCCESS
-                                          : load(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE);
-  return g->is_direct[QD_PIECE_SEND] ? MPI_SUCCESS : load(g, QD_PIECE_SEND, QD_SEND_PLACE);
+                                          : load(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
+  return g->is_direct[QD_PIECE_SEND] ? MPI_SUCCESS : load(g, QD_PIECE_SEND, QD_SEND_REGION);
 }
 
-static int unpack_all(const struct qd_counted* g) {
+static int unpack_all(const struct qd_global_counts* g) {
   const struct qd_binding* b = g->binding;
-  const struct qd_program* program = &b->loaded->program;
+  const struct qd_program* program = &b->schedule_data->program;
   int code = MPI_SUCCESS;
   /* It has what it would receive. */
   if (program->collective == QD_BROADCAST && known_of(g, QD_PIECE_SEND)->extents.blocks > 0)
     return code;
   for (int32_t i = 0; i < known_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
-    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->place.rank)
+    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->context.rank)
       code = convert(g, &g->arguments->receive, qd_users_block(g, QD_PIECE_RECEIVE, i),
-                     block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE, i), 1);
+                     block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
   return code;
 }
 
 static const char* choose_parameters(struct qd_binding* b) {
-  const struct qd_program* program = &b->loaded->program;
-  const struct qd_place* place = &b->place;
+  const struct qd_program* program = &b->schedule_data->program;
+  const struct qd_context* context = &b->context;
   /* The same at all ranks: of the second of two groups. */
-  const int is_remote = program->groups == 2 && place->group == 0;
-  const int64_t ranks = is_remote ? place->remote_ranks : place->ranks;
+  const int is_remote = program->groups == 2 && context->group == 0;
+  const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->remote_counts : b->counts;
   if (program->collective == QD_BROADCAST) {
     /* A chain takes as long as the ring in which one rank contributes all. */
-    memset(b->told, 0, (size_t)ranks * sizeof *b->told);
-    b->told[0] = counts[0];
-    counts = b->told;
+    memset(b->group_counts, 0, (size_t)ranks * sizeof *b->group_counts);
+    b->group_counts[0] = counts[0];
+    counts = b->group_counts;
   }
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->at_call[i]) continue;
@@ -128,16 +128,16 @@ static const char* choose_parameters(struct qd_binding* b) {
 
 /* What the schedule requires of the other group, so that both groups refuse a call that one of them would. */
 static const char* ask_other_group(struct qd_binding* b) {
-  const struct qd_program* program = &b->loaded->program;
+  const struct qd_program* program = &b->schedule_data->program;
   struct qd_tables* tables = &b->other_tables;
-  struct qd_place other = b->place;
+  struct qd_context other = b->context;
   if (program->groups < 2 || program->requirement_count == 0) return NULL;
   other.rank = 0;
-  other.group = 1 - b->place.group;
-  other.ranks = b->place.remote_ranks;
-  other.remote_ranks = b->place.ranks;
-  other.counts = b->place.remote_counts;
-  other.remote_counts = b->place.counts;
+  other.group = 1 - b->context.group;
+  other.ranks = b->context.remote_ranks;
+  other.remote_ranks = b->context.ranks;
+  other.counts = b->context.remote_counts;
+  other.remote_counts = b->context.counts;
   if (qd_tables_refill(tables, program, &other) != tables->refusal) return NULL;
   memcpy(b->tables.refusal, tables->refusal, sizeof tables->refusal);
   return b->tables.refusal;
@@ -146,7 +146,7 @@ static const char* ask_other_group(struct qd_binding* b) {
 /* Chooses parameters and fills tables, after counts or the root changed. */
 static const char* prepare_tables(struct qd_binding* b) {
   const char* error = choose_parameters(b);
-  if (!error) error = qd_tables_refill(&b->tables, &b->loaded->program, &b->place);
+  if (!error) error = qd_tables_refill(&b->tables, &b->schedule_data->program, &b->context);
   if (!error) error = ask_other_group(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
@@ -163,7 +163,7 @@ static const char* prepare_tables(struct qd_binding* b) {
 /* How many blocks the buffers have, at that root. */
 static void take_blocks(struct qd_binding* b) {
   int32_t blocks[2];
-  qd_block_counts(&b->loaded->program, &b->place, blocks);
+  qd_block_counts(&b->schedule_data->program, &b->context, blocks);
   for (int i = 0; i < 2; i++) {
     b->known[i].extents.blocks = blocks[i];
     b->known[i].each = -1;
@@ -172,30 +172,30 @@ static void take_blocks(struct qd_binding* b) {
   b->are_tables_good = 0;
 }
 
-const char* qd_counted_open(struct qd_binding* b) {
-  const size_t ranks = (size_t)b->place.ranks, remote = (size_t)b->place.remote_ranks;
+const char* qd_global_counts_open(struct qd_binding* b) {
+  const size_t ranks = (size_t)b->context.ranks, remote = (size_t)b->context.remote_ranks;
   const size_t most = ranks > remote ? ranks : remote;
   b->counts = calloc(ranks + 1, sizeof *b->counts);
   b->remote_counts = calloc(remote + 1, sizeof *b->remote_counts);
-  b->told = malloc(2 * (most + 1) * sizeof *b->told);
-  b->telling = malloc((remote / ranks + 2) * sizeof *b->telling);
-  int opened = b->counts && b->remote_counts && b->told && b->telling;
+  b->group_counts = malloc(2 * (most + 1) * sizeof *b->group_counts);
+  b->count_requests = malloc((remote / ranks + 2) * sizeof *b->count_requests);
+  int opened = b->counts && b->remote_counts && b->group_counts && b->count_requests;
   for (int i = 0; i < 2; i++) {
     b->known[i].extents.lengths = calloc(most + 1, sizeof *b->known[i].extents.lengths);
     b->known[i].extents.offsets = calloc(most + 1, sizeof *b->known[i].extents.offsets);
     opened &= b->known[i].extents.lengths && b->known[i].extents.offsets;
   }
   if (!opened) return qd_no_memory;
-  b->place.counts = b->counts;
-  b->place.remote_counts = b->remote_counts;
-  return qd_counted_restart(b);
+  b->context.counts = b->counts;
+  b->context.remote_counts = b->remote_counts;
+  return qd_global_counts_restart(b);
 }
 
-void qd_counted_close(struct qd_binding* b) {
+void qd_global_counts_close(struct qd_binding* b) {
   free(b->counts);
   free(b->remote_counts);
-  free(b->told);
-  free(b->telling);
+  free(b->group_counts);
+  free(b->count_requests);
   for (int i = 0; i < 2; i++) {
     free(b->known[i].extents.lengths);
     free(b->known[i].extents.offsets);
@@ -205,7 +205,7 @@ void qd_counted_close(struct qd_binding* b) {
 
 /* Tables for a call in which every count is that one. */
 static const char* restart_with(struct qd_binding* b, int64_t count) {
-  const int64_t ranks = b->place.ranks, remote = b->place.remote_ranks;
+  const int64_t ranks = b->context.ranks, remote = b->context.remote_ranks;
   const int64_t most = ranks > remote ? ranks : remote;
   for (int64_t i = 0; i < ranks; i++) b->counts[i] = count;
   for (int64_t i = 0; i < remote; i++) b->remote_counts[i] = count;
@@ -219,7 +219,7 @@ static const char* restart_with(struct qd_binding* b, int64_t count) {
 }
 
 /* A call without any bytes is tried first; where the schedule requires some, the least that it takes of a few. */
-const char* qd_counted_restart(struct qd_binding* b) {
+const char* qd_global_counts_restart(struct qd_binding* b) {
   enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
   const char* error = restart_with(b, 0);
   for (int64_t count = 1; error == b->tables.refusal && count <= MOST_TRIED;
@@ -230,7 +230,7 @@ const char* qd_counted_restart(struct qd_binding* b) {
 
 /* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
 static int has_no_result(const struct qd_binding* b) {
-  return b->loaded->program.collective == QD_EXSCAN && b->place.rank == 0;
+  return b->schedule_data->program.collective == QD_EXSCAN && b->context.rank == 0;
 }
 
 /* Whether the operands may be exchanged without a trace. The maximum of two numbers depends on their order where one is
@@ -241,23 +241,23 @@ static int may_be_exchanged(MPI_Op operation) {
          operation == MPI_LOR || operation == MPI_LXOR;
 }
 
-int qd_is_own_operator(MPI_Op operation) {
+int qd_is_predefined_operator(MPI_Op operation) {
   return may_be_exchanged(operation) || operation == MPI_MAX || operation == MPI_MIN ||
          operation == MPI_MAXLOC || operation == MPI_MINLOC;
 }
 
 /* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
-static const char* describe(struct qd_counted* g, int* error_class) {
+static const char* describe(struct qd_global_counts* g, int* error_class) {
   const struct qd_arguments* a = g->arguments;
-  const struct qd_program* program = &g->binding->loaded->program;
+  const struct qd_program* program = &g->binding->schedule_data->program;
   struct qd_call* c = g->binding->call;
-  int (*const lies)(MPI_Datatype) = g->reduces ? qd_is_dense : qd_packs_as_it_lies;
+  int (*const lies)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
   const MPI_Datatype type = a->receive.type;
   const int in_place = c->builder.gathers || qd_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
   g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
-  c->is_packed = g->reduces && !lies(type) && !qd_is_spaced(type);
+  c->is_packed = g->reduces && !lies(type) && !qd_elements_are_disjoint(type);
   const int64_t unit = !g->reduces ? 1 : c->is_packed ? a->receive.type_size : a->receive.extent;
   if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
   c->builder.unit = unit;
@@ -277,12 +277,12 @@ static const char* describe(struct qd_counted* g, int* error_class) {
              : NULL;
 }
 
-const char* qd_counted_take_root(struct qd_binding* b, int root) {
-  return qd_take_root(b, root) ? qd_counted_restart(b) : NULL;
+const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
+  return qd_take_root(b, root) ? qd_global_counts_restart(b) : NULL;
 }
 
 /* What is wrong before anything is sent. */
-static const char* prepare(const struct qd_counted* g, int* error_class) {
+static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   if (qd_take_root(b, g->arguments->root)) take_blocks(b);
   const char* error = qd_read_counts(g, error_class);
@@ -293,22 +293,22 @@ static const char* prepare(const struct qd_counted* g, int* error_class) {
   if (!b->are_tables_good) error = prepare_tables(b);
   *error_class = error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   if (error) return error;
-  const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_PLACE);
+  const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
   b->call->lacks_memory = !is_kept;
   if (!b->call->builder.in_place)
-    b->call->lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_PLACE);
+    b->call->lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
   return NULL;
 }
 
-void qd_counted_begin(const struct qd_counted* g) {
+void qd_global_counts_begin(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
-  c->send_lies = c->receive_lies = 1;
+  c->send_is_contiguous = c->receive_is_contiguous = 1;
   const int code = c->lacks_memory ? MPI_SUCCESS : load_all(g);
   qd_call_begin(c, c->lacks_memory);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
-void qd_counted_finish(const struct qd_counted* g) {
+void qd_global_counts_finish(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
   qd_call_finish(c);
   if (!g->is_direct[QD_PIECE_RECEIVE] && !c->is_lost) qd_call_check(c, unpack_all(g));
@@ -324,10 +324,10 @@ static void forget_large_copies(struct qd_binding* b) {
 }
 
 /* Says where this rank does not contribute what it is to have. */
-static void find_mismatch(const struct qd_counted* g, char text[QD_TEXT]) {
+static void find_mismatch(const struct qd_global_counts* g, char text[QD_TEXT]) {
   const struct qd_binding* b = g->binding;
-  if (b->loaded->program.collective != QD_ALLGATHER) return;
-  const long long own = qd_contributed(g), expected = b->counts[b->place.rank];
+  if (b->schedule_data->program.collective != QD_ALLGATHER) return;
+  const long long own = qd_contributed(g), expected = b->counts[b->context.rank];
   if (own != expected)
     snprintf(text, QD_TEXT,
              "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
@@ -335,7 +335,7 @@ static void find_mismatch(const struct qd_counted* g, char text[QD_TEXT]) {
              own, expected);
 }
 
-int qd_counted_prepare(struct qd_counted* g, MPI_Comm comm, char differs[QD_TEXT]) {
+int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char differs[QD_TEXT]) {
   const struct qd_binding* b = g->binding;
   const struct qd_arguments* a = g->arguments;
   const char* error = a->error;
@@ -345,7 +345,7 @@ int qd_counted_prepare(struct qd_counted* g, MPI_Comm comm, char differs[QD_TEXT
     return b->compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
   if (!error) error = describe(g, &error_class);
   /* Nobody waits for counts of a rank that has an error instead. */
-  if (b->compares && qd_tells_counts(g)) {
+  if (b->compares && qd_exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   }
@@ -357,14 +357,15 @@ int qd_counted_prepare(struct qd_counted* g, MPI_Comm comm, char differs[QD_TEXT
   return error ? qd_error(comm, error_class, "%s", error) : MPI_SUCCESS;
 }
 
-int qd_counted_run(struct qd_binding* binding, const struct qd_arguments* arguments,
-                   MPI_Comm comm) {
-  struct qd_counted g = {binding, arguments, .reduces = qd_reduces(&binding->loaded->program)};
+int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                         MPI_Comm comm) {
+  struct qd_global_counts g = {binding, arguments,
+                               .reduces = qd_reduces(&binding->schedule_data->program)};
   char differs[QD_TEXT];
-  int code = qd_counted_prepare(&g, comm, differs);
+  int code = qd_global_counts_prepare(&g, comm, differs);
   if (code != MPI_SUCCESS || arguments->is_idle) return code;
-  qd_counted_begin(&g);
-  qd_counted_finish(&g);
+  qd_global_counts_begin(&g);
+  qd_global_counts_finish(&g);
   forget_large_copies(binding);
   code = qd_call_report(binding->call, comm);
   if (code == MPI_SUCCESS && differs[0]) return qd_error(comm, MPI_ERR_COUNT, "%s", differs);
@@ -375,11 +376,11 @@ int qd_counted_run(struct qd_binding* binding, const struct qd_arguments* argume
   return code;
 }
 
-int qd_counted_repeat(struct qd_binding* binding, MPI_Comm comm) {
-  const struct qd_counted g = {binding, &binding->made,
-                               .reduces = qd_reduces(&binding->loaded->program),
-                               .is_direct = {1, 1}};
-  qd_counted_begin(&g);
-  qd_counted_finish(&g);
+int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm) {
+  const struct qd_global_counts g = {binding, &binding->made,
+                                     .reduces = qd_reduces(&binding->schedule_data->program),
+                                     .is_direct = {1, 1}};
+  qd_global_counts_begin(&g);
+  qd_global_counts_finish(&g);
   return qd_call_report(binding->call, comm);
 }

@@ -19,32 +19,32 @@ static struct qd_call* in_place_call(struct qd_binding* binding, const char** er
   return NULL;
 }
 
-const char* qd_uncounted_take_root(struct qd_binding* binding, int root) {
+const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
   const int is_same = !qd_take_root(binding, root);
   if (is_same && binding->are_tables_good) return NULL;
   const char* error =
-      qd_tables_refill(&binding->tables, &binding->loaded->program, &binding->place);
+      qd_tables_refill(&binding->tables, &binding->schedule_data->program, &binding->context);
   if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
   return error;
 }
 
-/* Lengths of so many blocks from a place on, by the rank that they go to or come from: those of all ranks, or the
+/* Lengths of so many blocks from a region on, by the rank that they go to or come from: those of all ranks, or the
  * root's. */
-static void find_lengths(const struct qd_call* c, int place, int blocks, int64_t* lengths) {
+static void find_lengths(const struct qd_call* c, int region, int blocks, int64_t* lengths) {
   const struct qd_binding* b = c->binding;
-  const int is_remote = b->place.remote_ranks > 0, first = is_remote ? b->first_remote : 0;
-  const int peers = (int)(is_remote ? b->place.remote_ranks : b->place.ranks);
-  const int* roots = b->place.group == 1 ? b->remote_real : b->real;
+  const int is_remote = b->context.remote_ranks > 0, first = is_remote ? b->first_remote : 0;
+  const int peers = (int)(is_remote ? b->context.remote_ranks : b->context.ranks);
+  const int* roots = b->context.group == 1 ? b->remote_real : b->real;
   for (int i = 0; i < blocks; i++)
-    lengths[blocks == peers ? first + i : roots[b->place.root]] = qd_packed_size(c, place + i);
+    lengths[blocks == peers ? first + i : roots[b->context.root]] = qd_packed_size(c, region + i);
 }
 
 int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_Comm comm,
                        int error_class, const char* error) {
-  const int all = (int)(b->place.ranks + b->place.remote_ranks);
-  const int first = b->place.remote_ranks > 0 ? b->first_remote : 0;
+  const int all = (int)(b->context.ranks + b->context.remote_ranks);
+  const int first = b->context.remote_ranks > 0 ? b->first_remote : 0;
   int64_t* const sent = calloc(3 * (size_t)all, sizeof *sent);
   char text[QD_TEXT];
   int code = qd_compare_errors(b, comm, error ? error_class : MPI_ERR_NO_MEM,
@@ -66,10 +66,10 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
   return code;
 }
 
-int qd_uncounted_run(struct qd_binding* binding, const struct qd_arguments* arguments,
-                     MPI_Comm comm) {
+int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments* arguments,
+                           MPI_Comm comm) {
   int error_class = MPI_SUCCESS;
-  const char* error = qd_uncounted_take_root(binding, arguments->root);
+  const char* error = qd_pairwise_counts_take_root(binding, arguments->root);
   if (error == qd_not_served) return qd_broken_error(comm, error);
   if (error)
     return qd_error(comm, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_INTERN, "%s", error);
@@ -95,7 +95,7 @@ int qd_uncounted_run(struct qd_binding* binding, const struct qd_arguments* argu
   return qd_call_report(c, comm);
 }
 
-int qd_uncounted_repeat(struct qd_binding* binding, MPI_Comm comm) {
+int qd_pairwise_counts_repeat(struct qd_binding* binding, MPI_Comm comm) {
   qd_call_begin(binding->call, 0);
   qd_call_finish(binding->call);
   return qd_call_report(binding->call, comm);
