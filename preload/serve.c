@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "preload/preload.h"
-#include "runtime/datatypes.h"
+#include "runtime/execute/datatypes.h"
 
 static const double NEVER = 1e30; /* seconds */
 

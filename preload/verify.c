@@ -13,7 +13,7 @@
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
-#include "runtime/datatypes.h"
+#include "runtime/execute/datatypes.h"
 
 /* In one piece of memory: what the receive buffer held, then what the library's own collective brought, then what the
  * schedule brings; each packed. */

@@ -10,8 +10,8 @@ def quadrille_library(name, mpi, copts = []):
     """
     native.cc_library(
         name = "quadrille_" + name,
-        srcs = native.glob(["internal.h", "execute/*"]),
-        hdrs = ["datatypes.h", "quadrille.h"],
+        srcs = native.glob(["execute/*"], exclude = ["execute/datatypes.h"]),
+        hdrs = ["execute/datatypes.h", "quadrille.h"],
         copts = ["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"] + copts,
         linkopts = ["-ldl", "-lpthread"],
         # The shared library of that name is the one below.

@@ -41,7 +41,7 @@ room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
 room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_' \
   'tools/ knows the public header of runtime/, and preload/ as a library'
-room preload 'runtime(/(quadrille|datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
+room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans)|cli[/:]|emitted[/:]' \
   'generator/ knows schedule/, the table format, the decoder, calls and plans'

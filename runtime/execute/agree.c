@@ -1,6 +1,8 @@
 /* What a rank brings to a binding, and what all ranks make of it. Tested by
  * tests/mpi/binding_test.cc. */
-#include "runtime/internal.h"
+#include "runtime/execute/agree.h"
+#include "runtime/execute/settings.h"
+#include "runtime/plan/plan.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +17,13 @@ void qd_refuse(struct qd_problem* problem, int error_class, const char* text) {
 
 void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text) {
   qd_refuse(problem, text == qd_no_memory ? MPI_ERR_NO_MEM : error_class, text);
+}
+
+void qd_refuse_broken(struct qd_problem* problem, const char* error) {
+  char text[QD_TEXT];
+  if (error == qd_not_served) return qd_refuse(problem, MPI_ERR_UNSUPPORTED_OPERATION, error);
+  snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
+  qd_refuse_for(problem, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
 }
 
 quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
@@ -80,7 +89,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
              struct qd_agreement* agreement) {
   enum { WORDS = MOST_WORDS };
   /* Maxima of x and of ~x are equal where all x are. */
-  uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_debug()}, all[WORDS];
+  uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_settings()->debug}, all[WORDS];
   if (schedule_data) memcpy(&mine[2], schedule_data->program.hash, QD_HASH_LENGTH);
   if (options) {
     mine[4] = (uint64_t)options->layout;

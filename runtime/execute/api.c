@@ -1,5 +1,7 @@
 /* What all entry points have in common: MPI's arguments are checked, and the call is made. */
-#include "runtime/internal.h"
+#include "runtime/execute/api.h"
+#include "runtime/execute/global_counts.h"
+#include "runtime/execute/pairwise_counts.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
@@ -74,9 +76,9 @@ static const char* check_side(const struct qd_binding* binding, struct qd_argume
 /* Whether this rank's send buffer and receive buffer mean anything, by QD_PIECE_. */
 static void find_roles(const struct qd_binding* binding, int root, int32_t blocks[2]) {
   const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context context = binding->context;
+  struct qd_context context = binding->layout.context;
   if (qd_is_rooted(program)) {
-    const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->own;
+    const int is_root = program->groups == 2 ? root == MPI_ROOT : root == binding->layout.own;
     context.root = is_root ? context.rank : -1;
     if (program->groups == 2) context.group = !is_root;
   }
@@ -86,7 +88,7 @@ static void find_roles(const struct qd_binding* binding, int root, int32_t block
 static const char* check_root(const struct qd_binding* binding, struct qd_arguments* a) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int64_t ranks =
-      program->groups == 2 ? binding->context.remote_ranks : binding->context.ranks;
+      program->groups == 2 ? binding->layout.context.remote_ranks : binding->layout.context.ranks;
   if (!qd_is_rooted(program) || (a->root >= 0 && a->root < ranks)) return NULL;
   if (program->groups == 1) return "the root is no rank of the communicator";
   a->is_idle = a->root == MPI_PROC_NULL;
@@ -98,7 +100,8 @@ static const char* check_root(const struct qd_binding* binding, struct qd_argume
  * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
 static const char* check_results(const struct qd_binding* binding, struct qd_arguments* a,
                                  int* error_class) {
-  const int ranks = (int)binding->context.ranks, own = binding->own - binding->first;
+  const int ranks = (int)binding->layout.context.ranks,
+            own = binding->layout.own - binding->layout.first;
   struct qd_side one = a->receive;
   *error_class = MPI_ERR_ARG;
   if (!one.uniform && !one.counts && !one.large_counts) return "the counts are NULL";
@@ -170,8 +173,8 @@ static const char* check_arguments(const struct qd_binding* binding, struct qd_a
   const int32_t sends = blocks[QD_PIECE_SEND], receives = blocks[QD_PIECE_RECEIVE];
   *error_class = MPI_ERR_BUFFER;
   if (a->receive.base == MPI_IN_PLACE && receives > 0) return misplaced;
-  if (a->in_place && binding->context.remote_ranks > 0) return not_between;
-  if (a->in_place && qd_is_rooted(program) && a->root != binding->own)
+  if (a->in_place && binding->layout.context.remote_ranks > 0) return not_between;
+  if (a->in_place && qd_is_rooted(program) && a->root != binding->layout.own)
     return "MPI_IN_PLACE means something at the root alone";
   const int looks = receives > 0 || a->in_place;
   if (looks && program->collective == QD_REDUCE_SCATTER) {
@@ -201,14 +204,15 @@ static int is_same_side(const struct qd_side* one, const struct qd_side* other) 
 
 /* Whether this is the last call once more. */
 static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
-  return b->may_repeat && is_same_side(&a->receive, &b->given.receive) &&
-         is_same_side(&a->send, &b->given.send) && a->root == b->given.root &&
-         a->operation == b->given.operation;
+  return b->last.may_repeat && is_same_side(&a->receive, &b->last.given.receive) &&
+         is_same_side(&a->send, &b->last.given.send) && a->root == b->last.given.root &&
+         a->operation == b->last.given.operation;
 }
 
 /* Whether the same arguments mean the same in the next call: what they name is MPI's own. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
-  return !b->compares && !a->is_idle && !a->lacks_type && qd_is_predefined(a->receive.type) &&
+  return !b->options.compares && !a->is_idle && !a->lacks_type &&
+         qd_is_predefined(a->receive.type) &&
          (a->send.type == a->receive.type || qd_is_predefined(a->send.type)) &&
          (!qd_reduces(&b->schedule_data->program) || qd_is_predefined_operator(a->operation));
 }
@@ -238,14 +242,14 @@ int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* a, 
   struct qd_arguments given;
   if (is_whole) given = *a;
   a->error = check_arguments(binding, a, &a->error_class);
-  binding->may_repeat = 0;
+  binding->last.may_repeat = 0;
   code = run(binding, a, comm);
   if (code != MPI_SUCCESS) return code;
   if (a->lacks_type) return qd_error(comm, MPI_ERR_TYPE, "%s", no_type);
-  binding->may_repeat = binding->may_repeat && is_whole && keep_meaning(binding, a);
-  if (binding->may_repeat) {
-    binding->given = given;
-    binding->made = *a;
+  binding->last.may_repeat = binding->last.may_repeat && is_whole && keep_meaning(binding, a);
+  if (binding->last.may_repeat) {
+    binding->last.given = given;
+    binding->last.made = *a;
   }
   return MPI_SUCCESS;
 }

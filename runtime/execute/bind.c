@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/call.h"
-#include "runtime/internal.h"
+#include "runtime/execute/global_counts.h"
+#include "runtime/execute/pairwise_counts.h"
 
 /* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
  * ranks find the same. */
@@ -25,13 +25,6 @@ static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
 /* `error`: of the tables, or of the walk over them. */
 static void refuse_tables(struct qd_problem* problem, const char* error) {
   qd_refuse_for(problem, MPI_ERR_TOPOLOGY, error);
-}
-
-void qd_refuse_broken(struct qd_problem* problem, const char* error) {
-  char text[QD_TEXT];
-  if (error == qd_not_served) return qd_refuse(problem, MPI_ERR_UNSUPPORTED_OPERATION, error);
-  snprintf(text, sizeof text, "the schedule is broken: %s; verify it", error);
-  qd_refuse_for(problem, MPI_ERR_INTERN, error == qd_no_memory ? error : text);
 }
 
 /* A call that is made again and again. NULL where it cannot be; then `problem` says why. */
@@ -58,7 +51,8 @@ static void try_root(struct qd_binding* binding, int root, struct qd_problem* pr
  * the others need no more. Between groups it is in this one or not. */
 static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
-  const int own = binding->own - binding->first, ranks = (int)binding->context.ranks;
+  const int own = binding->layout.own - binding->layout.first,
+            ranks = (int)binding->layout.context.ranks;
   if (!qd_is_rooted(program)) return;
   if (program->groups == 2) {
     try_root(binding, MPI_ROOT, problem);
@@ -77,16 +71,16 @@ void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
   const struct qd_program* program = &binding->schedule_data->program;
   const char* error = qd_has_global_counts(program)
                           ? qd_global_counts_open(binding)
-                          : qd_tables_fill(&binding->tables, program, &binding->context);
+                          : qd_tables_fill(&binding->tables, program, &binding->layout.context);
   if (error) return refuse_tables(problem, error);
   binding->call = make_call(binding, in_place, whole, problem);
   binding->are_tables_good = binding->call != NULL;
 }
 
 static void set_options(struct qd_binding* binding, const quadrille_bind_options* options) {
-  binding->window = options->window > 0 ? options->window : QD_DEFAULT_WINDOW;
-  binding->synchronous = options->synchronous;
-  binding->block_size = options->block_size;
+  binding->options.window = options->window > 0 ? options->window : QD_DEFAULT_WINDOW;
+  binding->options.synchronous = options->synchronous;
+  binding->options.block_size = options->block_size;
 }
 
 /* Changes what may change of a binding that is there already. Tables and plans are to be made again. */
@@ -94,8 +88,10 @@ static void retune(struct qd_binding* binding, const quadrille_bind_options* opt
   struct qd_call* const calls[] = {binding->call, binding->in_place_call};
   set_options(binding, options);
   for (int i = 0; i < 2; i++)
-    if (calls[i]) qd_builder_retune(&calls[i]->builder, binding->window, binding->block_size > 0);
-  binding->are_tables_good = binding->may_repeat = 0;
+    if (calls[i])
+      qd_builder_retune(&calls[i]->builder, binding->options.window,
+                        binding->options.block_size > 0);
+  binding->are_tables_good = binding->last.may_repeat = 0;
 }
 
 /* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of
@@ -105,19 +101,19 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
   MPI_Comm_size(comm, &ranks);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(binding->comm, &all);
-  MPI_Comm_rank(binding->comm, &binding->own);
+  MPI_Comm_rank(binding->comm, &binding->layout.own);
   if (first_ranks > 0) {
     const int is_first = rank < first_ranks;
     ranks = is_first ? first_ranks : all - first_ranks;
     rank -= is_first ? 0 : first_ranks;
   }
-  binding->first_ranks = first_ranks;
-  binding->context.ranks = ranks;
-  binding->context.remote_ranks = all - ranks;
-  binding->first = binding->own - rank;
-  binding->first_remote = binding->first == 0 ? ranks : 0;
-  binding->real = malloc(2 * (size_t)all * sizeof *binding->real);
-  return binding->real != NULL;
+  binding->layout.first_ranks = first_ranks;
+  binding->layout.context.ranks = ranks;
+  binding->layout.context.remote_ranks = all - ranks;
+  binding->layout.first = binding->layout.own - rank;
+  binding->layout.first_remote = binding->layout.first == 0 ? ranks : 0;
+  binding->layout.real = malloc(2 * (size_t)all * sizeof *binding->layout.real);
+  return binding->layout.real != NULL;
 }
 
 /* Fills a new binding: all ranks succeed, or all fail. */
@@ -140,13 +136,14 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
 /* Collective. The same, where all ranks can follow the schedule then; else 0, and nothing changes. */
 static int adjust(struct qd_binding* binding, const quadrille_bind_options* options,
                   struct qd_problem* problem) {
-  const quadrille_bind_options before = {.window = binding->window,
-                                         .synchronous = binding->synchronous,
-                                         .block_size = binding->block_size};
+  const quadrille_bind_options before = {.window = binding->options.window,
+                                         .synchronous = binding->options.synchronous,
+                                         .block_size = binding->options.block_size};
   retune(binding, options);
-  const char* error = binding->counts ? qd_global_counts_restart(binding) : NULL;
+  const char* error = binding->counts.own ? qd_global_counts_restart(binding) : NULL;
   if (error) refuse_tables(problem, error);
-  if (!error) error = binding->counts ? qd_call_plan(binding->call) : qd_call_reopen(binding->call);
+  if (!error)
+    error = binding->counts.own ? qd_call_plan(binding->call) : qd_call_reopen(binding->call);
   if (error && problem->error_class == MPI_SUCCESS) qd_refuse_broken(problem, error);
   if (qd_all_succeeded(binding->comm, problem)) return 1;
   retune(binding, &before);
@@ -242,7 +239,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
     returned = qd_error(comm, MPI_ERR_ARG,
                         "ranks bind with different block sizes; give the same everywhere");
   } else if ((*result = binding_of(comm, schedule_data->program.hash)) != NULL &&
-             (*result)->first_ranks != first_ranks) {
+             (*result)->layout.first_ranks != first_ranks) {
     returned = qd_error(comm, MPI_ERR_COMM,
                         "the schedule is bound to other groups of this communicator; bind it "
                         "to a duplicate");
@@ -253,7 +250,7 @@ static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_r
   } else {
     returned = make_binding(schedule_data, comm, first_ranks, &known, &problem, result);
   }
-  if (returned == MPI_SUCCESS && *result) (*result)->compares = agreement.all_debug;
+  if (returned == MPI_SUCCESS && *result) (*result)->options.compares = agreement.all_debug;
   qd_release(schedule_data);
   return returned;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/call.h"
-#include "runtime/internal.h"
+#include "runtime/execute/global_counts.h"
+#include "runtime/execute/state.h"
 
 /* The lock is held. */
 static void unlink_channel(struct qd_channel* channel) {
@@ -33,9 +33,9 @@ void qd_binding_destroy(struct qd_binding* binding) {
   qd_release(binding->schedule_data);
   qd_channel_release(binding->channel);
   qd_global_counts_close(binding);
-  free(binding->real);
-  free(binding->topologies[0].runs);
-  free(binding->topologies[1].runs);
+  free(binding->layout.real);
+  free(binding->layout.topologies[0].runs);
+  free(binding->layout.topologies[1].runs);
   free(binding);
 }
 
@@ -54,7 +54,7 @@ struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
   binding->schedule_data = schedule_data;
   binding->channel = channel;
   binding->comm = channel->comm;
-  binding->stall = qd_stall();
+  binding->options.stall = qd_settings()->stall;
   hold(binding);
   return binding;
 }
@@ -64,7 +64,7 @@ struct qd_binding* qd_binding_copy(const struct qd_binding* binding) {
   struct qd_binding* copy = calloc(1, sizeof *copy);
   if (!copy) return NULL;
   memcpy(copy, binding, SHARED);
-  copy->compares = 1;
+  copy->options.compares = 1;
   hold(copy);
   if (qd_copy_layout(copy)) return copy;
   qd_binding_destroy(copy);

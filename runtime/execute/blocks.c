@@ -5,7 +5,7 @@
 
 int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** address) {
   struct qd_buffer* room =
-      (uint32_t)buffer < (uint32_t)c->buffer_count ? &c->buffers[buffer] : NULL;
+      (uint32_t)buffer < (uint32_t)c->memory.buffer_count ? &c->memory.buffers[buffer] : NULL;
   char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
   if (grown) {
     free(room->address);
@@ -25,13 +25,13 @@ static struct qd_block elements(const struct qd_call* c, const struct qd_side* s
 }
 
 static void pack(struct qd_call* c, int region, struct qd_block block, char* to) {
-  const struct qd_side side = qd_side_of(&c->send, region);
+  const struct qd_side side = qd_side_of(&c->data.send, region);
   qd_call_check(c, qd_pack(&side, elements(c, &side, block), to, c->comm));
 }
 
 char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
-  const int first_contiguous = c->send_is_contiguous ? 0 : c->plan.send_blocks;
+  const int first_contiguous = c->data.send_is_contiguous ? 0 : c->plan.send_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = qd_block_at(c, part);
     if (block.count == 0) continue;
@@ -46,18 +46,19 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
 
 /* Puts bytes to a block of the receive buffer. */
 static void put(struct qd_call* c, int region, struct qd_block from) {
-  const struct qd_block to = c->blocks[region];
+  const struct qd_block to = c->data.blocks[region];
   const int source = region - c->plan.send_blocks;
   if (from.count != to.count) {
-    if (c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){source, from.count, to.count};
+    if (c->outcome.mismatch.source < 0)
+      c->outcome.mismatch = (struct qd_mismatch){source, from.count, to.count};
     return;
   }
   if (to.count == 0 || to.address == from.address || c->lengths == QD_LENGTHS_ALONE) return;
-  if (c->receive_is_contiguous) {
+  if (c->data.receive_is_contiguous) {
     memcpy(to.address, from.address, (size_t)to.count);
     return;
   }
-  const struct qd_side side = qd_side_of(&c->receive, source);
+  const struct qd_side side = qd_side_of(&c->data.receive, source);
   qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
@@ -65,7 +66,7 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
 static char* elements_in_memory(const struct qd_call* c, const struct qd_side* side, int64_t count,
                                 struct qd_block* block) {
   MPI_Aint lower = 0, extent = 0;
-  MPI_Type_get_true_extent(c->type, &lower, &extent);
+  MPI_Type_get_true_extent(c->data.type, &lower, &extent);
   const int64_t others = (count - 1) * side->extent, before = others < 0 ? others : 0;
   char* memory = malloc((size_t)(extent + (others < 0 ? -others : others)));
   *block = (struct qd_block){(char*)((uintptr_t)memory - (uintptr_t)(lower + before)), count};
@@ -75,8 +76,8 @@ static char* elements_in_memory(const struct qd_call* c, const struct qd_side* s
 /* The same as `combine`, of elements in packed form. */
 static void combine_packed(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 12 };
-  struct qd_side type = {.type = c->type, .uniform = 1, .count = 1};
-  const int replaces = side == QD_ON_THE_LEFT || c->commutes;
+  struct qd_side type = {.type = c->data.type, .uniform = 1, .count = 1};
+  const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
   if (bytes == 0) return;
   qd_call_check(c, qd_side_describe(&type, 1));
   const int64_t all = bytes / type.type_size;
@@ -90,7 +91,8 @@ static void combine_packed(struct qd_call* c, int side, char* from, char* to, in
     code = qd_unpack(&type, in, replaces ? arrived : there, c->comm);
     if (code == MPI_SUCCESS) code = qd_unpack(&type, inout, replaces ? there : arrived, c->comm);
     if (code == MPI_SUCCESS)
-      code = MPI_Reduce_local(in.address, inout.address, (int)in.count, c->type, c->operation);
+      code = MPI_Reduce_local(in.address, inout.address, (int)in.count, c->data.type,
+                              c->data.operation);
     if (code == MPI_SUCCESS) code = qd_pack(&type, inout, there, c->comm);
   }
   free(memory);
@@ -101,14 +103,14 @@ static void combine_packed(struct qd_call* c, int side, char* from, char* to, in
 /* Combines as many bytes of elements with those at `to`, on that side of them; may overwrite `from`. */
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
-  if (c->is_packed) return combine_packed(c, side, from, to, bytes);
+  if (c->data.is_packed) return combine_packed(c, side, from, to, bytes);
   const int64_t unit = c->builder.unit;
-  const int replaces = side == QD_ON_THE_LEFT || c->commutes;
+  const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
   int code = MPI_SUCCESS;
   for (int64_t left = unit > 0 ? bytes / unit : 0, at = 0; left > 0 && code == MPI_SUCCESS;) {
     const int64_t count = left < AT_ONCE ? left : AT_ONCE;
     code = MPI_Reduce_local((replaces ? from : to) + at, (replaces ? to : from) + at, (int)count,
-                            c->type, c->operation);
+                            c->data.type, c->data.operation);
     left -= count;
     at += count * unit;
   }
@@ -121,7 +123,7 @@ static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
     const int64_t bytes = part->high - part->low;
-    char* const to = c->blocks[part->region].address + part->low;
+    char* const to = c->data.blocks[part->region].address + part->low;
     if (m->combines)
       combine(c, m->combines, from, to, bytes);
     else
@@ -134,12 +136,13 @@ void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
   const struct qd_message* m = p.message;
   if (c->builder.has_global_counts) return put_ranges(c, m, from);
   const struct qd_part* part = qd_parts_of(&c->plan, m);
-  const int64_t* length = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
+  const int64_t* length =
+      m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
   const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = {from, *length++};
     if (part->region >= first_temporary)
-      c->blocks[part->region] = block;
+      c->data.blocks[part->region] = block;
     else
       put(c, part->region, block);
     from += block.count;
@@ -150,7 +153,7 @@ void qd_forget_parts(struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   for (int i = 0; i < m->count; i++)
     if (parts[i].form != QD_RANGE && qd_is_temporary(&c->plan, parts[i].region))
-      c->blocks[parts[i].region].count = 0;
+      c->data.blocks[parts[i].region].count = 0;
 }
 
 static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
@@ -160,21 +163,22 @@ static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
 
 int64_t qd_packed_size(const struct qd_call* c, int region) {
   const int first = c->plan.send_blocks;
-  const struct qd_side side =
-      region < first ? qd_side_of(&c->send, region) : qd_side_of(&c->receive, region - first);
-  return packed_size(c, &side, c->blocks[region]);
+  const struct qd_side side = region < first ? qd_side_of(&c->data.send, region)
+                                             : qd_side_of(&c->data.receive, region - first);
+  return packed_size(c, &side, c->data.blocks[region]);
 }
 
 void qd_copy_own(struct qd_call* c) {
-  const int own = c->binding->own, region = c->plan.own_receive;
-  const struct qd_block from = c->blocks[c->plan.own_send], to = c->blocks[region];
+  const int own = c->binding->layout.own, region = c->plan.own_receive;
+  const struct qd_block from = c->data.blocks[c->plan.own_send], to = c->data.blocks[region];
   if (c->in_place) return;
-  const struct qd_side send = qd_side_of(&c->send, c->plan.own_send);
-  const struct qd_side receive = qd_side_of(&c->receive, region - c->plan.send_blocks);
-  if (c->send_is_contiguous && c->receive_is_contiguous && !c->plan.is_typed)
+  const struct qd_side send = qd_side_of(&c->data.send, c->plan.own_send);
+  const struct qd_side receive = qd_side_of(&c->data.receive, region - c->plan.send_blocks);
+  if (c->data.send_is_contiguous && c->data.receive_is_contiguous && !c->plan.is_typed)
     return put(c, region, from);
   const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
-  if (sent != room && c->mismatch.source < 0) c->mismatch = (struct qd_mismatch){own, sent, room};
+  if (sent != room && c->outcome.mismatch.source < 0)
+    c->outcome.mismatch = (struct qd_mismatch){own, sent, room};
   if (sent != room || c->lengths == QD_LENGTHS_ALONE) return;
   const int code = qd_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from), &receive,
                                  elements(c, &receive, to));
@@ -182,28 +186,28 @@ void qd_copy_own(struct qd_call* c) {
 }
 
 void qd_save(struct qd_call* c, int region, int buffer) {
-  const struct qd_block block = c->blocks[region];
+  const struct qd_block block = c->data.blocks[region];
   const int64_t bytes = qd_packed_size(c, region);
   char* to;
   if (bytes == 0 || c->lengths == QD_LENGTHS_ALONE || !qd_reserve_buffer(c, buffer, bytes, &to))
     return;
-  if (c->send_is_contiguous)
+  if (c->data.send_is_contiguous)
     memcpy(to, block.address, (size_t)bytes);
   else
     pack(c, region, block, to);
-  c->blocks[region].address = to;
+  c->data.blocks[region].address = to;
 }
 
 int qd_make_temporaries(struct qd_call* c) {
   for (int32_t i = 0; c->builder.has_global_counts && i < c->plan.temporaries; i++) {
-    struct qd_buffer* room = &c->temporaries[i];
+    struct qd_buffer* room = &c->memory.temporaries[i];
     const int64_t size = c->builder.temporaries[i].capacity;
     if (size > room->size) {
       char* grown = realloc(room->address, (size_t)size);
       if (!grown) return 0;
       *room = (struct qd_buffer){grown, size};
     }
-    c->blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){room->address, room->size};
+    c->data.blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){room->address, room->size};
   }
   return 1;
 }
@@ -212,26 +216,26 @@ int qd_make_temporaries(struct qd_call* c) {
  * memory that is taken for it. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
-  const int64_t fitting = (int64_t)sizeof c->scratch / unit * unit;
+  const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
   const int64_t most = fitting > 0 ? fitting : unit;
-  char* const part = fitting > 0 ? c->scratch : malloc((size_t)unit);
+  char* const part = fitting > 0 ? c->memory.scratch : malloc((size_t)unit);
   if (!part) return qd_call_lose(c, MPI_ERR_NO_MEM);
   for (int64_t at = 0; at < bytes; at += most) {
     const int64_t now = bytes - at < most ? bytes - at : most;
     memcpy(part, from + at, (size_t)now);
     combine(c, side, part, to + at, now);
   }
-  if (part != c->scratch) free(part);
+  if (part != c->memory.scratch) free(part);
 }
 
 /* A range to another, or combined with it. */
 static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
   const struct qd_block from = qd_block_at(c, &copy->from);
   char* const to = qd_block_at(c, &copy->to).address;
-  if (c->is_lost || from.count == 0) return;
+  if (c->outcome.is_lost || from.count == 0) return;
   if (!copy->combines)
     memmove(to, from.address, (size_t)from.count);
-  else if (copy->combines == QD_ON_THE_RIGHT && !c->commutes)
+  else if (copy->combines == QD_ON_THE_RIGHT && !c->data.commutes)
     combine_kept(c, copy->combines, from.address, to, from.count);
   else
     combine(c, copy->combines, from.address, to, from.count);
@@ -239,12 +243,12 @@ static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
 
 void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
   if (c->builder.has_global_counts) return copy_range(c, copy);
-  const struct qd_block from = c->blocks[copy->from.region];
+  const struct qd_block from = c->data.blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
-  struct qd_block* to = &c->blocks[copy->to.region];
+  struct qd_block* to = &c->data.blocks[copy->to.region];
   char* address;
   if (!qd_is_temporary(&c->plan, copy->to.region)) return put(c, copy->to.region, from);
-  if (copy->buffer == QD_NO_BUFFER || (c->send_is_contiguous && !c->in_place) ||
+  if (copy->buffer == QD_NO_BUFFER || (c->data.send_is_contiguous && !c->in_place) ||
       c->lengths == QD_LENGTHS_ALONE) {
     *to = from;
     return;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/datatypes.h"
+#include "runtime/execute/state.h"
 
 static int describe_type(struct qd_side* side) {
   MPI_Aint lower = 0, extent = 0;

@@ -1,38 +1,35 @@
-/* A call: a plan with the memory and the blocks that it is followed with.
+/* A call: a plan, and the memory and blocks that the executor uses while it follows the plan.
  *
- * run.c makes and ends calls; executor.c follows the operations; messages.c posts and puts away whatever is not one block at one
- * address; blocks.c copies blocks.
+ * run.c makes, begins and ends calls. executor.c follows the operations. messages.c posts and delivers every message that
+ * is not one block at one address. blocks.c copies and reduces blocks.
  *
- * Blocks of which the two ends of a message alone know how long they are travel as what the user's types
- * say where each is a message of its own; else, and where all ranks know all counts, as bytes: of their
- * packed forms, or, where they are combined, of their elements in memory. A block is packed when it
- * leaves the send buffer and unpacked when it reaches the receive buffer.
+ * How blocks travel. If only the two ends of a message know its lengths, and every message is one block, a block travels
+ * with the user's datatype. Otherwise blocks travel as bytes: packed, or for a reduction as elements in memory. A block
+ * is packed when it leaves the send buffer, and unpacked when it reaches the receive buffer.
  *
- * Where this rank does not know how long blocks are that come, each message begins with their lengths: a
- * word that says how it goes on, then a length for each part. Up to QD_EAGER_BYTES of data follow
- * in the same message, so that a step of small blocks is one message; longer data follows in a second
- * one on a tag of its own.
+ * Lengths. If the receiver does not know how long blocks are, each message begins with their lengths: a word that says
+ * where the data is, and one length for each part. Up to QD_EAGER_BYTES of data follow in the same message. Longer data
+ * follows in a second message with a tag of its own.
  *
- * Errors do not stop a call: the other ranks are served, and the first error is returned. A rank that
- * lacks blocks, because memory ran out or messages failed, sends empty messages from then on; whoever
- * expects bytes and gets none lacks them, too. So no rank waits for ever, and none that misses a byte
- * returns MPI_SUCCESS. */
+ * Errors. A call does not stop at an error: it serves the other ranks and returns its first error. A rank that lacks
+ * blocks, since memory ran out or messages failed, sends empty messages from then on. A rank that expects bytes and gets
+ * none lacks them too. So no rank waits for ever, and no rank that misses a byte returns MPI_SUCCESS. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_CALL_H_
 #define QUADRILLE_RUNTIME_EXECUTE_CALL_H_
 
 #include <limits.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/binding.h"
 #include "runtime/plan/builder.h"
 
-/* The same at all ranks. */
+/* The most data in a message that begins with lengths, equal at all ranks. */
 enum { QD_EAGER_BYTES = 1 << 14 };
 
 enum qd_lengths {
-  QD_LENGTHS_KNOWN,
+  QD_LENGTHS_KNOWN, /* both ends know them */
   QD_LENGTHS_AHEAD, /* they travel with the blocks */
-  QD_LENGTHS_ALONE  /* they travel, and no blocks */
+  QD_LENGTHS_ALONE  /* they travel without the blocks */
 };
 
 /* Memory that grows. */
@@ -41,20 +38,20 @@ struct qd_buffer {
   int64_t size;
 };
 
-/* How the data of a received message came. */
+/* Where the data of a received message is. */
 enum qd_arrival {
-  QD_DATA_INLINE,   /* behind its lengths */
-  QD_DATA_SEPARATE, /* in its buffer, without lengths */
-  QD_DATA_ZERO_COPY
+  QD_DATA_INLINE,   /* in the buffer, after its lengths */
+  QD_DATA_SEPARATE, /* in the buffer, from its beginning */
+  QD_DATA_ZERO_COPY /* in the user's buffer */
 };
 
-/* What changes of a message while its call runs. */
+/* The state of a message during a call. */
 struct qd_transfer {
-  MPI_Request request, data; /* data: of what follows the lengths */
-  int64_t bytes;             /* of all parts, where the plan does not know them */
-  uint8_t has_arrived;       /* something has arrived, and how: */
-  uint8_t arrival;
-  uint8_t zero_copy; /* received where it belongs: when it has arrived, nothing is left to do */
+  MPI_Request request, data; /* data: of the second message, which follows the lengths */
+  int64_t bytes;             /* of all parts, if the plan does not know them */
+  uint8_t has_arrived;       /* the message has arrived and is not empty */
+  uint8_t arrival;           /* enum qd_arrival */
+  uint8_t zero_copy;         /* received into the user's buffer: nothing is left to deliver */
 };
 
 /* A message of the plan, and its transfer. */
@@ -63,181 +60,199 @@ struct qd_posting {
   struct qd_transfer* transfer;
 };
 
-/* A block that is not as long as its receiver says. */
+/* A block whose two ends disagree on its length. */
 struct qd_mismatch {
   int source; /* rank in the communicator; -1: there is none */
   int64_t sent, expected;
+};
+
+/* The blocks and types that messages of the call move. */
+struct qd_call_data {
+  struct qd_side send, receive; /* in place, `send` is `receive` */
+  struct qd_block* blocks;      /* by region; in elements if the plan is typed, else in bytes */
+  int32_t block_capacity;
+  int64_t each; /* the length of all blocks, if they are equal and the transfers have it; else -1 */
+
+  int send_is_contiguous, receive_is_contiguous; /* memory holds the packed form */
+  int send_zero_copy, receive_zero_copy;         /* a zero-copy message uses the user's buffer */
+  MPI_Datatype send_type, receive_type;          /* the datatypes of such messages */
+
+  /* of a reduction */
+  MPI_Datatype type; /* of the elements */
+  MPI_Op operation;
+  int commutes;
+  int is_packed; /* elements travel and are kept in packed form, since they overlap in memory */
+};
+
+/* The memory of a call. */
+struct qd_call_memory {
+  struct qd_buffer* buffers; /* by number in the plan */
+  int32_t buffer_count;
+  struct qd_buffer* temporaries; /* temporary blocks, if all ranks know all counts */
+  int32_t temporary_capacity;
+  struct qd_transfer *receiving, *sending; /* by message of the plan */
+  int64_t* lengths_of_parts; /* by part of the plan's array, if the plan does not know them */
+  int32_t receiving_capacity, sending_capacity, part_capacity;
+  int lacks_memory; /* all ranks know all counts: this rank keeps nothing that arrives */
+  /* Receives before this one keep their data. The data of later ones is received when they are waited for. */
+  const struct qd_transfer* kept;
+  _Alignas(16) char scratch[1 << 12]; /* for bytes that are not kept, and parts of a reduction */
+};
+
+/* How far the executor is in the plan. */
+struct qd_position {
+  const struct qd_operation* next;
+  /* The messages to post next, and their transfers. */
+  const struct qd_message *next_receive, *next_send;
+  struct qd_transfer *receive_transfer, *send_transfer;
+  struct qd_transfer *receive_to_wait, *send_to_wait; /* to wait for next */
+  const struct qd_message* message_to_wait;           /* of `send_to_wait` */
+  struct qd_transfer* next_to_read;                   /* the next receive whose lengths are read */
+};
+
+/* Sends that are posted before their turn, while an earlier send of an allgather is in flight. */
+struct qd_early_sends {
+  int is_allowed;
+  const struct qd_operation* operation; /* whose sends are next */
+  struct qd_transfer* receive;          /* the next of its receives */
+  int32_t received, posted; /* receives of `operation` that are complete; sends posted early */
+};
+
+/* What went wrong in a call. */
+struct qd_outcome {
+  int error;   /* the first MPI error, or MPI_SUCCESS */
+  int is_lost; /* blocks are missing */
+  struct qd_mismatch mismatch;
 };
 
 struct qd_call {
   struct qd_binding* binding;
   struct qd_builder builder;
   struct qd_plan plan;
-  int in_place, whole; /* as it was opened */
-  int is_planned;      /* the plan is the whole call's, for these counts */
+  int in_place, whole; /* as the call was opened */
+  int is_planned;      /* the plan is of a whole call, for these counts */
   int is_watched;      /* by QUADRILLE_STALL */
-
-  struct qd_side send, receive; /* in place, `send` is `receive` */
-  struct qd_block* blocks;      /* by region; of elements where the plan is typed, else of bytes */
-  struct qd_buffer* buffers;    /* by number in the plan */
-  int32_t buffer_count;
-  struct qd_buffer* temporaries; /* where all ranks know all counts */
-  MPI_Datatype type;             /* of the elements that are combined, and by what; */
-  MPI_Op operation;
-  int commutes; /* it does */
-  int is_packed; /* elements travel, and are kept, in packed form: in memory they reach into each other */
-  int send_is_contiguous, receive_is_contiguous; /* in memory as it is packed */
-  int send_zero_copy, receive_zero_copy; /* a straight message is posted from there, or there */
-  MPI_Datatype send_type, receive_type;  /* as which it travels */
-  int lacks_memory; /* where all ranks know all counts: nothing is kept of what comes */
-  /* Receives before that one keep their data; the data of others is received when it is waited for. */
-  const struct qd_transfer* kept;
-  int64_t each; /* the length of all blocks, which the transfers have; or -1 */
-
   enum qd_lengths lengths;
   int tag, length_tag;
   MPI_Comm comm;
   int (*isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-  MPI_Status status, *asked;               /* asked: &status, where empty messages mean something */
-  struct qd_transfer *receiving, *sending; /* by message of the plan */
-  int64_t* lengths_of_parts; /* where the plan does not know them, by part of the plan's array */
-  int32_t block_capacity, temporary_capacity, receiving_capacity, sending_capacity,
-      part_capacity; /* how long arrays are */
-
-  const struct qd_operation* next;
-  /* The messages to post next, and their transfers. */
-  const struct qd_message *next_receive, *next_send;
-  struct qd_transfer *receive_transfer, *send_transfer;
-  struct qd_transfer *receive_to_wait, *send_to_wait; /* to wait for next */
-  struct qd_transfer* next_to_read;                   /* the next receive to read the lengths of */
-  /* What is sent before its turn: whether anything is; the operation whose sends are next, the next of its
-   * receives, and how many have arrived; and how many sends were posted. */
-  int sends_early;
-  const struct qd_operation* ahead;
-  struct qd_transfer* ahead_receive;
-  int32_t ahead_received, sent_ahead;
-  const struct qd_message* message_to_wait; /* that of `send_to_wait` */
-  _Alignas(
-      16) char scratch[1 << 12]; /* where bytes go that are not kept; a part of what is combined */
-  int error;                     /* the first MPI error, or MPI_SUCCESS */
-  int is_lost;                   /* blocks are missing */
-  struct qd_mismatch mismatch;
+  MPI_Status status, *asked; /* asked: &status, if empty messages mean something */
+  struct qd_call_data data;
+  struct qd_call_memory memory;
+  struct qd_position at;
+  struct qd_early_sends early;
+  struct qd_outcome outcome;
 };
 
-/* Takes memory and makes the plan, or, where it follows the counts of a call, tries that of one without
- * any. `whole`: see qd_builder_open. Returns NULL, or what is wrong: qd_no_memory, or with
- * the schedule. */
+/* Takes memory and makes the plan. If the plan depends on counts, tries that of an empty call. `whole`: see
+ * qd_builder_open. Returns NULL, or what is wrong: qd_no_memory, or a fault of the schedule. */
 const char* qd_call_open(struct qd_call* call, struct qd_binding* binding, int in_place, int whole);
-/* The same of a call that was opened before, after the root or the tables changed. Takes only the memory that is
- * lacking; where there is none, the call is to be reopened before it is made. */
+/* The same for an open call, after the root or the tables changed. Takes only memory that is missing. After a failure the
+ * call must be reopened before it is made. */
 const char* qd_call_reopen(struct qd_call* call);
-/* Gives back what it has, and itself; NULL is none. */
+/* Frees the call; NULL is allowed. */
 void qd_call_destroy(struct qd_call* call);
-/* Where blocks lie of which the two ends alone know how long they are, and how long. Returns NULL, or what is wrong, with its
+/* Sets address and length of each block, if only the two ends know the lengths. Returns NULL, or what is wrong with its
  * class. */
 const char* qd_call_load(struct qd_call* call, const struct qd_side* send,
                          const struct qd_side* receive, enum qd_lengths lengths, int* error_class);
-/* Plans all of the schedule's walk, of which a plan is kept that is one, and takes the memory that it needs. The
- * same as of opening. */
+/* Plans the whole walk and takes the memory for it. Keeps the plan if it is one. Returns as qd_call_open. */
 const char* qd_call_plan(struct qd_call* call);
-/* Buffers for all that the plan needs, of which all lengths are known; 0 where memory ran out. */
+/* Takes buffers for all messages of the plan, whose lengths are known. 0 if memory ran out. */
 int qd_call_reserve(struct qd_call* call);
-/* Gives back what buffers have. */
+/* Frees all buffers. */
 void qd_call_release(struct qd_call* call);
-/* Begins a call, up to where it would wait, and goes through the rest. `lacks_memory`: this rank brings
- * none of its blocks. */
+/* Begins a call, up to the first wait. `lacks_memory`: this rank sends none of its blocks. */
 void qd_call_begin(struct qd_call* call, int lacks_memory);
+/* Completes it. */
 void qd_call_finish(struct qd_call* call);
-/* What is wrong with the schedule, found in a call, as an error; or that this library does not serve it. */
-int qd_broken_error(MPI_Comm comm, const char* error);
-/* What it came to: an MPI error code, after the communicator's handler was called. */
+/* The result of a call: an MPI error code, after the error handler was called. */
 int qd_call_report(const struct qd_call* call, MPI_Comm comm);
 
-/* executor.c: goes on in the plan up to its end, or up to where it would wait. */
+/* executor.c. Follows the plan to its end, or without `waits` up to the first wait. */
 void qd_call_progress(struct qd_call* call, int waits);
 
-/* messages.c: posts any message. */
+/* messages.c. Posts any message. */
 void qd_message_receive(struct qd_call* call, struct qd_posting posting);
 void qd_message_send(struct qd_call* call, struct qd_posting posting);
-/* Waits, where lengths travel. Who receives what this rank sends may itself wait for something to go: so
- * the beginnings of messages that come are read meanwhile, in their order, and their data is awaited.
- * Returns an MPI error code. */
+/* Waits for a request while lengths travel. Meanwhile it reads the lengths of messages that arrive, in order, and receives
+ * their data: the peer may need that to proceed. Returns an MPI error code. */
 int qd_wait_and_read(struct qd_call* call, MPI_Request* request);
-/* Puts a message away that has arrived. */
+/* Copies a message that has arrived to its blocks. */
 void qd_message_deliver(struct qd_call* call, struct qd_posting posting);
-/* A buffer in which a message that begins with its lengths can arrive without data that follows apart. */
+/* The size of a buffer for a message that begins with its lengths. */
 int64_t qd_lengths_capacity(const struct qd_message* message);
 
-/* stall.c: in a call that is watched, waits until the request, or the other one where that is not null, is over; where that
- * takes long, it says what `request` waits for, which is of a message of the plan or of data that follows it. Both are
- * still to be waited for. */
+/* stall.c. In a watched call, waits until one of two requests is complete; `other` may be null. Reports a long wait for
+ * `request`, which belongs to a message of the plan. Completes neither. */
 void qd_watch(const struct qd_call* call, const MPI_Request* request, MPI_Request other);
+/* The same for one message with counts between groups. */
+void qd_watch_counts(const struct qd_binding* binding, MPI_Request request, int peer,
+                     int is_receive);
 
-/* blocks.c: makes a buffer at least that large, without what was there; 0 where memory ran out, which is
- * noted. */
+/* blocks.c. Makes a buffer at least that large; its contents are lost. Returns 0 and notes it if memory ran out. */
 int qd_reserve_buffer(struct qd_call* call, int buffer, int64_t size, char** address);
-/* Copies the parts of a message together; returns where they end. */
+/* Copies the parts of a message to consecutive memory. Returns its end. */
 char* qd_gather_parts(struct qd_call* call, const struct qd_message* message, char* to);
-/* Puts the parts of a message to where they belong. A temporary block stays where it is. */
+/* Copies a message to its parts. A temporary block stays in the buffer. */
 void qd_scatter_parts(struct qd_call* call, struct qd_posting posting, char* from);
-/* What did not come is not sent on. */
+/* Marks the temporary blocks of a lost message as empty. */
 void qd_forget_parts(struct qd_call* call, const struct qd_message* message);
-/* This rank's block to itself. */
+/* Copies this rank's block to itself. */
 void qd_copy_own(struct qd_call* call);
-/* Memory for the temporary blocks of the plan, which keep what they hold; 0 where memory ran out. */
+/* Takes memory for the temporary blocks of the plan, which keep their contents. 0 if memory ran out. */
 int qd_make_temporaries(struct qd_call* call);
-/* A block to a temporary block, which may just stay where it is, or one to the receive buffer; or a range
- * to another, or combined with it. */
+/* Copies or reduces a block or range. A temporary block may refer to the source instead. */
 void qd_copy(struct qd_call* call, const struct qd_copy* copy);
-/* All of the block at a region of the user's buffers, whatever its type, in bytes. */
+/* The packed length of the block at a region of the user's buffers, in bytes. */
 int64_t qd_packed_size(const struct qd_call* call, int region);
-/* The block at a region of the send buffer, from where it may be overwritten. */
+/* Saves a block of the send buffer before it is overwritten. */
 void qd_save(struct qd_call* call, int region, int buffer);
 
-/* Whether the message is posted with a datatype of its parts. */
+/* Whether the message is posted with a datatype that describes its parts. */
 static inline int qd_uses_type_of_parts(const struct qd_call* call,
                                         const struct qd_message* message) {
   return call->builder.has_global_counts && qd_is_described(message);
 }
 
 static inline void qd_call_check(struct qd_call* call, int code) {
-  if (code != MPI_SUCCESS && call->error == MPI_SUCCESS) call->error = code;
+  if (code != MPI_SUCCESS && call->outcome.error == MPI_SUCCESS) call->outcome.error = code;
 }
 
-/* From now on, sends are empty. */
+/* Notes that blocks are missing. All further sends are empty. */
 static inline void qd_call_lose(struct qd_call* call, int code) {
   qd_call_check(call, code);
-  call->is_lost = 1;
-  call->send_zero_copy = 0;
+  call->outcome.is_lost = 1;
+  call->data.send_zero_copy = 0;
 }
 
-/* There is no memory for that receive, and so none for those after it, whose order is the senders'. */
+/* Memory for that receive is missing. Later receives keep nothing either, so that messages still match in order. */
 static inline void qd_keep_nothing(struct qd_call* call, const struct qd_transfer* receive) {
-  if (receive < call->kept) call->kept = receive;
-  call->receive_zero_copy = 0;
+  if (receive < call->memory.kept) call->memory.kept = receive;
+  call->data.receive_zero_copy = 0;
 }
 
 static inline struct qd_posting qd_receive_of(const struct qd_call* call, int32_t number) {
-  return (struct qd_posting){&call->plan.receives.all[number], &call->receiving[number]};
+  return (struct qd_posting){&call->plan.receives.all[number], &call->memory.receiving[number]};
 }
 
 static inline struct qd_posting qd_send_of(const struct qd_call* call, int32_t number) {
-  return (struct qd_posting){&call->plan.sends.all[number], &call->sending[number]};
+  return (struct qd_posting){&call->plan.sends.all[number], &call->memory.sending[number]};
 }
 
-/* The receive whose transfer that is. */
+/* The receive with that transfer. */
 static inline struct qd_posting qd_received_by(const struct qd_call* call,
                                                struct qd_transfer* transfer) {
-  return qd_receive_of(call, (int32_t)(transfer - call->receiving));
+  return qd_receive_of(call, (int32_t)(transfer - call->memory.receiving));
 }
 
-/* Of all parts; where all ranks know all counts, the plan says it. */
+/* The length of all parts. */
 static inline int64_t qd_bytes_of(const struct qd_call* call, struct qd_posting posting) {
   return call->builder.has_global_counts ? posting.message->bytes : posting.transfer->bytes;
 }
 
 static inline struct qd_block qd_block_at(const struct qd_call* call, const struct qd_part* part) {
-  struct qd_block block = call->blocks[part->region];
+  struct qd_block block = call->data.blocks[part->region];
   if (part->form == QD_RANGE) {
     block.address += part->low;
     block.count = part->high - part->low;

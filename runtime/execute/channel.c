@@ -2,7 +2,8 @@
  * tests/mpi/communicator_test.cc and lifetime_test.cc. */
 #include <stdlib.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/binding.h"
+#include "runtime/execute/state.h"
 
 /* The communicator goes, and with it its bindings but for those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {

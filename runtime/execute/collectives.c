@@ -1,5 +1,5 @@
 /* The collective entry points: MPI's arguments as two sides of a call. */
-#include "runtime/internal.h"
+#include "runtime/execute/api.h"
 
 /* Sides, as initializers. */
 #define EQUAL(address, number, datatype) \

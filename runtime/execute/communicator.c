@@ -1,7 +1,8 @@
 /* Communicators of the runtime's own, beside the user's. */
 #include <stdlib.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/channel.h"
+#include "runtime/execute/state.h"
 
 int qd_private_communicator(MPI_Comm comm, MPI_Comm* result) {
   MPI_Group group;

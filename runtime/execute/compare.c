@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/compare.h"
 
 struct interval {
   int64_t start, end;
@@ -21,7 +21,7 @@ static int by_start(const void* left, const void* right) {
 /* Whether two blocks that come in share an element; says so in `text`. */
 static int find_overlap(const struct qd_binding* binding, const struct qd_side* side,
                         char text[QD_TEXT]) {
-  const int ranks = binding->known[QD_PIECE_RECEIVE].extents.blocks;
+  const int ranks = binding->counts.buffers[QD_PIECE_RECEIVE].extents.blocks;
   if (side->uniform || side->type_size == 0) return 0;
   if (!side->displacements && !side->large_displacements) return 0;
   struct interval* intervals = malloc((size_t)ranks * sizeof *intervals);
@@ -48,7 +48,7 @@ static int find_overlap(const struct qd_binding* binding, const struct qd_side* 
 /* The lowest ranks that have the least and the most of that number. */
 static int find_owners(const struct qd_binding* binding, int64_t own, int64_t least, int64_t most,
                        int owners[2]) {
-  const int rank = binding->own;
+  const int rank = binding->layout.own;
   int mine[2] = {own == least ? rank : INT_MAX, own == most ? rank : INT_MAX};
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
@@ -59,7 +59,7 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
  * an element that is combined; ranks in the root's group know nothing of them. Returns how many numbers that is. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
-  const struct qd_context* context = &binding->context;
+  const struct qd_context* context = &binding->layout.context;
   const int all = (int)(context->ranks + context->remote_ranks);
   for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
   if (arguments->is_idle) return all + 1;
@@ -69,9 +69,9 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
                        binding->schedule_data->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
   for (int64_t i = 0; i < context->ranks; i++)
-    if (is_known || i == context->rank) numbers[binding->real[i]] = binding->counts[i];
+    if (is_known || i == context->rank) numbers[binding->layout.real[i]] = binding->counts.own[i];
   for (int64_t i = 0; i < context->remote_ranks; i++)
-    numbers[binding->remote_real[i]] = binding->remote_counts[i];
+    numbers[binding->layout.remote_real[i]] = binding->counts.remote[i];
   return all + 1;
 }
 
@@ -112,12 +112,14 @@ static int compare(const struct qd_binding* binding, MPI_Comm comm,
 
 int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) {
   enum { ROOT, GROUP, SAID_BY, COUNT };
-  const int is_between = binding->context.remote_ranks > 0, own = binding->own;
+  const int is_between = binding->layout.context.remote_ranks > 0, own = binding->layout.own;
   if (!qd_is_rooted(&binding->schedule_data->program)) return MPI_SUCCESS;
   int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
   if (is_between) { /* in the private communicator; whose group it is in; who says MPI_ROOT */
-    numbers[ROOT] = root >= 0 ? binding->first_remote + root : root == MPI_ROOT ? own : UNKNOWN;
-    numbers[GROUP] = root >= 0 ? binding->first_remote : binding->first;
+    numbers[ROOT] = root >= 0          ? binding->layout.first_remote + root
+                    : root == MPI_ROOT ? own
+                                       : UNKNOWN;
+    numbers[GROUP] = root >= 0 ? binding->layout.first_remote : binding->layout.first;
     numbers[SAID_BY] = root == MPI_ROOT ? own : UNKNOWN;
   }
   const int64_t named = numbers[ROOT];
@@ -151,7 +153,7 @@ int qd_compare_errors(const struct qd_binding* binding, MPI_Comm comm, int error
 
 int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
                      const struct qd_arguments* arguments, int error_class, const char* error) {
-  const struct qd_context* context = &binding->context;
+  const struct qd_context* context = &binding->layout.context;
   const size_t size = 4 * (size_t)(context->ranks + context->remote_ranks + 1) * sizeof(int64_t);
   int64_t* room = malloc(size);
   char text[QD_TEXT];

@@ -1,13 +1,13 @@
 /* Counts, from the user's numbering of ranks to the schedule's. */
 #include <limits.h>
 
-#include "runtime/execute/counts.h"
+#include "runtime/execute/global_counts.h"
 
 static const char* const too_much = "the counts are more bytes than there can be";
 
 struct qd_block qd_contribution(const struct qd_global_counts* g) {
   const struct qd_arguments* a = g->arguments;
-  if (a->in_place) return qd_block_of(&a->receive, g->binding->own);
+  if (a->in_place) return qd_block_of(&a->receive, g->binding->layout.own);
   return (struct qd_block){a->send.base, a->send.count};
 }
 
@@ -31,12 +31,13 @@ struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int
   const struct qd_arguments* a = g->arguments;
   const int is_send = buffer == QD_PIECE_SEND;
   const struct qd_side* side = is_send && !a->in_place ? &a->send : &a->receive;
-  if (gathers(g) && !is_send) return qd_block_of(side, b->user[block]);
+  if (gathers(g) && !is_send) return qd_block_of(side, b->layout.user[block]);
   if (!scatters(g) || !is_send) return (struct qd_block){side->base, side->count};
   /* Blocks lie one behind the other. */
-  const int64_t unit = b->call->builder.unit, offset = b->known[buffer].extents.offsets[block];
+  const int64_t unit = b->call->builder.unit,
+                offset = b->counts.buffers[buffer].extents.offsets[block];
   return (struct qd_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
-                           b->known[buffer].extents.lengths[block]};
+                           b->counts.buffers[buffer].extents.lengths[block]};
 }
 
 /* What changed since the last call. */
@@ -60,10 +61,10 @@ static void set_count(int64_t* counts, int64_t rank, int64_t count, struct chang
 /* The blocks of an allgather's receive buffer; 0 where one is longer than contributions may be. */
 static int read_gathered(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_buffer_layout* known = &b->known[QD_PIECE_RECEIVE];
+  struct qd_buffer_layout* known = &b->counts.buffers[QD_PIECE_RECEIVE];
   const struct qd_side* side = &g->arguments->receive;
   const int is_direct = g->is_direct[QD_PIECE_RECEIVE];
-  int64_t* const counts = b->schedule_data->program.groups == 2 ? b->remote_counts : b->counts;
+  int64_t* const counts = b->schedule_data->program.groups == 2 ? b->counts.remote : b->counts.own;
   int64_t each = -1, total = 0;
   if (!side->uniform || !is_direct || __builtin_mul_overflow(side->count, side->type_size, &each))
     each = -1;
@@ -71,12 +72,12 @@ static int read_gathered(const struct qd_global_counts* g, struct changes* chang
   known->each = -1;
   if (side->uniform && side->is_too_much) return 0;
   for (int32_t i = 0; i < known->extents.blocks; i++) {
-    const struct qd_block block = qd_block_of(side, b->user[i]);
+    const struct qd_block block = qd_block_of(side, b->layout.user[i]);
     int64_t bytes, context;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QD_MAX_COUNT)
       return 0;
     if (side->large_displacements && block.count > 0 &&
-        __builtin_mul_overflow(side->large_displacements[b->user[i]], side->unit, &context))
+        __builtin_mul_overflow(side->large_displacements[b->layout.user[i]], side->unit, &context))
       return 0;
     const int64_t offset =
         is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
@@ -93,7 +94,7 @@ static int read_gathered(const struct qd_global_counts* g, struct changes* chang
 /* The one block of a buffer. */
 static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
                     struct changes* changes) {
-  struct qd_buffer_layout* known = &g->binding->known[buffer];
+  struct qd_buffer_layout* known = &g->binding->counts.buffers[buffer];
   const int64_t unit = g->binding->call->builder.unit;
   if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
   set_block(known, 0, count, 0, changes);
@@ -104,12 +105,12 @@ static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
 static int read_scattered(const struct qd_global_counts* g, const int64_t* counts,
                           struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_buffer_layout* known = &b->known[QD_PIECE_SEND];
+  struct qd_buffer_layout* known = &b->counts.buffers[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.unit;
   int64_t* const starts =
-      b->group_counts; /* by rank of the user; what was sent_counts has been read */
+      b->counts.exchanged; /* by rank of the user; what was sent_counts has been read */
   known->total = 0;
-  for (int32_t i = 0; i < known->extents.blocks; i++) starts[b->user[i]] = counts[i];
+  for (int32_t i = 0; i < known->extents.blocks; i++) starts[b->layout.user[i]] = counts[i];
   for (int32_t i = 0; i < known->extents.blocks; i++) {
     const int64_t count = starts[i], start = known->total;
     int64_t bytes;
@@ -119,7 +120,7 @@ static int read_scattered(const struct qd_global_counts* g, const int64_t* count
     starts[i] = start;
   }
   for (int32_t i = 0; i < known->extents.blocks; i++)
-    set_block(known, i, counts[i], starts[b->user[i]], changes);
+    set_block(known, i, counts[i], starts[b->layout.user[i]], changes);
   return 1;
 }
 
@@ -128,21 +129,23 @@ static int read_scattered(const struct qd_global_counts* g, const int64_t* count
 static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent_counts,
                            int sent_number, int64_t* received_counts, int received_number) {
   const struct qd_binding* b = g->binding;
-  const int own = b->own - b->first;
-  const int ranks = (int)b->context.ranks, remote = (int)b->context.remote_ranks;
-  MPI_Request* const requests = b->count_requests;
+  const int own = b->layout.own - b->layout.first;
+  const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
+  MPI_Request* const requests = b->counts.requests;
   int count = 0;
-  int code = MPI_Irecv(received_counts, received_number, MPI_INT64_T,
-                       b->first_remote + own % remote, QD_COUNTS_TAG, b->comm, &requests[count]);
+  int code =
+      MPI_Irecv(received_counts, received_number, MPI_INT64_T,
+                b->layout.first_remote + own % remote, QD_COUNTS_TAG, b->comm, &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = MPI_Isend(sent_counts, sent_number, MPI_INT64_T, b->first_remote + i, QD_COUNTS_TAG,
-                     b->comm, &requests[count]);
+    code = MPI_Isend(sent_counts, sent_number, MPI_INT64_T, b->layout.first_remote + i,
+                     QD_COUNTS_TAG, b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
     const int peer = i == 0 ? own % remote : own + (i - 1) * ranks;
-    if (b->stall > 0) qd_watch_counts(b, requests[i], b->first_remote + peer, i == 0);
+    if (b->options.stall > 0)
+      qd_watch_counts(b, requests[i], b->layout.first_remote + peer, i == 0);
     const int waited = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) code = waited;
   }
@@ -157,17 +160,17 @@ int qd_exchanges_counts(const struct qd_global_counts* g) {
 
 /* How many this rank sent_number: of its own group's results, or of the other one's contributions. */
 static int64_t sent_count_count(const struct qd_global_counts* g) {
-  return scatters(g) ? g->binding->context.ranks : g->binding->context.remote_ranks;
+  return scatters(g) ? g->binding->layout.context.ranks : g->binding->layout.context.remote_ranks;
 }
 
 /* Those that are too much are an error here, but only once they have been sent_counts, so that nobody waits for them. */
 static int tell_counts(const struct qd_global_counts* g) {
   const struct qd_side* side = &g->arguments->receive;
-  const struct qd_context* context = &g->binding->context;
+  const struct qd_context* context = &g->binding->layout.context;
   const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
   const int sent_number = (int)sent_count_count(g);
   const int received_number = (int)(context->ranks + context->remote_ranks) - sent_number;
-  int64_t* const sent_counts = g->binding->group_counts;
+  int64_t* const sent_counts = g->binding->counts.exchanged;
   for (int i = 0; i < sent_number; i++)
     sent_counts[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
   return exchange_counts(g, sent_counts, sent_number, sent_counts + sent_number, received_number);
@@ -176,7 +179,7 @@ static int tell_counts(const struct qd_global_counts* g) {
 /* What was sent_counts, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
 static void hear_counts(const struct qd_global_counts* g, int64_t* counts, const int* real,
                         int first, int64_t ranks, struct changes* changes) {
-  const int64_t* received_counts = g->binding->group_counts + sent_count_count(g);
+  const int64_t* received_counts = g->binding->counts.exchanged + sent_count_count(g);
   for (int64_t i = 0; i < ranks; i++)
     set_count(counts, i, received_counts[real[i] - first], changes);
 }
@@ -184,26 +187,27 @@ static void hear_counts(const struct qd_global_counts* g, int64_t* counts, const
 /* What this rank's group contributes to an allgather between groups. */
 static int read_contributions(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  const int64_t own = qd_contributed(g), ranks = b->context.ranks;
+  const int64_t own = qd_contributed(g), ranks = b->layout.context.ranks;
   if (!read_one(g, QD_PIECE_SEND, own, changes)) return 0;
   if (qd_exchanges_counts(g))
-    hear_counts(g, b->counts, b->real, b->first, ranks, changes);
+    hear_counts(g, b->counts.own, b->layout.real, b->layout.first, ranks, changes);
   else
-    for (int64_t i = 0; i < ranks; i++) set_count(b->counts, i, own, changes);
+    for (int64_t i = 0; i < ranks; i++) set_count(b->counts.own, i, own, changes);
   return 1;
 }
 
 /* The counts of both groups in a reduce-scatter between them. */
 static const char* read_remote_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  const int ranks = (int)b->context.ranks, remote = (int)b->context.remote_ranks;
+  const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
   const struct qd_side* side = &g->arguments->receive;
   int64_t total;
   if (qd_exchanges_counts(g)) {
     uint64_t difference = 0;
-    hear_counts(g, b->remote_counts, b->remote_real, b->first_remote, remote, changes);
-    for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts[i];
-    for (int i = 0; i < remote; i++) difference -= (uint64_t)b->remote_counts[i];
+    hear_counts(g, b->counts.remote, b->layout.remote_real, b->layout.first_remote, remote,
+                changes);
+    for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts.own[i];
+    for (int i = 0; i < remote; i++) difference -= (uint64_t)b->counts.remote[i];
     return difference == 0 ? NULL
                            : "the results of both groups are not of one length: the counts of "
                              "each group must come to as many elements";
@@ -212,19 +216,20 @@ static const char* read_remote_results(const struct qd_global_counts* g, struct 
   if (total % remote != 0)
     return "the results of both groups are not of one length: this group's ranks times its count "
            "is no multiple of the other group's ranks";
-  for (int i = 0; i < remote; i++) set_count(b->remote_counts, i, total / remote, changes);
+  for (int i = 0; i < remote; i++) set_count(b->counts.remote, i, total / remote, changes);
   return NULL;
 }
 
 static const char* read_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int is_remote = b->schedule_data->program.groups == 2;
-  for (int i = 0; i < b->context.ranks; i++)
-    set_count(b->counts, i, qd_count_of(&g->arguments->receive, b->real[i] - b->first), changes);
+  for (int i = 0; i < b->layout.context.ranks; i++)
+    set_count(b->counts.own, i,
+              qd_count_of(&g->arguments->receive, b->layout.real[i] - b->layout.first), changes);
   const char* error = is_remote ? read_remote_results(g, changes) : NULL;
   if (error) return error;
-  return read_scattered(g, is_remote ? b->remote_counts : b->counts, changes) &&
-                 read_one(g, QD_PIECE_RECEIVE, b->counts[b->context.rank], changes)
+  return read_scattered(g, is_remote ? b->counts.remote : b->counts.own, changes) &&
+                 read_one(g, QD_PIECE_RECEIVE, b->counts.own[b->layout.context.rank], changes)
              ? NULL
              : too_much;
 }
@@ -236,10 +241,11 @@ static const char* read_same(const struct qd_global_counts* g, struct changes* c
   int64_t count = side->count;
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
-    if (b->known[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
-  if (b->counts[0] == count) return NULL; /* and so are all others */
-  for (int i = 0; i < b->context.ranks; i++) set_count(b->counts, i, count, changes);
-  for (int i = 0; i < b->context.remote_ranks; i++) set_count(b->remote_counts, i, count, changes);
+    if (b->counts.buffers[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
+  if (b->counts.own[0] == count) return NULL; /* and so are all others */
+  for (int i = 0; i < b->layout.context.ranks; i++) set_count(b->counts.own, i, count, changes);
+  for (int i = 0; i < b->layout.context.remote_ranks; i++)
+    set_count(b->counts.remote, i, count, changes);
   return NULL;
 }
 

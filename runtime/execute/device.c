@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/api.h"
+#include "runtime/execute/state.h"
 
 /* Libraries that the process has loaded so far, those that are gone included. */
 static int count_libraries(struct dl_phdr_info* info, size_t size, void* count) {

@@ -13,10 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/state.h"
+#include "runtime/program/program.h"
+#include "runtime/quadrille.h"
 
 /* Everything global, in one place. */
-struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER, .checks_plans = -1};
+struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .settings_once = PTHREAD_ONCE_INIT};
 
 int qd_mpi_is_usable(void) {
   int initialized = 0, finalized = 0;
@@ -127,6 +130,12 @@ int qd_mpi_error(MPI_Comm comm, int code) {
   return code;
 }
 
+int qd_broken_error(MPI_Comm comm, const char* error) {
+  return error == qd_not_served
+             ? qd_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, "%s", error)
+             : qd_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
+}
+
 int qd_call_error(MPI_Comm comm, int code) {
   int error_class = MPI_ERR_OTHER;
   MPI_Error_class(code, &error_class);
@@ -137,7 +146,7 @@ int qd_call_error(MPI_Comm comm, int code) {
   return qd_mpi_error(comm, code);
 }
 
-void qd_name_lengths(char text[QD_TEXT], int source, int64_t sent, int target, int64_t room) {
+void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target, int64_t room) {
   snprintf(text, QD_TEXT,
            "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
            "describe the same bytes at both ends",
@@ -151,34 +160,8 @@ void quadrille_last_error(char* text, size_t size) {
   pthread_mutex_unlock(&qd_global.lock);
 }
 
-static int is_set(const char* name) {
-  const char* value = getenv(name);
-  return value && *value && strcmp(value, "0") != 0;
-}
-
-int qd_checks_plans(void) {
-  struct qd_global* g = &qd_global;
-  pthread_mutex_lock(&g->lock);
-  if (g->checks_plans < 0) g->checks_plans = is_set("QUADRILLE_CHECK_PLANS");
-  const int checks = g->checks_plans;
-  pthread_mutex_unlock(&g->lock);
-  return checks;
-}
-
-int qd_debug(void) {
-  struct qd_global* g = &qd_global;
-  pthread_mutex_lock(&g->lock);
-  if (!g->debug_is_read) {
-    g->debug = is_set("QUADRILLE_DEBUG");
-    g->debug_is_read = 1;
-  }
-  const int debug = g->debug;
-  pthread_mutex_unlock(&g->lock);
-  return debug;
-}
-
 void qd_log(const char* format, ...) {
-  if (!qd_debug()) return;
+  if (!qd_settings()->debug) return;
   int rank = -1;
   if (qd_mpi_is_usable()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char text[2 * QD_TEXT];

@@ -16,14 +16,14 @@ static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request*
 static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
 INLINED void post_receive(struct qd_call* c) {
-  const struct qd_posting p = {c->next_receive++, c->receive_transfer++};
+  const struct qd_posting p = {c->at.next_receive++, c->at.receive_transfer++};
   const struct qd_message* m = p.message;
-  if (m->zero_copy & c->receive_zero_copy) {
+  if (m->zero_copy & c->data.receive_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
       p.transfer->zero_copy = 1;
-      const int code = MPI_Irecv(block.address, (int)block.count, c->receive_type, m->peer, c->tag,
-                                 c->comm, &p.transfer->request);
+      const int code = MPI_Irecv(block.address, (int)block.count, c->data.receive_type, m->peer,
+                                 c->tag, c->comm, &p.transfer->request);
       if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
       return;
     }
@@ -32,12 +32,12 @@ INLINED void post_receive(struct qd_call* c) {
 }
 
 INLINED void post_send(struct qd_call* c) {
-  const struct qd_posting p = {c->next_send++, c->send_transfer++};
+  const struct qd_posting p = {c->at.next_send++, c->at.send_transfer++};
   const struct qd_message* m = p.message;
-  if (m->zero_copy & c->send_zero_copy) {
+  if (m->zero_copy & c->data.send_zero_copy) {
     const struct qd_block block = qd_block_at(c, &m->part);
     if (fits(block.count)) {
-      const int code = c->isend(block.address, (int)block.count, c->send_type, m->peer, c->tag,
+      const int code = c->isend(block.address, (int)block.count, c->data.send_type, m->peer, c->tag,
                                 c->comm, &p.transfer->request);
       if (code != MPI_SUCCESS) fail(c, &p.transfer->request, code);
       return;
@@ -56,7 +56,7 @@ INLINED void ask(struct qd_call* c, struct qd_transfer* t) {
 }
 
 INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
-  struct qd_transfer* t = c->receive_to_wait++;
+  struct qd_transfer* t = c->at.receive_to_wait++;
   if (t->request != MPI_REQUEST_NULL) {
     if (is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&t->request, c->asked);
@@ -72,7 +72,7 @@ INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
 
 /* For the next sends, which begin with lengths, and data that followed them. */
 static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends) {
-  struct qd_transfer* t = c->send_to_wait;
+  struct qd_transfer* t = c->at.send_to_wait;
   for (; sends > 0; sends--, t++) {
     int code = qd_wait_and_read(c, &t->request);
     if (code != MPI_SUCCESS) fail(c, &t->request, code);
@@ -93,24 +93,25 @@ INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watch
 static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
                           const struct qd_operation* o) {
   enum { SENT_AHEAD = 4 };
-  if (!(c->receive_zero_copy & c->send_zero_copy)) return 0;
-  if (c->ahead <= o) {
-    c->ahead = o + 1;
-    c->ahead_receive = c->receive_to_wait;
-    c->ahead_received = 0;
+  if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
+  if (c->early.operation <= o) {
+    c->early.operation = o + 1;
+    c->early.receive = c->at.receive_to_wait;
+    c->early.received = 0;
   }
-  for (;; c->ahead++, c->ahead_received = 0) {
-    const struct qd_progress* more = &c->ahead->more;
-    if (c->ahead->kind != QD_PLAN_MESSAGES || (more->sends_done > 0 && more->sends_posted > 0))
+  for (;; c->early.operation++, c->early.received = 0) {
+    const struct qd_progress* more = &c->early.operation->more;
+    if (c->early.operation->kind != QD_PLAN_MESSAGES ||
+        (more->sends_done > 0 && more->sends_posted > 0))
       return 0;
-    if (c->sent_ahead + more->sends_posted > SENT_AHEAD ||
-        c->send_transfer - going + more->sends_posted > c->builder.window)
+    if (c->early.posted + more->sends_posted > SENT_AHEAD ||
+        c->at.send_transfer - going + more->sends_posted > c->builder.window)
       return 0;
-    if (c->ahead_received < more->receives_done)
-      return c->ahead_receive < c->receive_transfer && c->ahead_receive->zero_copy;
+    if (c->early.received < more->receives_done)
+      return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;
     for (int n = 0; n < more->sends_posted; n++)
-      if (!c->next_send[n].zero_copy) return 0;
-    for (int n = more->sends_posted; n > 0; n--, c->sent_ahead++) post_send(c);
+      if (!c->at.next_send[n].zero_copy) return 0;
+    for (int n = more->sends_posted; n > 0; n--, c->early.posted++) post_send(c);
   }
 }
 
@@ -119,7 +120,7 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
 static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* going,
                                                  const struct qd_operation* o) {
   while (may_send_early(c, going, o)) {
-    struct qd_transfer* next = c->ahead_receive;
+    struct qd_transfer* next = c->early.receive;
     if (next->request != MPI_REQUEST_NULL) {
       MPI_Request both[] = {going->request, next->request};
       int which = 0;
@@ -130,8 +131,8 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
       if (which == 0) return;
       if (code == MPI_SUCCESS) ask(c, next);
     }
-    c->ahead_receive++;
-    c->ahead_received++;
+    c->early.receive++;
+    c->early.received++;
   }
   wait_for_send(c, &going->request, 0);
 }
@@ -139,7 +140,7 @@ static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_tr
 INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
                                 const struct qd_operation* o) {
   enum { SHORT = 1 << 12 }; /* goes at once */
-  if ((c->message_to_wait++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
+  if ((c->at.message_to_wait++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
   if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
 }
 
@@ -150,13 +151,13 @@ INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_e
   if (!sends_early && c->lengths != QD_LENGTHS_KNOWN) wait_and_read(c, o->more.sends_done);
   for (int n = o->more.sends_done; n > 0; n--) {
     if (sends_early)
-      wait_or_send_early(c, c->send_to_wait++, o);
+      wait_or_send_early(c, c->at.send_to_wait++, o);
     else
-      wait_for_send(c, &(c->send_to_wait++)->request, is_watched);
+      wait_for_send(c, &(c->at.send_to_wait++)->request, is_watched);
   }
   for (int n = o->more.receives_posted; n > 0; n--) post_receive(c);
   int sent = o->more.sends_posted;
-  for (; sends_early && sent > 0 && c->sent_ahead > 0; sent--) c->sent_ahead--;
+  for (; sends_early && sent > 0 && c->early.posted > 0; sent--) c->early.posted--;
   for (; sent > 0; sent--) post_send(c);
 }
 
@@ -172,13 +173,13 @@ static inline int has_to_wait(const struct qd_operation* o) {
 }
 
 INLINED void go(struct qd_call* c, int waits, int sends_early, int is_watched) {
-  const struct qd_operation* o = c->next;
+  const struct qd_operation* o = c->at.next;
   for (; o->kind != QD_PLAN_END && (waits || !has_to_wait(o)); o++)
     if (o->kind == QD_PLAN_MESSAGES)
       follow(c, o, sends_early, is_watched);
     else
       follow_other(c, o);
-  c->next = o;
+  c->at.next = o;
 }
 
 static __attribute__((noinline)) void progress_watched(struct qd_call* c, int waits) {
@@ -192,7 +193,7 @@ static __attribute__((noinline)) void progress_sending_early(struct qd_call* c, 
 void qd_call_progress(struct qd_call* c, int waits) {
   if (c->is_watched)
     progress_watched(c, waits);
-  else if (c->sends_early)
+  else if (c->early.is_allowed)
     progress_sending_early(c, waits);
   else
     go(c, waits, 0, 0);

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/counts.h"
+#include "runtime/execute/compare.h"
+#include "runtime/execute/global_counts.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is given back after the call */
 
 static struct qd_buffer_layout* known_of(const struct qd_global_counts* g, int buffer) {
-  return &g->binding->known[buffer];
+  return &g->binding->counts.buffers[buffer];
 }
 
 /* The user's side that a buffer's blocks come from, or go to. */
@@ -33,13 +34,13 @@ static int find_base(const struct qd_global_counts* g, int buffer, int region) {
     known->copy_size = known->copy ? known->total : 0;
   }
   if (!g->is_direct[buffer]) base = known->copy;
-  g->binding->call->blocks[region] = (struct qd_block){base, known->total};
+  g->binding->call->data.blocks[region] = (struct qd_block){base, known->total};
   return g->is_direct[buffer] || known->copy_size >= known->total;
 }
 
 /* An offset may lie before or behind any object there is. */
 static char* block_in(const struct qd_global_counts* g, int buffer, int region, int64_t block) {
-  return (char*)((uintptr_t)g->binding->call->blocks[region].address +
+  return (char*)((uintptr_t)g->binding->call->data.blocks[region].address +
                  (uintptr_t)known_of(g, buffer)->extents.offsets[block]);
 }
 
@@ -48,10 +49,10 @@ static int convert(const struct qd_global_counts* g, const struct qd_side* side,
                    struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
   const struct qd_block there = {copy, block.count};
-  if (!g->reduces || b->call->is_packed)
+  if (!g->reduces || b->call->data.is_packed)
     return (unpacks ? qd_unpack : qd_pack)(side, block, copy, b->comm);
-  return unpacks ? qd_copy_block(b->comm, b->own, b->call->tag, side, there, side, block)
-                 : qd_copy_block(b->comm, b->own, b->call->tag, side, block, side, there);
+  return unpacks ? qd_copy_block(b->comm, b->layout.own, b->call->tag, side, there, side, block)
+                 : qd_copy_block(b->comm, b->layout.own, b->call->tag, side, block, side, there);
 }
 
 /* Brings an allgather's contribution into its block: as much of it as there is room for. */
@@ -59,8 +60,8 @@ static int place_own(const struct qd_global_counts* g) {
   const struct qd_binding* b = g->binding;
   const struct qd_side* side = side_of(g, QD_PIECE_SEND);
   struct qd_block own = qd_contribution(g);
-  char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, b->context.rank);
-  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->context.rank];
+  char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, b->layout.context.rank);
+  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->layout.context.rank];
   const int lies = g->is_direct[g->arguments->in_place ? QD_PIECE_RECEIVE : QD_PIECE_SEND];
   if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
   if (own.count > room / side->type_size) own.count = room / side->type_size;
@@ -96,7 +97,7 @@ static int unpack_all(const struct qd_global_counts* g) {
   if (program->collective == QD_BROADCAST && known_of(g, QD_PIECE_SEND)->extents.blocks > 0)
     return code;
   for (int32_t i = 0; i < known_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
-    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->context.rank)
+    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->layout.context.rank)
       code = convert(g, &g->arguments->receive, qd_users_block(g, QD_PIECE_RECEIVE, i),
                      block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
   return code;
@@ -104,23 +105,23 @@ static int unpack_all(const struct qd_global_counts* g) {
 
 static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
-  const struct qd_context* context = &b->context;
+  const struct qd_context* context = &b->layout.context;
   /* The same at all ranks: of the second of two groups. */
   const int is_remote = program->groups == 2 && context->group == 0;
   const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
-  const int64_t* counts = is_remote ? b->remote_counts : b->counts;
+  const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
   if (program->collective == QD_BROADCAST) {
     /* A chain takes as long as the ring in which one rank contributes all. */
-    memset(b->group_counts, 0, (size_t)ranks * sizeof *b->group_counts);
-    b->group_counts[0] = counts[0];
-    counts = b->group_counts;
+    memset(b->counts.exchanged, 0, (size_t)ranks * sizeof *b->counts.exchanged);
+    b->counts.exchanged[0] = counts[0];
+    counts = b->counts.exchanged;
   }
   for (int i = 0; i < program->parameter_count; i++) {
     if (!program->at_call[i]) continue;
-    const int64_t rule = b->block_size > 0 ? b->block_size : program->parameters[i];
-    b->parameters[i] =
+    const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
+    b->layout.parameters[i] =
         qd_block_size(rule, program->alpha_ns[i], program->beta_ps[i], counts, ranks);
-    if (b->parameters[i] == 0)
+    if (b->layout.parameters[i] == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
   }
   return NULL;
@@ -130,14 +131,14 @@ static const char* choose_parameters(struct qd_binding* b) {
 static const char* ask_other_group(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   struct qd_tables* tables = &b->other_tables;
-  struct qd_context other = b->context;
+  struct qd_context other = b->layout.context;
   if (program->groups < 2 || program->requirement_count == 0) return NULL;
   other.rank = 0;
-  other.group = 1 - b->context.group;
-  other.ranks = b->context.remote_ranks;
-  other.remote_ranks = b->context.ranks;
-  other.counts = b->context.remote_counts;
-  other.remote_counts = b->context.counts;
+  other.group = 1 - b->layout.context.group;
+  other.ranks = b->layout.context.remote_ranks;
+  other.remote_ranks = b->layout.context.ranks;
+  other.counts = b->layout.context.remote_counts;
+  other.remote_counts = b->layout.context.counts;
   if (qd_tables_refill(tables, program, &other) != tables->refusal) return NULL;
   memcpy(b->tables.refusal, tables->refusal, sizeof tables->refusal);
   return b->tables.refusal;
@@ -146,14 +147,14 @@ static const char* ask_other_group(struct qd_binding* b) {
 /* Chooses parameters and fills tables, after counts or the root changed. */
 static const char* prepare_tables(struct qd_binding* b) {
   const char* error = choose_parameters(b);
-  if (!error) error = qd_tables_refill(&b->tables, &b->schedule_data->program, &b->context);
+  if (!error) error = qd_tables_refill(&b->tables, &b->schedule_data->program, &b->layout.context);
   if (!error) error = ask_other_group(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
     /* The plan was made for so many temporary blocks, and for the blocks of that root. */
     const struct qd_plan* plan = &b->call->plan;
     if (plan->temporaries != b->tables.temporary_blocks ||
-        plan->receive_blocks != b->known[QD_PIECE_RECEIVE].extents.blocks)
+        plan->receive_blocks != b->counts.buffers[QD_PIECE_RECEIVE].extents.blocks)
       error = qd_call_reopen(b->call);
   }
   b->are_tables_good = !error;
@@ -163,57 +164,60 @@ static const char* prepare_tables(struct qd_binding* b) {
 /* How many blocks the buffers have, at that root. */
 static void take_blocks(struct qd_binding* b) {
   int32_t blocks[2];
-  qd_block_counts(&b->schedule_data->program, &b->context, blocks);
+  qd_block_counts(&b->schedule_data->program, &b->layout.context, blocks);
   for (int i = 0; i < 2; i++) {
-    b->known[i].extents.blocks = blocks[i];
-    b->known[i].each = -1;
-    b->known[i].total = 0;
+    b->counts.buffers[i].extents.blocks = blocks[i];
+    b->counts.buffers[i].each = -1;
+    b->counts.buffers[i].total = 0;
   }
   b->are_tables_good = 0;
 }
 
 const char* qd_global_counts_open(struct qd_binding* b) {
-  const size_t ranks = (size_t)b->context.ranks, remote = (size_t)b->context.remote_ranks;
+  const size_t ranks = (size_t)b->layout.context.ranks,
+               remote = (size_t)b->layout.context.remote_ranks;
   const size_t most = ranks > remote ? ranks : remote;
-  b->counts = calloc(ranks + 1, sizeof *b->counts);
-  b->remote_counts = calloc(remote + 1, sizeof *b->remote_counts);
-  b->group_counts = malloc(2 * (most + 1) * sizeof *b->group_counts);
-  b->count_requests = malloc((remote / ranks + 2) * sizeof *b->count_requests);
-  int opened = b->counts && b->remote_counts && b->group_counts && b->count_requests;
+  b->counts.own = calloc(ranks + 1, sizeof *b->counts.own);
+  b->counts.remote = calloc(remote + 1, sizeof *b->counts.remote);
+  b->counts.exchanged = malloc(2 * (most + 1) * sizeof *b->counts.exchanged);
+  b->counts.requests = malloc((remote / ranks + 2) * sizeof *b->counts.requests);
+  int opened = b->counts.own && b->counts.remote && b->counts.exchanged && b->counts.requests;
   for (int i = 0; i < 2; i++) {
-    b->known[i].extents.lengths = calloc(most + 1, sizeof *b->known[i].extents.lengths);
-    b->known[i].extents.offsets = calloc(most + 1, sizeof *b->known[i].extents.offsets);
-    opened &= b->known[i].extents.lengths && b->known[i].extents.offsets;
+    b->counts.buffers[i].extents.lengths =
+        calloc(most + 1, sizeof *b->counts.buffers[i].extents.lengths);
+    b->counts.buffers[i].extents.offsets =
+        calloc(most + 1, sizeof *b->counts.buffers[i].extents.offsets);
+    opened &= b->counts.buffers[i].extents.lengths && b->counts.buffers[i].extents.offsets;
   }
   if (!opened) return qd_no_memory;
-  b->context.counts = b->counts;
-  b->context.remote_counts = b->remote_counts;
+  b->layout.context.counts = b->counts.own;
+  b->layout.context.remote_counts = b->counts.remote;
   return qd_global_counts_restart(b);
 }
 
 void qd_global_counts_close(struct qd_binding* b) {
-  free(b->counts);
-  free(b->remote_counts);
-  free(b->group_counts);
-  free(b->count_requests);
+  free(b->counts.own);
+  free(b->counts.remote);
+  free(b->counts.exchanged);
+  free(b->counts.requests);
   for (int i = 0; i < 2; i++) {
-    free(b->known[i].extents.lengths);
-    free(b->known[i].extents.offsets);
-    free(b->known[i].copy);
+    free(b->counts.buffers[i].extents.lengths);
+    free(b->counts.buffers[i].extents.offsets);
+    free(b->counts.buffers[i].copy);
   }
 }
 
 /* Tables for a call in which every count is that one. */
 static const char* restart_with(struct qd_binding* b, int64_t count) {
-  const int64_t ranks = b->context.ranks, remote = b->context.remote_ranks;
+  const int64_t ranks = b->layout.context.ranks, remote = b->layout.context.remote_ranks;
   const int64_t most = ranks > remote ? ranks : remote;
-  for (int64_t i = 0; i < ranks; i++) b->counts[i] = count;
-  for (int64_t i = 0; i < remote; i++) b->remote_counts[i] = count;
+  for (int64_t i = 0; i < ranks; i++) b->counts.own[i] = count;
+  for (int64_t i = 0; i < remote; i++) b->counts.remote[i] = count;
   take_blocks(b);
   for (int i = 0; i < 2; i++)
     for (int64_t block = 0; block < most; block++) {
-      b->known[i].extents.lengths[block] = count;
-      b->known[i].extents.offsets[block] = count * block;
+      b->counts.buffers[i].extents.lengths[block] = count;
+      b->counts.buffers[i].extents.offsets[block] = count * block;
     }
   return prepare_tables(b);
 }
@@ -230,7 +234,7 @@ const char* qd_global_counts_restart(struct qd_binding* b) {
 
 /* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
 static int has_no_result(const struct qd_binding* b) {
-  return b->schedule_data->program.collective == QD_EXSCAN && b->context.rank == 0;
+  return b->schedule_data->program.collective == QD_EXSCAN && b->layout.context.rank == 0;
 }
 
 /* Whether the operands may be exchanged without a trace. The maximum of two numbers depends on their order where one is
@@ -257,8 +261,10 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
                        (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
   g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
-  c->is_packed = g->reduces && !lies(type) && !qd_elements_are_disjoint(type);
-  const int64_t unit = !g->reduces ? 1 : c->is_packed ? a->receive.type_size : a->receive.extent;
+  c->data.is_packed = g->reduces && !lies(type) && !qd_elements_are_disjoint(type);
+  const int64_t unit = !g->reduces         ? 1
+                       : c->data.is_packed ? a->receive.type_size
+                                           : a->receive.extent;
   if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
   c->builder.unit = unit;
   c->builder.in_place = in_place;
@@ -267,11 +273,12 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   *error_class = MPI_ERR_OP;
   if (a->operation == MPI_OP_NULL || MPI_Op_commutative(a->operation, &commutes) != MPI_SUCCESS)
     return "the operator is not valid";
-  if ((c->type != type || c->operation != a->operation) && !qd_operator_fits(a->operation, type))
+  if ((c->data.type != type || c->data.operation != a->operation) &&
+      !qd_operator_fits(a->operation, type))
     return "the operator is not for elements of that datatype";
-  c->type = type;
-  c->operation = a->operation;
-  c->commutes = commutes && may_be_exchanged(a->operation);
+  c->data.type = type;
+  c->data.operation = a->operation;
+  c->data.commutes = commutes && may_be_exchanged(a->operation);
   return program->commutative && !commutes
              ? "the schedule is for operators that commute; load one that keeps the order of ranks"
              : NULL;
@@ -294,32 +301,32 @@ static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   *error_class = error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
   if (error) return error;
   const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
-  b->call->lacks_memory = !is_kept;
+  b->call->memory.lacks_memory = !is_kept;
   if (!b->call->builder.in_place)
-    b->call->lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
+    b->call->memory.lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
   return NULL;
 }
 
 void qd_global_counts_begin(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
-  c->send_is_contiguous = c->receive_is_contiguous = 1;
-  const int code = c->lacks_memory ? MPI_SUCCESS : load_all(g);
-  qd_call_begin(c, c->lacks_memory);
+  c->data.send_is_contiguous = c->data.receive_is_contiguous = 1;
+  const int code = c->memory.lacks_memory ? MPI_SUCCESS : load_all(g);
+  qd_call_begin(c, c->memory.lacks_memory);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
 void qd_global_counts_finish(const struct qd_global_counts* g) {
   struct qd_call* c = g->binding->call;
   qd_call_finish(c);
-  if (!g->is_direct[QD_PIECE_RECEIVE] && !c->is_lost) qd_call_check(c, unpack_all(g));
+  if (!g->is_direct[QD_PIECE_RECEIVE] && !c->outcome.is_lost) qd_call_check(c, unpack_all(g));
 }
 
 static void forget_large_copies(struct qd_binding* b) {
   for (int i = 0; i < 2; i++) {
-    if (b->known[i].copy_size <= KEPT_COPY) continue;
-    free(b->known[i].copy);
-    b->known[i].copy = NULL;
-    b->known[i].copy_size = 0;
+    if (b->counts.buffers[i].copy_size <= KEPT_COPY) continue;
+    free(b->counts.buffers[i].copy);
+    b->counts.buffers[i].copy = NULL;
+    b->counts.buffers[i].copy_size = 0;
   }
 }
 
@@ -327,7 +334,7 @@ static void forget_large_copies(struct qd_binding* b) {
 static void find_mismatch(const struct qd_global_counts* g, char text[QD_TEXT]) {
   const struct qd_binding* b = g->binding;
   if (b->schedule_data->program.collective != QD_ALLGATHER) return;
-  const long long own = qd_contributed(g), expected = b->counts[b->context.rank];
+  const long long own = qd_contributed(g), expected = b->counts.own[b->layout.context.rank];
   if (own != expected)
     snprintf(text, QD_TEXT,
              "this rank contributes %lld bytes, but its own entry of the receive counts is %lld "
@@ -342,16 +349,16 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   int error_class = a->error_class;
   differs[0] = 0;
   if (a->is_idle)
-    return b->compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
+    return b->options.compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
   if (!error) error = describe(g, &error_class);
   /* Nobody waits for counts of a rank that has an error instead. */
-  if (b->compares && qd_exchanges_counts(g)) {
+  if (b->options.compares && qd_exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   }
   if (!error) error = prepare(g, &error_class);
   if (!error) find_mismatch(g, differs);
-  if (b->compares)
+  if (b->options.compares)
     return qd_compare_calls(b, comm, a, differs[0] ? MPI_ERR_COUNT : error_class,
                             differs[0] ? differs : error);
   return error ? qd_error(comm, error_class, "%s", error) : MPI_SUCCESS;
@@ -371,13 +378,13 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   if (code == MPI_SUCCESS && differs[0]) return qd_error(comm, MPI_ERR_COUNT, "%s", differs);
   const int reads_directly =
       g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.in_place);
-  binding->may_repeat =
+  binding->last.may_repeat =
       binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly;
   return code;
 }
 
 int qd_global_counts_repeat(struct qd_binding* binding, MPI_Comm comm) {
-  const struct qd_global_counts g = {binding, &binding->made,
+  const struct qd_global_counts g = {binding, &binding->last.made,
                                      .reduces = qd_reduces(&binding->schedule_data->program),
                                      .is_direct = {1, 1}};
   qd_global_counts_begin(&g);

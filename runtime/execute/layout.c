@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/binding.h"
 
 struct node {
   int lowest, size; /* its lowest rank in the group names the node */
@@ -113,13 +113,13 @@ static int fits_ranks(const struct qd_program* program, int group, int64_t ranks
 /* Whether this rank's group can be that one of the schedule's. */
 static int fits(const struct qd_binding* binding, int group) {
   const struct qd_program* program = &binding->schedule_data->program;
-  const struct qd_context* context = &binding->context;
+  const struct qd_context* context = &binding->layout.context;
   if (!fits_ranks(program, group, context->ranks)) return 0;
   if (program->groups == 2 && !fits_ranks(program, 1 - group, context->remote_ranks)) return 0;
-  if (program->serves_any_nodes || binding->topologies[0].run_count == 0) return 1;
-  return same_nodes(&binding->topologies[0], &program->topologies[group]) &&
+  if (program->serves_any_nodes || binding->layout.topologies[0].run_count == 0) return 1;
+  return same_nodes(&binding->layout.topologies[0], &program->topologies[group]) &&
          (program->groups == 1 ||
-          same_nodes(&binding->topologies[1], &program->topologies[1 - group]));
+          same_nodes(&binding->layout.topologies[1], &program->topologies[1 - group]));
 }
 
 static int fits_somehow(const struct qd_binding* binding) {
@@ -129,7 +129,8 @@ static int fits_somehow(const struct qd_binding* binding) {
 static const char* refuse_ranks(const struct qd_binding* binding, int layout,
                                 char failure[QD_TEXT]) {
   const struct qd_program* program = &binding->schedule_data->program;
-  const long long ranks = binding->context.ranks, remote = binding->context.remote_ranks;
+  const long long ranks = binding->layout.context.ranks,
+                  remote = binding->layout.context.remote_ranks;
   if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
@@ -160,9 +161,9 @@ static const char* refuse_nodes(const struct qd_binding* binding, char failure[Q
   char wanted[48], found[48];
   if (fits_somehow(binding)) return NULL;
   const int differs =
-      program->groups == 2 && same_nodes(&binding->topologies[0], &program->topologies[0]);
+      program->groups == 2 && same_nodes(&binding->layout.topologies[0], &program->topologies[0]);
   describe(&program->topologies[differs], wanted, sizeof wanted);
-  describe(&binding->topologies[differs], found, sizeof found);
+  describe(&binding->layout.topologies[differs], found, sizeof found);
   snprintf(failure, QD_TEXT,
            "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
            "any, or "
@@ -173,7 +174,7 @@ static const char* refuse_nodes(const struct qd_binding* binding, char failure[Q
 
 /* Asks MPI who shares memory; collective. */
 static const char* find_nodes(struct qd_binding* binding) {
-  const struct qd_context* context = &binding->context;
+  const struct qd_context* context = &binding->layout.context;
   const size_t all = (size_t)(context->ranks + context->remote_ranks);
   int* node_of = calloc(all, sizeof *node_of);
   int* capacities = malloc(2 * all * sizeof *capacities);
@@ -184,14 +185,15 @@ static const char* find_nodes(struct qd_binding* binding) {
   MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!whole || !everybody)
     error = qd_no_memory;
-  else if (qd_gather_nodes(binding->comm, binding->own, node_of) != MPI_SUCCESS)
+  else if (qd_gather_nodes(binding->comm, binding->layout.own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (!error)
-    error = number_group(binding->first, (int)context->ranks, node_of, capacities, nodes,
-                         capacities + all, binding->real, &binding->topologies[0]);
+    error = number_group(binding->layout.first, (int)context->ranks, node_of, capacities, nodes,
+                         capacities + all, binding->layout.real, &binding->layout.topologies[0]);
   if (!error && context->remote_ranks > 0)
-    error = number_group(binding->first_remote, (int)context->remote_ranks, node_of, capacities,
-                         nodes, capacities + all, binding->remote_real, &binding->topologies[1]);
+    error = number_group(binding->layout.first_remote, (int)context->remote_ranks, node_of,
+                         capacities, nodes, capacities + all, binding->layout.remote_real,
+                         &binding->layout.topologies[1]);
   free(node_of);
   free(capacities);
   free(nodes);
@@ -201,32 +203,35 @@ static const char* find_nodes(struct qd_binding* binding) {
 /* What a schedule for any nodes leaves open. */
 static const char* fill_in(struct qd_binding* binding) {
   const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->context;
+  struct qd_context* context = &binding->layout.context;
   const int64_t ranks[] = {context->ranks, context->remote_ranks};
   char text[QD_TEXT];
   for (int i = 0; i < program->groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
-    if (!program->uses_nodes && !topology_of(&one, 1, &binding->topologies[i])) return qd_no_memory;
-    describe(&binding->topologies[i], text, sizeof text);
+    if (!program->uses_nodes && !topology_of(&one, 1, &binding->layout.topologies[i]))
+      return qd_no_memory;
+    describe(&binding->layout.topologies[i], text, sizeof text);
     qd_log("%s takes nodes %s", program->algorithm, text);
   }
-  return qd_formulas_evaluate(program, context, binding->parameters);
+  return qd_formulas_evaluate(program, context, binding->layout.parameters);
 }
 
 /* This rank's group is that one of the schedule's. */
 static void take_group(struct qd_binding* binding, int group) {
-  binding->context.group = group;
-  binding->ordered[group] = binding->topologies[0];
-  if (binding->context.remote_ranks > 0) binding->ordered[1 - group] = binding->topologies[1];
+  binding->layout.context.group = group;
+  binding->layout.ordered[group] = binding->layout.topologies[0];
+  if (binding->layout.context.remote_ranks > 0)
+    binding->layout.ordered[1 - group] = binding->layout.topologies[1];
 }
 
 /* What is part of the binding, or of its array `real`. */
 static void take_parts(struct qd_binding* binding) {
-  struct qd_context* context = &binding->context;
-  binding->remote_real = binding->real + context->ranks;
-  binding->user = binding->remote_real + context->remote_ranks;
-  context->parameters = binding->parameters;
-  if (binding->schedule_data->program.serves_any_nodes) context->topologies = binding->ordered;
+  struct qd_context* context = &binding->layout.context;
+  binding->layout.remote_real = binding->layout.real + context->ranks;
+  binding->layout.user = binding->layout.remote_real + context->remote_ranks;
+  context->parameters = binding->layout.parameters;
+  if (binding->schedule_data->program.serves_any_nodes)
+    context->topologies = binding->layout.ordered;
 }
 
 /* An operator that does not commute meets contributions in the order of ranks, so that has to be the
@@ -235,8 +240,8 @@ static const char* refuse_order(const struct qd_binding* binding) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (!qd_reduces(program) || (program->commutative && !is_scan)) return NULL;
-  for (int64_t i = 0; i < binding->context.ranks; i++)
-    if (binding->real[i] != binding->first + i)
+  for (int64_t i = 0; i < binding->layout.context.ranks; i++)
+    if (binding->layout.real[i] != binding->layout.first + i)
       return "the schedule combines contributions in the order of its nodes' ranks, which is not "
              "that of the communicator: number ranks node by node, smaller nodes first, or take a "
              "schedule for operators that commute";
@@ -245,26 +250,26 @@ static const char* refuse_order(const struct qd_binding* binding) {
 
 const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_TEXT]) {
   const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->context;
+  struct qd_context* context = &binding->layout.context;
   const char* error = refuse_ranks(binding, layout, failure);
   if (error) return error;
   take_parts(binding);
-  for (int r = 0; r < context->ranks; r++) binding->real[r] = binding->first + r;
+  for (int r = 0; r < context->ranks; r++) binding->layout.real[r] = binding->layout.first + r;
   for (int r = 0; r < context->remote_ranks; r++)
-    binding->remote_real[r] = binding->first_remote + r;
-  memcpy(binding->parameters, program->parameters, sizeof binding->parameters);
+    binding->layout.remote_real[r] = binding->layout.first_remote + r;
+  memcpy(binding->layout.parameters, program->parameters, sizeof binding->layout.parameters);
   if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED) {
     error = find_nodes(binding);
     if (!error) error = refuse_nodes(binding, failure);
   }
   if (error) return error;
-  while (binding->real[context->rank] != binding->own) context->rank++;
-  const int* blocks = program->groups == 2 ? binding->remote_real : binding->real;
-  const int first = program->groups == 2 ? binding->first_remote : binding->first;
+  while (binding->layout.real[context->rank] != binding->layout.own) context->rank++;
+  const int* blocks = program->groups == 2 ? binding->layout.remote_real : binding->layout.real;
+  const int first = program->groups == 2 ? binding->layout.first_remote : binding->layout.first;
   const int64_t count = program->groups == 2 ? context->remote_ranks : context->ranks;
-  for (int64_t i = 0; i < count; i++) binding->user[i] = blocks[i] - first;
+  for (int64_t i = 0; i < count; i++) binding->layout.user[i] = blocks[i] - first;
   /* The group with the lowest rank of all comes first where both fit. */
-  const int group = program->groups == 2 && binding->first > 0;
+  const int group = program->groups == 2 && binding->layout.first > 0;
   take_group(binding, fits(binding, group) ? group : 1 - group);
   if (program->serves_any_nodes) error = fill_in(binding);
   take_group(binding, (int)context->group);
@@ -278,14 +283,14 @@ static void* duplicate(const void* from, int64_t count, size_t size) {
 }
 
 int qd_copy_layout(struct qd_binding* binding) {
-  const struct qd_context* context = &binding->context;
+  const struct qd_context* context = &binding->layout.context;
   const int64_t all = context->ranks + context->remote_ranks;
-  struct qd_topology* topologies = binding->topologies;
-  binding->real = duplicate(binding->real, 2 * all, sizeof *binding->real);
+  struct qd_topology* topologies = binding->layout.topologies;
+  binding->layout.real = duplicate(binding->layout.real, 2 * all, sizeof *binding->layout.real);
   for (int i = 0; i < 2; i++)
     topologies[i].runs =
         duplicate(topologies[i].runs, topologies[i].run_count, sizeof *topologies[i].runs);
-  if (!binding->real || !topologies[0].runs || !topologies[1].runs) return 0;
+  if (!binding->layout.real || !topologies[0].runs || !topologies[1].runs) return 0;
   take_parts(binding);
   take_group(binding, (int)context->group);
   return 1;
@@ -293,13 +298,13 @@ int qd_copy_layout(struct qd_binding* binding) {
 
 int qd_take_root(struct qd_binding* binding, int root) {
   const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->context;
+  struct qd_context* context = &binding->layout.context;
   if (!qd_is_rooted(program)) return 0;
   /* Between groups the root's is the first; whoever names it by its rank is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
-  const int* real = group == 1 ? binding->remote_real : binding->real;
-  const int rank = group == 1             ? binding->first_remote + root
-                   : program->groups == 2 ? binding->own
+  const int* real = group == 1 ? binding->layout.remote_real : binding->layout.real;
+  const int rank = group == 1             ? binding->layout.first_remote + root
+                   : program->groups == 2 ? binding->layout.own
                                           : root;
   if (context->group == group && real[context->root] == rank) return 0;
   take_group(binding, group);

@@ -81,11 +81,12 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
 static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int32_t first = receives ? c->plan.send_blocks : 0;
-  const struct qd_side side = qd_side_of(receives ? &c->receive : &c->send, m->part.region - first);
-  struct qd_block block = c->blocks[m->part.region];
+  const struct qd_side side =
+      qd_side_of(receives ? &c->data.receive : &c->data.send, m->part.region - first);
+  struct qd_block block = c->data.blocks[m->part.region];
   MPI_Datatype type = side.type;
   if (block.count == 0 || side.type_size == 0) return;
-  if (m->part.form == QD_SAVED && !c->send_is_contiguous) {
+  if (m->part.form == QD_SAVED && !c->data.send_is_contiguous) {
     type = MPI_PACKED;
     block.count *= side.type_size;
   }
@@ -106,7 +107,7 @@ static void send_nothing(struct qd_call* c, struct qd_posting p) {
 /* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
  * would not do: Open MPI 4.1 writes beyond it. */
 static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
-  const int64_t least = (int64_t)sizeof c->scratch;
+  const int64_t least = (int64_t)sizeof c->memory.scratch;
   const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
   MPI_Datatype type = MPI_BYTE;
   int code = part > least ? MPI_ERR_COUNT : MPI_SUCCESS, count = (int)bytes;
@@ -116,14 +117,14 @@ static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
     if (code == MPI_SUCCESS) code = MPI_Type_commit(&type);
   }
   if (code == MPI_SUCCESS)
-    code = MPI_Recv(c->scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
+    code = MPI_Recv(c->memory.scratch, count, type, peer, c->tag, c->comm, MPI_STATUS_IGNORE);
   if (type != MPI_BYTE) MPI_Type_free(&type);
   qd_call_check(c, code);
 }
 
 /* Whether a message that is sent is bytes where its one part lies. */
 static int is_zero_copy(const struct qd_call* c, const struct qd_message* m) {
-  return m->zero_copy && (c->send_is_contiguous || qd_is_temporary(&c->plan, m->part.region));
+  return m->zero_copy && (c->data.send_is_contiguous || qd_is_temporary(&c->plan, m->part.region));
 }
 
 /* How a message goes on. */
@@ -145,7 +146,7 @@ int64_t qd_lengths_capacity(const struct qd_message* m) {
 static int64_t outgoing_bytes(const struct qd_call* c, const struct qd_message* m) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
   int64_t bytes = 0;
-  for (int i = 0; i < m->count; i++) bytes += c->blocks[parts[i].region].count;
+  for (int i = 0; i < m->count; i++) bytes += c->data.blocks[parts[i].region].count;
   return bytes;
 }
 
@@ -156,7 +157,7 @@ static char* write_short(const struct qd_call* c, const struct qd_message* m, ch
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   write_word(room, FOLLOWS_HERE);
   for (int i = m->count; i > 0; i--, part++)
-    write_word(room += SHORT_WORD, (uint16_t)c->blocks[part->region].count);
+    write_word(room += SHORT_WORD, (uint16_t)c->data.blocks[part->region].count);
   return room + SHORT_WORD;
 }
 
@@ -165,7 +166,7 @@ static void write_long(const struct qd_call* c, const struct qd_message* m, char
   memset(room, 0, LONG_WORD);
   write_word(room, FOLLOWS_APART);
   for (int i = 0; i < m->count; i++) {
-    const int64_t length = c->blocks[parts[i].region].count;
+    const int64_t length = c->data.blocks[parts[i].region].count;
     memcpy(room += LONG_WORD, &length, sizeof length);
   }
 }
@@ -193,7 +194,7 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
 }
 
 static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
-  const struct qd_buffer* room = &c->buffers[p.message->buffer];
+  const struct qd_buffer* room = &c->memory.buffers[p.message->buffer];
   const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
   post_bytes(c, 1, room->address, size, p.message->peer, c->length_tag, &p.transfer->request);
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
@@ -203,7 +204,7 @@ static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
  * wrote. */
 static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* room) {
   const struct qd_message* m = p.message;
-  int64_t* lengths = m->count == 1 ? &p.transfer->bytes : c->lengths_of_parts + m->first;
+  int64_t* lengths = m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
   uint16_t how, word;
   int64_t total = 0;
   memcpy(&how, room, sizeof how);
@@ -223,12 +224,12 @@ static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* 
 /* Posts the receive of data that comes in a message of its own. */
 static void expect_data(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  const struct qd_block* block = &c->blocks[m->part.region];
+  const struct qd_block* block = &c->data.blocks[m->part.region];
   const int64_t bytes = p.transfer->bytes;
   char* address;
   p.transfer->arrival = QD_DATA_SEPARATE;
-  if (p.transfer >= c->kept) return receive_in_vain(c, bytes, m->peer);
-  if (m->zero_copy && c->receive_is_contiguous && block->count == bytes) {
+  if (p.transfer >= c->memory.kept) return receive_in_vain(c, bytes, m->peer);
+  if (m->zero_copy && c->data.receive_is_contiguous && block->count == bytes) {
     p.transfer->arrival = QD_DATA_ZERO_COPY;
     address = block->address;
   } else if (!qd_reserve_buffer(c, m->buffer, bytes, &address)) {
@@ -240,12 +241,12 @@ static void expect_data(struct qd_call* c, struct qd_posting p) {
 
 /* Reads the beginning of the next message, which is there, and awaits its data. */
 static void read_head(struct qd_call* c) {
-  const struct qd_posting p = qd_received_by(c, c->next_to_read++);
+  const struct qd_posting p = qd_received_by(c, c->at.next_to_read++);
   uint16_t how;
   p.transfer->arrival = QD_DATA_INLINE;
   if (p.message->count == 0) return;
   if (!p.transfer->has_arrived) return qd_call_lose(c, MPI_SUCCESS);
-  const char* const room = c->buffers[p.message->buffer].address;
+  const char* const room = c->memory.buffers[p.message->buffer].address;
   p.transfer->bytes = read_lengths(c, p, room);
   if (p.transfer->bytes < 0) return qd_call_lose(c, MPI_ERR_INTERN);
   memcpy(&how, room, sizeof how);
@@ -256,8 +257,8 @@ static void read_head(struct qd_call* c) {
 int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   for (;;) {
-    struct qd_transfer* next = c->next_to_read;
-    const int is_last = next == c->receive_transfer;
+    struct qd_transfer* next = c->at.next_to_read;
+    const int is_last = next == c->at.receive_transfer;
     if (c->is_watched) qd_watch(c, request, is_last ? MPI_REQUEST_NULL : next->request);
     if (is_last) return MPI_Wait(request, MPI_STATUS_IGNORE);
     MPI_Request both[] = {*request, next->request};
@@ -277,11 +278,12 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
 /* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
  * where it is not there. */
 static char* read_message(struct qd_call* c, struct qd_posting p) {
-  while (c->next_to_read <= p.transfer) read_head(c);
+  while (c->at.next_to_read <= p.transfer) read_head(c);
   const int code = qd_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
-  if (p.transfer->arrival == QD_DATA_ZERO_COPY) return c->blocks[p.message->part.region].address;
-  char* const room = c->buffers[p.message->buffer].address;
+  if (p.transfer->arrival == QD_DATA_ZERO_COPY)
+    return c->data.blocks[p.message->part.region].address;
+  char* const room = c->memory.buffers[p.message->buffer].address;
   return p.transfer->arrival == QD_DATA_SEPARATE
              ? room
              : room + SHORT_WORD * ((int64_t)p.message->count + 1);
@@ -296,9 +298,9 @@ void qd_message_receive(struct qd_call* c, struct qd_posting p) {
   if (c->lengths != QD_LENGTHS_KNOWN) return receive_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 1, p);
   const int64_t bytes = qd_bytes_of(c, p);
-  if (bytes == 0 || p.transfer >= c->kept) return;
+  if (bytes == 0 || p.transfer >= c->memory.kept) return;
   if (qd_uses_type_of_parts(c, m)) return post_parts(c, 1, p);
-  if (m->zero_copy && c->receive_is_contiguous)
+  if (m->zero_copy && c->data.receive_is_contiguous)
     address = qd_block_at(c, &m->part).address;
   else if (!qd_reserve_buffer(c, m->buffer, bytes, &address))
     return qd_keep_nothing(c, p.transfer);
@@ -309,7 +311,7 @@ void qd_message_send(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   char* address;
   p.transfer->request = p.transfer->data = MPI_REQUEST_NULL;
-  if (c->is_lost || m->count == 0) return send_nothing(c, p);
+  if (c->outcome.is_lost || m->count == 0) return send_nothing(c, p);
   if (c->lengths != QD_LENGTHS_KNOWN) return send_with_lengths(c, p);
   if (c->plan.is_typed) return post_typed(c, 0, p);
   const int64_t bytes = qd_bytes_of(c, p);
@@ -329,12 +331,12 @@ void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
   const int64_t bytes = is_known ? qd_bytes_of(c, p) : 0;
-  if (bytes > 0 && p.transfer >= c->kept) receive_in_vain(c, bytes, m->peer);
+  if (bytes > 0 && p.transfer >= c->memory.kept) receive_in_vain(c, bytes, m->peer);
   char* from = is_known ? NULL : read_message(c, p);
-  if (c->is_lost) return qd_forget_parts(c, m);
+  if (c->outcome.is_lost) return qd_forget_parts(c, m);
   if (bytes > 0) {
-    if (qd_uses_type_of_parts(c, m) || (m->zero_copy && c->receive_is_contiguous)) return;
-    from = c->buffers[m->buffer].address;
+    if (qd_uses_type_of_parts(c, m) || (m->zero_copy && c->data.receive_is_contiguous)) return;
+    from = c->memory.buffers[m->buffer].address;
   }
   qd_scatter_parts(c, p, from);
 }

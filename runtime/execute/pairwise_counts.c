@@ -2,8 +2,8 @@
  * which have none. */
 #include <stdlib.h>
 
-#include "runtime/execute/call.h"
-#include "runtime/internal.h"
+#include "runtime/execute/compare.h"
+#include "runtime/execute/pairwise_counts.h"
 
 /* The call with a plan for calls in place, which the first of them makes. NULL, and why, where it cannot be. */
 static struct qd_call* in_place_call(struct qd_binding* binding, const char** error) {
@@ -22,8 +22,8 @@ static struct qd_call* in_place_call(struct qd_binding* binding, const char** er
 const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
   const int is_same = !qd_take_root(binding, root);
   if (is_same && binding->are_tables_good) return NULL;
-  const char* error =
-      qd_tables_refill(&binding->tables, &binding->schedule_data->program, &binding->context);
+  const char* error = qd_tables_refill(&binding->tables, &binding->schedule_data->program,
+                                       &binding->layout.context);
   if (!error && binding->in_place_call) error = qd_call_reopen(binding->in_place_call);
   if (!error) error = qd_call_reopen(binding->call);
   binding->are_tables_good = !error;
@@ -34,17 +34,19 @@ const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
  * root's. */
 static void find_lengths(const struct qd_call* c, int region, int blocks, int64_t* lengths) {
   const struct qd_binding* b = c->binding;
-  const int is_remote = b->context.remote_ranks > 0, first = is_remote ? b->first_remote : 0;
-  const int peers = (int)(is_remote ? b->context.remote_ranks : b->context.ranks);
-  const int* roots = b->context.group == 1 ? b->remote_real : b->real;
+  const int is_remote = b->layout.context.remote_ranks > 0,
+            first = is_remote ? b->layout.first_remote : 0;
+  const int peers = (int)(is_remote ? b->layout.context.remote_ranks : b->layout.context.ranks);
+  const int* roots = b->layout.context.group == 1 ? b->layout.remote_real : b->layout.real;
   for (int i = 0; i < blocks; i++)
-    lengths[blocks == peers ? first + i : roots[b->context.root]] = qd_packed_size(c, region + i);
+    lengths[blocks == peers ? first + i : roots[b->layout.context.root]] =
+        qd_packed_size(c, region + i);
 }
 
 int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_Comm comm,
                        int error_class, const char* error) {
-  const int all = (int)(b->context.ranks + b->context.remote_ranks);
-  const int first = b->context.remote_ranks > 0 ? b->first_remote : 0;
+  const int all = (int)(b->layout.context.ranks + b->layout.context.remote_ranks);
+  const int first = b->layout.context.remote_ranks > 0 ? b->layout.first_remote : 0;
   int64_t* const sent = calloc(3 * (size_t)all, sizeof *sent);
   char text[QD_TEXT];
   int code = qd_compare_errors(b, comm, error ? error_class : MPI_ERR_NO_MEM,
@@ -57,7 +59,7 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);
     for (int i = 0; i < all && code == MPI_SUCCESS && !error; i++) {
       if (came[i] == room[i]) continue;
-      qd_name_lengths(text, i - first, came[i], b->own - b->first, room[i]);
+      qd_describe_mismatch(text, i - first, came[i], b->layout.own - b->layout.first, room[i]);
       error = text;
     }
     if (code == MPI_SUCCESS) code = qd_compare_errors(b, comm, MPI_ERR_TRUNCATE, error);
@@ -83,7 +85,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   }
   error = qd_call_load(c, &arguments->send, &arguments->receive,
                        arguments->is_regular ? QD_LENGTHS_KNOWN : QD_LENGTHS_AHEAD, &error_class);
-  if (binding->compares && c->builder.goes_by_rank) {
+  if (binding->options.compares && c->builder.goes_by_rank) {
     const int code = qd_compare_lengths(binding, c, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   } else if (error) {
@@ -91,7 +93,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   }
   qd_call_begin(c, lacks_memory);
   qd_call_finish(c);
-  binding->may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
+  binding->last.may_repeat = arguments->is_regular && c == binding->call && !lacks_memory;
   return qd_call_report(c, comm);
 }
 

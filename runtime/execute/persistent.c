@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/counts.h"
+#include "runtime/execute/api.h"
+#include "runtime/execute/compare.h"
+#include "runtime/execute/global_counts.h"
+#include "runtime/execute/pairwise_counts.h"
+#include "runtime/execute/state.h"
 
 struct qd_persistent {
   quadrille_request handle;
@@ -19,8 +23,8 @@ struct qd_persistent {
 static struct qd_persistent** entry_of(quadrille_request request) {
   struct qd_global* g = &qd_global;
   const uint32_t index = (uint32_t)request - 1;
-  if ((uint32_t)request == 0 || index >= g->persistent_count) return NULL;
-  struct qd_persistent** entry = &g->persistent[index];
+  if ((uint32_t)request == 0 || index >= g->persistent.count) return NULL;
+  struct qd_persistent** entry = &g->persistent.entries[index];
   return *entry && (*entry)->handle == request ? entry : NULL;
 }
 
@@ -35,13 +39,13 @@ static struct qd_persistent* find(quadrille_request request) {
 
 /* Doubles the displacements; 0 where memory ran out. */
 static int grow_places(struct qd_global* g) {
-  const uint32_t count = g->persistent_count ? 2 * g->persistent_count : 8;
-  struct qd_persistent** grown = realloc(g->persistent, count * sizeof(void*));
+  const uint32_t count = g->persistent.count ? 2 * g->persistent.count : 8;
+  struct qd_persistent** grown = realloc(g->persistent.entries, count * sizeof(void*));
   if (!grown) return 0;
-  memset(grown + g->persistent_count, 0, (count - g->persistent_count) * sizeof(void*));
-  g->persistent_hint = g->persistent_count;
-  g->persistent = grown;
-  g->persistent_count = count;
+  memset(grown + g->persistent.count, 0, (count - g->persistent.count) * sizeof(void*));
+  g->persistent.hint = g->persistent.count;
+  g->persistent.entries = grown;
+  g->persistent.count = count;
   return 1;
 }
 
@@ -50,12 +54,12 @@ static void keep(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_global* g = &qd_global;
   pthread_mutex_lock(&g->lock);
   uint32_t looked = 0;
-  for (; looked < g->persistent_count && g->persistent[g->persistent_hint]; looked++)
-    g->persistent_hint = (g->persistent_hint + 1) % g->persistent_count;
-  const int has_place = looked < g->persistent_count || grow_places(g);
+  for (; looked < g->persistent.count && g->persistent.entries[g->persistent.hint]; looked++)
+    g->persistent.hint = (g->persistent.hint + 1) % g->persistent.count;
+  const int has_place = looked < g->persistent.count || grow_places(g);
   if (has_place) {
-    p->handle = (quadrille_request)++g->persistent_made << 32 | (g->persistent_hint + 1);
-    g->persistent[g->persistent_hint] = p;
+    p->handle = (quadrille_request)++g->persistent.made << 32 | (g->persistent.hint + 1);
+    g->persistent.entries[g->persistent.hint] = p;
   }
   pthread_mutex_unlock(&g->lock);
   if (!has_place) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
@@ -64,7 +68,7 @@ static void keep(struct qd_persistent* p, struct qd_problem* problem) {
 static void forget(struct qd_persistent* p) {
   pthread_mutex_lock(&qd_global.lock);
   *entry_of(p->handle) = NULL;
-  qd_global.persistent_hint = (uint32_t)p->handle - 1;
+  qd_global.persistent.hint = (uint32_t)p->handle - 1;
   pthread_mutex_unlock(&qd_global.lock);
 }
 
@@ -133,7 +137,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   int32_t blocks[2];
   int error_class;
   qd_take_root(b, a->root);
-  qd_block_counts(program, &b->context, blocks);
+  qd_block_counts(program, &b->layout.context, blocks);
   p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
   if (!(keep_side(&a->send, p->blocks) & keep_side(&a->receive, p->blocks)))
     return qd_refuse(problem, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
@@ -181,8 +185,8 @@ static int is_on(const struct qd_persistent* p, const struct qd_channel* channel
 /* The lowest tag that is no lower and that none of this rank's calls on the channel has; the lock is held. */
 static int free_tag(const struct qd_channel* channel, int least) {
   const struct qd_global* g = &qd_global;
-  for (uint32_t i = 0; i < g->persistent_count; i++)
-    if (is_on(g->persistent[i], channel) && g->persistent[i]->tag == least)
+  for (uint32_t i = 0; i < g->persistent.count; i++)
+    if (is_on(g->persistent.entries[i], channel) && g->persistent.entries[i]->tag == least)
       return free_tag(channel, least + 1);
   return least;
 }
@@ -195,9 +199,9 @@ static int take_tag(const struct qd_binding* binding) {
   const int last = found ? *most : INT16_MAX;
   const struct qd_global* g = &qd_global;
   pthread_mutex_lock(&qd_global.lock);
-  for (uint32_t i = 0; i < g->persistent_count; i++)
-    if (is_on(g->persistent[i], binding->channel) && g->persistent[i]->tag >= mine)
-      mine = g->persistent[i]->tag + 1;
+  for (uint32_t i = 0; i < g->persistent.count; i++)
+    if (is_on(g->persistent.entries[i], binding->channel) && g->persistent.entries[i]->tag >= mine)
+      mine = g->persistent.entries[i]->tag + 1;
   pthread_mutex_unlock(&qd_global.lock);
   if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   if (tag <= last) return tag;
@@ -219,15 +223,15 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
     qd_call_begin(c, 0);
     qd_call_finish(c);
     c->lengths = QD_LENGTHS_KNOWN;
-    if (c->error != MPI_SUCCESS) {
-      MPI_Error_class(c->error, &error_class);
+    if (c->outcome.error != MPI_SUCCESS) {
+      MPI_Error_class(c->outcome.error, &error_class);
       return qd_refuse(problem, error_class,
                        error_class == MPI_ERR_NO_MEM ? qd_no_memory : "MPI failed");
     }
-    if (c->is_lost)
+    if (c->outcome.is_lost)
       return qd_refuse(problem, MPI_ERR_OTHER,
                        "another rank's memory ran out, or MPI failed there");
-    if (c->mismatch.source >= 0)
+    if (c->outcome.mismatch.source >= 0)
       return qd_refuse(problem, MPI_ERR_INTERN,
                        "the schedule is broken: it brings blocks to where others belong; "
                        "verify it");
@@ -248,7 +252,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   if (!c) return;
   c->tag = p->tag;
   if (!c->builder.has_global_counts) return exchange_lengths(c, problem);
-  const char* error = c->lacks_memory ? qd_no_memory : qd_call_plan(c);
+  const char* error = c->memory.lacks_memory ? qd_no_memory : qd_call_plan(c);
   if (error) qd_refuse_broken(problem, error);
 }
 

@@ -3,30 +3,32 @@
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
+#include "runtime/execute/settings.h"
 #include "runtime/plan/check.h"
 
 /* Buffers for the plan; where memory runs out, there are fewer. */
 static int fit_buffers(struct qd_call* c) {
   const int32_t count = c->plan.buffer_count;
-  if (count <= c->buffer_count) return 1;
-  struct qd_buffer* grown = realloc(c->buffers, (size_t)count * sizeof *grown);
+  if (count <= c->memory.buffer_count) return 1;
+  struct qd_buffer* grown = realloc(c->memory.buffers, (size_t)count * sizeof *grown);
   if (!grown) return 0;
-  memset(grown + c->buffer_count, 0, (size_t)(count - c->buffer_count) * sizeof *grown);
-  c->buffers = grown;
-  c->buffer_count = count;
+  memset(grown + c->memory.buffer_count, 0,
+         (size_t)(count - c->memory.buffer_count) * sizeof *grown);
+  c->memory.buffers = grown;
+  c->memory.buffer_count = count;
   return 1;
 }
 
 /* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
-  return qd_lengthen((void**)&c->receiving, &c->receiving_capacity,
-                     (int64_t)plan->receives.capacity + 1, sizeof *c->receiving) &&
-         qd_lengthen((void**)&c->sending, &c->sending_capacity, (int64_t)plan->sends.capacity + 1,
-                     sizeof *c->sending) &&
+  return qd_lengthen((void**)&c->memory.receiving, &c->memory.receiving_capacity,
+                     (int64_t)plan->receives.capacity + 1, sizeof *c->memory.receiving) &&
+         qd_lengthen((void**)&c->memory.sending, &c->memory.sending_capacity,
+                     (int64_t)plan->sends.capacity + 1, sizeof *c->memory.sending) &&
          (c->builder.has_global_counts ||
-          qd_lengthen((void**)&c->lengths_of_parts, &c->part_capacity,
-                      (int64_t)plan->part_count + 1, sizeof *c->lengths_of_parts));
+          qd_lengthen((void**)&c->memory.lengths_of_parts, &c->memory.part_capacity,
+                      (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
 
 /* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
@@ -45,7 +47,7 @@ static int open_lengths(struct qd_call* c) {
 /* With QUADRILLE_CHECK_PLANS=1, the check of the plans that are made next; else NULL. */
 static struct qd_plan_check* open_check(const struct qd_call* c) {
   const struct qd_builder* b = &c->builder;
-  if (!qd_checks_plans()) return NULL;
+  if (!qd_settings()->checks_plans) return NULL;
   return qd_check_open(&b->input, b->has_global_counts ? b->in_place : c->in_place, b->unit);
 }
 
@@ -81,45 +83,46 @@ const char* qd_call_plan(struct qd_call* c) {
 
 /* Blocks for the plan's regions, with nothing in them. */
 static int fit_blocks(struct qd_call* c) {
-  const int32_t before = c->temporary_capacity;
+  const int32_t before = c->memory.temporary_capacity;
   const int64_t regions = (int64_t)c->plan.regions + 1,
                 temporaries = (int64_t)c->plan.temporaries + 1;
-  if (!qd_lengthen((void**)&c->blocks, &c->block_capacity, regions, sizeof *c->blocks) ||
-      !qd_lengthen((void**)&c->temporaries, &c->temporary_capacity, temporaries,
-                   sizeof *c->temporaries))
+  if (!qd_lengthen((void**)&c->data.blocks, &c->data.block_capacity, regions,
+                   sizeof *c->data.blocks) ||
+      !qd_lengthen((void**)&c->memory.temporaries, &c->memory.temporary_capacity, temporaries,
+                   sizeof *c->memory.temporaries))
     return 0;
-  memset(c->blocks, 0, (size_t)regions * sizeof *c->blocks);
-  memset(c->temporaries + before, 0,
-         (size_t)(c->temporary_capacity - before) * sizeof *c->temporaries);
+  memset(c->data.blocks, 0, (size_t)regions * sizeof *c->data.blocks);
+  memset(c->memory.temporaries + before, 0,
+         (size_t)(c->memory.temporary_capacity - before) * sizeof *c->memory.temporaries);
   return 1;
 }
 
 static struct qd_plan_input input_of(const struct qd_binding* b) {
-  return (struct qd_plan_input){
-      .program = &b->schedule_data->program,
-      .tables = &b->tables,
-      .context = &b->context,
-      .real = b->real,
-      .remote_real = b->remote_real,
-      .user = b->user,
-      .known = {&b->known[QD_PIECE_SEND].extents, &b->known[QD_PIECE_RECEIVE].extents},
-      .own = b->own,
-      .window = b->window,
-      .has_block_size = b->block_size > 0,
-      .keeps_steps = b->stall > 0};
+  return (struct qd_plan_input){.program = &b->schedule_data->program,
+                                .tables = &b->tables,
+                                .context = &b->layout.context,
+                                .real = b->layout.real,
+                                .remote_real = b->layout.remote_real,
+                                .user = b->layout.user,
+                                .known = {&b->counts.buffers[QD_PIECE_SEND].extents,
+                                          &b->counts.buffers[QD_PIECE_RECEIVE].extents},
+                                .own = b->layout.own,
+                                .window = b->options.window,
+                                .has_block_size = b->options.block_size > 0,
+                                .keeps_steps = b->options.stall > 0};
 }
 
 const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_place, int whole) {
   memset(c, 0, sizeof *c);
   c->binding = binding;
   c->comm = binding->comm;
-  c->is_watched = binding->stall > 0;
+  c->is_watched = binding->options.stall > 0;
   c->in_place = in_place;
   c->whole = whole;
-  c->each = -1;
+  c->data.each = -1;
   c->tag = QD_DATA_TAG;
   c->length_tag = QD_LENGTH_TAG;
-  c->send.type = c->receive.type = MPI_DATATYPE_NULL;
+  c->data.send.type = c->data.receive.type = MPI_DATATYPE_NULL;
   const struct qd_plan_input input = input_of(binding);
   if (!qd_builder_open(&c->builder, &input, &c->plan, in_place, whole)) return qd_no_memory;
   return fit_blocks(c) && fit_transfers(c) ? qd_call_plan(c) : qd_no_memory;
@@ -128,8 +131,8 @@ const char* qd_call_open(struct qd_call* c, struct qd_binding* binding, int in_p
 const char* qd_call_reopen(struct qd_call* c) {
   const char* error = qd_no_memory;
   c->is_planned = 0;
-  c->each = -1;
-  c->send.uniform = 0; /* is not loaded */
+  c->data.each = -1;
+  c->data.send.uniform = 0; /* is not loaded */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
     error =
         c->builder.has_global_counts ? NULL : qd_call_plan(c); /* else it is planned in the call */
@@ -138,22 +141,22 @@ const char* qd_call_reopen(struct qd_call* c) {
 }
 
 void qd_call_release(struct qd_call* c) {
-  for (int32_t i = 0; i < c->buffer_count; i++) {
-    free(c->buffers[i].address);
-    c->buffers[i] = (struct qd_buffer){NULL, 0};
+  for (int32_t i = 0; i < c->memory.buffer_count; i++) {
+    free(c->memory.buffers[i].address);
+    c->memory.buffers[i] = (struct qd_buffer){NULL, 0};
   }
 }
 
 void qd_call_destroy(struct qd_call* c) {
   if (!c) return;
   qd_call_release(c);
-  for (int32_t i = 0; i < c->temporary_capacity; i++) free(c->temporaries[i].address);
-  free(c->temporaries);
-  free(c->buffers);
-  free(c->blocks);
-  free(c->receiving);
-  free(c->sending);
-  free(c->lengths_of_parts);
+  for (int32_t i = 0; i < c->memory.temporary_capacity; i++) free(c->memory.temporaries[i].address);
+  free(c->memory.temporaries);
+  free(c->memory.buffers);
+  free(c->data.blocks);
+  free(c->memory.receiving);
+  free(c->memory.sending);
+  free(c->memory.lengths_of_parts);
   qd_builder_close(&c->builder);
   qd_plan_destroy(&c->plan);
   free(c);
@@ -169,14 +172,16 @@ static int are_alike(const struct qd_side* one, const struct qd_side* other) {
 /* Every block is so long, and every message brings so much. */
 static int set_lengths(struct qd_call* c, int64_t each) {
   const struct qd_plan* plan = &c->plan;
-  if (c->each == each) return 1;
-  c->each = -1;
-  for (int32_t i = 0; i < plan->part_count; i++) c->lengths_of_parts[i] = each;
+  if (c->data.each == each) return 1;
+  c->data.each = -1;
+  for (int32_t i = 0; i < plan->part_count; i++) c->memory.lengths_of_parts[i] = each;
   for (int32_t i = 0; i < plan->receives.count; i++)
-    if (__builtin_mul_overflow(each, plan->receives.all[i].count, &c->receiving[i].bytes)) return 0;
+    if (__builtin_mul_overflow(each, plan->receives.all[i].count, &c->memory.receiving[i].bytes))
+      return 0;
   for (int32_t i = 0; i < plan->sends.count; i++)
-    if (__builtin_mul_overflow(each, plan->sends.all[i].count, &c->sending[i].bytes)) return 0;
-  c->each = each;
+    if (__builtin_mul_overflow(each, plan->sends.all[i].count, &c->memory.sending[i].bytes))
+      return 0;
+  c->data.each = each;
   return 1;
 }
 
@@ -195,9 +200,9 @@ static void lie_in_place(struct qd_call* c) {
   const int32_t own = c->plan.own_send, target = c->plan.own_receive;
   if (!c->in_place || c->builder.sent_as || own < 0) return;
   if (c->plan.send_blocks > 1)
-    c->blocks[target] = c->blocks[own];
+    c->data.blocks[target] = c->data.blocks[own];
   else
-    c->blocks[own] = c->blocks[target];
+    c->data.blocks[own] = c->data.blocks[target];
 }
 
 const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
@@ -205,27 +210,27 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   const int sends = c->plan.send_blocks, receives = c->plan.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
-  const int is_loaded = !c->in_place && are_alike(from, &c->send) &&
-                        are_alike(receive, &c->receive) && (is_typed || c->each >= 0);
+  const int is_loaded = !c->in_place && are_alike(from, &c->data.send) &&
+                        are_alike(receive, &c->data.receive) && (is_typed || c->data.each >= 0);
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
-  c->send = *from;
-  c->receive = *receive;
+  c->data.send = *from;
+  c->data.receive = *receive;
   if (!is_typed || c->in_place) {
-    c->send_is_contiguous = lies(from, sends, is_typed);
-    c->receive_is_contiguous = lies(receive, receives, is_typed);
+    c->data.send_is_contiguous = lies(from, sends, is_typed);
+    c->data.receive_is_contiguous = lies(receive, receives, is_typed);
   }
   /* Lengths that travel are written over those in the plan. */
-  if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->each = -1;
+  if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   if (is_loaded) return NULL;
   *error_class = MPI_ERR_COUNT;
-  if (qd_side_blocks(from, sends, !is_typed, c->blocks) &&
-      qd_side_blocks(receive, receives, !is_typed, c->blocks + sends) &&
+  if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
+      qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&
       (c->lengths != QD_LENGTHS_KNOWN || is_typed ||
-       set_lengths(c, c->blocks[receives > 0 ? sends : 0].count))) {
+       set_lengths(c, c->data.blocks[receives > 0 ? sends : 0].count))) {
     lie_in_place(c);
     return NULL;
   }
-  c->send.uniform = 0; /* is not loaded */
+  c->data.send.uniform = 0; /* is not loaded */
   return "the counts are more bytes than there can be";
 }
 
@@ -249,50 +254,53 @@ int qd_call_reserve(struct qd_call* c) {
     if (o->kind != QD_PLAN_COPY) continue;
     const struct qd_copy* copy = &plan->copies[o->what];
     if (copy->buffer != QD_NO_BUFFER)
-      is_enough &= qd_reserve_buffer(c, copy->buffer, c->blocks[copy->from.region].count, &address);
+      is_enough &=
+          qd_reserve_buffer(c, copy->buffer, c->data.blocks[copy->from.region].count, &address);
   }
   return is_enough;
 }
 
 /* To the beginning of the plan. */
 static void rewind_plan(struct qd_call* c) {
-  c->next = c->plan.operations;
-  c->next_receive = c->plan.receives.all;
-  c->next_send = c->message_to_wait = c->plan.sends.all;
-  c->receive_transfer = c->receive_to_wait = c->next_to_read = c->receiving;
-  c->send_transfer = c->send_to_wait = c->sending;
-  c->kept = c->receiving + (c->lacks_memory ? 0 : c->plan.receives.count);
-  c->ahead = c->plan.operations;
-  c->sent_ahead = 0;
+  c->at.next = c->plan.operations;
+  c->at.next_receive = c->plan.receives.all;
+  c->at.next_send = c->at.message_to_wait = c->plan.sends.all;
+  c->at.receive_transfer = c->at.receive_to_wait = c->at.next_to_read = c->memory.receiving;
+  c->at.send_transfer = c->at.send_to_wait = c->memory.sending;
+  c->memory.kept = c->memory.receiving + (c->memory.lacks_memory ? 0 : c->plan.receives.count);
+  c->early.operation = c->plan.operations;
+  c->early.posted = 0;
 }
 
 void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
   const int is_ours = c->builder.has_global_counts; /* bytes that this runtime addresses */
-  c->isend = c->binding->synchronous ? MPI_Issend : MPI_Isend;
+  c->isend = c->binding->options.synchronous ? MPI_Issend : MPI_Isend;
   /* A block is empty where its datatype is, whatever its count; the other end may say it the other way. */
-  c->send_zero_copy =
-      is_typed ? !c->send.types && c->send.type_size > 0 : is_known && c->send_is_contiguous;
-  c->receive_zero_copy = is_typed ? !c->receive.types && c->receive.type_size > 0
-                                  : is_known && c->receive_is_contiguous && !c->lacks_memory;
-  c->send_type = is_typed ? c->send.type : MPI_BYTE;
-  c->receive_type = is_typed ? c->receive.type : MPI_BYTE;
+  c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
+                                    : is_known && c->data.send_is_contiguous;
+  c->data.receive_zero_copy =
+      is_typed ? !c->data.receive.types && c->data.receive.type_size > 0
+               : is_known && c->data.receive_is_contiguous && !c->memory.lacks_memory;
+  c->data.send_type = is_typed ? c->data.send.type : MPI_BYTE;
+  c->data.receive_type = is_typed ? c->data.receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
-  c->sends_early = is_ours && c->builder.at_once > 0;
-  c->error = MPI_SUCCESS;
-  c->is_lost = 0;
-  c->mismatch.source = -1;
-  if (!is_ours) c->lacks_memory = 0;
+  c->early.is_allowed = is_ours && c->builder.at_once > 0;
+  c->outcome.error = MPI_SUCCESS;
+  c->outcome.is_lost = 0;
+  c->outcome.mismatch.source = -1;
+  if (!is_ours) c->memory.lacks_memory = 0;
   rewind_plan(c);
   if (lacks_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
   /* All messages have the length of what this rank receives, which is not that of what it sends. */
-  if (c->each >= 0 && c->plan.send_blocks > 0 && c->blocks[0].count != c->each) {
-    c->mismatch = (struct qd_mismatch){c->binding->own, c->blocks[0].count, c->each};
+  if (c->data.each >= 0 && c->plan.send_blocks > 0 && c->data.blocks[0].count != c->data.each) {
+    c->outcome.mismatch =
+        (struct qd_mismatch){c->binding->layout.own, c->data.blocks[0].count, c->data.each};
     qd_call_lose(c, MPI_SUCCESS);
   }
   /* Where blocks were saved, in the call before. */
   for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
-    c->blocks[i].address = c->blocks[c->plan.send_blocks + i].address;
+    c->data.blocks[i].address = c->data.blocks[c->plan.send_blocks + i].address;
   if (c->is_planned) qd_call_progress(c, 0);
 }
 
@@ -309,15 +317,16 @@ static void follow_in_parts(struct qd_call* c) {
     if (more < 0) break;
     if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_buffers(c) || !qd_make_temporaries(c)) {
-      c->lacks_memory = 1;
-      c->receive_zero_copy = 0;
+      c->memory.lacks_memory = 1;
+      c->data.receive_zero_copy = 0;
       qd_call_lose(c, MPI_ERR_NO_MEM);
     }
     rewind_plan(c);
     qd_call_progress(c, 1);
   }
   b->error = close_check(check, b->error);
-  c->is_planned = c->builder.has_global_counts && c->plan.is_whole && more == 0 && !c->lacks_memory;
+  c->is_planned =
+      c->builder.has_global_counts && c->plan.is_whole && more == 0 && !c->memory.lacks_memory;
 }
 
 void qd_call_finish(struct qd_call* c) {
@@ -327,23 +336,18 @@ void qd_call_finish(struct qd_call* c) {
     follow_in_parts(c);
 }
 
-int qd_broken_error(MPI_Comm comm, const char* error) {
-  return error == qd_not_served
-             ? qd_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, "%s", error)
-             : qd_error(comm, MPI_ERR_INTERN, "the schedule is broken: %s; verify it", error);
-}
-
 int qd_call_report(const struct qd_call* c, MPI_Comm comm) {
   char text[QD_TEXT];
-  const struct qd_mismatch* m = &c->mismatch;
+  const struct qd_mismatch* m = &c->outcome.mismatch;
   if (c->builder.error && c->builder.error != qd_no_memory)
     return qd_broken_error(comm, c->builder.error);
-  if (c->error != MPI_SUCCESS) return qd_call_error(comm, c->error);
+  if (c->outcome.error != MPI_SUCCESS) return qd_call_error(comm, c->outcome.error);
   if (m->source >= 0) {
-    qd_name_lengths(text, m->source, m->sent, c->binding->own - c->binding->first, m->expected);
+    qd_describe_mismatch(text, m->source, m->sent,
+                         c->binding->layout.own - c->binding->layout.first, m->expected);
     return qd_error(comm, MPI_ERR_TRUNCATE, "%s", text);
   }
-  if (!c->is_lost) return MPI_SUCCESS;
+  if (!c->outcome.is_lost) return MPI_SUCCESS;
   return qd_error(comm, MPI_ERR_OTHER,
                   "another rank could not send what it should: its memory ran out or its "
                   "call failed; its own message says which");

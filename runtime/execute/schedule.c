@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/internal.h"
+#include "runtime/execute/schedule.h"
+#include "runtime/execute/state.h"
 
 /* The entry of a handle; the lock is held. Handles count handle_entries from 1, so that 0 is no handle. */
 static struct qd_handle_entry* entry_of(quadrille_schedule schedule) {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "runtime/execute/call.h"
+#include "runtime/execute/state.h"
 
 enum { NAME = 96 };
 
@@ -17,26 +18,6 @@ static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double read_seconds(void) {
-  const char* value = getenv("QUADRILLE_STALL");
-  char* end = NULL;
-  if (!value || !*value) return 0;
-  const double seconds = strtod(value, &end);
-  if (*end == '\0' && seconds >= 0) return seconds;
-  fprintf(stderr, "quadrille: QUADRILLE_STALL=%s is no number of seconds\n", value);
-  return 0;
-}
-
-double qd_stall(void) {
-  struct qd_global* g = &qd_global;
-  pthread_mutex_lock(&g->lock);
-  if (!g->stall_is_read) g->stall = read_seconds();
-  g->stall_is_read = 1;
-  const double stall = g->stall;
-  pthread_mutex_unlock(&g->lock);
-  return stall;
 }
 
 /* Until one of them is over, of which the second may be null: 0. Or until it is time to speak: seconds so far. */
@@ -56,9 +37,9 @@ static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
 
 /* As the user numbers it, and in MPI_COMM_WORLD where that is another number. */
 static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
-  const int is_remote = b->context.remote_ranks > 0 && rank >= b->first_remote &&
-                        rank < b->first_remote + b->context.remote_ranks;
-  const int users = rank - (is_remote ? b->first_remote : b->first);
+  const int is_remote = b->layout.context.remote_ranks > 0 && rank >= b->layout.first_remote &&
+                        rank < b->layout.first_remote + b->layout.context.remote_ranks;
+  const int users = rank - (is_remote ? b->layout.first_remote : b->layout.first);
   int in_world = MPI_UNDEFINED;
   char also[NAME / 2] = "";
   MPI_Group group, world;
@@ -75,14 +56,14 @@ static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
 static void say(const struct qd_binding* b, int peer, double waited, const char* what) {
   char own[NAME], other[NAME];
   const struct qd_program* program = &b->schedule_data->program;
-  name_rank(b, b->own, own);
+  name_rank(b, b->layout.own, own);
   name_rank(b, peer, other);
   fprintf(stderr, "quadrille: %s has waited %.1f s for %s, to %s; %s by %s\n", own, waited, other,
           what, qd_collective_name(program->collective), program->algorithm);
 }
 
 void qd_watch_counts(const struct qd_binding* b, MPI_Request request, int peer, int receives) {
-  struct watch watch = {now(), b->stall};
+  struct watch watch = {now(), b->options.stall};
   double waited;
   while ((waited = await(&watch, request, MPI_REQUEST_NULL)) > 0)
     say(b, peer, waited, receives ? "receive counts" : "send counts");
@@ -110,7 +91,7 @@ static int is_step_known(const struct qd_builder* b, int32_t number, int receive
 static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
-  if (!is_known && receives && p.transfer >= c->next_to_read) return -1;
+  if (!is_known && receives && p.transfer >= c->at.next_to_read) return -1;
   return is_known && c->plan.is_typed && p.message->count > 0
              ? qd_packed_size(c, p.message->part.region)
              : qd_bytes_of(c, p);
@@ -119,10 +100,11 @@ static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
 static void say_message(const struct qd_call* c, const MPI_Request* request, double waited) {
   const struct qd_plan* plan = &c->plan;
   const int32_t received =
-      number_in(c->receiving, sizeof *c->receiving, plan->receives.count, request);
+      number_in(c->memory.receiving, sizeof *c->memory.receiving, plan->receives.count, request);
   const int receives = received >= 0;
-  const int32_t number =
-      receives ? received : number_in(c->sending, sizeof *c->sending, plan->sends.count, request);
+  const int32_t number = receives ? received
+                                  : number_in(c->memory.sending, sizeof *c->memory.sending,
+                                              plan->sends.count, request);
   const struct qd_message* m = &(receives ? &plan->receives : &plan->sends)->all[number];
   const int64_t bytes = bytes_of(c, number, receives);
   char many[32] = "a message", step[32] = "", what[NAME];
@@ -135,7 +117,7 @@ static void say_message(const struct qd_call* c, const MPI_Request* request, dou
 }
 
 void qd_watch(const struct qd_call* c, const MPI_Request* request, MPI_Request other) {
-  struct watch watch = {now(), c->binding->stall};
+  struct watch watch = {now(), c->binding->options.stall};
   double waited;
   while ((waited = await(&watch, *request, other)) > 0) say_message(c, request, waited);
 }

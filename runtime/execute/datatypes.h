@@ -1,6 +1,6 @@
 /* Datatypes and blocks of buffers: what they are, and their packed form. For the runtime and the preload library. */
-#ifndef QUADRILLE_RUNTIME_DATATYPES_H_
-#define QUADRILLE_RUNTIME_DATATYPES_H_
+#ifndef QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_
+#define QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_
 
 #include <mpi.h>
 #include <stdint.h>
@@ -75,4 +75,4 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
 
-#endif /* QUADRILLE_RUNTIME_DATATYPES_H_ */
+#endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

@@ -1,0 +1,38 @@
+/* Agreement of all ranks at binding. Every rank enters it, also a rank that failed before. */
+#ifndef QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
+#define QUADRILLE_RUNTIME_EXECUTE_AGREE_H_
+
+#include "runtime/execute/schedule.h"
+
+/* Why this rank cannot go on. The class MPI_SUCCESS means that it can. */
+struct qd_problem {
+  int error_class;
+  char text[QD_TEXT];
+};
+void qd_refuse(struct qd_problem* problem, int error_class, const char* text);
+/* The same, with the class MPI_ERR_NO_MEM if the text is qd_no_memory. */
+void qd_refuse_for(struct qd_problem* problem, int error_class, const char* text);
+/* The same for a schedule of which no plan could be made. */
+void qd_refuse_broken(struct qd_problem* problem, const char* error);
+
+/* The caller's options, with defaults for fields that its version of the header lacks. Refuses invalid values. */
+quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
+                                        struct qd_problem* problem);
+/* Refuses a block size that the program does not take. */
+void qd_check_block_size(const struct qd_program* program, int64_t block_size,
+                         struct qd_problem* problem);
+
+/* What the ranks agreed on, equal at all ranks. */
+struct qd_agreement {
+  int error_class; /* the greatest of all ranks */
+  int same_schedule, same_layout, same_block_size, same_groups;
+  int all_debug; /* QUADRILLE_DEBUG is set at every rank */
+};
+/* Collective. `schedule_data` and `options` may be NULL. Returns an MPI error code. */
+int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* schedule_data,
+             const quadrille_bind_options* options, int first_ranks,
+             struct qd_agreement* agreement);
+/* Collective. Returns whether no rank has a problem. If another rank has one, this rank gets one too. */
+int qd_all_succeeded(MPI_Comm comm, struct qd_problem* problem);
+
+#endif /* QUADRILLE_RUNTIME_EXECUTE_AGREE_H_ */

@@ -1,0 +1,34 @@
+/* The settings of the environment, read once. */
+#include "runtime/execute/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/execute/state.h"
+
+static int is_set(const char* name) {
+  const char* value = getenv(name);
+  return value && *value && strcmp(value, "0") != 0;
+}
+
+static double read_seconds(void) {
+  const char* value = getenv("QUADRILLE_STALL");
+  char* end = NULL;
+  if (!value || !*value) return 0;
+  const double seconds = strtod(value, &end);
+  if (*end == '\0' && seconds >= 0) return seconds;
+  fprintf(stderr, "quadrille: QUADRILLE_STALL=%s is no number of seconds\n", value);
+  return 0;
+}
+
+static void read_settings(void) {
+  qd_global.settings = (struct qd_settings){.debug = is_set("QUADRILLE_DEBUG"),
+                                            .checks_plans = is_set("QUADRILLE_CHECK_PLANS"),
+                                            .stall = read_seconds()};
+}
+
+const struct qd_settings* qd_settings(void) {
+  pthread_once(&qd_global.settings_once, read_settings);
+  return &qd_global.settings;
+}

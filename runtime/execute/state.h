@@ -1,0 +1,47 @@
+/* All global state of the runtime. */
+#ifndef QUADRILLE_RUNTIME_EXECUTE_STATE_H_
+#define QUADRILLE_RUNTIME_EXECUTE_STATE_H_
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "runtime/execute/errors.h"
+#include "runtime/execute/settings.h"
+
+/* Limits of the table of error codes: classes, and codes of one class. Each code of a class can hold another text. */
+enum { QD_ERROR_CLASSES = 16, QD_CODES_A_CLASS = 4 };
+
+struct qd_error_codes {
+  int error_class, made, codes[QD_CODES_A_CLASS];
+  unsigned next;
+};
+
+/* The type of CUDA's cuPointerGetAttribute. */
+typedef int (*qd_pointer_attribute)(void*, int, unsigned long long);
+
+/* The persistent calls. The lower half of a handle is an index into `entries` plus 1. The upper half differs between
+ * calls that used the same entry. */
+struct qd_persistent_calls {
+  struct qd_persistent** entries;
+  uint32_t count, hint, made; /* hint: where a free entry may be */
+};
+
+struct qd_global {
+  pthread_mutex_t lock; /* guards everything below */
+  struct qd_handle_entry* handle_entries;
+  uint32_t handle_entry_count;
+  struct qd_channel* channels; /* all of them */
+  struct qd_persistent_calls persistent;
+  int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
+  struct qd_error_codes codes[QD_ERROR_CLASSES];
+  int class_count;
+  char last_error[QD_TEXT];
+  pthread_once_t settings_once;
+  struct qd_settings settings;
+  unsigned long long libraries; /* how many were loaded at the last search for the driver */
+  qd_pointer_attribute driver;  /* of CUDA's driver, or NULL */
+};
+extern struct qd_global qd_global;
+
+#endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */
