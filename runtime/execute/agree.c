@@ -1,5 +1,4 @@
-/* What a rank brings to a binding, and what all ranks make of it. Tested by
- * tests/mpi/binding_test.cc. */
+/* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/mpi/binding_test.cc. */
 #include "runtime/execute/agree.h"
 #include "runtime/execute/settings.h"
 #include "runtime/plan/plan.h"
@@ -38,7 +37,7 @@ quadrille_bind_options qd_known_options(const quadrille_bind_options* options,
   known.layout = options->layout;
   known.window = options->window;
   known.synchronous = options->synchronous;
-  /* Not known to programs that were compiled with the first version. */
+  /* Programs that were compiled with the first version of the header lack this field. */
   if (options->size >= sizeof known) known.block_size = options->block_size;
   if (known.layout != QUADRILLE_LAYOUT_SHARED && known.layout != QUADRILLE_LAYOUT_TRUSTED)
     qd_refuse(problem, MPI_ERR_ARG,
@@ -70,8 +69,8 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
               "option block_size");
 }
 
-/* Maxima over all ranks, of both groups where there are two: a reduction between groups tells each the
- * other's result, and a second one its own. */
+/* Maxima over all ranks of both groups. Between groups, a reduction gives each group the other's result, so a second
+ * reduction gives each group its own. */
 static int all_most(const uint64_t* mine, uint64_t* all, int count, MPI_Comm comm) {
   uint64_t others[MOST_WORDS];
   int inter = 0, code = MPI_Comm_test_inter(comm, &inter);
@@ -88,7 +87,7 @@ int qd_agree(MPI_Comm comm, int error_class, const struct qd_schedule_data* sche
              const quadrille_bind_options* options, int first_ranks,
              struct qd_agreement* agreement) {
   enum { WORDS = MOST_WORDS };
-  /* Maxima of x and of ~x are equal where all x are. */
+  /* If the maxima of x and of ~x are complements, x is equal at all ranks. */
   uint64_t mine[WORDS] = {(uint64_t)error_class, !qd_settings()->debug}, all[WORDS];
   if (schedule_data) memcpy(&mine[2], schedule_data->program.hash, QD_HASH_LENGTH);
   if (options) {

@@ -1,4 +1,4 @@
-/* What all entry points have in common: MPI's arguments are checked, and the call is made. */
+/* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
@@ -8,7 +8,7 @@ static const char* const misplaced =
 
 static const char* const not_between = "MPI_IN_PLACE means nothing between groups";
 
-/* Less than 0 where one is, 0 where all are. */
+/* Negative if a count is negative, 0 if all counts are 0. */
 static int64_t sign_of_counts(const struct qd_side* side, int ranks) {
   int64_t all = side->uniform ? side->count : 0;
   if (side->counts)
@@ -28,7 +28,7 @@ static const char* check_counts(const struct qd_side* side, int ranks, int* erro
   return sign_of_counts(side, ranks) < 0 ? "a count is negative" : NULL;
 }
 
-/* Whether a block lies where no memory is. MPI_BOTTOM may be a null pointer: its types bring addresses. */
+/* Whether the address of a block is invalid. MPI_BOTTOM may be a null pointer: its datatypes hold the addresses. */
 static int is_nowhere(const struct qd_side* side, int rank) {
   enum { NO_MEMORY = 4096 };
   const struct qd_side own = qd_side_of(side, rank);
@@ -40,7 +40,7 @@ static int is_nowhere(const struct qd_side* side, int rank) {
 
 static const char* const no_type = "a datatype is MPI_DATATYPE_NULL, or the datatypes are NULL";
 
-/* Whether MPI takes the types of all blocks with elements in a message. */
+/* Whether the datatypes of all blocks with elements are committed. */
 static int are_committed(const struct qd_side* side, int ranks, MPI_Comm comm) {
   char nothing[1];
   for (int rank = 0, position = 0; rank < (side->types ? ranks : 1); rank++) {
@@ -53,7 +53,7 @@ static int are_committed(const struct qd_side* side, int ranks, MPI_Comm comm) {
   return 1;
 }
 
-/* What can be said of one side's arguments without communication; a side of no ranks is one block. */
+/* Checks one side's arguments without communication. A side of no ranks has one block. */
 static const char* check_side(const struct qd_binding* binding, struct qd_arguments* a,
                               struct qd_side* side, int ranks, int* error_class) {
   const char* wrong = check_counts(side, ranks, error_class);
@@ -73,7 +73,7 @@ static const char* check_side(const struct qd_binding* binding, struct qd_argume
   return NULL;
 }
 
-/* Whether this rank's send buffer and receive buffer mean anything, by QD_PIECE_. */
+/* Writes how many blocks this rank's send and receive buffers have, by QD_PIECE_SEND and QD_PIECE_RECEIVE. */
 static void find_roles(const struct qd_binding* binding, int root, int32_t blocks[2]) {
   const struct qd_program* program = &binding->schedule_data->program;
   struct qd_context context = binding->layout.context;
@@ -96,8 +96,8 @@ static const char* check_root(const struct qd_binding* binding, struct qd_argume
   return "the root is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group";
 }
 
-/* Of a reduce-scatter, whose receive side has counts alone: this rank receives its own, and all of them are in the
- * send buffer, or, in place, in the receive buffer. Of the send count, the sign alone means something. */
+/* Checks a reduce-scatter, whose receive side has only counts. This rank receives its own count. The send buffer
+ * holds the elements of all ranks; in place, the receive buffer does. Only the sign of the send count matters. */
 static const char* check_results(const struct qd_binding* binding, struct qd_arguments* a,
                                  int* error_class) {
   const int ranks = (int)binding->layout.context.ranks,
@@ -117,10 +117,10 @@ static const char* check_results(const struct qd_binding* binding, struct qd_arg
   return wrong;
 }
 
-/* A collective with one buffer has that on both sides. */
+/* A collective with one buffer has it on both sides. */
 static void find_buffers(struct qd_arguments* a, const struct qd_program* program) {
   const int collective = program->collective;
-  /* Between groups, the one may send longer blocks than the other. */
+  /* Between groups, one group may send longer blocks than the other. */
   a->is_regular =
       a->send.uniform && a->receive.uniform && (collective != QD_ALLTOALL || program->groups == 1);
   a->in_place = collective != QD_BROADCAST && a->send.base == MPI_IN_PLACE;
@@ -129,7 +129,7 @@ static void find_buffers(struct qd_arguments* a, const struct qd_program* progra
   if (a->in_place) a->receive = a->send;
 }
 
-/* Whether both sides are the same elements of one buffer, which MPI forbids. */
+/* Whether both sides are the same elements of one buffer. MPI forbids that. */
 static int is_aliased(const struct qd_program* program, const struct qd_arguments* a,
                       const int32_t blocks[2]) {
   const int reduces = qd_reduces(program);
@@ -141,8 +141,8 @@ static int is_aliased(const struct qd_program* program, const struct qd_argument
          sign_of_counts(&a->receive, blocks[QD_PIECE_RECEIVE]) > 0;
 }
 
-/* As the MPI library has it: MPICH refuses such a call. Open MPI refuses it where there is a root; it takes others, in a
- * reduction as if they were in place. */
+/* Treats aliased buffers as the MPI library does. MPICH refuses such a call. Open MPI refuses it if there is a root,
+ * and treats other reductions as in place. */
 static const char* take_alias(const struct qd_program* program, struct qd_arguments* a,
                               int* error_class) {
 #ifdef OPEN_MPI
@@ -159,8 +159,8 @@ static const char* take_alias(const struct qd_program* program, struct qd_argume
   return "the send buffer is the receive buffer as well; pass MPI_IN_PLACE in its place";
 }
 
-/* What can be said of the arguments without communication. What means nothing at this rank is not looked at:
- * it becomes what the other side is. */
+/* Checks the arguments without communication. A side that means nothing at this rank is not checked, and becomes
+ * equal to the other side. */
 static const char* check_arguments(const struct qd_binding* binding, struct qd_arguments* a,
                                    int* error_class) {
   const struct qd_program* program = &binding->schedule_data->program;
@@ -202,14 +202,14 @@ static int is_same_side(const struct qd_side* one, const struct qd_side* other) 
          one->type == other->type;
 }
 
-/* Whether this is the last call once more. */
+/* Whether this call has the arguments of the last one. */
 static int is_repeated(const struct qd_binding* b, const struct qd_arguments* a) {
   return b->last.may_repeat && is_same_side(&a->receive, &b->last.given.receive) &&
          is_same_side(&a->send, &b->last.given.send) && a->root == b->last.given.root &&
          a->operation == b->last.given.operation;
 }
 
-/* Whether the same arguments mean the same in the next call: what they name is MPI's own. */
+/* Whether equal arguments mean the same in the next call: they name only predefined objects. */
 static int keep_meaning(const struct qd_binding* b, const struct qd_arguments* a) {
   return !b->options.compares && !a->is_idle && !a->lacks_type &&
          qd_is_predefined(a->receive.type) &&
@@ -224,7 +224,7 @@ static int repeat(struct qd_binding* binding, MPI_Comm comm) {
 }
 
 static int run(struct qd_binding* binding, const struct qd_arguments* a, MPI_Comm comm) {
-  /* What one rank's arguments are wrong in, all ranks may have to agree on: so this is left to the call. */
+  /* If one rank's arguments are wrong, all ranks may have to agree on the error. The call does that. */
   if (qd_has_global_counts(&binding->schedule_data->program))
     return qd_global_counts_run(binding, a, comm);
   if (a->is_idle) return MPI_SUCCESS;

@@ -1,10 +1,8 @@
-/* Binding a schedule to a communicator: agreement, layout, plan, and the attribute that keeps
- * them.
+/* Binding a schedule to a communicator: agreement, layout, plan, and the attribute that keeps them.
  *
- * Every rank enters the agreement, also one that has no schedule, so that all return the same error
- * and none waits. What follows is computed by all ranks from the same data; agreements before and
- * after it cover what can differ: memory, and where in a broken schedule the error is. Tested by
- * tests/mpi/binding_test.cc and memory_test.cc. */
+ * Every rank enters the agreement, also a rank without a schedule. So all ranks return the same error, and no rank
+ * waits. All ranks compute the rest from the same data. Further agreements cover what can differ: memory, and the
+ * place of an error in a broken schedule. Tested by tests/mpi/binding_test.cc and memory_test.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +10,8 @@
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
 
-/* By the schedule's hash, not by its handle: a file that was loaded twice is bound once, and all
- * ranks find the same. */
+/* Searches by the schedule's hash, not by its handle. So a file that was loaded twice is bound once, and all ranks
+ * find the same binding. */
 static struct qd_binding* binding_of(MPI_Comm comm, const unsigned char* hash) {
   const struct qd_channel* channel = qd_channel_of(comm);
   struct qd_binding* binding = channel ? channel->bindings : NULL;
@@ -27,7 +25,7 @@ static void refuse_tables(struct qd_problem* problem, const char* error) {
   qd_refuse_for(problem, MPI_ERR_TOPOLOGY, error);
 }
 
-/* A call that is made again and again. NULL where it cannot be; then `problem` says why. */
+/* Makes a call that is kept. Returns NULL and sets `problem` if that fails. */
 static struct qd_call* make_call(struct qd_binding* binding, int in_place, int whole,
                                  struct qd_problem* problem) {
   struct qd_call* call = malloc(sizeof *call);
@@ -38,7 +36,7 @@ static struct qd_call* make_call(struct qd_binding* binding, int in_place, int w
   return NULL;
 }
 
-/* Takes the memory that a root needs. What else is wrong with it is told by the calls that have it. */
+/* Takes the memory that a root needs. Calls with that root report other errors. */
 static void try_root(struct qd_binding* binding, int root, struct qd_problem* problem) {
   if (!qd_root_fits(binding, root)) return;
   const char* error = qd_has_global_counts(&binding->schedule_data->program)
@@ -47,8 +45,9 @@ static void try_root(struct qd_binding* binding, int root, struct qd_problem* pr
   if (error == qd_no_memory) refuse_tables(problem, error);
 }
 
-/* So that a root that changes needs none: this rank, and those that stand powers of two before it, as in trees
- * the others need no more. Between groups it is in this one or not. */
+/* Takes the memory of all roots, so that a change of the root needs none. The greatest plans are those of this rank
+ * as root, and of ranks a power of two before it: trees need no more for other roots. Between groups, the root is in
+ * this group or in the other. */
 static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int own = binding->layout.own - binding->layout.first,
@@ -64,8 +63,7 @@ static void try_roots(struct qd_binding* binding, struct qd_problem* problem) {
     try_root(binding, (int)((own + ranks - h) % ranks), problem);
 }
 
-/* Where a plan follows the counts of a call, this one has none, which is a call that every schedule must
- * serve. */
+/* If the plan depends on counts, it is made for an empty call. Every schedule must serve that. */
 void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
                      struct qd_problem* problem) {
   const struct qd_program* program = &binding->schedule_data->program;
@@ -83,7 +81,7 @@ static void set_options(struct qd_binding* binding, const quadrille_bind_options
   binding->options.block_size = options->block_size;
 }
 
-/* Changes what may change of a binding that is there already. Tables and plans are to be made again. */
+/* Changes the options of a binding. Its tables and plans become stale. */
 static void retune(struct qd_binding* binding, const quadrille_bind_options* options) {
   struct qd_call* const calls[] = {binding->call, binding->in_place_call};
   set_options(binding, options);
@@ -94,8 +92,8 @@ static void retune(struct qd_binding* binding, const quadrille_bind_options* opt
   binding->are_tables_good = binding->last.may_repeat = 0;
 }
 
-/* The groups in the private communicator: those of the user's, or, where `first_ranks` is not 0, so many of
- * its ranks and the others. 0 where memory ran out. */
+/* Finds the groups in the private communicator: those of the user's communicator, or the first `first_ranks` ranks
+ * and the others. Returns 0 if memory ran out. */
 static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_ranks) {
   int ranks = 0, rank = 0, all = 0;
   MPI_Comm_size(comm, &ranks);
@@ -116,7 +114,7 @@ static int find_groups(struct qd_binding* binding, MPI_Comm comm, int first_rank
   return binding->layout.real != NULL;
 }
 
-/* Fills a new binding: all ranks succeed, or all fail. */
+/* Fills a new binding. All ranks succeed, or all fail. */
 static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
                  const quadrille_bind_options* options, struct qd_problem* problem) {
   char failure[QD_TEXT];
@@ -133,7 +131,8 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   qd_all_succeeded(binding->comm, problem);
 }
 
-/* Collective. The same, where all ranks can follow the schedule then; else 0, and nothing changes. */
+/* Collective. Changes the options if all ranks can then follow the schedule. Otherwise returns 0 and changes
+ * nothing. */
 static int adjust(struct qd_binding* binding, const quadrille_bind_options* options,
                   struct qd_problem* problem) {
   const quadrille_bind_options before = {.window = binding->options.window,
@@ -173,7 +172,7 @@ static int make_binding(struct qd_schedule_data* schedule_data, MPI_Comm comm, i
   return MPI_SUCCESS;
 }
 
-/* Refuses what the communicator's groups, or its two ranges of ranks, are not for. `program`: or NULL. */
+/* Refuses groups that the schedule is not for. `program` may be NULL. */
 static void check_groups(const struct qd_program* program, MPI_Comm comm, int first_ranks,
                          struct qd_problem* problem) {
   int inter = 0, ranks = 0;
@@ -197,7 +196,7 @@ static void check_groups(const struct qd_program* program, MPI_Comm comm, int fi
                       "--remote-nodes");
 }
 
-/* Binds, or finds the binding, of `schedule`, which may be null or stale. */
+/* Binds a schedule, or finds its binding. The handle may be null or stale. */
 static int bind_schedule(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                          const quadrille_bind_options* options, struct qd_binding** result) {
   struct qd_problem problem = {MPI_SUCCESS, ""};
@@ -276,7 +275,7 @@ int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_
                           const quadrille_bind_options* options) {
   const int code = check_communicator(comm);
   struct qd_binding* binding = NULL;
-  if (first_ranks == 0) first_ranks = -1; /* 0: the communicator's own */
+  if (first_ranks == 0) first_ranks = -1; /* 0 stands for the communicator's own groups */
   return code == MPI_SUCCESS ? bind_schedule(schedule, comm, first_ranks, options, &binding) : code;
 }
 
@@ -298,7 +297,7 @@ int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
   return MPI_SUCCESS;
 }
 
-/* The other functions of the API would do what the schedule is not for. */
+/* Another function of the API would make a collective that the schedule is not for. */
 static int check_collective(const struct qd_binding* binding, int collective, MPI_Comm comm) {
   const int scheduled = binding->schedule_data->program.collective;
   if (scheduled == collective) return MPI_SUCCESS;
@@ -313,8 +312,8 @@ static int find_or_bind(quadrille_schedule schedule, MPI_Comm comm, struct qd_bi
   const int found = qd_hash_of(schedule, hash);
   *binding = found == 1 ? binding_of(comm, hash) : NULL;
   if (*binding) return MPI_SUCCESS;
-  /* Where the communicator has bindings, the other ranks may be calling by one of them: they would
-   * not come to an agreement. */
+  /* If the communicator has bindings, the other ranks may be in a call by one of them, and would not enter an
+   * agreement. */
   if (found < 0 && qd_channel_of(comm))
     return qd_error(comm, MPI_ERR_ARG, "the schedule is null or was freed; load one first");
   return bind_schedule(schedule, comm, 0, NULL, binding);

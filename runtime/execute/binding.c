@@ -1,4 +1,4 @@
-/* How long bindings live, and what they hold: their schedule and their communicator's channel. */
+/* The lifetime of bindings, and the references that they hold: to their schedule and to their channel. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ static void unlink_channel(struct qd_channel* channel) {
   if (qd_global.channels == channel) qd_global.channels = channel->next;
 }
 
-/* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So the private one is freed by
- * each rank when it has no more use for it: MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
+/* Persistent calls may outlive the user's communicator, at some ranks longer than at others. So each rank frees the
+ * private communicator after its last use. MPI_Comm_free waits for no other rank in Open MPI and MPICH. */
 void qd_channel_release(struct qd_channel* channel) {
   pthread_mutex_lock(&qd_global.lock);
   const int is_last = --channel->references == 0;
@@ -39,7 +39,7 @@ void qd_binding_destroy(struct qd_binding* binding) {
   free(binding);
 }
 
-/* From now on it has its schedule and its channel. */
+/* Takes the references to the schedule and the channel. */
 static void hold(struct qd_binding* binding) {
   pthread_mutex_lock(&qd_global.lock);
   binding->schedule_data->references++;

@@ -1,4 +1,4 @@
-/* The blocks of a call: copied into buffers of the runtime, and out of them, and combined. */
+/* The blocks of a call: copied to buffers of the runtime, copied from them, and reduced. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
@@ -17,7 +17,7 @@ int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** addres
   return is_enough;
 }
 
-/* Elements, where a block is of a user's type. */
+/* The same block in elements, if the user's type is not bytes. */
 static struct qd_block elements(const struct qd_call* c, const struct qd_side* side,
                                 struct qd_block block) {
   if (!c->plan.is_typed && side->type_size > 0) block.count /= side->type_size;
@@ -44,7 +44,7 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   return to;
 }
 
-/* Puts bytes to a block of the receive buffer. */
+/* Copies bytes to a block of the receive buffer. */
 static void put(struct qd_call* c, int region, struct qd_block from) {
   const struct qd_block to = c->data.blocks[region];
   const int source = region - c->plan.send_blocks;
@@ -62,7 +62,8 @@ static void put(struct qd_call* c, int region, struct qd_block from) {
   qd_call_check(c, qd_unpack(&side, elements(c, &side, to), from.address, c->comm));
 }
 
-/* Memory for so many elements of the call's type, as they lie, to be freed; the block of them in it. */
+/* Allocates memory for `count` elements of the call's type, which the caller frees. Writes the block of these
+ * elements. */
 static char* elements_in_memory(const struct qd_call* c, const struct qd_side* side, int64_t count,
                                 struct qd_block* block) {
   MPI_Aint lower = 0, extent = 0;
@@ -73,7 +74,7 @@ static char* elements_in_memory(const struct qd_call* c, const struct qd_side* s
   return memory;
 }
 
-/* The same as `combine`, of elements in packed form. */
+/* As `combine`, for elements in packed form. */
 static void combine_packed(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 12 };
   struct qd_side type = {.type = c->data.type, .uniform = 1, .count = 1};
@@ -100,7 +101,7 @@ static void combine_packed(struct qd_call* c, int side, char* from, char* to, in
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
 }
 
-/* Combines as many bytes of elements with those at `to`, on that side of them; may overwrite `from`. */
+/* Reduces elements into those at `to`, on that side of the operator. May overwrite `from`. */
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
   if (c->data.is_packed) return combine_packed(c, side, from, to, bytes);
@@ -118,7 +119,7 @@ static void combine(struct qd_call* c, int side, char* from, char* to, int64_t b
   qd_call_check(c, code);
 }
 
-/* Parts that are ranges of bytes, as all are where all ranks know all counts. */
+/* Copies or reduces a message whose parts are ranges of bytes. If all ranks know all counts, all parts are. */
 static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   for (int i = m->count; i > 0; i--, part++) {
@@ -212,8 +213,7 @@ int qd_make_temporaries(struct qd_call* c) {
   return 1;
 }
 
-/* Combines a range that must stay as it is: part by part in memory of the call, or where an element is larger than that, in
- * memory that is taken for it. */
+/* As `combine`, but keeps `from`. Uses the scratch memory of the call, or allocates memory if an element is larger. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
   const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
@@ -228,7 +228,7 @@ static void combine_kept(struct qd_call* c, int side, const char* from, char* to
   if (part != c->memory.scratch) free(part);
 }
 
-/* A range to another, or combined with it. */
+/* Copies or reduces a range. */
 static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
   const struct qd_block from = qd_block_at(c, &copy->from);
   char* const to = qd_block_at(c, &copy->to).address;

@@ -1,4 +1,4 @@
-/* Blocks of the user's buffers: types, large counts, copies. */
+/* Blocks of the user's buffers: datatypes, large counts, packing and copies. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int qd_side_describe(struct qd_side* side, int ranks) {
   }
   struct qd_side own = *side;
   for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++) {
-    if (qd_count_of(side, rank) == 0) continue; /* its type may be none */
+    if (qd_count_of(side, rank) == 0) continue; /* the type of an empty block may be null */
     if (own.type == side->types[rank]) continue;
     own.type = side->types[rank];
     code = describe_type(&own);
@@ -45,13 +45,13 @@ int qd_side_describe(struct qd_side* side, int ranks) {
   return code;
 }
 
-/* Of blocks that are not all alike. */
+/* Reads blocks of any counts and types. */
 static int read_blocks(const struct qd_side* side, int ranks, int in_bytes,
                        struct qd_block* blocks) {
   int64_t total = 0, offset, size = side->type_size;
   for (int rank = 0; rank < ranks; rank++) {
     blocks[rank] = (struct qd_block){side->base, 0};
-    if (qd_count_of(side, rank) == 0) continue; /* wherever it is, and of whatever type */
+    if (qd_count_of(side, rank) == 0) continue; /* an empty block may have any address and type */
     if (!side->counts &&
         __builtin_mul_overflow(side->large_displacements[rank], side->unit, &offset))
       return 0;
@@ -67,7 +67,7 @@ static int read_blocks(const struct qd_side* side, int ranks, int in_bytes,
   return 1;
 }
 
-/* Of one type, with counts that an int holds, so that their sum overflows nothing. */
+/* Reads blocks of one type whose counts are ints. Their sum cannot overflow. */
 static int read_small_blocks(const struct qd_side* side, int ranks, int in_bytes,
                              struct qd_block* blocks) {
   const uint64_t size = in_bytes ? (uint64_t)side->type_size : 1;
@@ -96,7 +96,7 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
 }
 
 int qd_has_no_gaps(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return 1; /* of no elements */
+  if (type == MPI_DATATYPE_NULL) return 1; /* no elements */
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   MPI_Count size = 0;
   MPI_Type_get_extent(type, &lower, &extent);
@@ -165,7 +165,7 @@ int qd_is_contiguous(MPI_Datatype type) {
   if (type == MPI_BYTE || type == MPI_DATATYPE_NULL) return 1;
   if (!qd_has_no_gaps(type) || qd_read_envelope(type, &m) != MPI_SUCCESS) return 0;
   if (m.combiner == MPI_COMBINER_NAMED) return 1;
-  /* What has one inner type and keeps the order. */
+  /* These constructors have one inner type and keep the order of its elements. */
   if (m.combiner != MPI_COMBINER_DUP && m.combiner != MPI_COMBINER_CONTIGUOUS &&
       m.combiner != MPI_COMBINER_RESIZED)
     return 0;
@@ -175,13 +175,14 @@ int qd_is_contiguous(MPI_Datatype type) {
   return simple;
 }
 
-/* How many elements MPI packs at once: its sizes are ints. */
+/* How many elements MPI packs in one call: it counts bytes in an int. */
 static int64_t elements_at_once(const struct qd_side* side) {
   enum { MOST_BYTES = 1 << 30 };
   return side->type_size >= MOST_BYTES ? 1 : MOST_BYTES / side->type_size;
 }
 
-/* MPICH packs nothing at a null pointer, which MPI_BOTTOM is: the same elements, from another place. */
+/* MPICH packs nothing at a null pointer, which is MPI_BOTTOM. So this describes the same elements from another
+ * address. */
 static int move_from_bottom(MPI_Datatype type, char** address, MPI_Datatype* moved) {
   MPI_Aint at;
   int one = 1, code = MPI_Get_address(&qd_global, &at);
@@ -209,7 +210,7 @@ static int convert_from_bottom(struct qd_side side, struct qd_block block, char*
   return code;
 }
 
-/* Packs the block, or unpacks it. */
+/* Packs or unpacks a block. */
 static int convert(const struct qd_side* side, struct qd_block block, char* packed, int unpacks,
                    MPI_Comm comm) {
   if (!block.address && block.count > 0 && side->type_size > 0)
@@ -259,7 +260,7 @@ int qd_large_type(int64_t count, MPI_Datatype type, MPI_Datatype* large) {
   return code == MPI_SUCCESS ? MPI_Type_commit(large) : code;
 }
 
-/* Count and type as MPI takes them; *made is the type to free, where there is one. */
+/* Writes count and type as MPI takes them. The caller frees `*made` unless it is MPI_DATATYPE_NULL. */
 static int int_sized(struct qd_block block, MPI_Datatype type, int* count, MPI_Datatype* as,
                      MPI_Datatype* made) {
   *made = MPI_DATATYPE_NULL;
@@ -282,7 +283,7 @@ int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
       return MPI_SUCCESS;
     }
   }
-  /* Open MPI says nothing of a message to oneself that is too long. */
+  /* Open MPI reports no error if a message to oneself is too long. */
   if (source.count * from->type_size > target.count * to->type_size) return MPI_ERR_TRUNCATE;
   int send_count, receive_count;
   MPI_Datatype send_type, receive_type, made_send, made_receive;

@@ -1,11 +1,11 @@
-/* What belongs to a user's communicator: its attribute, with a private communicator and the bindings to it. Tested by
+/* Channels: the attribute of a user's communicator, with a private communicator and the bindings to it. Tested by
  * tests/mpi/communicator_test.cc and lifetime_test.cc. */
 #include <stdlib.h>
 
 #include "runtime/execute/binding.h"
 #include "runtime/execute/state.h"
 
-/* The communicator goes, and with it its bindings but for those of persistent calls. */
+/* The user frees the communicator. Its bindings go with it, except those of persistent calls. */
 static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct qd_channel* channel = attribute;
   (void)comm, (void)keyval, (void)extra;
@@ -19,8 +19,8 @@ static int delete_channel(MPI_Comm comm, int keyval, void* attribute, void* extr
   return MPI_SUCCESS;
 }
 
-/* MPI_Finalize frees attributes of MPI_COMM_SELF first, while MPI still works. All channels go then; a collective that
- * another attribute's function calls later binds its schedule anew. */
+/* MPI_Finalize first frees the attributes of MPI_COMM_SELF, while MPI is still usable. All channels are freed then.
+ * If the delete function of another attribute calls a collective later, the schedule is bound again. */
 static int finalize(MPI_Comm comm, int keyval, void* attribute, void* extra) {
   struct qd_global* g = &qd_global;
   (void)comm, (void)keyval, (void)attribute, (void)extra;

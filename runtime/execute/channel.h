@@ -9,8 +9,8 @@ struct qd_channel {
   struct qd_channel *next, *previous; /* of all channels */
   struct qd_binding* bindings;        /* without those of persistent calls */
   MPI_Comm user;                      /* MPI_COMM_NULL once the user's communicator was freed */
-  MPI_Comm comm;                      /* private: no message of a schedule meets one of the user's */
-  int references;                     /* one of the user's communicator, and one of each binding */
+  MPI_Comm comm;  /* private: no message of a schedule meets one of the user's */
+  int references; /* one of the user's communicator, and one of each binding */
 };
 
 /* Makes the keys of the attributes. Returns an MPI error code. */

@@ -1,7 +1,7 @@
-/* The collective entry points: MPI's arguments as two sides of a call. */
+/* The entry points of collectives: they turn MPI's arguments into the two sides of a call. */
 #include "runtime/execute/api.h"
 
-/* Sides, as initializers. */
+/* Initializers of sides. */
 #define EQUAL(address, number, datatype) \
   { .base = (char*)(address), .type = (datatype), .uniform = 1, .count = (number) }
 #define BLOCKS(address, numbers, places)                            \
@@ -12,14 +12,14 @@
 #define OF_TYPE(of, array) _Generic((array), of : (array), default : NULL)
 #define COUNTED(address, numbers, places, datatype) \
   { BLOCKS(address, numbers, places), .type = (datatype) }
-/* Displacements are bytes. */
+/* Displacements are in bytes. */
 #define TYPED(address, numbers, places, datatypes)                                       \
   {                                                                                      \
     BLOCKS(address, numbers, places), .types = (datatypes),                              \
                                       .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
   }
 
-/* The four functions of a collective; what follows are its fields of struct qd_arguments. */
+/* Defines the four functions of a collective. The last arguments are its fields of struct qd_arguments. */
 #define DEFINE(name, parameters, collective, ...)                                                  \
   int name(quadrille_schedule schedule, parameters(int, int), MPI_Comm comm) {                     \
     struct qd_arguments a = {__VA_ARGS__};                                                         \
@@ -71,7 +71,7 @@ DEFINE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT, QD_BROADCAST,
        .send = EQUAL(buffer, count, datatype), .receive = EQUAL(buffer, count, datatype),
        .root = root)
 
-/* Of as many elements at all ranks; of a reduce-scatter, each rank's result. */
+/* Equal counts at all ranks. For a reduce-scatter, each rank's result. */
 #define COMBINED                                                                       \
   .send = EQUAL(sendbuf, count, datatype), .receive = EQUAL(recvbuf, count, datatype), \
   .operation = op

@@ -1,4 +1,4 @@
-/* Communicators of the runtime's own, beside the user's. */
+/* Private communicators of the runtime. */
 #include <stdlib.h>
 
 #include "runtime/execute/channel.h"
@@ -27,7 +27,7 @@ static MPI_Comm* find_alone(void) {
   return found ? alone : NULL;
 }
 
-/* Keeps it, and gives it back where another thread was faster. */
+/* Keeps the communicator, or frees it if another thread was faster. */
 static MPI_Comm* keep_alone(MPI_Comm* made) {
   pthread_mutex_lock(&qd_global.lock);
   MPI_Comm* const found = find_alone();
@@ -39,7 +39,7 @@ static MPI_Comm* keep_alone(MPI_Comm* made) {
   return found;
 }
 
-/* A communicator of this rank alone, an attribute of MPI_COMM_SELF; NULL where there is none to be had. */
+/* A communicator of this rank alone, kept as an attribute of MPI_COMM_SELF. NULL if it cannot be made. */
 static MPI_Comm* make_alone(void) {
   MPI_Comm* made = malloc(sizeof *made);
   if (made && qd_private_communicator(MPI_COMM_SELF, made) == MPI_SUCCESS) return keep_alone(made);

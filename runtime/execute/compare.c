@@ -1,6 +1,5 @@
-/* What the ranks of a call compare where QUADRILLE_DEBUG asks for it: whether all could begin, and
- * whether all have the same counts. Otherwise such a call hangs, or returns the wrong bytes, as it may with
- * MPI's own. */
+/* Comparisons between the ranks of a call, if QUADRILLE_DEBUG asks for them: whether every rank could begin, and
+ * whether all pass the same counts. Without them a wrong call hangs or returns wrong bytes, as with MPI itself. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ static int by_start(const void* left, const void* right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Whether two blocks that come in share an element; says so in `text`. */
+/* Whether two received blocks overlap. Writes which. */
 static int find_overlap(const struct qd_binding* binding, const struct qd_side* side,
                         char text[QD_TEXT]) {
   const int ranks = binding->counts.buffers[QD_PIECE_RECEIVE].extents.blocks;
@@ -45,7 +44,7 @@ static int find_overlap(const struct qd_binding* binding, const struct qd_side* 
   return found;
 }
 
-/* The lowest ranks that have the least and the most of that number. */
+/* Finds the lowest ranks that have the least and the greatest value. */
 static int find_owners(const struct qd_binding* binding, int64_t own, int64_t least, int64_t most,
                        int owners[2]) {
   const int rank = binding->layout.own;
@@ -53,10 +52,11 @@ static int find_owners(const struct qd_binding* binding, int64_t own, int64_t le
   return MPI_Allreduce(mine, owners, 2, MPI_INT, MPI_MIN, binding->comm);
 }
 
-#define UNKNOWN (-INT64_MAX) /* less than what anybody knows */
+#define UNKNOWN (-INT64_MAX) /* less than any value */
 
-/* What all ranks have to say alike: the counts of all ranks, by rank of the private communicator, and the bytes of
- * an element that is combined; ranks in the root's group know nothing of them. Returns how many numbers that is. */
+/* Writes the numbers that must be equal at all ranks: the count of each rank of the private communicator, and the
+ * bytes of an element in a reduction. Ranks in the root's group do not know them. Returns how many numbers there
+ * are. */
 static int all_alike(const struct qd_binding* binding, const struct qd_arguments* arguments,
                      int64_t* numbers) {
   const struct qd_context* context = &binding->layout.context;
@@ -64,7 +64,7 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
   for (int i = 0; i <= all; i++) numbers[i] = UNKNOWN;
   if (arguments->is_idle) return all + 1;
   if (qd_reduces(&binding->schedule_data->program)) numbers[all] = arguments->receive.extent;
-  /* Between groups a rank may know only what comes from the other one, and what it contributes itself. */
+  /* Between groups a rank may know only the other group's counts and its own. */
   const int is_known = context->remote_ranks == 0 || binding->schedule_data->program.uses_counts ||
                        binding->schedule_data->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
@@ -75,8 +75,8 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
   return all + 1;
 }
 
-/* Maxima of x and of -x over all ranks, where these are known, for each number: in `all`, behind ours. The first
- * that is not the same at all ranks, or `count`; an MPI error code. */
+/* Finds the first number that differs between ranks, or `count`. Writes the maxima of x and of -x behind the rank's
+ * own numbers. Returns an MPI error code. */
 static int find_difference(const struct qd_binding* binding, int64_t* mine, int count, int* first) {
   int64_t* const all = mine + 2 * count;
   for (int i = 0; i < count; i++) mine[count + i] = mine[i] == UNKNOWN ? UNKNOWN : -mine[i];
@@ -86,15 +86,15 @@ static int find_difference(const struct qd_binding* binding, int64_t* mine, int 
   return code;
 }
 
-/* `room` has two maxima and two of ours for each number. */
+/* `numbers` holds two values of this rank and two maxima for each number. */
 static int compare(const struct qd_binding* binding, MPI_Comm comm,
-                   const struct qd_arguments* arguments, int64_t* room) {
-  const int count = all_alike(binding, arguments, room);
+                   const struct qd_arguments* arguments, int64_t* numbers) {
+  const int count = all_alike(binding, arguments, numbers);
   int i, owners[2] = {0, 0};
-  int code = find_difference(binding, room, count, &i);
+  int code = find_difference(binding, numbers, count, &i);
   if (code == MPI_SUCCESS && i == count) return MPI_SUCCESS;
-  const int64_t most = room[2 * count + i], least = -room[3 * count + i];
-  if (code == MPI_SUCCESS) code = find_owners(binding, room[i], least, most, owners);
+  const int64_t most = numbers[2 * count + i], least = -numbers[3 * count + i];
+  if (code == MPI_SUCCESS) code = find_owners(binding, numbers[i], least, most, owners);
   if (code != MPI_SUCCESS) return qd_mpi_error(comm, code);
   if (i == count - 1)
     return qd_error(comm, MPI_ERR_TYPE,
@@ -115,7 +115,7 @@ int qd_compare_roots(const struct qd_binding* binding, MPI_Comm comm, int root) 
   const int is_between = binding->layout.context.remote_ranks > 0, own = binding->layout.own;
   if (!qd_is_rooted(&binding->schedule_data->program)) return MPI_SUCCESS;
   int64_t numbers[4 * COUNT] = {root, 0, UNKNOWN};
-  if (is_between) { /* in the private communicator; whose group it is in; who says MPI_ROOT */
+  if (is_between) { /* the root in the private communicator; its group; the rank that says MPI_ROOT */
     numbers[ROOT] = root >= 0          ? binding->layout.first_remote + root
                     : root == MPI_ROOT ? own
                                        : UNKNOWN;
@@ -155,9 +155,9 @@ int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
                      const struct qd_arguments* arguments, int error_class, const char* error) {
   const struct qd_context* context = &binding->layout.context;
   const size_t size = 4 * (size_t)(context->ranks + context->remote_ranks + 1) * sizeof(int64_t);
-  int64_t* room = malloc(size);
+  int64_t* numbers = malloc(size);
   char text[QD_TEXT];
-  if (!error && !room) {
+  if (!error && !numbers) {
     error = qd_no_memory;
     error_class = MPI_ERR_NO_MEM;
   } else if (!error && find_overlap(binding, &arguments->receive, text)) {
@@ -166,7 +166,7 @@ int qd_compare_calls(const struct qd_binding* binding, MPI_Comm comm,
   }
   int code = qd_compare_errors(binding, comm, error_class, error);
   if (code == MPI_SUCCESS) code = qd_compare_roots(binding, comm, arguments->root);
-  if (code == MPI_SUCCESS && room) code = compare(binding, comm, arguments, room);
-  free(room);
+  if (code == MPI_SUCCESS && numbers) code = compare(binding, comm, arguments, numbers);
+  free(numbers);
   return code;
 }

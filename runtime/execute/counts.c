@@ -1,4 +1,4 @@
-/* Counts, from the user's numbering of ranks to the schedule's. */
+/* Reads the counts of a call, and maps them from the user's ranks to the schedule's. */
 #include <limits.h>
 
 #include "runtime/execute/global_counts.h"
@@ -33,24 +33,24 @@ struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int
   const struct qd_side* side = is_send && !a->in_place ? &a->send : &a->receive;
   if (gathers(g) && !is_send) return qd_block_of(side, b->layout.user[block]);
   if (!scatters(g) || !is_send) return (struct qd_block){side->base, side->count};
-  /* Blocks lie one behind the other. */
+  /* the blocks are consecutive */
   const int64_t unit = b->call->builder.unit,
                 offset = b->counts.buffers[buffer].extents.offsets[block];
   return (struct qd_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
                            b->counts.buffers[buffer].extents.lengths[block]};
 }
 
-/* What changed since the last call. */
+/* The bits that differ from the last call. */
 struct changes {
-  int64_t lengths, places;
+  int64_t lengths, offsets;
 };
 
-static void set_block(struct qd_buffer_layout* known, int32_t block, int64_t length, int64_t offset,
-                      struct changes* changes) {
-  changes->lengths |= known->extents.lengths[block] ^ length;
-  changes->places |= known->extents.offsets[block] ^ offset;
-  known->extents.lengths[block] = length;
-  known->extents.offsets[block] = offset;
+static void set_block(struct qd_buffer_layout* layout, int32_t block, int64_t length,
+                      int64_t offset, struct changes* changes) {
+  changes->lengths |= layout->extents.lengths[block] ^ length;
+  changes->offsets |= layout->extents.offsets[block] ^ offset;
+  layout->extents.lengths[block] = length;
+  layout->extents.offsets[block] = offset;
 }
 
 static void set_count(int64_t* counts, int64_t rank, int64_t count, struct changes* changes) {
@@ -58,20 +58,20 @@ static void set_count(int64_t* counts, int64_t rank, int64_t count, struct chang
   counts[rank] = count;
 }
 
-/* The blocks of an allgather's receive buffer; 0 where one is longer than contributions may be. */
+/* Reads the blocks of an allgather's receive buffer. Returns 0 if one is too long. */
 static int read_gathered(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_buffer_layout* known = &b->counts.buffers[QD_PIECE_RECEIVE];
+  struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_RECEIVE];
   const struct qd_side* side = &g->arguments->receive;
   const int is_direct = g->is_direct[QD_PIECE_RECEIVE];
   int64_t* const counts = b->schedule_data->program.groups == 2 ? b->counts.remote : b->counts.own;
   int64_t each = -1, total = 0;
   if (!side->uniform || !is_direct || __builtin_mul_overflow(side->count, side->type_size, &each))
     each = -1;
-  if (each >= 0 && known->each == each && known->stride == side->stride) return 1;
-  known->each = -1;
+  if (each >= 0 && layout->each == each && layout->stride == side->stride) return 1;
+  layout->each = -1;
   if (side->uniform && side->is_too_much) return 0;
-  for (int32_t i = 0; i < known->extents.blocks; i++) {
+  for (int32_t i = 0; i < layout->extents.blocks; i++) {
     const struct qd_block block = qd_block_of(side, b->layout.user[i]);
     int64_t bytes, context;
     if (__builtin_mul_overflow(block.count, side->type_size, &bytes) || bytes > QD_MAX_COUNT)
@@ -81,65 +81,65 @@ static int read_gathered(const struct qd_global_counts* g, struct changes* chang
       return 0;
     const int64_t offset =
         is_direct ? (int64_t)((uintptr_t)block.address - (uintptr_t)side->base) : total;
-    set_block(known, i, bytes, offset, changes);
+    set_block(layout, i, bytes, offset, changes);
     counts[i] = bytes;
     total += bytes;
   }
-  known->total = total;
-  known->each = each;
-  known->stride = side->stride;
+  layout->total = total;
+  layout->each = each;
+  layout->stride = side->stride;
   return 1;
 }
 
-/* The one block of a buffer. */
+/* Sets the only block of a buffer. */
 static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
                     struct changes* changes) {
-  struct qd_buffer_layout* known = &g->binding->counts.buffers[buffer];
+  struct qd_buffer_layout* layout = &g->binding->counts.buffers[buffer];
   const int64_t unit = g->binding->call->builder.unit;
-  if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &known->total)) return 0;
-  set_block(known, 0, count, 0, changes);
+  if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &layout->total)) return 0;
+  set_block(layout, 0, count, 0, changes);
   return 1;
 }
 
-/* The blocks of a reduce-scatter's send buffer, which lie one behind the other as the user numbers ranks. */
+/* Sets the blocks of a reduce-scatter's send buffer, which are consecutive in the order of the user's ranks. */
 static int read_scattered(const struct qd_global_counts* g, const int64_t* counts,
                           struct changes* changes) {
   struct qd_binding* b = g->binding;
-  struct qd_buffer_layout* known = &b->counts.buffers[QD_PIECE_SEND];
+  struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_SEND];
   const int64_t unit = b->call->builder.unit;
   int64_t* const starts =
-      b->counts.exchanged; /* by rank of the user; what was sent_counts has been read */
-  known->total = 0;
-  for (int32_t i = 0; i < known->extents.blocks; i++) starts[b->layout.user[i]] = counts[i];
-  for (int32_t i = 0; i < known->extents.blocks; i++) {
-    const int64_t count = starts[i], start = known->total;
+      b->counts.exchanged; /* by rank of the user; the exchanged counts have been read */
+  layout->total = 0;
+  for (int32_t i = 0; i < layout->extents.blocks; i++) starts[b->layout.user[i]] = counts[i];
+  for (int32_t i = 0; i < layout->extents.blocks; i++) {
+    const int64_t count = starts[i], start = layout->total;
     int64_t bytes;
     if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &bytes) ||
-        __builtin_add_overflow(start, bytes, &known->total))
+        __builtin_add_overflow(start, bytes, &layout->total))
       return 0;
     starts[i] = start;
   }
-  for (int32_t i = 0; i < known->extents.blocks; i++)
-    set_block(known, i, counts[i], starts[b->layout.user[i]], changes);
+  for (int32_t i = 0; i < layout->extents.blocks; i++)
+    set_block(layout, i, counts[i], starts[b->layout.user[i]], changes);
   return 1;
 }
 
-/* Each rank sent_number its receive counts to those of the other group whose number modulo its own group's size
- * is its own; an MPI error code. `sent_counts` is as long as the own vector, `received_counts` as the other's. */
-static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent_counts,
-                           int sent_number, int64_t* received_counts, int received_number) {
+/* Exchanges receive counts with the other group. A rank sends to each rank of that group whose number modulo the
+ * size of its own group is its own number. Returns an MPI error code. */
+static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent_counts, int sends,
+                           int64_t* received_counts, int receives) {
   const struct qd_binding* b = g->binding;
   const int own = b->layout.own - b->layout.first;
   const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
   MPI_Request* const requests = b->counts.requests;
   int count = 0;
   int code =
-      MPI_Irecv(received_counts, received_number, MPI_INT64_T,
-                b->layout.first_remote + own % remote, QD_COUNTS_TAG, b->comm, &requests[count]);
+      MPI_Irecv(received_counts, receives, MPI_INT64_T, b->layout.first_remote + own % remote,
+                QD_COUNTS_TAG, b->comm, &requests[count]);
   count += code == MPI_SUCCESS;
   for (int i = own; i < remote && code == MPI_SUCCESS; i += ranks) {
-    code = MPI_Isend(sent_counts, sent_number, MPI_INT64_T, b->layout.first_remote + i,
-                     QD_COUNTS_TAG, b->comm, &requests[count]);
+    code = MPI_Isend(sent_counts, sends, MPI_INT64_T, b->layout.first_remote + i, QD_COUNTS_TAG,
+                     b->comm, &requests[count]);
     count += code == MPI_SUCCESS;
   }
   for (int i = 0; i < count; i++) {
@@ -158,45 +158,45 @@ int qd_exchanges_counts(const struct qd_global_counts* g) {
          (scatters(g) || (gathers(g) && program->uses_counts));
 }
 
-/* How many this rank sent_number: of its own group's results, or of the other one's contributions. */
-static int64_t sent_count_count(const struct qd_global_counts* g) {
+/* How many counts this rank sends: one for each result of its group, or for each contribution of the other group. */
+static int64_t count_of_sent(const struct qd_global_counts* g) {
   return scatters(g) ? g->binding->layout.context.ranks : g->binding->layout.context.remote_ranks;
 }
 
-/* Those that are too much are an error here, but only once they have been sent_counts, so that nobody waits for them. */
-static int tell_counts(const struct qd_global_counts* g) {
+/* Sends counts even if they are too large. That error is reported later, so that no rank waits for counts. */
+static int exchange_all(const struct qd_global_counts* g) {
   const struct qd_side* side = &g->arguments->receive;
   const struct qd_context* context = &g->binding->layout.context;
   const uint64_t size = g->reduces ? 1 : (uint64_t)side->type_size;
-  const int sent_number = (int)sent_count_count(g);
-  const int received_number = (int)(context->ranks + context->remote_ranks) - sent_number;
+  const int sends = (int)count_of_sent(g);
+  const int receives = (int)(context->ranks + context->remote_ranks) - sends;
   int64_t* const sent_counts = g->binding->counts.exchanged;
-  for (int i = 0; i < sent_number; i++)
-    sent_counts[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
-  return exchange_counts(g, sent_counts, sent_number, sent_counts + sent_number, received_number);
+  for (int i = 0; i < sends; i++) sent_counts[i] = (int64_t)((uint64_t)qd_count_of(side, i) * size);
+  return exchange_counts(g, sent_counts, sends, sent_counts + sends, receives);
 }
 
-/* What was sent_counts, into the program's counts, in the schedule's order: `real` are the ranks that they are of. */
-static void hear_counts(const struct qd_global_counts* g, int64_t* counts, const int* real,
-                        int first, int64_t ranks, struct changes* changes) {
-  const int64_t* received_counts = g->binding->counts.exchanged + sent_count_count(g);
+/* Copies the received counts to the program's counts, in the order of the schedule. `real` are the ranks that they
+ * belong to. */
+static void take_received(const struct qd_global_counts* g, int64_t* counts, const int* real,
+                          int first, int64_t ranks, struct changes* changes) {
+  const int64_t* received_counts = g->binding->counts.exchanged + count_of_sent(g);
   for (int64_t i = 0; i < ranks; i++)
     set_count(counts, i, received_counts[real[i] - first], changes);
 }
 
-/* What this rank's group contributes to an allgather between groups. */
+/* Reads what this rank's group contributes to an allgather between groups. */
 static int read_contributions(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int64_t own = qd_contributed(g), ranks = b->layout.context.ranks;
   if (!read_one(g, QD_PIECE_SEND, own, changes)) return 0;
   if (qd_exchanges_counts(g))
-    hear_counts(g, b->counts.own, b->layout.real, b->layout.first, ranks, changes);
+    take_received(g, b->counts.own, b->layout.real, b->layout.first, ranks, changes);
   else
     for (int64_t i = 0; i < ranks; i++) set_count(b->counts.own, i, own, changes);
   return 1;
 }
 
-/* The counts of both groups in a reduce-scatter between them. */
+/* Reads the counts of both groups of a reduce-scatter between groups. */
 static const char* read_remote_results(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const int ranks = (int)b->layout.context.ranks, remote = (int)b->layout.context.remote_ranks;
@@ -204,8 +204,8 @@ static const char* read_remote_results(const struct qd_global_counts* g, struct 
   int64_t total;
   if (qd_exchanges_counts(g)) {
     uint64_t difference = 0;
-    hear_counts(g, b->counts.remote, b->layout.remote_real, b->layout.first_remote, remote,
-                changes);
+    take_received(g, b->counts.remote, b->layout.remote_real, b->layout.first_remote, remote,
+                  changes);
     for (int i = 0; i < ranks; i++) difference += (uint64_t)b->counts.own[i];
     for (int i = 0; i < remote; i++) difference -= (uint64_t)b->counts.remote[i];
     return difference == 0 ? NULL
@@ -234,7 +234,7 @@ static const char* read_results(const struct qd_global_counts* g, struct changes
              : too_much;
 }
 
-/* One length for all. */
+/* Reads a count that is the same for all blocks. */
 static const char* read_same(const struct qd_global_counts* g, struct changes* changes) {
   struct qd_binding* b = g->binding;
   const struct qd_side* side = &g->arguments->receive;
@@ -242,7 +242,7 @@ static const char* read_same(const struct qd_global_counts* g, struct changes* c
   if (!g->reduces && __builtin_mul_overflow(count, side->type_size, &count)) return too_much;
   for (int i = 0; i < 2; i++)
     if (b->counts.buffers[i].extents.blocks > 0 && !read_one(g, i, count, changes)) return too_much;
-  if (b->counts.own[0] == count) return NULL; /* and so are all others */
+  if (b->counts.own[0] == count) return NULL; /* then so are all others */
   for (int i = 0; i < b->layout.context.ranks; i++) set_count(b->counts.own, i, count, changes);
   for (int i = 0; i < b->layout.context.remote_ranks; i++)
     set_count(b->counts.remote, i, count, changes);
@@ -254,7 +254,7 @@ const char* qd_read_counts(const struct qd_global_counts* g, int* error_class) {
   struct changes changes = {0, 0};
   const char* error = NULL;
   *error_class = MPI_ERR_OTHER;
-  if (qd_exchanges_counts(g) && tell_counts(g) != MPI_SUCCESS)
+  if (qd_exchanges_counts(g) && exchange_all(g) != MPI_SUCCESS)
     return "MPI failed while the groups told each other their counts";
   *error_class = MPI_ERR_COUNT;
   if (scatters(g))
@@ -264,7 +264,7 @@ const char* qd_read_counts(const struct qd_global_counts* g, int* error_class) {
   else if (!read_gathered(g, &changes) || qd_contributed(g) < 0 ||
            (b->schedule_data->program.groups == 2 && !read_contributions(g, &changes)))
     return too_much;
-  if (changes.lengths != 0 || changes.places != 0) b->call->is_planned = 0;
+  if (changes.lengths != 0 || changes.offsets != 0) b->call->is_planned = 0;
   if (changes.lengths != 0 && b->schedule_data->program.depends_on_call) b->are_tables_good = 0;
   return error;
 }

@@ -1,5 +1,5 @@
-/* Whose memory a buffer is. A program that uses CUDA has its driver loaded, maybe long after MPI_Init: so each call looks
- * whether libraries were loaded since the last one, and asks the driver once it is there. Tested by
+/* Finds out whether a buffer is device memory. A program may load CUDA's driver long after MPI_Init. So each call
+ * checks whether libraries were loaded since the last call, and asks the driver once it is there. Tested by
  * tests/preload/corners_test.sh. */
 #include <dlfcn.h>
 #include <link.h>
@@ -9,7 +9,7 @@
 #include "runtime/execute/api.h"
 #include "runtime/execute/state.h"
 
-/* Libraries that the process has loaded so far, those that are gone included. */
+/* Counts the libraries that the process has loaded so far, also those that it has closed. */
 static int count_libraries(struct dl_phdr_info* info, size_t size, void* count) {
   (void)size;
   *(unsigned long long*)count = info->dlpi_adds;
@@ -24,7 +24,7 @@ static int copy_driver_path(struct dl_phdr_info* info, size_t size, void* path) 
   return 1;
 }
 
-/* NULL where it is not loaded. It stays loaded from then on. */
+/* NULL if the driver is not loaded. A loaded driver stays loaded. */
 static qd_pointer_attribute find_driver(void) {
   char path[QD_TEXT] = "";
   qd_pointer_attribute asks = NULL;

@@ -1,9 +1,9 @@
 /* Errors as MPI error codes with a text of our own, and the debug log.
  *
- * MPI has error codes within classes, and texts for codes. There are a few codes a class here, made
- * when they are first needed, and their texts are replaced with further errors: a text can then name ranks and
- * numbers. MPICH 4.0 mixes up the texts of codes in its own classes; where that shows, the code
- * gets a class of its own, and quadrille_error_class tells the one that is meant. */
+ * MPI has error classes, codes within a class, and a text for each code. The runtime makes a few codes for each
+ * class when it first needs them, and replaces their texts with each error. So a text can name ranks and numbers.
+ * MPICH 4.0 mixes up the texts of codes in its own classes. There each code gets a class of its own, and
+ * quadrille_error_class returns the class that is meant. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* nanosleep; NOLINT(bugprone-reserved-identifier) */
 #endif
@@ -17,7 +17,7 @@
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 
-/* Everything global, in one place. */
+/* All global state. */
 struct qd_global qd_global = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .settings_once = PTHREAD_ONCE_INIT};
 
@@ -28,7 +28,7 @@ int qd_mpi_is_usable(void) {
   return initialized && !finalized;
 }
 
-/* A code whose text can be set: in the class, or else in a new one. */
+/* Makes a code whose text can be set: in the class if possible, else in a new class. */
 static int make_code(int error_class, int* code) {
   static const char probe[] = "quadrille";
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -42,8 +42,8 @@ static int make_code(int error_class, int* code) {
          MPI_Add_error_code(own_class, code) == MPI_SUCCESS;
 }
 
-/* The next code for a class, or the class itself, which is a code as well, where no code can be made.
- * Codes take turns, so that an error of one thread does not change the text of another's at once. */
+/* The next code of a class. If no code can be made, the class itself, which is a code too. Codes take turns, so that
+ * one thread's error does not soon change the text of another thread's. */
 static int code_of(int error_class) {
   struct qd_global* g = &qd_global;
   struct qd_error_codes* codes = g->codes;
@@ -73,9 +73,8 @@ int quadrille_error_class(int code) {
   return error_class;
 }
 
-/* Open MPI 4.1 now and then loses what ranks say that end a job at the same moment, and tells of
- * buffers of its own instead. So a rank says the sentence itself where the job ends of it; the first
- * rank at once, the others a tenth of a second later, when the job has mostly ended already. */
+/* Open MPI 4.1 sometimes loses the messages of ranks that end a job at the same moment. So each rank prints the
+ * sentence itself if the error ends the job: rank 0 at once, the others a tenth of a second later. */
 static void say_if_fatal(MPI_Comm comm, const char* text) {
 #ifdef OPEN_MPI
   MPI_Errhandler handler;

@@ -1,18 +1,18 @@
-/* Follows a plan: the one loop in which messages are posted and waited for. A message of one block that
- * lies where it travels from, or to, is posted here; all others in messages.c. */
+/* The loop that follows a plan: it posts messages and waits for them. It posts zero-copy messages of one block
+ * itself, and leaves all others to messages.c. */
 #include "runtime/execute/call.h"
 
-/* Compiled for each kind of call. */
+/* Compiled once for each kind of call. */
 #define INLINED static inline __attribute__((always_inline))
 
 static __attribute__((noinline, cold)) void fail(struct qd_call* c, MPI_Request* request,
                                                  int code) {
   *request = MPI_REQUEST_NULL;
-  if (c->plan.is_typed) return qd_call_check(c, code); /* nobody is sent what is missing */
+  if (c->plan.is_typed) return qd_call_check(c, code); /* no other rank needs the bytes */
   qd_call_lose(c, code);
 }
 
-/* Whether MPI can count so many in a message that is not empty. */
+/* Whether a message that is not empty has a count that an int holds. */
 static inline int fits(int64_t count) { return (uint64_t)(count - 1) < INT_MAX; }
 
 INLINED void post_receive(struct qd_call* c) {
@@ -46,8 +46,8 @@ INLINED void post_send(struct qd_call* c) {
   qd_message_send(c, p);
 }
 
-/* A rank that lacks blocks sends nothing where there should be something. */
-INLINED void ask(struct qd_call* c, struct qd_transfer* t) {
+/* Checks that a received message is not empty. An empty one means that its sender lacks blocks. */
+INLINED void check_arrival(struct qd_call* c, struct qd_transfer* t) {
   int bytes = 0;
   MPI_Get_count(&c->status, MPI_BYTE, &bytes);
   if (bytes != 0) return;
@@ -61,7 +61,7 @@ INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
     if (is_watched) qd_watch(c, &t->request, MPI_REQUEST_NULL);
     const int code = MPI_Wait(&t->request, c->asked);
     if (code == MPI_SUCCESS) {
-      if (c->asked != MPI_STATUS_IGNORE) ask(c, t);
+      if (c->asked != MPI_STATUS_IGNORE) check_arrival(c, t);
     } else {
       t->has_arrived = 0;
       fail(c, &t->request, code);
@@ -70,7 +70,7 @@ INLINED void wait_for_receive(struct qd_call* c, int is_watched) {
   if (!t->zero_copy) qd_message_deliver(c, qd_received_by(c, t));
 }
 
-/* For the next sends, which begin with lengths, and data that followed them. */
+/* Waits for the next sends, which begin with lengths, and for the data that follows them. */
 static __attribute__((noinline)) void wait_and_read(struct qd_call* c, int sends) {
   struct qd_transfer* t = c->at.send_to_wait;
   for (; sends > 0; sends--, t++) {
@@ -88,9 +88,10 @@ INLINED void wait_for_send(struct qd_call* c, MPI_Request* request, int is_watch
   if (code != MPI_SUCCESS) fail(c, request, code);
 }
 
-/* While that send of the operation `o` goes: posts what may go as well. Returns whether `ahead_receive` is one that lets
- * more go; else something is to be done first, or enough is on its way. */
-static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
+/* Posts the next sends early, while a send of the operation `o` is in flight. Returns whether the receive
+ * `early.receive` allows more early sends. Returns 0 if something else comes first, or if enough sends are in
+ * flight. */
+static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
                           const struct qd_operation* o) {
   enum { SENT_AHEAD = 4 };
   if (!(c->data.receive_zero_copy & c->data.send_zero_copy)) return 0;
@@ -105,7 +106,7 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
         (more->sends_done > 0 && more->sends_posted > 0))
       return 0;
     if (c->early.posted + more->sends_posted > SENT_AHEAD ||
-        c->at.send_transfer - going + more->sends_posted > c->builder.window)
+        c->at.send_transfer - pending + more->sends_posted > c->builder.window)
       return 0;
     if (c->early.received < more->receives_done)
       return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;
@@ -115,36 +116,36 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* going,
   }
 }
 
-/* Waits for a send of an allgather. What arrives meanwhile is sent on before its turn: the other end of
- * this send may take its time to answer, and the wire would be idle. */
-static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* going,
+/* Waits for a send of an allgather. Meanwhile it forwards blocks that arrive, before their turn. The peer of the
+ * pending send may be slow to answer, and the link would be idle. */
+static __attribute__((noinline)) void send_early(struct qd_call* c, struct qd_transfer* pending,
                                                  const struct qd_operation* o) {
-  while (may_send_early(c, going, o)) {
+  while (may_send_early(c, pending, o)) {
     struct qd_transfer* next = c->early.receive;
     if (next->request != MPI_REQUEST_NULL) {
-      MPI_Request both[] = {going->request, next->request};
+      MPI_Request both[] = {pending->request, next->request};
       int which = 0;
       const int code = MPI_Waitany(2, both, &which, &c->status);
-      going->request = both[0];
+      pending->request = both[0];
       next->request = both[1];
-      if (code != MPI_SUCCESS) fail(c, which == 0 ? &going->request : &next->request, code);
+      if (code != MPI_SUCCESS) fail(c, which == 0 ? &pending->request : &next->request, code);
       if (which == 0) return;
-      if (code == MPI_SUCCESS) ask(c, next);
+      if (code == MPI_SUCCESS) check_arrival(c, next);
     }
     c->early.receive++;
     c->early.received++;
   }
-  wait_for_send(c, &going->request, 0);
+  wait_for_send(c, &pending->request, 0);
 }
 
 INLINED void wait_or_send_early(struct qd_call* c, struct qd_transfer* t,
                                 const struct qd_operation* o) {
-  enum { SHORT = 1 << 12 }; /* goes at once */
+  enum { SHORT = 1 << 12 }; /* such a message is sent at once */
   if ((c->at.message_to_wait++)->bytes < SHORT) return wait_for_send(c, &t->request, 0);
   if (t->request != MPI_REQUEST_NULL) send_early(c, t, o);
 }
 
-/* A call sends nothing on before its turn where it is watched, or where lengths travel. */
+/* Follows one operation. A call sends nothing early if it is watched or lengths travel. */
 INLINED void follow(struct qd_call* c, const struct qd_operation* o, int sends_early,
                     int is_watched) {
   for (int n = o->more.receives_done; n > 0; n--) wait_for_receive(c, is_watched);
@@ -172,7 +173,7 @@ static inline int has_to_wait(const struct qd_operation* o) {
   return o->kind == QD_PLAN_MESSAGES && o->more.receives_done + o->more.sends_done > 0;
 }
 
-INLINED void go(struct qd_call* c, int waits, int sends_early, int is_watched) {
+INLINED void follow_plan(struct qd_call* c, int waits, int sends_early, int is_watched) {
   const struct qd_operation* o = c->at.next;
   for (; o->kind != QD_PLAN_END && (waits || !has_to_wait(o)); o++)
     if (o->kind == QD_PLAN_MESSAGES)
@@ -183,11 +184,11 @@ INLINED void go(struct qd_call* c, int waits, int sends_early, int is_watched) {
 }
 
 static __attribute__((noinline)) void progress_watched(struct qd_call* c, int waits) {
-  go(c, waits, 0, 1);
+  follow_plan(c, waits, 0, 1);
 }
 
 static __attribute__((noinline)) void progress_sending_early(struct qd_call* c, int waits) {
-  go(c, waits, 1, 0);
+  follow_plan(c, waits, 1, 0);
 }
 
 void qd_call_progress(struct qd_call* c, int waits) {
@@ -196,5 +197,5 @@ void qd_call_progress(struct qd_call* c, int waits) {
   else if (c->early.is_allowed)
     progress_sending_early(c, waits);
   else
-    go(c, waits, 0, 0);
+    follow_plan(c, waits, 0, 0);
 }

@@ -1,9 +1,9 @@
-/* Calls of which all ranks know all counts: what is sent and received, the plan, and what is left to unpack.
+/* Calls whose counts all ranks know: what is sent and received, the plan, and what is unpacked afterwards.
  *
- * The plan of a call is made of its counts, and kept for the next call with the same. It speaks of bytes
- * of the user's buffers, or, where those do not lie as they travel, of copies: packed ones where data
- * is moved, of elements where it is combined; packed ones, too, of elements that reach beyond their extent. An allgather's own contribution is brought to its block
- * of the receive buffer first, so that a call in place is a call like any other. */
+ * The plan is made from the counts, and kept for the next call with equal counts. It refers to bytes of the user's
+ * buffers. If a datatype is not contiguous, the plan refers to a copy: packed if data is moved, elements in memory
+ * if it is reduced. Elements that overlap in memory are packed too. An allgather first copies its own contribution
+ * into its block of the receive buffer, so that a call in place is no special case. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,39 +12,39 @@
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
 
-enum { KEPT_COPY = 1 << 24 }; /* a larger copy is given back after the call */
+enum { KEPT_COPY = 1 << 24 }; /* a larger copy is freed after the call */
 
-static struct qd_buffer_layout* known_of(const struct qd_global_counts* g, int buffer) {
+static struct qd_buffer_layout* layout_of(const struct qd_global_counts* g, int buffer) {
   return &g->binding->counts.buffers[buffer];
 }
 
-/* The user's side that a buffer's blocks come from, or go to. */
+/* The user's side for the blocks of a buffer. */
 static const struct qd_side* side_of(const struct qd_global_counts* g, int buffer) {
   const int is_send = buffer == QD_PIECE_SEND && !g->arguments->in_place;
   return is_send ? &g->arguments->send : &g->arguments->receive;
 }
 
-/* Where the blocks of a buffer lie while they travel; 0 where there is no memory to keep them. */
+/* Sets where messages find the blocks of a buffer. Returns 0 if memory for a copy ran out. */
 static int find_base(const struct qd_global_counts* g, int buffer, int region) {
-  struct qd_buffer_layout* known = known_of(g, buffer);
+  struct qd_buffer_layout* layout = layout_of(g, buffer);
   char* base = side_of(g, buffer)->base;
-  if (!g->is_direct[buffer] && known->copy_size < known->total) {
-    free(known->copy);
-    known->copy = malloc((size_t)known->total);
-    known->copy_size = known->copy ? known->total : 0;
+  if (!g->is_direct[buffer] && layout->copy_size < layout->total) {
+    free(layout->copy);
+    layout->copy = malloc((size_t)layout->total);
+    layout->copy_size = layout->copy ? layout->total : 0;
   }
-  if (!g->is_direct[buffer]) base = known->copy;
-  g->binding->call->data.blocks[region] = (struct qd_block){base, known->total};
-  return g->is_direct[buffer] || known->copy_size >= known->total;
+  if (!g->is_direct[buffer]) base = layout->copy;
+  g->binding->call->data.blocks[region] = (struct qd_block){base, layout->total};
+  return g->is_direct[buffer] || layout->copy_size >= layout->total;
 }
 
-/* An offset may lie before or behind any object there is. */
+/* The address of a block. An offset may point outside of any object. */
 static char* block_in(const struct qd_global_counts* g, int buffer, int region, int64_t block) {
   return (char*)((uintptr_t)g->binding->call->data.blocks[region].address +
-                 (uintptr_t)known_of(g, buffer)->extents.offsets[block]);
+                 (uintptr_t)layout_of(g, buffer)->extents.offsets[block]);
 }
 
-/* Between a block of the user's and its copy. */
+/* Packs a block of the user's into its copy, or unpacks it. */
 static int convert(const struct qd_global_counts* g, const struct qd_side* side,
                    struct qd_block block, char* copy, int unpacks) {
   const struct qd_binding* b = g->binding;
@@ -55,34 +55,34 @@ static int convert(const struct qd_global_counts* g, const struct qd_side* side,
                  : qd_copy_block(b->comm, b->layout.own, b->call->tag, side, block, side, there);
 }
 
-/* Brings an allgather's contribution into its block: as much of it as there is room for. */
-static int place_own(const struct qd_global_counts* g) {
+/* Copies an allgather's contribution into its block of the receive buffer, up to the length of that block. */
+static int copy_contribution(const struct qd_global_counts* g) {
   const struct qd_binding* b = g->binding;
   const struct qd_side* side = side_of(g, QD_PIECE_SEND);
   struct qd_block own = qd_contribution(g);
   char* target = block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, b->layout.context.rank);
-  const int64_t room = known_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->layout.context.rank];
-  const int lies = g->is_direct[g->arguments->in_place ? QD_PIECE_RECEIVE : QD_PIECE_SEND];
-  if (side->type_size == 0 || (lies && own.address == target)) return MPI_SUCCESS;
-  if (own.count > room / side->type_size) own.count = room / side->type_size;
-  if (!lies) return qd_pack(side, own, target, b->comm);
+  const int64_t capacity = layout_of(g, QD_PIECE_RECEIVE)->extents.lengths[b->layout.context.rank];
+  const int is_direct = g->is_direct[g->arguments->in_place ? QD_PIECE_RECEIVE : QD_PIECE_SEND];
+  if (side->type_size == 0 || (is_direct && own.address == target)) return MPI_SUCCESS;
+  if (own.count > capacity / side->type_size) own.count = capacity / side->type_size;
+  if (!is_direct) return qd_pack(side, own, target, b->comm);
   if (own.count > 0) memcpy(target, own.address, (size_t)(own.count * side->type_size));
   return MPI_SUCCESS;
 }
 
-/* The blocks of a buffer as the user has them, into their copies. */
+/* Copies all blocks of a buffer of the user's. */
 static int load(const struct qd_global_counts* g, int buffer, int region) {
   const struct qd_side* side = side_of(g, buffer);
   int code = MPI_SUCCESS;
-  for (int32_t i = 0; i < known_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
+  for (int32_t i = 0; i < layout_of(g, buffer)->extents.blocks && code == MPI_SUCCESS; i++)
     code = convert(g, side, qd_users_block(g, buffer, i), block_in(g, buffer, region, i), 0);
   return code;
 }
 
-/* What stands before the call where the schedule reads it. */
+/* Copies what the schedule reads of the user's buffers. */
 static int load_all(const struct qd_global_counts* g) {
   const struct qd_builder* builder = &g->binding->call->builder;
-  if (builder->gathers) return place_own(g);
+  if (builder->gathers) return copy_contribution(g);
   if (builder->in_place)
     return g->is_direct[QD_PIECE_RECEIVE] ? MPI_SUCCESS
                                           : load(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
@@ -93,10 +93,11 @@ static int unpack_all(const struct qd_global_counts* g) {
   const struct qd_binding* b = g->binding;
   const struct qd_program* program = &b->schedule_data->program;
   int code = MPI_SUCCESS;
-  /* It has what it would receive. */
-  if (program->collective == QD_BROADCAST && known_of(g, QD_PIECE_SEND)->extents.blocks > 0)
+  /* The root has the data already. */
+  if (program->collective == QD_BROADCAST && layout_of(g, QD_PIECE_SEND)->extents.blocks > 0)
     return code;
-  for (int32_t i = 0; i < known_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS; i++)
+  for (int32_t i = 0; i < layout_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS;
+       i++)
     if (!b->call->builder.gathers || !g->arguments->in_place || i != b->layout.context.rank)
       code = convert(g, &g->arguments->receive, qd_users_block(g, QD_PIECE_RECEIVE, i),
                      block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
@@ -106,12 +107,12 @@ static int unpack_all(const struct qd_global_counts* g) {
 static const char* choose_parameters(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   const struct qd_context* context = &b->layout.context;
-  /* The same at all ranks: of the second of two groups. */
+  /* Equal at all ranks: between groups, the ranks of the second group. */
   const int is_remote = program->groups == 2 && context->group == 0;
   const int64_t ranks = is_remote ? context->remote_ranks : context->ranks;
   const int64_t* counts = is_remote ? b->counts.remote : b->counts.own;
   if (program->collective == QD_BROADCAST) {
-    /* A chain takes as long as the ring in which one rank contributes all. */
+    /* A pipeline takes as long as a ring in which one rank contributes everything. */
     memset(b->counts.exchanged, 0, (size_t)ranks * sizeof *b->counts.exchanged);
     b->counts.exchanged[0] = counts[0];
     counts = b->counts.exchanged;
@@ -127,7 +128,7 @@ static const char* choose_parameters(struct qd_binding* b) {
   return NULL;
 }
 
-/* What the schedule requires of the other group, so that both groups refuse a call that one of them would. */
+/* Checks the requirements of the other group, so that both groups refuse a call that one of them would refuse. */
 static const char* ask_other_group(struct qd_binding* b) {
   const struct qd_program* program = &b->schedule_data->program;
   struct qd_tables* tables = &b->other_tables;
@@ -144,14 +145,14 @@ static const char* ask_other_group(struct qd_binding* b) {
   return b->tables.refusal;
 }
 
-/* Chooses parameters and fills tables, after counts or the root changed. */
+/* Chooses parameters and fills the tables, after the counts or the root changed. */
 static const char* prepare_tables(struct qd_binding* b) {
   const char* error = choose_parameters(b);
   if (!error) error = qd_tables_refill(&b->tables, &b->schedule_data->program, &b->layout.context);
   if (!error) error = ask_other_group(b);
   if (b->call && !error) {
     b->call->is_planned = 0;
-    /* The plan was made for so many temporary blocks, and for the blocks of that root. */
+    /* The plan was made for other temporary blocks, or for the blocks of another root. */
     const struct qd_plan* plan = &b->call->plan;
     if (plan->temporaries != b->tables.temporary_blocks ||
         plan->receive_blocks != b->counts.buffers[QD_PIECE_RECEIVE].extents.blocks)
@@ -161,7 +162,7 @@ static const char* prepare_tables(struct qd_binding* b) {
   return error;
 }
 
-/* How many blocks the buffers have, at that root. */
+/* Sets how many blocks the buffers have for the current root. */
 static void take_blocks(struct qd_binding* b) {
   int32_t blocks[2];
   qd_block_counts(&b->schedule_data->program, &b->layout.context, blocks);
@@ -207,7 +208,7 @@ void qd_global_counts_close(struct qd_binding* b) {
   }
 }
 
-/* Tables for a call in which every count is that one. */
+/* Makes tables for a call in which all counts are `count`. */
 static const char* restart_with(struct qd_binding* b, int64_t count) {
   const int64_t ranks = b->layout.context.ranks, remote = b->layout.context.remote_ranks;
   const int64_t most = ranks > remote ? ranks : remote;
@@ -222,7 +223,7 @@ static const char* restart_with(struct qd_binding* b, int64_t count) {
   return prepare_tables(b);
 }
 
-/* A call without any bytes is tried first; where the schedule requires some, the least that it takes of a few. */
+/* Tries an empty call first. If the schedule requires more, tries larger counts up to the first that it takes. */
 const char* qd_global_counts_restart(struct qd_binding* b) {
   enum { ONE_BY_ONE = 64, MOST_TRIED = 1 << 20 };
   const char* error = restart_with(b, 0);
@@ -232,13 +233,13 @@ const char* qd_global_counts_restart(struct qd_binding* b) {
   return error == b->tables.refusal ? restart_with(b, 0) : error;
 }
 
-/* Whether no block of the receive buffer can stand for the send buffer: rank 0 of an exscan has none. */
+/* Whether no block of the receive buffer can replace the send buffer: rank 0 of an exscan has none. */
 static int has_no_result(const struct qd_binding* b) {
   return b->schedule_data->program.collective == QD_EXSCAN && b->layout.context.rank == 0;
 }
 
-/* Whether the operands may be exchanged without a trace. The maximum of two numbers depends on their order where one is
- * no number, or where they are zeros of different signs; a user's operator may do so, too. */
+/* Whether operands may be exchanged without changing any bit. The maximum depends on the order of its operands if
+ * one is NaN, or if they are zeros of different signs. A user's operator may depend on it too. */
 static int may_be_exchanged(MPI_Op operation) {
   return operation == MPI_SUM || operation == MPI_PROD || operation == MPI_BAND ||
          operation == MPI_BOR || operation == MPI_BXOR || operation == MPI_LAND ||
@@ -250,18 +251,19 @@ int qd_is_predefined_operator(MPI_Op operation) {
          operation == MPI_MAXLOC || operation == MPI_MINLOC;
 }
 
-/* How blocks lie while they travel: units, what is the user's own memory, what stands for the send buffer. */
+/* Describes the blocks of a call: the unit of lengths, which buffers messages use directly, and which buffer
+ * replaces the send buffer. */
 static const char* describe(struct qd_global_counts* g, int* error_class) {
   const struct qd_arguments* a = g->arguments;
   const struct qd_program* program = &g->binding->schedule_data->program;
   struct qd_call* c = g->binding->call;
-  int (*const lies)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
+  int (*const is_direct)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
   const MPI_Datatype type = a->receive.type;
   const int in_place = c->builder.gathers || qd_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
-  g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && lies(type);
-  g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && lies(a->send.type);
-  c->data.is_packed = g->reduces && !lies(type) && !qd_elements_are_disjoint(type);
+  g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_direct(type);
+  g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_direct(a->send.type);
+  c->data.is_packed = g->reduces && !is_direct(type) && !qd_elements_are_disjoint(type);
   const int64_t unit = !g->reduces         ? 1
                        : c->data.is_packed ? a->receive.type_size
                                            : a->receive.extent;
@@ -288,13 +290,13 @@ const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
   return qd_take_root(b, root) ? qd_global_counts_restart(b) : NULL;
 }
 
-/* What is wrong before anything is sent. */
+/* Returns what is wrong before anything is sent. */
 static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
   if (qd_take_root(b, g->arguments->root)) take_blocks(b);
   const char* error = qd_read_counts(g, error_class);
   if (error) {
-    b->are_tables_good = b->call->is_planned = 0; /* counts are half old, half new */
+    b->are_tables_good = b->call->is_planned = 0; /* some counts are old, some new */
     return error;
   }
   if (!b->are_tables_good) error = prepare_tables(b);
@@ -330,7 +332,7 @@ static void forget_large_copies(struct qd_binding* b) {
   }
 }
 
-/* Says where this rank does not contribute what it is to have. */
+/* Writes a text if this rank's contribution differs from its receive count. */
 static void find_mismatch(const struct qd_global_counts* g, char text[QD_TEXT]) {
   const struct qd_binding* b = g->binding;
   if (b->schedule_data->program.collective != QD_ALLGATHER) return;
@@ -351,7 +353,7 @@ int qd_global_counts_prepare(struct qd_global_counts* g, MPI_Comm comm, char dif
   if (a->is_idle)
     return b->options.compares ? qd_compare_calls(b, comm, a, MPI_SUCCESS, NULL) : MPI_SUCCESS;
   if (!error) error = describe(g, &error_class);
-  /* Nobody waits for counts of a rank that has an error instead. */
+  /* A rank must not wait for the counts of a rank that has an error. */
   if (b->options.compares && qd_exchanges_counts(g)) {
     const int code = qd_compare_errors(b, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;

@@ -12,7 +12,8 @@ struct qd_global_counts {
   struct qd_binding* binding;
   const struct qd_arguments* arguments;
   int reduces;
-  int is_direct[2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE: messages use the user's buffer itself */
+  int is_direct
+      [2]; /* by QD_PIECE_SEND and QD_PIECE_RECEIVE: messages use the user's buffer itself */
 };
 
 /* Whether the groups must exchange counts. Then reading them is collective. */

@@ -1,5 +1,5 @@
-/* Ranks in the order of the schedule: node by node, nodes by (size, lowest rank). Every rank
- * computes it from the same data, so every rank comes to the same end. */
+/* The order of ranks in the schedule: node by node, nodes by size and then by lowest rank. All ranks compute it from
+ * the same data, so all get the same order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "runtime/execute/binding.h"
 
 struct node {
-  int lowest, size; /* its lowest rank in the group names the node */
-  int first;        /* rank in the schedule of its first rank */
+  int lowest, size; /* the node's lowest rank in the group, which names it */
+  int first;        /* of its first rank, in the schedule */
 };
 
 static int by_size(const void* left, const void* right) {
@@ -28,7 +28,7 @@ int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of) {
   return MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, comm);
 }
 
-/* "1,2,3x4" as far as it fits. */
+/* Writes "1,2,3x4", as far as it fits. */
 static void describe(const struct qd_topology* topology, char* text, size_t size) {
   size_t used = 0;
   text[0] = 0;
@@ -51,7 +51,7 @@ static int same_nodes(const struct qd_topology* one, const struct qd_topology* o
   return 1;
 }
 
-/* The topology of sorted nodes; 0 where memory ran out. */
+/* Writes the topology of sorted nodes. Returns 0 if memory ran out. */
 static int topology_of(const struct node* nodes, int count, struct qd_topology* topology) {
   struct qd_node_run* runs = calloc((size_t)count, sizeof *runs);
   *topology = (struct qd_topology){runs, 0, count, 0};
@@ -64,12 +64,12 @@ static int topology_of(const struct node* nodes, int count, struct qd_topology* 
   return runs != NULL;
 }
 
-/* Numbers the ranks of a group, of which node_of[r] is the lowest on r's node: order[i] is that of rank i
- * in the schedule. `nodes` and `index_of` have room for one a rank. */
+/* Numbers the ranks of a group. node_of[r] is the lowest rank on the node of r. order[i] becomes the rank that is
+ * rank i in the schedule. `nodes` and `index_of` have one entry for each rank. */
 static const char* number_ranks(int ranks, const int* node_of, struct node* nodes, int* index_of,
                                 int* order, struct qd_topology* topology) {
   int count = 0;
-  /* A node's lowest rank comes first of its ranks, and stands for the node. */
+  /* A node's lowest rank comes first of its ranks, and names the node. */
   for (int r = 0; r < ranks; r++) {
     if (node_of[r] < 0 || node_of[r] > r || node_of[node_of[r]] != node_of[r])
       return "ranks disagree on their nodes";
@@ -91,12 +91,12 @@ static const char* number_ranks(int ranks, const int* node_of, struct node* node
   return NULL;
 }
 
-/* The ranks of the private communicator from `first` on, by the nodes of all. `local_of` has room for one
- * a rank of it, and so have the others. */
+/* Numbers the ranks of the private communicator from `first` on. `node_of` has one entry for each rank of that
+ * communicator; so have `local_of`, `nodes` and `index_of`. */
 static const char* number_group(int first, int ranks, const int* node_of, int* local_of,
                                 struct node* nodes, int* index_of, int* real,
                                 struct qd_topology* topology) {
-  /* The lowest of the node that is in the group. */
+  /* The lowest rank of the node that is in the group. */
   for (int r = ranks - 1; r >= 0; r--) index_of[node_of[first + r]] = r;
   for (int r = 0; r < ranks; r++) local_of[r] = index_of[node_of[first + r]];
   const char* error = number_ranks(ranks, local_of, nodes, index_of, real, topology);
@@ -104,13 +104,13 @@ static const char* number_group(int first, int ranks, const int* node_of, int* l
   return error;
 }
 
-/* What can be sent_counts without asking who shares memory: whether the schedule is for so many ranks. */
+/* Whether the schedule is for so many ranks. This needs no knowledge of the nodes. */
 static int fits_ranks(const struct qd_program* program, int group, int64_t ranks) {
   return program->serves_any_nodes ? ranks <= program->most_ranks
                                    : ranks == program->topologies[group].ranks;
 }
 
-/* Whether this rank's group can be that one of the schedule's. */
+/* Whether this rank's group can be that group of the schedule. */
 static int fits(const struct qd_binding* binding, int group) {
   const struct qd_program* program = &binding->schedule_data->program;
   const struct qd_context* context = &binding->layout.context;
@@ -155,7 +155,7 @@ static const char* refuse_ranks(const struct qd_binding* binding, int layout,
   return failure;
 }
 
-/* Says what the schedule is for and what is there. */
+/* Names the nodes that the schedule is for, and those that were found. */
 static const char* refuse_nodes(const struct qd_binding* binding, char failure[QD_TEXT]) {
   const struct qd_program* program = &binding->schedule_data->program;
   char wanted[48], found[48];
@@ -172,15 +172,15 @@ static const char* refuse_nodes(const struct qd_binding* binding, char failure[Q
   return failure;
 }
 
-/* Asks MPI who shares memory; collective. */
+/* Collective. Asks MPI which ranks share memory. */
 static const char* find_nodes(struct qd_binding* binding) {
   const struct qd_context* context = &binding->layout.context;
   const size_t all = (size_t)(context->ranks + context->remote_ranks);
   int* node_of = calloc(all, sizeof *node_of);
-  int* capacities = malloc(2 * all * sizeof *capacities);
+  int* local_of = malloc(2 * all * sizeof *local_of);
   struct node* nodes = malloc(all * sizeof *nodes);
   const char* error = NULL;
-  const int whole = node_of && capacities && nodes;
+  const int whole = node_of && local_of && nodes;
   int own_part = whole, everybody = 0;
   MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
   if (!whole || !everybody)
@@ -188,19 +188,19 @@ static const char* find_nodes(struct qd_binding* binding) {
   else if (qd_gather_nodes(binding->comm, binding->layout.own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (!error)
-    error = number_group(binding->layout.first, (int)context->ranks, node_of, capacities, nodes,
-                         capacities + all, binding->layout.real, &binding->layout.topologies[0]);
+    error = number_group(binding->layout.first, (int)context->ranks, node_of, local_of, nodes,
+                         local_of + all, binding->layout.real, &binding->layout.topologies[0]);
   if (!error && context->remote_ranks > 0)
     error = number_group(binding->layout.first_remote, (int)context->remote_ranks, node_of,
-                         capacities, nodes, capacities + all, binding->layout.remote_real,
+                         local_of, nodes, local_of + all, binding->layout.remote_real,
                          &binding->layout.topologies[1]);
   free(node_of);
-  free(capacities);
+  free(local_of);
   free(nodes);
   return error;
 }
 
-/* What a schedule for any nodes leaves open. */
+/* Fills in what a schedule for any nodes leaves open. */
 static const char* fill_in(struct qd_binding* binding) {
   const struct qd_program* program = &binding->schedule_data->program;
   struct qd_context* context = &binding->layout.context;
@@ -216,7 +216,7 @@ static const char* fill_in(struct qd_binding* binding) {
   return qd_formulas_evaluate(program, context, binding->layout.parameters);
 }
 
-/* This rank's group is that one of the schedule's. */
+/* Makes this rank's group that group of the schedule. */
 static void take_group(struct qd_binding* binding, int group) {
   binding->layout.context.group = group;
   binding->layout.ordered[group] = binding->layout.topologies[0];
@@ -224,7 +224,7 @@ static void take_group(struct qd_binding* binding, int group) {
     binding->layout.ordered[1 - group] = binding->layout.topologies[1];
 }
 
-/* What is part of the binding, or of its array `real`. */
+/* Sets the pointers into the binding and into its array `real`. */
 static void take_parts(struct qd_binding* binding) {
   struct qd_context* context = &binding->layout.context;
   binding->layout.remote_real = binding->layout.real + context->ranks;
@@ -234,8 +234,8 @@ static void take_parts(struct qd_binding* binding) {
     context->topologies = binding->layout.ordered;
 }
 
-/* An operator that does not commute meets contributions in the order of ranks, so that has to be the
- * schedule's. */
+/* An operator that does not commute needs contributions in the order of ranks. So the schedule's order must be that
+ * of the communicator. */
 static const char* refuse_order(const struct qd_binding* binding) {
   const struct qd_program* program = &binding->schedule_data->program;
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
@@ -268,7 +268,7 @@ const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_T
   const int first = program->groups == 2 ? binding->layout.first_remote : binding->layout.first;
   const int64_t count = program->groups == 2 ? context->remote_ranks : context->ranks;
   for (int64_t i = 0; i < count; i++) binding->layout.user[i] = blocks[i] - first;
-  /* The group with the lowest rank of all comes first where both fit. */
+  /* If both orders fit, the group with the lowest rank comes first. */
   const int group = program->groups == 2 && binding->layout.first > 0;
   take_group(binding, fits(binding, group) ? group : 1 - group);
   if (program->serves_any_nodes) error = fill_in(binding);
@@ -277,7 +277,7 @@ const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_T
 }
 
 static void* duplicate(const void* from, int64_t count, size_t size) {
-  void* copy = calloc((size_t)count + 1, size); /* which is no null pointer */
+  void* copy = calloc((size_t)count + 1, size); /* never a null pointer */
   if (copy && count > 0) memcpy(copy, from, (size_t)count * size);
   return copy;
 }
@@ -300,7 +300,7 @@ int qd_take_root(struct qd_binding* binding, int root) {
   const struct qd_program* program = &binding->schedule_data->program;
   struct qd_context* context = &binding->layout.context;
   if (!qd_is_rooted(program)) return 0;
-  /* Between groups the root's is the first; whoever names it by its rank is in the second. */
+  /* Between groups, the root's group is the first. A rank that passes the root's number is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
   const int* real = group == 1 ? binding->layout.remote_real : binding->layout.real;
   const int rank = group == 1             ? binding->layout.first_remote + root

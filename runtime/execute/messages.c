@@ -1,11 +1,11 @@
-/* Messages that are not simply one block at one address: empty ones, those of several parts, of more
- * elements than an int counts, of types that differ from block to block, those that begin with the
- * lengths of their parts, and all that go through buffers of the runtime. */
+/* Messages that are not one block at one address: empty ones, those of several parts or of more elements than an int
+ * counts, those whose datatypes differ between blocks, those that begin with lengths, and those that go through a
+ * buffer of the runtime. */
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
 
-/* Posts a message, empty or not. */
+/* Posts a message, which may be empty. */
 static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Datatype type,
                  int peer, int tag, MPI_Request* request) {
   const int count = (int)block.count;
@@ -16,7 +16,7 @@ static void post(struct qd_call* c, int receives, struct qd_block block, MPI_Dat
   qd_call_lose(c, code);
 }
 
-/* One of a type that is made for it. */
+/* Posts a message with a datatype that was made for it, and frees that. */
 static void post_made(struct qd_call* c, int receives, char* address, int code, MPI_Datatype type,
                       int peer, int tag, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
@@ -33,20 +33,20 @@ static void post_any(struct qd_call* c, int receives, struct qd_block block, MPI
   post_made(c, receives, block.address, code, large, peer, tag, request);
 }
 
-/* Posts bytes of any number. */
+/* Posts a message of any number of bytes. */
 static void post_bytes(struct qd_call* c, int receives, char* address, int64_t bytes, int peer,
                        int tag, MPI_Request* request) {
   post_any(c, receives, (struct qd_block){address, bytes}, MPI_BYTE, peer, tag, request);
 }
 
-/* Among the messages that begin with lengths, where these do: the other end awaits one of them. */
+/* Posts an empty message. If lengths travel, it has their tag, since the peer waits for lengths. */
 static void post_empty(struct qd_call* c, int receives, struct qd_posting p) {
   const int tag = c->lengths == QD_LENGTHS_KNOWN ? c->tag : c->length_tag;
   post(c, receives, (struct qd_block){NULL, 0}, MPI_BYTE, p.message->peer, tag,
        &p.transfer->request);
 }
 
-/* Several parts where they lie. */
+/* Posts several parts without copying them. */
 static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   MPI_Datatype type = MPI_BYTE;
@@ -77,7 +77,7 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
   post_made(c, receives, MPI_BOTTOM, code, type, m->peer, c->tag, &p.transfer->request);
 }
 
-/* A block as what the user's type says. A block that was saved has been packed, where its type is not dense. */
+/* Posts a block with the user's datatype. A saved block is packed unless its type has no gaps. */
 static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const int32_t first = receives ? c->plan.send_blocks : 0;
@@ -93,7 +93,7 @@ static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   post_any(c, receives, block, type, m->peer, c->tag, &p.transfer->request);
 }
 
-/* Instead of a message with bytes that are missing. Where both ends know that there are none, no message
+/* Sends an empty message in place of one whose bytes are missing. If both ends know that the message is empty, none
  * travels. */
 static void send_nothing(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
@@ -104,9 +104,8 @@ static void send_nothing(struct qd_call* c, struct qd_posting p) {
   post_empty(c, 0, p);
 }
 
-/* Waits for so many bytes without keeping them: over and over themselves. A receive that is too short
- * would not do: Open MPI 4.1 writes beyond it. */
-static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
+/* Receives bytes and discards them. The receive must be long enough: Open MPI 4.1 writes beyond a shorter one. */
+static void discard_receive(struct qd_call* c, int64_t bytes, int peer) {
   const int64_t least = (int64_t)sizeof c->memory.scratch;
   const int64_t part = bytes / INT_MAX + 1 > least ? bytes / INT_MAX + 1 : least;
   MPI_Datatype type = MPI_BYTE;
@@ -122,18 +121,18 @@ static void receive_in_vain(struct qd_call* c, int64_t bytes, int peer) {
   qd_call_check(c, code);
 }
 
-/* Whether a message that is sent is bytes where its one part lies. */
+/* Whether a message is sent from the memory of its only part. */
 static int is_zero_copy(const struct qd_call* c, const struct qd_message* m) {
   return m->zero_copy && (c->data.send_is_contiguous || qd_is_temporary(&c->plan, m->part.region));
 }
 
-/* How a message goes on. */
-enum { FOLLOWS_HERE, FOLLOWS_APART };
+/* Where the data of a message is: after the lengths, or in a second message. */
+enum { INLINE_DATA, SEPARATE_DATA };
 
-/* Before lengths of 16 bits that FOLLOWS_HERE, of 64 bits that FOLLOWS_APART. */
+/* The bytes of a word before inline data and before separate data. */
 enum { SHORT_WORD = 2, LONG_WORD = 8, ALIGNMENT = 16 };
 
-/* Where data begins in a buffer in which it stands behind 64-bit lengths. */
+/* Where data begins in a buffer after 64-bit lengths. */
 static int64_t head_size(int parts) {
   const int64_t bytes = LONG_WORD + LONG_WORD * (int64_t)parts;
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -150,24 +149,24 @@ static int64_t outgoing_bytes(const struct qd_call* c, const struct qd_message* 
   return bytes;
 }
 
-static void write_word(char* room, uint16_t word) { memcpy(room, &word, sizeof word); }
+static void write_word(char* buffer, uint16_t word) { memcpy(buffer, &word, sizeof word); }
 
-/* Lengths as they precede data of the same message; where that begins. */
-static char* write_short(const struct qd_call* c, const struct qd_message* m, char* room) {
+/* Writes lengths before inline data. Returns where that begins. */
+static char* write_short(const struct qd_call* c, const struct qd_message* m, char* buffer) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
-  write_word(room, FOLLOWS_HERE);
+  write_word(buffer, INLINE_DATA);
   for (int i = m->count; i > 0; i--, part++)
-    write_word(room += SHORT_WORD, (uint16_t)c->data.blocks[part->region].count);
-  return room + SHORT_WORD;
+    write_word(buffer += SHORT_WORD, (uint16_t)c->data.blocks[part->region].count);
+  return buffer + SHORT_WORD;
 }
 
-static void write_long(const struct qd_call* c, const struct qd_message* m, char* room) {
+static void write_long(const struct qd_call* c, const struct qd_message* m, char* buffer) {
   const struct qd_part* parts = qd_parts_of(&c->plan, m);
-  memset(room, 0, LONG_WORD);
-  write_word(room, FOLLOWS_APART);
+  memset(buffer, 0, LONG_WORD);
+  write_word(buffer, SEPARATE_DATA);
   for (int i = 0; i < m->count; i++) {
     const int64_t length = c->data.blocks[parts[i].region].count;
-    memcpy(room += LONG_WORD, &length, sizeof length);
+    memcpy(buffer += LONG_WORD, &length, sizeof length);
   }
 }
 
@@ -179,79 +178,78 @@ static void send_with_lengths(struct qd_call* c, struct qd_posting p) {
   const int zero_copy = bytes > QD_EAGER_BYTES && is_zero_copy(c, m);
   const int64_t data = !with_data || zero_copy || bytes < QD_EAGER_BYTES ? QD_EAGER_BYTES : bytes;
   MPI_Request* request = &p.transfer->request;
-  char* room;
-  if (!qd_reserve_buffer(c, m->buffer, head + data, &room)) return send_nothing(c, p);
+  char* buffer;
+  if (!qd_reserve_buffer(c, m->buffer, head + data, &buffer)) return send_nothing(c, p);
   if (with_data && bytes <= QD_EAGER_BYTES) {
-    const char* end = qd_gather_parts(c, m, write_short(c, m, room));
-    return post_bytes(c, 0, room, end - room, m->peer, c->length_tag, request);
+    const char* end = qd_gather_parts(c, m, write_short(c, m, buffer));
+    return post_bytes(c, 0, buffer, end - buffer, m->peer, c->length_tag, request);
   }
-  write_long(c, m, room);
-  post_bytes(c, 0, room, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
+  write_long(c, m, buffer);
+  post_bytes(c, 0, buffer, LONG_WORD * ((int64_t)m->count + 1), m->peer, c->length_tag, request);
   if (!with_data) return;
-  char* address = zero_copy ? qd_block_at(c, &m->part).address : room + head;
+  char* address = zero_copy ? qd_block_at(c, &m->part).address : buffer + head;
   if (!zero_copy) qd_gather_parts(c, m, address);
   post_bytes(c, 0, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
 static void receive_with_lengths(struct qd_call* c, struct qd_posting p) {
-  const struct qd_buffer* room = &c->memory.buffers[p.message->buffer];
-  const int64_t size = room->size < INT_MAX ? room->size : INT_MAX;
-  post_bytes(c, 1, room->address, size, p.message->peer, c->length_tag, &p.transfer->request);
+  const struct qd_buffer* buffer = &c->memory.buffers[p.message->buffer];
+  const int64_t size = buffer->size < INT_MAX ? buffer->size : INT_MAX;
+  post_bytes(c, 1, buffer->address, size, p.message->peer, c->length_tag, &p.transfer->request);
   p.transfer->has_arrived = p.transfer->request != MPI_REQUEST_NULL;
 }
 
-/* Reads the lengths of the parts. Returns what they come to; -1 where they are none that this library
- * wrote. */
-static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* room) {
+/* Reads the lengths of the parts. Returns their sum, or -1 if this library did not write them. */
+static int64_t read_lengths(struct qd_call* c, struct qd_posting p, const char* buffer) {
   const struct qd_message* m = p.message;
   int64_t* lengths = m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
   uint16_t how, word;
   int64_t total = 0;
-  memcpy(&how, room, sizeof how);
-  if (how > FOLLOWS_APART) return -1;
+  memcpy(&how, buffer, sizeof how);
+  if (how > SEPARATE_DATA) return -1;
   for (int i = 0; i < m->count; i++) {
-    if (how == FOLLOWS_APART) {
-      memcpy(&lengths[i], room + LONG_WORD * (i + 1), sizeof lengths[i]);
+    if (how == SEPARATE_DATA) {
+      memcpy(&lengths[i], buffer + LONG_WORD * (i + 1), sizeof lengths[i]);
     } else {
-      memcpy(&word, room + SHORT_WORD * (i + 1), sizeof word);
+      memcpy(&word, buffer + SHORT_WORD * (i + 1), sizeof word);
       lengths[i] = word;
     }
     if (lengths[i] < 0 || __builtin_add_overflow(total, lengths[i], &total)) return -1;
   }
-  return how == FOLLOWS_APART || total <= QD_EAGER_BYTES ? total : -1;
+  return how == SEPARATE_DATA || total <= QD_EAGER_BYTES ? total : -1;
 }
 
-/* Posts the receive of data that comes in a message of its own. */
-static void expect_data(struct qd_call* c, struct qd_posting p) {
+/* Posts the receive of separate data. */
+static void post_data_receive(struct qd_call* c, struct qd_posting p) {
   const struct qd_message* m = p.message;
   const struct qd_block* block = &c->data.blocks[m->part.region];
   const int64_t bytes = p.transfer->bytes;
   char* address;
   p.transfer->arrival = QD_DATA_SEPARATE;
-  if (p.transfer >= c->memory.kept) return receive_in_vain(c, bytes, m->peer);
+  if (p.transfer >= c->memory.kept) return discard_receive(c, bytes, m->peer);
   if (m->zero_copy && c->data.receive_is_contiguous && block->count == bytes) {
     p.transfer->arrival = QD_DATA_ZERO_COPY;
     address = block->address;
   } else if (!qd_reserve_buffer(c, m->buffer, bytes, &address)) {
     qd_keep_nothing(c, p.transfer);
-    return receive_in_vain(c, bytes, m->peer);
+    return discard_receive(c, bytes, m->peer);
   }
   post_bytes(c, 1, address, bytes, m->peer, c->tag, &p.transfer->data);
 }
 
-/* Reads the beginning of the next message, which is there, and awaits its data. */
+/* Reads the lengths of the next message, which has arrived, and posts the receive of its data. */
 static void read_head(struct qd_call* c) {
   const struct qd_posting p = qd_received_by(c, c->at.next_to_read++);
   uint16_t how;
   p.transfer->arrival = QD_DATA_INLINE;
   if (p.message->count == 0) return;
   if (!p.transfer->has_arrived) return qd_call_lose(c, MPI_SUCCESS);
-  const char* const room = c->memory.buffers[p.message->buffer].address;
-  p.transfer->bytes = read_lengths(c, p, room);
+  const char* const buffer = c->memory.buffers[p.message->buffer].address;
+  p.transfer->bytes = read_lengths(c, p, buffer);
   if (p.transfer->bytes < 0) return qd_call_lose(c, MPI_ERR_INTERN);
-  memcpy(&how, room, sizeof how);
-  if (how == FOLLOWS_APART && p.transfer->bytes > 0 && c->lengths == QD_LENGTHS_AHEAD)
-    expect_data(c, p);
+  memcpy(&how, buffer, sizeof how);
+  if (how == SEPARATE_DATA && p.transfer->bytes > 0 && c->lengths == QD_LENGTHS_AHEAD)
+    post_data_receive(c, p);
 }
 
 int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
@@ -275,18 +273,17 @@ int qd_wait_and_read(struct qd_call* c, MPI_Request* request) {
   }
 }
 
-/* Reads the lengths of a message that has arrived, and waits for its data. Returns where that is; NULL
- * where it is not there. */
+/* Reads the lengths of a message that has arrived, and waits for its data. Returns the address of the data, or NULL. */
 static char* read_message(struct qd_call* c, struct qd_posting p) {
   while (c->at.next_to_read <= p.transfer) read_head(c);
   const int code = qd_wait_and_read(c, &p.transfer->data);
   if (code != MPI_SUCCESS) qd_call_lose(c, code);
   if (p.transfer->arrival == QD_DATA_ZERO_COPY)
     return c->data.blocks[p.message->part.region].address;
-  char* const room = c->memory.buffers[p.message->buffer].address;
+  char* const buffer = c->memory.buffers[p.message->buffer].address;
   return p.transfer->arrival == QD_DATA_SEPARATE
-             ? room
-             : room + SHORT_WORD * ((int64_t)p.message->count + 1);
+             ? buffer
+             : buffer + SHORT_WORD * ((int64_t)p.message->count + 1);
 }
 
 void qd_message_receive(struct qd_call* c, struct qd_posting p) {
@@ -331,7 +328,7 @@ void qd_message_deliver(struct qd_call* c, struct qd_posting p) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   if (m->count == 0 || (is_known && c->plan.is_typed)) return;
   const int64_t bytes = is_known ? qd_bytes_of(c, p) : 0;
-  if (bytes > 0 && p.transfer >= c->memory.kept) receive_in_vain(c, bytes, m->peer);
+  if (bytes > 0 && p.transfer >= c->memory.kept) discard_receive(c, bytes, m->peer);
   char* from = is_known ? NULL : read_message(c, p);
   if (c->outcome.is_lost) return qd_forget_parts(c, m);
   if (bytes > 0) {

@@ -1,11 +1,11 @@
-/* Calls of which the two ends of a message alone know its lengths: all-to-all, gather, scatter, and barriers,
- * which have none. */
+/* Calls in which only the two ends of a message know its lengths: all-to-all, gather and scatter. Barriers, which
+ * move no bytes, belong here too. */
 #include <stdlib.h>
 
 #include "runtime/execute/compare.h"
 #include "runtime/execute/pairwise_counts.h"
 
-/* The call with a plan for calls in place, which the first of them makes. NULL, and why, where it cannot be. */
+/* The call for MPI_IN_PLACE, which the first such call makes. Returns NULL and sets `error` if it cannot be made. */
 static struct qd_call* in_place_call(struct qd_binding* binding, const char** error) {
   struct qd_call* c = binding->in_place_call;
   if (c) return c;
@@ -30,8 +30,8 @@ const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
   return error;
 }
 
-/* Lengths of so many blocks from a region on, by the rank that they go to or come from: those of all ranks, or the
- * root's. */
+/* Writes the lengths of `blocks` blocks from a region on, by the rank of the private communicator that they go to or
+ * come from. There is one block for each rank, or one for the root. */
 static void find_lengths(const struct qd_call* c, int region, int blocks, int64_t* lengths) {
   const struct qd_binding* b = c->binding;
   const int is_remote = b->layout.context.remote_ranks > 0,
@@ -52,14 +52,15 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
   int code = qd_compare_errors(b, comm, error ? error_class : MPI_ERR_NO_MEM,
                                error || sent ? error : qd_no_memory);
   if (code == MPI_SUCCESS && sent) {
-    int64_t *const came = sent + all, *const room = came + all;
+    int64_t *const received = sent + all, *const expected = received + all;
     if (c) find_lengths(c, 0, c->plan.send_blocks, sent);
-    if (c) find_lengths(c, c->plan.send_blocks, c->plan.receive_blocks, room);
-    code = MPI_Alltoall(sent, 1, MPI_INT64_T, came, 1, MPI_INT64_T, b->comm);
+    if (c) find_lengths(c, c->plan.send_blocks, c->plan.receive_blocks, expected);
+    code = MPI_Alltoall(sent, 1, MPI_INT64_T, received, 1, MPI_INT64_T, b->comm);
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);
     for (int i = 0; i < all && code == MPI_SUCCESS && !error; i++) {
-      if (came[i] == room[i]) continue;
-      qd_describe_mismatch(text, i - first, came[i], b->layout.own - b->layout.first, room[i]);
+      if (received[i] == expected[i]) continue;
+      qd_describe_mismatch(text, i - first, received[i], b->layout.own - b->layout.first,
+                           expected[i]);
       error = text;
     }
     if (code == MPI_SUCCESS) code = qd_compare_errors(b, comm, MPI_ERR_TRUNCATE, error);

@@ -1,6 +1,6 @@
-/* Persistent calls. Each has a binding of its own: a copy of the one that it is made by, with its own tables, counts,
- * plan, buffers and tag. So calls of one binding may be in flight together, and what a start and its wait go through
- * is what any call does once it is prepared. Lengths are exchanged, and errors agreed on, when the call is made. */
+/* Persistent calls. Each has a binding of its own: a copy with its own tables, counts, plan, buffers and tag. So
+ * several calls of one binding may be in flight. Making a persistent call prepares it, exchanges lengths and agrees
+ * on errors. A start and its wait then run as any prepared call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@
 struct qd_persistent {
   quadrille_request handle;
   int tag, is_started;
-  struct qd_binding* binding; /* its own; without a call where this rank is idle */
+  struct qd_binding* binding; /* its own binding, without a call if this rank is idle */
   struct qd_arguments arguments;
-  int blocks; /* of the longer side; types and arrays are the call's own */
-  struct qd_global_counts counted;
+  int blocks; /* of the longer side; the call owns its types and arrays */
+  struct qd_global_counts global_counts;
 };
 
-/* Where the call of a handle is kept; NULL where there is none. The lock is held. */
+/* The entry of a handle, or NULL. The lock is held. */
 static struct qd_persistent** entry_of(quadrille_request request) {
   struct qd_global* g = &qd_global;
   const uint32_t index = (uint32_t)request - 1;
@@ -37,8 +37,8 @@ static struct qd_persistent* find(quadrille_request request) {
   return p;
 }
 
-/* Doubles the displacements; 0 where memory ran out. */
-static int grow_places(struct qd_global* g) {
+/* Doubles the number of entries. Returns 0 if memory ran out. */
+static int grow_entries(struct qd_global* g) {
   const uint32_t count = g->persistent.count ? 2 * g->persistent.count : 8;
   struct qd_persistent** grown = realloc(g->persistent.entries, count * sizeof(void*));
   if (!grown) return 0;
@@ -56,13 +56,13 @@ static void keep(struct qd_persistent* p, struct qd_problem* problem) {
   uint32_t looked = 0;
   for (; looked < g->persistent.count && g->persistent.entries[g->persistent.hint]; looked++)
     g->persistent.hint = (g->persistent.hint + 1) % g->persistent.count;
-  const int has_place = looked < g->persistent.count || grow_places(g);
-  if (has_place) {
+  const int has_entry = looked < g->persistent.count || grow_entries(g);
+  if (has_entry) {
     p->handle = (quadrille_request)++g->persistent.made << 32 | (g->persistent.hint + 1);
     g->persistent.entries[g->persistent.hint] = p;
   }
   pthread_mutex_unlock(&g->lock);
-  if (!has_place) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  if (!has_entry) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 static void forget(struct qd_persistent* p) {
@@ -72,27 +72,27 @@ static void forget(struct qd_persistent* p) {
   pthread_mutex_unlock(&qd_global.lock);
 }
 
-static int keep_type(MPI_Datatype* type) {
+static int copy_type(MPI_Datatype* type) {
   if (qd_is_predefined(*type) || MPI_Type_dup(*type, type) == MPI_SUCCESS) return 1;
   *type = MPI_DATATYPE_NULL;
   return 0;
 }
 
-static void drop_type(MPI_Datatype* type) {
+static void free_type(MPI_Datatype* type) {
   if (qd_mpi_is_usable() && !qd_is_predefined(*type)) MPI_Type_free(type);
 }
 
-/* Types and arrays of the user's become the call's own; 0 where that cannot be. */
-static int keep_side(struct qd_side* side, int blocks) {
+/* Copies the types and arrays of the user's side. Returns 0 if that fails. */
+static int copy_side(struct qd_side* side, int blocks) {
   const struct qd_side given = *side;
   const int has_displacements = given.displacements || given.large_displacements;
   MPI_Datatype* types = given.types ? malloc((size_t)blocks * sizeof *types) : NULL;
-  MPI_Aint* displacements = NULL; /* and the counts behind them */
+  MPI_Aint* displacements = NULL; /* followed by the counts */
   if (has_displacements)
     displacements = malloc((size_t)blocks * (sizeof *displacements + sizeof(MPI_Count)));
   MPI_Count* const counts = displacements ? (MPI_Count*)(displacements + blocks) : NULL;
   int is_kept =
-      keep_type(&side->type) && !given.types == !types && !has_displacements == !displacements;
+      copy_type(&side->type) && !given.types == !types && !has_displacements == !displacements;
   side->types = types;
   if (has_displacements) {
     side->counts = side->displacements = NULL;
@@ -102,7 +102,7 @@ static int keep_side(struct qd_side* side, int blocks) {
   for (int i = 0; i < blocks && types; i++) {
     const int has_type = is_kept && qd_count_of(&given, i) > 0;
     types[i] = has_type ? given.types[i] : MPI_DATATYPE_NULL;
-    is_kept &= keep_type(&types[i]);
+    is_kept &= copy_type(&types[i]);
   }
   for (int i = 0; i < blocks && displacements; i++) {
     counts[i] = qd_count_of(&given, i);
@@ -111,9 +111,9 @@ static int keep_side(struct qd_side* side, int blocks) {
   return is_kept;
 }
 
-static void drop_side(struct qd_side* side, int blocks) {
-  drop_type(&side->type);
-  for (int i = 0; i < blocks && side->types; i++) drop_type((MPI_Datatype*)&side->types[i]);
+static void free_side(struct qd_side* side, int blocks) {
+  free_type(&side->type);
+  for (int i = 0; i < blocks && side->types; i++) free_type((MPI_Datatype*)&side->types[i]);
   free((void*)side->types);
   free((void*)side->large_displacements);
 }
@@ -121,14 +121,14 @@ static void drop_side(struct qd_side* side, int blocks) {
 static void destroy(struct qd_persistent* p) {
   if (p->handle != QUADRILLE_REQUEST_NULL) forget(p);
   if (p->blocks > 0) {
-    drop_side(&p->arguments.send, p->blocks);
-    drop_side(&p->arguments.receive, p->blocks);
+    free_side(&p->arguments.send, p->blocks);
+    free_side(&p->arguments.receive, p->blocks);
   }
   if (p->binding) qd_binding_destroy(p->binding);
   free(p);
 }
 
-/* What needs no other rank. */
+/* Prepares what needs no other rank. */
 static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_binding* b = p->binding;
   struct qd_arguments* a = &p->arguments;
@@ -139,16 +139,16 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   qd_take_root(b, a->root);
   qd_block_counts(program, &b->layout.context, blocks);
   p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
-  if (!(keep_side(&a->send, p->blocks) & keep_side(&a->receive, p->blocks)))
+  if (!(copy_side(&a->send, p->blocks) & copy_side(&a->receive, p->blocks)))
     return qd_refuse(problem, MPI_ERR_NO_MEM, "out of memory, or MPI cannot keep a datatype");
-  /* Lengths that are exchanged once are written into the plan: so that is one, however long. */
+  /* The plan holds the exchanged lengths, so it must be of the whole call. */
   qd_binding_plan(b, !has_global_counts && a->in_place, !has_global_counts, problem);
   if (has_global_counts || !b->call) return;
   const char* error = qd_call_load(b->call, &a->send, &a->receive, QD_LENGTHS_ALONE, &error_class);
   if (error) qd_refuse(problem, error_class, error);
 }
 
-/* NULL where there is no memory for it; `problem` says what is wrong. */
+/* Returns NULL if memory ran out. `problem` says what is wrong. */
 static struct qd_persistent* make(const struct qd_binding* binding, const struct qd_arguments* a,
                                   struct qd_problem* problem) {
   struct qd_persistent* p = calloc(1, sizeof *p);
@@ -158,8 +158,8 @@ static struct qd_persistent* make(const struct qd_binding* binding, const struct
     return p;
   }
   p->arguments = *a;
-  p->counted = (struct qd_global_counts){p->binding, &p->arguments,
-                                         .reduces = qd_reduces(&binding->schedule_data->program)};
+  p->global_counts = (struct qd_global_counts){
+      p->binding, &p->arguments, .reduces = qd_reduces(&binding->schedule_data->program)};
   if (a->error)
     qd_refuse(problem, a->error_class, a->error);
   else if (!a->is_idle)
@@ -167,11 +167,11 @@ static struct qd_persistent* make(const struct qd_binding* binding, const struct
   return p;
 }
 
-/* Collective: whether all ranks mean the same. */
+/* Collective. Whether all ranks pass the same root and counts. */
 static int compare(struct qd_persistent* p, MPI_Comm comm) {
   char differs[QD_TEXT];
   if (qd_has_global_counts(&p->binding->schedule_data->program))
-    return qd_global_counts_prepare(&p->counted, comm, differs);
+    return qd_global_counts_prepare(&p->global_counts, comm, differs);
   const int code = qd_compare_roots(p->binding, comm, p->arguments.root);
   return code != MPI_SUCCESS
              ? code
@@ -182,7 +182,7 @@ static int is_on(const struct qd_persistent* p, const struct qd_channel* channel
   return p && p->binding->channel == channel;
 }
 
-/* The lowest tag that is no lower and that none of this rank's calls on the channel has; the lock is held. */
+/* The lowest tag from `least` on that no call of this rank on the channel has. The lock is held. */
 static int free_tag(const struct qd_channel* channel, int least) {
   const struct qd_global* g = &qd_global;
   for (uint32_t i = 0; i < g->persistent.count; i++)
@@ -191,8 +191,8 @@ static int free_tag(const struct qd_channel* channel, int least) {
   return least;
 }
 
-/* Collective. Above all tags that are in use at any rank or, where there are no more, the lowest that is free at
- * all of them; 0 where none is. */
+/* Collective. Returns a tag above all tags in use at any rank. If that exceeds MPI's limit, returns the lowest tag
+ * that is free at all ranks, or 0. */
 static int take_tag(const struct qd_binding* binding) {
   int found = 0, *most = NULL, mine = QD_TAGS, tag = 0, asked;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
@@ -216,7 +216,7 @@ static int take_tag(const struct qd_binding* binding) {
   return tag > last ? 0 : tag;
 }
 
-/* Lengths of the parts of all messages: each travels the way of its block. */
+/* Exchanges the lengths of the parts of all messages. Each length travels the way of its block. */
 static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   int error_class = MPI_ERR_OTHER;
   if (!c->plan.is_typed) {
@@ -240,7 +240,7 @@ static void exchange_lengths(struct qd_call* c, struct qd_problem* problem) {
   if (!qd_call_reserve(c)) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
-/* Collective: a tag, and all that starts need. */
+/* Collective. Takes a tag, and the memory for all starts. */
 static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   struct qd_call* c = p->binding->call;
   p->tag = take_tag(p->binding);
@@ -256,7 +256,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
   if (error) qd_refuse_broken(problem, error);
 }
 
-/* Collective. */
+/* Collective. Returns the worst error of all ranks. */
 static int agree(const struct qd_binding* binding, MPI_Comm comm,
                  const struct qd_problem* problem) {
   return qd_compare_errors(binding, comm, problem->error_class,
@@ -294,7 +294,7 @@ int quadrille_start(quadrille_request request) {
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
   p->is_started = 1;
   if (c && c->builder.has_global_counts)
-    qd_global_counts_begin(&p->counted);
+    qd_global_counts_begin(&p->global_counts);
   else if (c)
     qd_call_begin(c, 0);
   return MPI_SUCCESS;
@@ -308,7 +308,7 @@ int quadrille_wait(quadrille_request request) {
   p->is_started = 0;
   if (!c) return MPI_SUCCESS;
   if (c->builder.has_global_counts)
-    qd_global_counts_finish(&p->counted);
+    qd_global_counts_finish(&p->global_counts);
   else
     qd_call_finish(c);
   return qd_call_report(c, p->binding->comm);

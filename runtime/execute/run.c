@@ -1,4 +1,4 @@
-/* Calls as a whole: memory, blocks, and what a call came to. */
+/* A call as a whole: its memory, its blocks, its beginning and end, and its result. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "runtime/execute/settings.h"
 #include "runtime/plan/check.h"
 
-/* Buffers for the plan; where memory runs out, there are fewer. */
+/* Makes the array of buffers for the plan. Returns 0 if memory ran out. */
 static int fit_buffers(struct qd_call* c) {
   const int32_t count = c->plan.buffer_count;
   if (count <= c->memory.buffer_count) return 1;
@@ -19,7 +19,7 @@ static int fit_buffers(struct qd_call* c) {
   return 1;
 }
 
-/* Transfers for the messages of the plan, as many as it has room for; 0 where memory ran out. */
+/* Makes transfers for as many messages as the plan can hold. Returns 0 if memory ran out. */
 static int fit_transfers(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   return qd_lengthen((void**)&c->memory.receiving, &c->memory.receiving_capacity,
@@ -31,8 +31,8 @@ static int fit_transfers(struct qd_call* c) {
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
 
-/* Each buffer in which lengths can arrive has room for them before any call: its sender does not know
- * where memory ran out. */
+/* Makes every buffer large enough for lengths before the first call. The sender of lengths cannot know that memory
+ * ran out here. */
 static int open_lengths(struct qd_call* c) {
   const struct qd_plan* plan = &c->plan;
   for (int32_t i = 0; !plan->is_typed && i < plan->receives.count; i++) {
@@ -44,14 +44,14 @@ static int open_lengths(struct qd_call* c) {
   return 1;
 }
 
-/* With QUADRILLE_CHECK_PLANS=1, the check of the plans that are made next; else NULL. */
+/* Opens a check of the next plans if QUADRILLE_CHECK_PLANS is set; otherwise returns NULL. */
 static struct qd_plan_check* open_check(const struct qd_call* c) {
   const struct qd_builder* b = &c->builder;
   if (!qd_settings()->checks_plans) return NULL;
   return qd_check_open(&b->input, b->has_global_counts ? b->in_place : c->in_place, b->unit);
 }
 
-/* Ends a check, which may be NULL; `error`: what is wrong without it. Returns what is wrong. */
+/* Ends a check, which may be NULL. `error` is an earlier error. Returns what is wrong. */
 static const char* close_check(struct qd_plan_check* check, const char* error) {
   char text[QD_LAW_TEXT];
   const char* law = check && !error ? qd_check_end(check, text) : NULL;
@@ -81,7 +81,7 @@ const char* qd_call_plan(struct qd_call* c) {
   return close_check(check, plan_checked(c, check));
 }
 
-/* Blocks for the plan's regions, with nothing in them. */
+/* Makes empty blocks for the regions of the plan. */
 static int fit_blocks(struct qd_call* c) {
   const int32_t before = c->memory.temporary_capacity;
   const int64_t regions = (int64_t)c->plan.regions + 1,
@@ -132,11 +132,10 @@ const char* qd_call_reopen(struct qd_call* c) {
   const char* error = qd_no_memory;
   c->is_planned = 0;
   c->data.each = -1;
-  c->data.send.uniform = 0; /* is not loaded */
+  c->data.send.uniform = 0; /* must be loaded again */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
-    error =
-        c->builder.has_global_counts ? NULL : qd_call_plan(c); /* else it is planned in the call */
-  if (error) c->plan.receive_blocks = -1;                      /* is none of any root's */
+    error = c->builder.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
+  if (error) c->plan.receive_blocks = -1;                          /* matches no root */
   return error;
 }
 
@@ -162,14 +161,14 @@ void qd_call_destroy(struct qd_call* c) {
   free(c);
 }
 
-/* Whether both say the same of equal blocks. */
-static int are_alike(const struct qd_side* one, const struct qd_side* other) {
+/* Whether both sides describe the same blocks of one length. */
+static int is_same_side(const struct qd_side* one, const struct qd_side* other) {
   return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
          one->type_size == other->type_size && one->count == other->count &&
          one->stride == other->stride && one->on_device == other->on_device;
 }
 
-/* Every block is so long, and every message brings so much. */
+/* Sets the length of all blocks, and of all messages. */
 static int set_lengths(struct qd_call* c, int64_t each) {
   const struct qd_plan* plan = &c->plan;
   if (c->data.each == each) return 1;
@@ -185,7 +184,7 @@ static int set_lengths(struct qd_call* c, int64_t each) {
   return 1;
 }
 
-static int lies(const struct qd_side* side, int ranks, int is_typed) {
+static int is_direct(const struct qd_side* side, int ranks, int is_typed) {
   int (*const asks)(MPI_Datatype) = is_typed ? qd_has_no_gaps : qd_is_contiguous;
   if (side->on_device) return 0;
   if (!side->types) return asks(side->type);
@@ -195,8 +194,8 @@ static int lies(const struct qd_side* side, int ranks, int is_typed) {
   return 1;
 }
 
-/* A root's block to itself lies where its other blocks do. */
-static void lie_in_place(struct qd_call* c) {
+/* Puts a root's block to itself where its other blocks are. */
+static void share_own_block(struct qd_call* c) {
   const int32_t own = c->plan.own_send, target = c->plan.own_receive;
   if (!c->in_place || c->builder.sent_as || own < 0) return;
   if (c->plan.send_blocks > 1)
@@ -210,16 +209,16 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   const int sends = c->plan.send_blocks, receives = c->plan.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
-  const int is_loaded = !c->in_place && are_alike(from, &c->data.send) &&
-                        are_alike(receive, &c->data.receive) && (is_typed || c->data.each >= 0);
+  const int is_loaded = !c->in_place && is_same_side(from, &c->data.send) &&
+                        is_same_side(receive, &c->data.receive) && (is_typed || c->data.each >= 0);
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
   if (!is_typed || c->in_place) {
-    c->data.send_is_contiguous = lies(from, sends, is_typed);
-    c->data.receive_is_contiguous = lies(receive, receives, is_typed);
+    c->data.send_is_contiguous = is_direct(from, sends, is_typed);
+    c->data.receive_is_contiguous = is_direct(receive, receives, is_typed);
   }
-  /* Lengths that travel are written over those in the plan. */
+  /* If lengths travel, they overwrite those in the transfers. */
   if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   if (is_loaded) return NULL;
   *error_class = MPI_ERR_COUNT;
@@ -227,10 +226,10 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
       qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&
       (c->lengths != QD_LENGTHS_KNOWN || is_typed ||
        set_lengths(c, c->data.blocks[receives > 0 ? sends : 0].count))) {
-    lie_in_place(c);
+    share_own_block(c);
     return NULL;
   }
-  c->data.send.uniform = 0; /* is not loaded */
+  c->data.send.uniform = 0; /* must be loaded again */
   return "the counts are more bytes than there can be";
 }
 
@@ -260,7 +259,7 @@ int qd_call_reserve(struct qd_call* c) {
   return is_enough;
 }
 
-/* To the beginning of the plan. */
+/* Sets the position to the beginning of the plan. */
 static void rewind_plan(struct qd_call* c) {
   c->at.next = c->plan.operations;
   c->at.next_receive = c->plan.receives.all;
@@ -274,9 +273,9 @@ static void rewind_plan(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours = c->builder.has_global_counts; /* bytes that this runtime addresses */
+  const int is_ours = c->builder.has_global_counts; /* the runtime addresses the bytes itself */
   c->isend = c->binding->options.synchronous ? MPI_Issend : MPI_Isend;
-  /* A block is empty where its datatype is, whatever its count; the other end may say it the other way. */
+  /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
                                     : is_known && c->data.send_is_contiguous;
   c->data.receive_zero_copy =
@@ -292,19 +291,19 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   if (!is_ours) c->memory.lacks_memory = 0;
   rewind_plan(c);
   if (lacks_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
-  /* All messages have the length of what this rank receives, which is not that of what it sends. */
+  /* All messages have the length of the received blocks, which is not that of the sent ones. */
   if (c->data.each >= 0 && c->plan.send_blocks > 0 && c->data.blocks[0].count != c->data.each) {
     c->outcome.mismatch =
         (struct qd_mismatch){c->binding->layout.own, c->data.blocks[0].count, c->data.each};
     qd_call_lose(c, MPI_SUCCESS);
   }
-  /* Where blocks were saved, in the call before. */
+  /* The last call may have saved these blocks elsewhere. */
   for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
     c->data.blocks[i].address = c->data.blocks[c->plan.send_blocks + i].address;
   if (c->is_planned) qd_call_progress(c, 0);
 }
 
-/* The next steps are planned when those before are over. */
+/* Plans the next steps after the steps before are done. */
 static void follow_in_parts(struct qd_call* c) {
   struct qd_builder* b = &c->builder;
   struct qd_plan_check* check = open_check(c);

@@ -1,5 +1,5 @@
-/* Handles of schedules: an index into a table of handle_entries and the entry's generation, which changes
- * when the entry is given back, so that a stale handle is recognised. */
+/* Handles of schedules. A handle is an index into a table, plus 1, and the generation of the entry. The generation
+ * changes when the entry is freed, so a stale handle is recognised. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "runtime/execute/schedule.h"
 #include "runtime/execute/state.h"
 
-/* The entry of a handle; the lock is held. Handles count handle_entries from 1, so that 0 is no handle. */
+/* The entry of a handle, or NULL. The lock is held. */
 static struct qd_handle_entry* entry_of(quadrille_schedule schedule) {
   const uint32_t index = (uint32_t)schedule - 1, generation = (uint32_t)(schedule >> 32);
   if ((uint32_t)schedule == 0 || index >= qd_global.handle_entry_count) return NULL;
@@ -16,7 +16,7 @@ static struct qd_handle_entry* entry_of(quadrille_schedule schedule) {
   return entry->schedule_data && entry->generation == generation ? entry : NULL;
 }
 
-static int grow_handle_entries(void) {
+static int grow_entries(void) {
   struct qd_global* g = &qd_global;
   const uint32_t count = g->handle_entry_count ? 2 * g->handle_entry_count : 8;
   struct qd_handle_entry* grown = realloc(g->handle_entries, count * sizeof *grown);
@@ -33,7 +33,7 @@ static quadrille_schedule new_handle(struct qd_schedule_data* schedule_data) {
   pthread_mutex_lock(&g->lock);
   uint32_t index = 0;
   while (index < g->handle_entry_count && g->handle_entries[index].schedule_data) index++;
-  if (index < g->handle_entry_count || grow_handle_entries()) {
+  if (index < g->handle_entry_count || grow_entries()) {
     g->handle_entries[index].schedule_data = schedule_data;
     handle = (quadrille_schedule)g->handle_entries[index].generation << 32 | (index + 1);
   }
@@ -41,7 +41,7 @@ static quadrille_schedule new_handle(struct qd_schedule_data* schedule_data) {
   return handle;
 }
 
-/* Makes the handle of a program or of the failure to load one; returns the failure. */
+/* Makes the handle of a program, or of a failed load. Returns the failure. */
 static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedule* schedule) {
   schedule_data->references = 1;
   *schedule = new_handle(schedule_data);
@@ -76,7 +76,7 @@ static void load_bytes(struct qd_schedule_data* schedule_data, const char* what,
     fail(schedule_data, error == qd_no_memory ? MPI_ERR_NO_MEM : MPI_ERR_FILE, what, error);
 }
 
-/* Reads a whole file; what is longer than any schedule is read no further than that. */
+/* Reads a file, up to one buffer more than any schedule has. */
 static unsigned char* read_whole(FILE* file, uint64_t* length) {
   uint64_t room = 4096;
   unsigned char* bytes = malloc(room);
@@ -209,7 +209,9 @@ int quadrille_free(quadrille_schedule* schedule) {
 }
 
 int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
-  enum { FIRST_SIZE = offsetof(quadrille_schedule_info, groups) }; /* of the first version */
+  enum {
+    FIRST_SIZE = offsetof(quadrille_schedule_info, groups)
+  }; /* the size of the struct in the first version */
   if (!info || info->size < FIRST_SIZE)
     return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "info is NULL, or its size field is not set");
   struct qd_schedule_data* schedule_data = qd_acquire(schedule);

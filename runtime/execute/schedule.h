@@ -19,7 +19,7 @@ struct qd_schedule_data {
 struct qd_handle_entry {
   uint32_t generation;
   struct qd_schedule_data* schedule_data; /* NULL: the entry is free */
-  struct qd_binding* recent;              /* the binding of the last call on `recent_comm`, or NULL */
+  struct qd_binding* recent; /* the binding of the last call on `recent_comm`, or NULL */
   MPI_Comm recent_comm;
 };
 

@@ -1,5 +1,5 @@
-/* QUADRILLE_STALL=SECONDS: a wait that lasts longer says for whom, and goes on. Before a call that is watched waits, it asks
- * MPI over and over whether what it waits for is over; other calls pay nothing for that. */
+/* QUADRILLE_STALL=SECONDS: a longer wait prints its peer, and goes on. A watched call polls before it waits. Other
+ * calls pay nothing for this. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 enum { NAME = 96 };
 
 struct watch {
-  double begun, next; /* when to speak, in seconds after it */
+  double begun, next; /* when to print next, in seconds after `begun` */
 };
 
 static double now(void) {
@@ -20,7 +20,8 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Until one of them is over, of which the second may be null: 0. Or until it is time to speak: seconds so far. */
+/* Waits until one of two requests is complete, and returns 0. The second may be null. If it is time to print,
+ * returns the seconds so far. */
 static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
   for (;; sched_yield()) {
     int is_over = 0;
@@ -35,7 +36,7 @@ static double await(struct watch* watch, MPI_Request one, MPI_Request other) {
   }
 }
 
-/* As the user numbers it, and in MPI_COMM_WORLD where that is another number. */
+/* Writes the user's number of a rank, and its number in MPI_COMM_WORLD if that differs. */
 static void name_rank(const struct qd_binding* b, int rank, char name[NAME]) {
   const int is_remote = b->layout.context.remote_ranks > 0 && rank >= b->layout.first_remote &&
                         rank < b->layout.first_remote + b->layout.context.remote_ranks;
@@ -69,13 +70,13 @@ void qd_watch_counts(const struct qd_binding* b, MPI_Request request, int peer, 
     say(b, peer, waited, receives ? "receive counts" : "send counts");
 }
 
-/* Which element of an array that is; -1: none. */
+/* The index of an element of an array, or -1. */
 static int32_t number_in(const void* array, size_t size, int32_t count, const void* address) {
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)array;
   return offset < size * (size_t)count ? (int32_t)(offset / size) : -1;
 }
 
-/* Writes the key of the step of a message; returns 0 where the builder has not kept that. */
+/* Writes the key of a message's step. Returns 0 if the builder did not keep it. */
 static int is_step_known(const struct qd_builder* b, int32_t number, int receives, int64_t* key) {
   const int64_t kept = (int64_t)b->mask + 1, first = b->steps > kept ? b->steps - kept : 0;
   for (int64_t i = first; i < b->steps; i++) {
@@ -87,7 +88,7 @@ static int is_step_known(const struct qd_builder* b, int32_t number, int receive
   return 0;
 }
 
-/* -1 where its lengths are still to come. */
+/* Returns -1 if the lengths have not arrived. */
 static int64_t bytes_of(const struct qd_call* c, int32_t number, int receives) {
   const int is_known = c->lengths == QD_LENGTHS_KNOWN;
   const struct qd_posting p = receives ? qd_receive_of(c, number) : qd_send_of(c, number);
