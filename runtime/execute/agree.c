@@ -1,6 +1,5 @@
 /* Binding: the problems of this rank, and the agreement of all ranks. Tested by tests/mpi/binding_test.cc. */
 #include "runtime/execute/agree.h"
-#include "runtime/execute/settings.h"
 #include "runtime/plan/plan.h"
 
 #include <limits.h>

@@ -1,7 +1,9 @@
 /* The common path of all entry points: check MPI's arguments, then make the call. */
 #include "runtime/execute/api.h"
+#include "runtime/execute/bind.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
+#include "runtime/execute/persistent.h"
 
 static const char* const misplaced =
     "MPI_IN_PLACE is the receive buffer; it belongs in place of the send buffer";
@@ -191,8 +193,9 @@ static const char* check_arguments(const struct qd_binding* binding, struct qd_a
     wrong = take_alias(program, a, error_class);
     if (wrong) return wrong;
   }
-  qd_find_device_memory(a);
-  if (qd_root_fits(binding, a->root)) return NULL;
+  a->send.on_device = qd_is_device_memory(a->send.base);
+  a->receive.on_device = qd_is_device_memory(a->receive.base);
+  if (qd_root_fits(&binding->layout, program, a->root)) return NULL;
   *error_class = MPI_ERR_TOPOLOGY;
   return "the schedule is for other nodes in the root's group; generate one for these or for any";
 }

@@ -11,11 +11,4 @@ int qd_run(quadrille_schedule schedule, int collective, struct qd_arguments* arg
 int qd_make(quadrille_schedule schedule, int collective, struct qd_arguments* arguments,
             MPI_Comm comm, quadrille_request* request);
 
-/* device.c. Asks CUDA's driver whether a side's buffer is device memory. Only MPI may read and write that. */
-void qd_find_device_memory(struct qd_arguments* arguments);
-
-/* persistent.c. Collective, with the same class of error at all ranks. */
-int qd_persistent_make(const struct qd_binding* binding, const struct qd_arguments* arguments,
-                       MPI_Comm comm, quadrille_request* request);
-
 #endif /* QUADRILLE_RUNTIME_EXECUTE_API_H_ */

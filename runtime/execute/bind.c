@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/bind.h"
+#include "runtime/execute/channel.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
 
@@ -38,7 +40,8 @@ static struct qd_call* make_call(struct qd_binding* binding, int in_place, int w
 
 /* Takes the memory that a root needs. Calls with that root report other errors. */
 static void try_root(struct qd_binding* binding, int root, struct qd_problem* problem) {
-  if (!qd_root_fits(binding, root)) return;
+  const struct qd_program* program = &binding->schedule_data->program;
+  if (!qd_root_fits(&binding->layout, program, root)) return;
   const char* error = qd_has_global_counts(&binding->schedule_data->program)
                           ? qd_global_counts_take_root(binding, root)
                           : qd_pairwise_counts_take_root(binding, root);
@@ -122,7 +125,8 @@ static void fill(struct qd_binding* binding, MPI_Comm comm, int first_ranks,
   set_options(binding, options);
   if (!is_enough) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
   if (!qd_all_succeeded(binding->comm, problem)) return;
-  const char* error = qd_lay_out(binding, options->layout, failure);
+  const char* error = qd_lay_out(&binding->layout, &binding->schedule_data->program, binding->comm,
+                                 options->layout, failure);
   if (error)
     refuse_tables(problem, error);
   else

@@ -2,11 +2,13 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 #define QUADRILLE_RUNTIME_EXECUTE_BINDING_H_
 
-#include "runtime/execute/channel.h"
 #include "runtime/execute/datatypes.h"
+#include "runtime/execute/layout.h"
+#include "runtime/execute/schedule.h"
 #include "runtime/plan/plan.h"
 
-struct qd_call; /* call.h */
+struct qd_call;    /* call.h */
+struct qd_channel; /* channel.h */
 
 /* Tags of messages in the private communicator. Persistent calls take further ones. */
 enum { QD_DATA_TAG, QD_COUNTS_TAG, QD_LENGTH_TAG, QD_TAGS };
@@ -22,21 +24,6 @@ struct qd_arguments {
   int lacks_type; /* all counts are 0 and the type is null: the call is made, then it returns an error */
   int error_class;   /* of `error` */
   const char* error; /* what is wrong with the arguments, or NULL */
-};
-
-/* Where the schedule's ranks are. Constant, but for the parts that follow the root and the parameters of the call. */
-struct qd_layout {
-  int own; /* this rank in the private communicator */
-  struct qd_context context;
-  /* For a schedule that serves any nodes, `context` points to these. */
-  struct qd_topology topologies[2];      /* own group first */
-  struct qd_topology ordered[2];         /* the same, by group of the schedule */
-  int64_t parameters[QD_MAX_PARAMETERS]; /* those of the last call */
-  /* One array in three parts, by rank in the schedule. `real` and `remote_real` are ranks in the private communicator, of
-   * the own and the other group. `user` are ranks in the user's group that blocks come from and go to. */
-  int *real, *remote_real, *user;
-  int first, first_remote; /* the first ranks of the groups in the private communicator */
-  int first_ranks;         /* the argument of quadrille_bind_groups, else 0 */
 };
 
 /* How calls of a binding run. */
@@ -87,33 +74,5 @@ struct qd_binding {
   struct qd_last_call last;
   struct qd_counts counts;
 };
-
-/* A binding without a layout; NULL if memory ran out. */
-struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
-                                  struct qd_channel* channel);
-/* A copy for a persistent call, on the same channel with the same layout, without tables and plan. NULL if memory
- * ran out. */
-struct qd_binding* qd_binding_copy(const struct qd_binding* binding);
-void qd_binding_destroy(struct qd_binding* binding);
-
-/* bind.c. Makes the tables and a call, with a plan if that does not depend on counts; see qd_call_open. */
-void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
-                     struct qd_problem* problem);
-/* The binding of a schedule to a communicator, for a call of that collective. Binds if there is none. Returns an MPI
- * error code after the error handler was called. */
-int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
-                    struct qd_binding** binding);
-
-/* layout.c. Gathers the lowest rank of each rank's node. The caller is `rank`. Returns an MPI error code. */
-int qd_gather_nodes(MPI_Comm comm, int rank, int* node_of);
-/* Orders the ranks as the schedule does. Returns NULL or a text, which may be in `failure`. */
-const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_TEXT]);
-/* Gives a copy of a binding its own memory for the layout. 0 if memory ran out. */
-int qd_copy_layout(struct qd_binding* binding);
-/* Lays out for a root: a rank, or MPI_ROOT. Between groups, the root's group is the schedule's first. Returns whether
- * anything changed; then tables and plans are stale. */
-int qd_take_root(struct qd_binding* binding, int root);
-/* Whether the schedule serves a root in that group. */
-int qd_root_fits(const struct qd_binding* binding, int root);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_BINDING_H_ */

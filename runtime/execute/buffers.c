@@ -159,6 +159,17 @@ int qd_is_predefined(MPI_Datatype type) {
           m.combiner == MPI_COMBINER_F90_COMPLEX || m.combiner == MPI_COMBINER_F90_INTEGER);
 }
 
+int qd_is_exchangeable(MPI_Op operation) {
+  return operation == MPI_SUM || operation == MPI_PROD || operation == MPI_BAND ||
+         operation == MPI_BOR || operation == MPI_BXOR || operation == MPI_LAND ||
+         operation == MPI_LOR || operation == MPI_LXOR;
+}
+
+int qd_is_predefined_operator(MPI_Op operation) {
+  return qd_is_exchangeable(operation) || operation == MPI_MAX || operation == MPI_MIN ||
+         operation == MPI_MAXLOC || operation == MPI_MINLOC;
+}
+
 int qd_is_contiguous(MPI_Datatype type) {
   struct qd_envelope m;
   MPI_Datatype inner;

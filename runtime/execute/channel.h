@@ -1,8 +1,9 @@
-/* Channels: what the runtime attaches to a user's communicator. */
+/* Channels, which the runtime attaches to a user's communicator, and the lifetime of the bindings to them. */
 #ifndef QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
 #define QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_
 
 #include "runtime/execute/agree.h"
+#include "runtime/execute/binding.h"
 
 /* The attribute of a user's communicator: a private communicator, and the bindings to it. */
 struct qd_channel {
@@ -19,16 +20,13 @@ int qd_make_keyvals(void);
 struct qd_channel* qd_channel_of(MPI_Comm comm);
 /* Collective. The channel of the communicator; makes it if there is none. Returns an MPI error code. */
 int qd_open_channel(MPI_Comm comm, struct qd_problem* problem, struct qd_channel** result);
-/* Gives up a reference. */
-void qd_channel_release(struct qd_channel* channel);
 
-/* communicator.c. A communicator of the same processes in the same order, without the user's attributes. For two
- * groups, the one follows the other. Errors on it return. */
-int qd_private_communicator(MPI_Comm comm, MPI_Comm* result);
-/* Whether MPI has that operator for elements of that type. A private communicator keeps MPI from calling the user's
- * error handler. */
-int qd_operator_fits(MPI_Op operation, MPI_Datatype type);
-/* The delete function of the attribute of MPI_COMM_SELF that holds a private communicator. */
-int qd_free_alone(MPI_Comm self, int keyval, void* attribute, void* extra);
+/* A binding without a layout; NULL if memory ran out. */
+struct qd_binding* qd_binding_new(struct qd_schedule_data* schedule_data,
+                                  struct qd_channel* channel);
+/* A copy for a persistent call, on the same channel with the same layout, without tables and plan. NULL if memory
+ * ran out. */
+struct qd_binding* qd_binding_copy(const struct qd_binding* binding);
+void qd_binding_destroy(struct qd_binding* binding);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_CHANNEL_H_ */

@@ -1,7 +1,7 @@
 /* Reads the counts of a call, and maps them from the user's ranks to the schedule's. */
 #include <limits.h>
 
-#include "runtime/execute/global_counts.h"
+#include "runtime/execute/counts.h"
 
 static const char* const too_much = "the counts are more bytes than there can be";
 

@@ -18,6 +18,12 @@ int qd_read_inner_types(MPI_Datatype type, const struct qd_envelope* envelope, M
 /* Releases inner datatypes. */
 void qd_free_inner(MPI_Datatype* inner, MPI_Count types);
 
+/* Whether the operator is predefined, so that no program frees it. */
+int qd_is_predefined_operator(MPI_Op operation);
+/* Whether operands may be exchanged without changing any bit. The maximum depends on the order of its operands if
+ * one is NaN, or if they are zeros of different signs. A user's operator may depend on it too. */
+int qd_is_exchangeable(MPI_Op operation);
+
 /* One side of a call: where its blocks are, in the user's buffer or in a buffer of the runtime. */
 struct qd_side {
   char* base;
@@ -75,5 +81,8 @@ int qd_side_blocks(const struct qd_side* side, int ranks, int in_bytes, struct q
  * error code. */
 int qd_copy_block(MPI_Comm comm, int own, int tag, const struct qd_side* from,
                   struct qd_block source, const struct qd_side* to, struct qd_block target);
+
+/* device.c. Whether CUDA's driver says that the buffer is device memory. Only MPI may read and write that. */
+int qd_is_device_memory(const void* buffer);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_DATATYPES_H_ */

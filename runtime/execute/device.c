@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/execute/api.h"
+#include "runtime/execute/datatypes.h"
 #include "runtime/execute/state.h"
 
 /* Counts the libraries that the process has loaded so far, also those that it has closed. */
@@ -47,17 +47,13 @@ static qd_pointer_attribute driver(void) {
   return g->driver;
 }
 
-static int is_on_device(qd_pointer_attribute ask, const void* buffer) {
+int qd_is_device_memory(const void* buffer) {
   enum { MEMORY_TYPE = 2, IS_MANAGED = 8 }; /* CUpointer_attribute */
   enum { DEVICE_MEMORY = 2 };               /* CUmemorytype */
+  const qd_pointer_attribute ask = driver();
   const unsigned long long address = (unsigned long long)(uintptr_t)buffer;
   unsigned memory = 0, managed = 0;
-  if (!buffer || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY) return 0;
+  if (!ask || !buffer || ask(&memory, MEMORY_TYPE, address) != 0 || memory != DEVICE_MEMORY)
+    return 0;
   return ask(&managed, IS_MANAGED, address) != 0 || !managed;
-}
-
-void qd_find_device_memory(struct qd_arguments* a) {
-  const qd_pointer_attribute ask = driver();
-  a->send.on_device = ask && is_on_device(ask, a->send.base);
-  a->receive.on_device = ask && is_on_device(ask, a->receive.base);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/execute/state.h"
+#include "runtime/execute/errors.h"
 #include "runtime/program/program.h"
 #include "runtime/quadrille.h"
 

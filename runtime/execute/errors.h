@@ -2,10 +2,7 @@
 #ifndef QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
 #define QUADRILLE_RUNTIME_EXECUTE_ERRORS_H_
 
-#include <mpi.h>
-#include <stdint.h>
-
-#define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
+#include "runtime/execute/state.h"
 
 /* Formats a text, calls the error handler of the communicator unless that is MPI_COMM_NULL, and returns a code of
  * that class. */

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/execute/communicator.h"
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
+#include "runtime/program/block_size.h"
 
 enum { KEPT_COPY = 1 << 24 }; /* a larger copy is freed after the call */
 
@@ -238,19 +240,6 @@ static int has_no_result(const struct qd_binding* b) {
   return b->schedule_data->program.collective == QD_EXSCAN && b->layout.context.rank == 0;
 }
 
-/* Whether operands may be exchanged without changing any bit. The maximum depends on the order of its operands if
- * one is NaN, or if they are zeros of different signs. A user's operator may depend on it too. */
-static int may_be_exchanged(MPI_Op operation) {
-  return operation == MPI_SUM || operation == MPI_PROD || operation == MPI_BAND ||
-         operation == MPI_BOR || operation == MPI_BXOR || operation == MPI_LAND ||
-         operation == MPI_LOR || operation == MPI_LXOR;
-}
-
-int qd_is_predefined_operator(MPI_Op operation) {
-  return may_be_exchanged(operation) || operation == MPI_MAX || operation == MPI_MIN ||
-         operation == MPI_MAXLOC || operation == MPI_MINLOC;
-}
-
 /* Describes the blocks of a call: the unit of lengths, which buffers messages use directly, and which buffer
  * replaces the send buffer. */
 static const char* describe(struct qd_global_counts* g, int* error_class) {
@@ -280,20 +269,21 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
     return "the operator is not for elements of that datatype";
   c->data.type = type;
   c->data.operation = a->operation;
-  c->data.commutes = commutes && may_be_exchanged(a->operation);
+  c->data.commutes = commutes && qd_is_exchangeable(a->operation);
   return program->commutative && !commutes
              ? "the schedule is for operators that commute; load one that keeps the order of ranks"
              : NULL;
 }
 
 const char* qd_global_counts_take_root(struct qd_binding* b, int root) {
-  return qd_take_root(b, root) ? qd_global_counts_restart(b) : NULL;
+  return qd_take_root(&b->layout, &b->schedule_data->program, root) ? qd_global_counts_restart(b)
+                                                                    : NULL;
 }
 
 /* Returns what is wrong before anything is sent. */
 static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   struct qd_binding* b = g->binding;
-  if (qd_take_root(b, g->arguments->root)) take_blocks(b);
+  if (qd_take_root(&b->layout, &b->schedule_data->program, g->arguments->root)) take_blocks(b);
   const char* error = qd_read_counts(g, error_class);
   if (error) {
     b->are_tables_good = b->call->is_planned = 0; /* some counts are old, some new */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/binding.h"
+#include "runtime/execute/layout.h"
 
 struct node {
   int lowest, size; /* the node's lowest rank in the group, which names it */
@@ -111,30 +111,26 @@ static int fits_ranks(const struct qd_program* program, int group, int64_t ranks
 }
 
 /* Whether this rank's group can be that group of the schedule. */
-static int fits(const struct qd_binding* binding, int group) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  const struct qd_context* context = &binding->layout.context;
+static int fits(const struct qd_layout* l, const struct qd_program* program, int group) {
+  const struct qd_context* context = &l->context;
   if (!fits_ranks(program, group, context->ranks)) return 0;
   if (program->groups == 2 && !fits_ranks(program, 1 - group, context->remote_ranks)) return 0;
-  if (program->serves_any_nodes || binding->layout.topologies[0].run_count == 0) return 1;
-  return same_nodes(&binding->layout.topologies[0], &program->topologies[group]) &&
-         (program->groups == 1 ||
-          same_nodes(&binding->layout.topologies[1], &program->topologies[1 - group]));
+  if (program->serves_any_nodes || l->topologies[0].run_count == 0) return 1;
+  return same_nodes(&l->topologies[0], &program->topologies[group]) &&
+         (program->groups == 1 || same_nodes(&l->topologies[1], &program->topologies[1 - group]));
 }
 
-static int fits_somehow(const struct qd_binding* binding) {
-  return fits(binding, 0) || (binding->schedule_data->program.groups == 2 && fits(binding, 1));
+static int fits_somehow(const struct qd_layout* l, const struct qd_program* program) {
+  return fits(l, program, 0) || (program->groups == 2 && fits(l, program, 1));
 }
 
-static const char* refuse_ranks(const struct qd_binding* binding, int layout,
-                                char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  const long long ranks = binding->layout.context.ranks,
-                  remote = binding->layout.context.remote_ranks;
-  if (program->uses_nodes && layout == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
+static const char* refuse_ranks(const struct qd_layout* l, const struct qd_program* program,
+                                int option, char failure[QD_TEXT]) {
+  const long long ranks = l->context.ranks, remote = l->context.remote_ranks;
+  if (program->uses_nodes && option == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
-  if (fits_somehow(binding)) return NULL;
+  if (fits_somehow(l, program)) return NULL;
   if (program->serves_any_nodes)
     snprintf(
         failure, QD_TEXT,
@@ -156,14 +152,14 @@ static const char* refuse_ranks(const struct qd_binding* binding, int layout,
 }
 
 /* Names the nodes that the schedule is for, and those that were found. */
-static const char* refuse_nodes(const struct qd_binding* binding, char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->schedule_data->program;
+static const char* refuse_nodes(const struct qd_layout* l, const struct qd_program* program,
+                                char failure[QD_TEXT]) {
   char wanted[48], found[48];
-  if (fits_somehow(binding)) return NULL;
+  if (fits_somehow(l, program)) return NULL;
   const int differs =
-      program->groups == 2 && same_nodes(&binding->layout.topologies[0], &program->topologies[0]);
+      program->groups == 2 && same_nodes(&l->topologies[0], &program->topologies[0]);
   describe(&program->topologies[differs], wanted, sizeof wanted);
-  describe(&binding->layout.topologies[differs], found, sizeof found);
+  describe(&l->topologies[differs], found, sizeof found);
   snprintf(failure, QD_TEXT,
            "the schedule is for nodes %s, the communicator has %s; generate one for these or for "
            "any, or "
@@ -173,8 +169,8 @@ static const char* refuse_nodes(const struct qd_binding* binding, char failure[Q
 }
 
 /* Collective. Asks MPI which ranks share memory. */
-static const char* find_nodes(struct qd_binding* binding) {
-  const struct qd_context* context = &binding->layout.context;
+static const char* find_nodes(struct qd_layout* l, MPI_Comm comm) {
+  const struct qd_context* context = &l->context;
   const size_t all = (size_t)(context->ranks + context->remote_ranks);
   int* node_of = calloc(all, sizeof *node_of);
   int* local_of = malloc(2 * all * sizeof *local_of);
@@ -182,18 +178,17 @@ static const char* find_nodes(struct qd_binding* binding) {
   const char* error = NULL;
   const int whole = node_of && local_of && nodes;
   int own_part = whole, everybody = 0;
-  MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, binding->comm);
+  MPI_Allreduce(&own_part, &everybody, 1, MPI_INT, MPI_MIN, comm);
   if (!whole || !everybody)
     error = qd_no_memory;
-  else if (qd_gather_nodes(binding->comm, binding->layout.own, node_of) != MPI_SUCCESS)
+  else if (qd_gather_nodes(comm, l->own, node_of) != MPI_SUCCESS)
     error = "MPI cannot tell which ranks share memory; bind with QUADRILLE_LAYOUT_TRUSTED";
   if (!error)
-    error = number_group(binding->layout.first, (int)context->ranks, node_of, local_of, nodes,
-                         local_of + all, binding->layout.real, &binding->layout.topologies[0]);
+    error = number_group(l->first, (int)context->ranks, node_of, local_of, nodes, local_of + all,
+                         l->real, &l->topologies[0]);
   if (!error && context->remote_ranks > 0)
-    error = number_group(binding->layout.first_remote, (int)context->remote_ranks, node_of,
-                         local_of, nodes, local_of + all, binding->layout.remote_real,
-                         &binding->layout.topologies[1]);
+    error = number_group(l->first_remote, (int)context->remote_ranks, node_of, local_of, nodes,
+                         local_of + all, l->remote_real, &l->topologies[1]);
   free(node_of);
   free(local_of);
   free(nodes);
@@ -201,79 +196,73 @@ static const char* find_nodes(struct qd_binding* binding) {
 }
 
 /* Fills in what a schedule for any nodes leaves open. */
-static const char* fill_in(struct qd_binding* binding) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->layout.context;
+static const char* fill_in(struct qd_layout* l, const struct qd_program* program) {
+  struct qd_context* context = &l->context;
   const int64_t ranks[] = {context->ranks, context->remote_ranks};
   char text[QD_TEXT];
   for (int i = 0; i < program->groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
-    if (!program->uses_nodes && !topology_of(&one, 1, &binding->layout.topologies[i]))
-      return qd_no_memory;
-    describe(&binding->layout.topologies[i], text, sizeof text);
+    if (!program->uses_nodes && !topology_of(&one, 1, &l->topologies[i])) return qd_no_memory;
+    describe(&l->topologies[i], text, sizeof text);
     qd_log("%s takes nodes %s", program->algorithm, text);
   }
-  return qd_formulas_evaluate(program, context, binding->layout.parameters);
+  return qd_formulas_evaluate(program, context, l->parameters);
 }
 
 /* Makes this rank's group that group of the schedule. */
-static void take_group(struct qd_binding* binding, int group) {
-  binding->layout.context.group = group;
-  binding->layout.ordered[group] = binding->layout.topologies[0];
-  if (binding->layout.context.remote_ranks > 0)
-    binding->layout.ordered[1 - group] = binding->layout.topologies[1];
+static void take_group(struct qd_layout* l, int group) {
+  l->context.group = group;
+  l->ordered[group] = l->topologies[0];
+  if (l->context.remote_ranks > 0) l->ordered[1 - group] = l->topologies[1];
 }
 
 /* Sets the pointers into the binding and into its array `real`. */
-static void take_parts(struct qd_binding* binding) {
-  struct qd_context* context = &binding->layout.context;
-  binding->layout.remote_real = binding->layout.real + context->ranks;
-  binding->layout.user = binding->layout.remote_real + context->remote_ranks;
-  context->parameters = binding->layout.parameters;
-  if (binding->schedule_data->program.serves_any_nodes)
-    context->topologies = binding->layout.ordered;
+static void take_parts(struct qd_layout* l, const struct qd_program* program) {
+  struct qd_context* context = &l->context;
+  l->remote_real = l->real + context->ranks;
+  l->user = l->remote_real + context->remote_ranks;
+  context->parameters = l->parameters;
+  if (program->serves_any_nodes) context->topologies = l->ordered;
 }
 
 /* An operator that does not commute needs contributions in the order of ranks. So the schedule's order must be that
  * of the communicator. */
-static const char* refuse_order(const struct qd_binding* binding) {
-  const struct qd_program* program = &binding->schedule_data->program;
+static const char* refuse_order(const struct qd_layout* l, const struct qd_program* program) {
   const int is_scan = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (!qd_reduces(program) || (program->commutative && !is_scan)) return NULL;
-  for (int64_t i = 0; i < binding->layout.context.ranks; i++)
-    if (binding->layout.real[i] != binding->layout.first + i)
+  for (int64_t i = 0; i < l->context.ranks; i++)
+    if (l->real[i] != l->first + i)
       return "the schedule combines contributions in the order of its nodes' ranks, which is not "
              "that of the communicator: number ranks node by node, smaller nodes first, or take a "
              "schedule for operators that commute";
   return NULL;
 }
 
-const char* qd_lay_out(struct qd_binding* binding, int layout, char failure[QD_TEXT]) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->layout.context;
-  const char* error = refuse_ranks(binding, layout, failure);
+const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, MPI_Comm comm,
+                       int option, char failure[QD_TEXT]) {
+  struct qd_context* context = &l->context;
+  const char* error = refuse_ranks(l, program, option, failure);
   if (error) return error;
-  take_parts(binding);
-  for (int r = 0; r < context->ranks; r++) binding->layout.real[r] = binding->layout.first + r;
-  for (int r = 0; r < context->remote_ranks; r++)
-    binding->layout.remote_real[r] = binding->layout.first_remote + r;
-  memcpy(binding->layout.parameters, program->parameters, sizeof binding->layout.parameters);
-  if (program->uses_nodes && layout != QUADRILLE_LAYOUT_TRUSTED) {
-    error = find_nodes(binding);
-    if (!error) error = refuse_nodes(binding, failure);
+  take_parts(l, program);
+  for (int r = 0; r < context->ranks; r++) l->real[r] = l->first + r;
+  for (int r = 0; r < context->remote_ranks; r++) l->remote_real[r] = l->first_remote + r;
+  memcpy(l->parameters, program->parameters, sizeof l->parameters);
+  if (program->uses_nodes && option != QUADRILLE_LAYOUT_TRUSTED) {
+    error = find_nodes(l, comm);
+    if (!error) error = refuse_nodes(l, program, failure);
   }
   if (error) return error;
-  while (binding->layout.real[context->rank] != binding->layout.own) context->rank++;
-  const int* blocks = program->groups == 2 ? binding->layout.remote_real : binding->layout.real;
-  const int first = program->groups == 2 ? binding->layout.first_remote : binding->layout.first;
+  while (l->real[context->rank] != l->own) context->rank++;
+  const int* blocks = program->groups == 2 ? l->remote_real : l->real;
+  const int first = program->groups == 2 ? l->first_remote : l->first;
   const int64_t count = program->groups == 2 ? context->remote_ranks : context->ranks;
-  for (int64_t i = 0; i < count; i++) binding->layout.user[i] = blocks[i] - first;
+  for (int64_t i = 0; i < count; i++) l->user[i] = blocks[i] - first;
   /* If both orders fit, the group with the lowest rank comes first. */
-  const int group = program->groups == 2 && binding->layout.first > 0;
-  take_group(binding, fits(binding, group) ? group : 1 - group);
-  if (program->serves_any_nodes) error = fill_in(binding);
-  take_group(binding, (int)context->group);
-  return error ? error : refuse_order(binding);
+  const int group = program->groups == 2 && l->first > 0;
+  take_group(l, fits(l, program, group) ? group : 1 - group);
+  if (program->serves_any_nodes) error = fill_in(l, program);
+  take_group(l, (int)context->group);
+  return error ? error : refuse_order(l, program);
 }
 
 static void* duplicate(const void* from, int64_t count, size_t size) {
@@ -282,38 +271,40 @@ static void* duplicate(const void* from, int64_t count, size_t size) {
   return copy;
 }
 
-int qd_copy_layout(struct qd_binding* binding) {
-  const struct qd_context* context = &binding->layout.context;
+int qd_copy_layout(struct qd_layout* l, const struct qd_program* program) {
+  const struct qd_context* context = &l->context;
   const int64_t all = context->ranks + context->remote_ranks;
-  struct qd_topology* topologies = binding->layout.topologies;
-  binding->layout.real = duplicate(binding->layout.real, 2 * all, sizeof *binding->layout.real);
+  struct qd_topology* topologies = l->topologies;
+  l->real = duplicate(l->real, 2 * all, sizeof *l->real);
   for (int i = 0; i < 2; i++)
     topologies[i].runs =
         duplicate(topologies[i].runs, topologies[i].run_count, sizeof *topologies[i].runs);
-  if (!binding->layout.real || !topologies[0].runs || !topologies[1].runs) return 0;
-  take_parts(binding);
-  take_group(binding, (int)context->group);
+  if (!l->real || !topologies[0].runs || !topologies[1].runs) return 0;
+  take_parts(l, program);
+  take_group(l, (int)context->group);
   return 1;
 }
 
-int qd_take_root(struct qd_binding* binding, int root) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  struct qd_context* context = &binding->layout.context;
+void qd_layout_free(struct qd_layout* l) {
+  free(l->real);
+  for (int i = 0; i < 2; i++) free(l->topologies[i].runs);
+}
+
+int qd_take_root(struct qd_layout* l, const struct qd_program* program, int root) {
+  struct qd_context* context = &l->context;
   if (!qd_is_rooted(program)) return 0;
   /* Between groups, the root's group is the first. A rank that passes the root's number is in the second. */
   const int group = program->groups == 2 && root != MPI_ROOT;
-  const int* real = group == 1 ? binding->layout.remote_real : binding->layout.real;
-  const int rank = group == 1             ? binding->layout.first_remote + root
-                   : program->groups == 2 ? binding->layout.own
-                                          : root;
+  const int* real = group == 1 ? l->remote_real : l->real;
+  const int rank = group == 1 ? l->first_remote + root : program->groups == 2 ? l->own : root;
   if (context->group == group && real[context->root] == rank) return 0;
-  take_group(binding, group);
+  take_group(l, group);
   context->root = 0;
   while (real[context->root] != rank) context->root++;
   return 1;
 }
 
-int qd_root_fits(const struct qd_binding* binding, int root) {
-  const struct qd_program* program = &binding->schedule_data->program;
-  return program->groups == 1 || !qd_is_rooted(program) || fits(binding, root == MPI_ROOT ? 0 : 1);
+int qd_root_fits(const struct qd_layout* l, const struct qd_program* program, int root) {
+  return program->groups == 1 || !qd_is_rooted(program) ||
+         fits(l, program, root == MPI_ROOT ? 0 : 1);
 }

@@ -20,7 +20,7 @@ static struct qd_call* in_place_call(struct qd_binding* binding, const char** er
 }
 
 const char* qd_pairwise_counts_take_root(struct qd_binding* binding, int root) {
-  const int is_same = !qd_take_root(binding, root);
+  const int is_same = !qd_take_root(&binding->layout, &binding->schedule_data->program, root);
   if (is_same && binding->are_tables_good) return NULL;
   const char* error = qd_tables_refill(&binding->tables, &binding->schedule_data->program,
                                        &binding->layout.context);

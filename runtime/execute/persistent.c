@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/execute/api.h"
+#include "runtime/execute/bind.h"
+#include "runtime/execute/channel.h"
 #include "runtime/execute/compare.h"
 #include "runtime/execute/global_counts.h"
 #include "runtime/execute/pairwise_counts.h"
+#include "runtime/execute/persistent.h"
 #include "runtime/execute/state.h"
 
 struct qd_persistent {
@@ -136,7 +138,7 @@ static void prepare(struct qd_persistent* p, struct qd_problem* problem) {
   const int has_global_counts = qd_has_global_counts(program);
   int32_t blocks[2];
   int error_class;
-  qd_take_root(b, a->root);
+  qd_take_root(&b->layout, program, a->root);
   qd_block_counts(program, &b->layout.context, blocks);
   p->blocks = blocks[0] > blocks[1] ? blocks[0] : blocks[1];
   if (!(copy_side(&a->send, p->blocks) & copy_side(&a->receive, p->blocks)))

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "runtime/execute/call.h"
-#include "runtime/execute/settings.h"
 #include "runtime/plan/check.h"
 
 /* Makes the array of buffers for the plan. Returns 0 if memory ran out. */

@@ -1,6 +1,4 @@
 /* The settings of the environment, read once. */
-#include "runtime/execute/settings.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "runtime/execute/errors.h"
-#include "runtime/execute/settings.h"
+#define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
 
 /* Limits of the table of error codes: classes, and codes of one class. Each code of a class can hold another text. */
 enum { QD_ERROR_CLASSES = 16, QD_CODES_A_CLASS = 4 };
@@ -19,6 +18,13 @@ struct qd_error_codes {
 
 /* The type of CUDA's cuPointerGetAttribute. */
 typedef int (*qd_pointer_attribute)(void*, int, unsigned long long);
+
+/* The settings of the environment. */
+struct qd_settings {
+  int debug;        /* QUADRILLE_DEBUG: calls are logged and compared */
+  int checks_plans; /* QUADRILLE_CHECK_PLANS: each plan is checked; that of a whole call before the call */
+  double stall; /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
+};
 
 /* The persistent calls. The lower half of a handle is an index into `entries` plus 1. The upper half differs between
  * calls that used the same entry. */
@@ -43,5 +49,8 @@ struct qd_global {
   qd_pointer_attribute driver;  /* of CUDA's driver, or NULL */
 };
 extern struct qd_global qd_global;
+
+/* settings.c. Reads the settings at the first call. */
+const struct qd_settings* qd_settings(void);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_STATE_H_ */

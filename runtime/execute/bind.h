@@ -1,0 +1,16 @@
+/* Binding schedules to communicators. */
+#ifndef QUADRILLE_RUNTIME_EXECUTE_BIND_H_
+#define QUADRILLE_RUNTIME_EXECUTE_BIND_H_
+
+#include "runtime/execute/agree.h"
+#include "runtime/execute/binding.h"
+
+/* Makes the tables and a call, with a plan if that does not depend on counts; see qd_call_open. */
+void qd_binding_plan(struct qd_binding* binding, int in_place, int whole,
+                     struct qd_problem* problem);
+/* The binding of a schedule to a communicator, for a call of that collective. Binds if there is none. Returns an MPI
+ * error code after the error handler was called. */
+int qd_find_binding(quadrille_schedule schedule, MPI_Comm comm, int collective,
+                    struct qd_binding** binding);
+
+#endif /* QUADRILLE_RUNTIME_EXECUTE_BIND_H_ */
