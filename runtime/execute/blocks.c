@@ -170,17 +170,23 @@ int64_t qd_packed_size(const struct qd_call* c, int region) {
 }
 
 void qd_copy_own(struct qd_call* c) {
+  const struct qd_call_data* d = &c->data;
   const int own = c->binding->layout.own, region = c->plan.own_receive;
-  const struct qd_block from = c->data.blocks[c->plan.own_send], to = c->data.blocks[region];
+  const struct qd_block from = d->blocks[c->plan.own_send], to = d->blocks[region];
+  const int is_contiguous = d->send_is_contiguous && d->receive_is_contiguous;
   if (c->in_place) return;
-  const struct qd_side send = qd_side_of(&c->data.send, c->plan.own_send);
-  const struct qd_side receive = qd_side_of(&c->data.receive, region - c->plan.send_blocks);
-  if (c->data.send_is_contiguous && c->data.receive_is_contiguous && !c->plan.is_typed)
-    return put(c, region, from);
-  const int64_t sent = packed_size(c, &send, from), room = packed_size(c, &receive, to);
-  if (sent != room && c->outcome.mismatch.source < 0)
-    c->outcome.mismatch = (struct qd_mismatch){own, sent, room};
-  if (sent != room || c->lengths == QD_LENGTHS_ALONE) return;
+  if (is_contiguous && !c->plan.is_typed) return put(c, region, from);
+  if (is_contiguous && d->send.type == d->receive.type && from.count == to.count) {
+    if (from.address != to.address)
+      memcpy(to.address, from.address, (size_t)(from.count * d->send.type_size));
+    return;
+  }
+  const struct qd_side send = qd_side_of(&d->send, c->plan.own_send);
+  const struct qd_side receive = qd_side_of(&d->receive, region - c->plan.send_blocks);
+  const int64_t sent = packed_size(c, &send, from), expected = packed_size(c, &receive, to);
+  if (sent != expected && c->outcome.mismatch.source < 0)
+    c->outcome.mismatch = (struct qd_mismatch){own, sent, expected};
+  if (sent != expected || c->lengths == QD_LENGTHS_ALONE) return;
   const int code = qd_copy_block(c->comm, own, c->tag, &send, elements(c, &send, from), &receive,
                                  elements(c, &receive, to));
   qd_call_check(c, code);

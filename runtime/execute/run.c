@@ -183,10 +183,13 @@ static int set_lengths(struct qd_call* c, int64_t each) {
   return 1;
 }
 
-static int is_direct(const struct qd_side* side, int ranks, int is_typed) {
-  int (*const asks)(MPI_Datatype) = is_typed ? qd_has_no_gaps : qd_is_contiguous;
+/* Whether the blocks of a side can be copied as bytes: they are contiguous, or a message has their datatype and that has
+ * no gaps. In a typed plan with a type for each block, nothing depends on this unless the call is in place. */
+static int is_direct(const struct qd_call* c, const struct qd_side* side, int ranks) {
+  int (*const asks)(MPI_Datatype) = c->plan.is_typed ? qd_has_no_gaps : qd_is_contiguous;
   if (side->on_device) return 0;
   if (!side->types) return asks(side->type);
+  if (c->plan.is_typed && !c->in_place) return 0;
   for (int rank = 0; rank < ranks; rank++)
     if ((rank == 0 || side->types[rank] != side->types[rank - 1]) && !asks(side->types[rank]))
       return 0;
@@ -213,13 +216,11 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
-  if (!is_typed || c->in_place) {
-    c->data.send_is_contiguous = is_direct(from, sends, is_typed);
-    c->data.receive_is_contiguous = is_direct(receive, receives, is_typed);
-  }
   /* If lengths travel, they overwrite those in the transfers. */
   if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   if (is_loaded) return NULL;
+  c->data.send_is_contiguous = is_direct(c, from, sends);
+  c->data.receive_is_contiguous = is_direct(c, receive, receives);
   *error_class = MPI_ERR_COUNT;
   if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
       qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&
