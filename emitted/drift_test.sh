@@ -1,21 +1,49 @@
 #!/usr/bin/env bash
-# What is checked in under emitted/ is what the generator makes today.
+# drift_test.sh UPDATE KEPT=MADE...: the generated files in the tree are what the build makes today; and the comparison
+# refuses those that are not.
 set -euo pipefail
-generator=$1
+update=$1
 shift
-fresh=$(mktemp -d)
-trap 'rm -rf "$fresh"' EXIT
+"$update" compare . "$@"
 
-differs() {
-  echo "$1; look at the difference, and take it with: bazel run //emitted:update" >&2
-  exit 1
-}
-
-"$generator" proofs --out "$fresh"
-diff -r "$fresh" emitted/proofs || differs "the proofs under emitted/proofs are not today's"
-for made in "$@"; do
-  diff "$made" "emitted/schedules/$(basename "$made")" ||
-    differs "the schedules under emitted/schedules are not today's"
+tree=$TEST_TMPDIR/tree
+for pair in "$@"; do
+  mkdir -p "$tree/$(dirname "${pair%%=*}")"
+  cp -L "${pair%%=*}" "$tree/${pair%%=*}"
 done
-[ "$(ls emitted/schedules)" = "$(for made in "$@"; do basename "$made"; done | LC_ALL=C sort)" ] ||
-  differs "emitted/schedules holds other files than are made"
+chmod -R u+w "$tree"
+list=$tree/emitted/proofs.txt
+failed=0
+
+problem() {
+  echo "FAILED: $*"
+  failed=1
+}
+# refuses FILE SED: it differs after that change.
+refuses() {
+  sed -i.before "$2" "$tree/$1"
+  ! cmp -s "$tree/$1" "$tree/$1.before" || problem "$2 changes nothing in $1"
+  ! "$update" compare "$tree" "${pairs[@]}" >said 2>&1 || problem "$1 after $2"
+  grep -qF "$1 is not what the build makes" said || problem "the sentence about $1"
+  mv "$tree/$1.before" "$tree/$1"
+}
+pairs=("$@")
+cd "$TEST_TMPDIR"
+pairs=("${pairs[@]/=/=$OLDPWD/}")
+update=$OLDPWD/$update
+for pair in "${pairs[@]}"; do refuses "${pair%%=*}" '$d'; done
+refuses emitted/proofs.txt 's/^\(alltoall.factor [0-9a-f]*\)[0-9a-f]/\1g/'      # another program
+refuses emitted/proofs.txt 's/^\(alltoall.factor .*\)[0-9a-f] \([0-9]\)/\1g \2/' # another proof
+refuses emitted/proofs.txt '/^alltoall.factor /s/ \([0-9]*\) z3/ 1\1 z3/'       # more obligations
+refuses emitted/proofs.txt '/^alltoall.factor /s/z3.*/yices/'                   # another solver
+
+# The second solver may stand there or not. An update keeps it at what has stayed alone.
+sed -i 's/ cvc5$//' "$list"
+"$update" compare "$tree" "${pairs[@]}" || problem 'the first solver alone'
+sed -i 's/ z3$/ z3 cvc5/; s/^\(alltoall.factor [0-9a-f]*\)[0-9a-f]/\1g/' "$list"
+rm "$tree/emitted/schedules/alltoall_1_2_3.c"
+"$update" take "$tree" "${pairs[@]}"
+"$update" compare "$tree" "${pairs[@]}" || problem 'what was taken differs'
+[ "$(grep ' z3$' "$list" | cut -d' ' -f1)" = alltoall.factor ] || problem 'the second solver after an update'
+grep -q '^alltoall.xor .* z3 cvc5$' "$list" || problem 'the second solver is lost'
+exit $failed

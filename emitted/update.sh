@@ -1,11 +1,25 @@
 #!/usr/bin/env bash
-# bazel run //emitted:update: makes everything checked in under emitted/ again.
+# update.sh compare|take TREE KEPT=MADE...: generated files that the tree holds, and what the build makes of them today.
+# `compare` exits with 1 if one differs; `take` copies what differs, and is what `bazel run //emitted:update` does.
+#
+# A line of the list of proofs keeps "cvc5" at its end as long as the rest of it stays: tools/second_solver.sh wrote that.
+# Tested by //emitted:drift_test.
 set -euo pipefail
-generator=$1
-shift
-target=$BUILD_WORKSPACE_DIRECTORY/emitted
-rm -f "$target"/proofs/*.proof "$target"/schedules/*
-"$generator" proofs --out "$target/proofs"
-for made in "$@"; do
-  install -m 644 "$made" "$target/schedules/"
+action=$1 tree=$2
+shift 2
+[ "$tree" = workspace ] && tree=$BUILD_WORKSPACE_DIRECTORY
+fresh=$(mktemp)
+trap 'rm -f "$fresh"' EXIT
+code=0
+for pair in "$@"; do
+  kept=$tree/${pair%%=*} made=${pair#*=}
+  [ -e "$kept" ] || [ "$action" = compare ] || touch "$kept"
+  awk 'FILENAME == ARGV[1] { kept[$0]; next } ($0 " cvc5") in kept { $0 = $0 " cvc5" } 1' "$kept" "$made" >"$fresh"
+  if [ "$action" = take ]; then
+    cat "$fresh" >"$kept"
+  elif ! diff "$fresh" "$kept"; then
+    echo "${pair%%=*} is not what the build makes; take that with: bazel run //emitted:update" >&2
+    code=1
+  fi
 done
+exit $code

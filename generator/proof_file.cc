@@ -1,4 +1,4 @@
-// The drift tests of emitted/ make the checked-in proofs again and compare.
+// //emitted:drift_test notices when a proof changes: emitted/proofs.txt has the hash of each.
 #include "generator/proof_file.h"
 
 #include <fmt/core.h>

@@ -66,7 +66,8 @@ quadrille generate allgather --algorithm blocked-ring --nodes any --out mine.qs 
 quadrille check mine.qs >said 2>&1 && said 'mine.qs: proven'
 quadrille prove factor >said 2>&1 && said 'everything proven'
 for file in "$prefix"/share/quadrille/*.qs; do quadrille check "$file" || problem "$file"; done >checked 2>said
-[ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille | wc -l)" ] || problem "schedules that are not proven"
+[ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille/*.qs | wc -l)" ] || problem "schedules that are not proven"
+quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >said 2>&1 && said 'everything proven'
 for mpi in openmpi mpich; do
   start_ranks $mpi 2 30 quadrille run mine.qs --repetitions 2 >said 2>&1 && said '2 ranks, contributions of 1024 bytes: every byte is right'
   LD_PRELOAD=$(quadrille preload $mpi) quadrille --version >said 2>&1 && said 'quadrille '

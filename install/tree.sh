@@ -32,6 +32,7 @@ for pair in "$@"; do
       ln -s "$name" "${place%.so.*}.so.$major"
       ln -s "${name%.so.*}.so.$major" "${place%.so.*}.so"
       ;;
+    */proofs) install -D -m 644 -t "$place" "${files[0]}"/*.proof ;;
     */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
     *.md)
       # What lies outside the documents is not installed: links to it become text.

@@ -1,15 +1,18 @@
-// certify OUT PROOF...: proves every proof and writes the table of verifier/proven.h as a C++
-// source. Fails, and writes nothing, where any obligation is not proven, any false claim is not refuted, or
-// the checker, which knows nothing of proofs, finds the program wrong on some nodes of up to 6 ranks: then
-// there is no verifier.
+// certify OUT LIST PROOF...: proves every proof. Writes the table of verifier/proven.h to OUT, as a C++ source, and one
+// line for each proof to LIST: name, hash of the code, hash of the proof file, number of obligations, solver.
+//
+// There is no verifier, and nothing is written, if an obligation is not proven, or a false claim is not refuted. The same
+// holds if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks.
 #include <fmt/core.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "cli/files.h"
+#include "runtime/program/digest.h"
 #include "verifier/prove/prover.h"
 #include "verifier/prove/refute.h"
 
@@ -37,6 +40,20 @@ std::string text_constant(const std::string& name, const std::string& text) {
                      name);
 }
 
+// The first digits of the SHA-256 of those bytes: `sha256sum FILE | cut -c1-16` prints the same of a file.
+template <class Bytes>
+std::string short_hash(const Bytes& bytes) {
+  constexpr size_t kBytesShown = 8;
+  quadrille_sha256 hash;
+  quadrille_sha256_start(&hash);
+  quadrille_sha256_add(&hash, bytes.data(), bytes.size());
+  std::array<unsigned char, 32> digest;
+  quadrille_sha256_end(&hash, digest.data());
+  std::string text;
+  for (size_t i = 0; i < kBytesShown; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
 // Whether everything about a proof holds; what does not is printed.
 bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
   bool good = true;
@@ -61,13 +78,14 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
 }
 
 struct Certificate {
-  int code = 0;  // what to end with: it is none, unless 0
-  std::string constants, row;
+  int code = 0;                // the exit code, if this is no certificate
+  std::string constants, row;  // of OUT
+  std::string line;            // of LIST
 };
 
 Certificate refused(int code, const std::string& why) {
   fmt::print(stderr, "certify: {}\n", why);
-  return {code, "", ""};
+  return {code, "", "", ""};
 }
 
 Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
@@ -79,25 +97,29 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
   const Result<ProofPlan> plan = plan_proof(*proof);
   if (!plan.ok()) return refused(2, plan.error().message);
   if (plan->deadlocks) return refused(1, path + ": a proof that the program deadlocks");
-  if (!holds(*proof, *plan, prover)) return {1, "", ""};
+  if (!holds(*proof, *plan, prover)) return {1, "", "", ""};
   const std::string name = std::filesystem::path(path).stem().string();
   return {0,
           text_constant(fmt::format("kName{}", i), name) +
               text_constant(fmt::format("kProof{}", i), text.str()) +
               array(fmt::format("kCode{}", i), "uint8_t", "0x{:02x},", proof->code) +
               text_constant(fmt::format("kScope{}", i), plan->scope),
-          fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i)};
+          fmt::format("    {{kName{0}, kProof{0}, kCode{0}, kScope{0}}},\n", i),
+          fmt::format("{} {} {} {} z3\n", name, short_hash(proof->code), short_hash(text.str()),
+                      plan->obligations.size())};
 }
 
-int certify(const std::string& out, const std::vector<std::string>& files) {
+int certify(const std::string& out, const std::string& list,
+            const std::vector<std::string>& files) {
   std::vector<Certificate> all(files.size());
   work_on_all(files.size(), std::thread::hardware_concurrency(), {},
               [&](Prover& prover, size_t i) { all[i] = certificate_of(files[i], i, prover); });
-  std::string constants, table;
+  std::string constants, table, lines;
   for (const Certificate& one : all) {
     if (one.code != 0) return one.code;
     constants += one.constants;
     table += one.row;
+    lines += one.line;
   }
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"
@@ -107,12 +129,16 @@ int certify(const std::string& out, const std::vector<std::string>& files) {
          << table << "};\n\n}  // namespace\n\n"
          << "std::span<const ProvenProgram> proven_programs() { return kPrograms; }\n\n}  // "
             "namespace quadrille::verifier\n";
-  return source.good() ? 0 : 2;
+  std::ofstream listed(list);
+  listed << "# DO NOT EDIT. Made by: bazel run //emitted:update\n"
+         << "# name, hash of the code, hash of the proof file, obligations, solvers\n"
+         << lines;
+  return source.good() && listed.good() ? 0 : 2;
 }
 
 int run(int argc, char** argv) {
-  if (argc >= 3) return certify(argv[1], {argv + 2, argv + argc});
-  fmt::print(stderr, "usage: certify OUT PROOF...\n");
+  if (argc >= 4) return certify(argv[1], argv[2], {argv + 3, argv + argc});
+  fmt::print(stderr, "usage: certify OUT LIST PROOF...\n");
   return 2;
 }
 

@@ -2,7 +2,7 @@
  *
  * Ranks hold different numbers of particles, rank 0 most of them, as after a few steps of a
  * simulation; all need to see all, which is MPI_Allgatherv. The schedule cuts them into blocks that
- * go round the nodes in a ring: emitted/schedules/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks,
+ * go round the nodes in a ring: bazel-bin/emitted/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks,
  * which the ranks are taken to lie on in order. */
 #include <mpi.h>
 #include <stdio.h>

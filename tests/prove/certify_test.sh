@@ -9,7 +9,7 @@ failures=0
 # data NAME COMMENT: the proof with that comment, in a file of that name.
 data() {
   { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
-  if ! "$certify" out.cc "$1.proof"; then
+  if ! "$certify" out.cc list.txt "$1.proof"; then
     echo "FAILED: $1.proof is not certified"
     failures=$((failures + 1))
   elif grep -q 'kEvil' out.cc; then
@@ -17,6 +17,9 @@ data() {
     failures=$((failures + 1))
   elif ! grep -q 'constexpr char kProof0Bytes' out.cc; then
     echo "FAILED: $1.proof is missing in the source"
+    failures=$((failures + 1))
+  elif [[ $(tail -n 1 list.txt) != "$1 "*" $(sha256sum <"$1.proof" | cut -c1-16) "* ]]; then
+    echo "FAILED: the list does not name $1.proof and its hash"
     failures=$((failures + 1))
   fi
 }

@@ -69,7 +69,7 @@ Survey::Survey(const Variant& variant) : variant_(variant), prover_({.most_work 
   const std::string text = proof_file(*variant.algorithm, variant.choices);
   const auto proven = verifier::proven_programs();
   check(std::any_of(proven.begin(), proven.end(), [&](const auto& p) { return p.proof == text; }),
-        "the proof of the original is not that of emitted/proofs, which holds");
+        "the proof of the original is none that the verifier was built with");
   Result<verifier::Proof> proof = verifier::parse_proof(text, variant.name);
   if (!proof.ok()) check(false, proof.error().message.c_str());
   proof_ = std::move(proof).value();
