@@ -6,9 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 
 #include "cli/files.h"
+#include "cli/numbers.h"
 
 namespace quadrille::cli {
 namespace {
@@ -53,12 +53,6 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}; {} --help tells more", error.what(), command.get_name());
 }
 
-bool is_number(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,
                         const std::string& help) {
   CLI::Option* option =
@@ -67,7 +61,7 @@ CLI::Option* add_option(CLI::App& app, const std::string& name, Target into,
                             std::holds_alternative<std::optional<int64_t>*>(into);
   const auto refusal = [=](const std::string& value) {
     if (value.empty()) return std::string("its value is empty; give one, or leave the flag out");
-    if (wants_number && !is_number(value))
+    if (wants_number && !whole_number(value))
       return fmt::format("'{}' is not a whole number, or is too large", value);
     return std::string();
   };

@@ -4,62 +4,32 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
-#include <string_view>
+
+#include "cli/quantity.h"
 
 namespace quadrille {
-namespace {
-
-// "30us" in units of `unit_ps` picoseconds; a number without a unit counts those. Nothing where it
-// is no time, or too long a one.
-std::optional<int64_t> read_time(const std::string& text, int64_t unit_ps) {
-  constexpr int64_t kMicrosecond = 1000000;
-  // With a u, the micro sign or the Greek letter.
-  constexpr std::array<std::pair<std::string_view, int64_t>, 7> kUnits = {{
-      {"ps", 1},
-      {"ns", 1000},
-      {"us", kMicrosecond},
-      {"\u00b5s", kMicrosecond},
-      {"\u03bcs", kMicrosecond},
-      {"ms", 1000000000},
-      {"s", 1000000000000},
-  }};
-  double number = 0;
-  const char* const last = text.data() + text.size();
-  auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
-  if (end != last && *end == ' ') ++end;
-  int64_t unit = end == last ? unit_ps : 0;
-  for (const auto& [name, ps] : kUnits)
-    if (std::string_view(end, last - end) == name) unit = ps;
-  const double units = number * static_cast<double>(unit) / static_cast<double>(unit_ps);
-  if (unit == 0 || units > static_cast<double>(kMaxCost)) return std::nullopt;
-  return std::llround(units);
-}
-
-constexpr int64_t kNanosecond = 1000, kPicosecond = 1;
-
-std::string read(const std::string& flag, const std::string& text, int64_t unit, int64_t& into) {
-  if (text.empty()) return "";
-  const std::optional<int64_t> time = read_time(text, unit);
-  if (!time)
-    return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most {}", flag, text,
-                       unit == kNanosecond ? "1s" : "1ms");
-  into = *time;
-  return "";
-}
-
-}  // namespace
 
 std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns) {
-  return read(flag, text, kNanosecond, ns);
+  constexpr int64_t kNanosecond = 1000;
+  if (text.empty() || quantity_time(text.data(), text.size(), kNanosecond, kMaxCost, &ns))
+    return "";
+  return fmt::format("{}: '{}' is not a time like 30us, 40ns or 125ps, at most 1s", flag, text);
 }
 
 std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps) {
-  return read(flag, text, kPicosecond, ps);
+  if (text.empty() || quantity_time_of_a_byte(text.data(), text.size(), kMaxCost, &ps)) return "";
+  return fmt::format(
+      "{}: '{}' is neither what a byte takes, like 40ns or 125ps, nor a rate like 100Gbit/s or "
+      "12GB/s; a byte takes 1ms at most",
+      flag, text);
+}
+
+Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least) {
+  int64_t bytes = 0;
+  if (quantity_bytes(text.data(), text.size(), least, INT32_MAX, &bytes)) return bytes;
+  return Error{fmt::format("{}: '{}' is not a number of bytes from {} to {}, such as 4096 or 4KiB",
+                           flag, text, least, INT32_MAX)};
 }
 
 Result<BlockSize> read_block_size(const std::string& size, const std::string& alpha,
@@ -67,11 +37,13 @@ Result<BlockSize> read_block_size(const std::string& size, const std::string& al
   BlockSize result{kRuleAuto, kCommonModel};
   if (!size.empty()) {
     const std::optional<int64_t> rule = rule_named(size);
-    if (!rule)
+    if (rule)
+      result.rule = *rule;
+    else if (!quantity_bytes(size.data(), size.size(), 1, INT32_MAX, &result.rule))
       return Error{fmt::format(
-          "--block-size: '{}' is not min, model, auto or a number of bytes from 1 to {}", size,
-          INT32_MAX)};
-    result.rule = *rule;
+          "--block-size: '{}' is not min, model, auto or a number of bytes from 1 to {}, such as "
+          "4096 or 4KiB",
+          size, INT32_MAX)};
   }
   const bool modelled = uses_model(result.rule);
   std::string error;

@@ -14,10 +14,12 @@ struct BlockSize {
   LinearModel model;
 };
 
-// A time as it was typed: 30us; without a unit, nanoseconds of alpha and picoseconds of beta. Left as
-// it is where nothing was typed. The error, which names the flag, is empty where there is none.
+// What was typed: a time, 30us; of a byte also a rate, 100Gbit/s. Without a unit, nanoseconds of alpha and picoseconds of
+// beta. Nothing typed leaves the value as it is. The error names the flag; it is empty where there is none.
 std::string read_alpha(const std::string& flag, const std::string& text, int64_t& ns);
 std::string read_beta(const std::string& flag, const std::string& text, int64_t& ps);
+// A size: 4096, 4KiB.
+Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least);
 
 // --block-size, --alpha and --beta; empty where they were not given: auto, and its common model. The
 // rule `model` wants both. Errors name the flag.

@@ -4,28 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <string_view>
 
 #include "generator/block_size.h"
 
 namespace quadrille {
 namespace {
-
-Result<int64_t> read_bytes(const char* flag, const std::string& text, int64_t least) {
-  constexpr std::array<std::pair<std::string_view, int64_t>, 4> kUnits = {
-      {{"", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
-  int64_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  for (const auto& [name, unit] : kUnits)
-    if (error == std::errc() && std::string_view(end, last - end) == name &&
-        number <= INT32_MAX / unit && least <= number * unit)
-      return number * unit;
-  return Error{fmt::format("{}: '{}' is not a number of bytes from {} to {}, such as 4096 or 4KiB",
-                           flag, text, least, INT32_MAX)};
-}
 
 std::string groups_text(size_t groups) {
   return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/files.h"
+#include "cli/numbers.h"
 #include "generator/block_size.h"
 #include "generator/encode.h"
 #include "generator/formulas.h"
@@ -89,12 +89,10 @@ Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
 
 Result<int64_t> read_number(const Number& number, const std::string& text, int64_t ranks) {
   if (text.empty()) return number.initial;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
+  const std::optional<int64_t> value = cli::whole_number(text);
   const bool is_radix = number.kind == NumberKind::kRadix;
   const int64_t most = is_radix ? std::max(ranks, number.initial) : INT64_MAX;
-  if (whole && number.least() <= value && value <= most) return value;
+  if (value && number.least() <= *value && *value <= most) return *value;
   if (is_radix)
     return Error{fmt::format("{}: '{}' is not a number from {} to {}, for {} ranks",
                              flag_of(number.name), text, number.least(), most, ranks)};

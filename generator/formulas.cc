@@ -5,21 +5,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "cli/numbers.h"
 
 namespace quadrille {
 namespace {
 
 constexpr const char* kSquareRoot = "sqrt";
-
-std::optional<int64_t> whole_number(const std::string& text) {
-  int64_t value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc() || end != last) return std::nullopt;
-  return value;
-}
 
 bool mentions_parameters(const Expression& expression) {
   return expression.op == Operator::kParameter ||
@@ -83,7 +76,7 @@ Result<Expression> read_formula(const Number& number, const std::string& text,
                                 const Program& program) {
   const std::string flag = flag_of(number.name);
   const std::optional<int64_t> value =
-      whole_number(text.empty() ? std::to_string(number.initial) : text);
+      cli::whole_number(text.empty() ? std::to_string(number.initial) : text);
   if (value && *value < number.least())
     return Error{fmt::format("{}: {} is less than {}, the least that there is", flag, *value,
                              number.least())};

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/numbers.h"
 #include "generator/command.h"
 #include "generator/emit.h"
 #include "generator/encode.h"
@@ -73,33 +73,15 @@ struct ShowArguments {
   verifier::CallArguments call;
 };
 
-// "LOW..HIGH", either of which may be missing.
-Result<std::pair<std::optional<int64_t>, std::optional<int64_t>>> read_steps(
-    const std::string& text) {
-  std::pair<std::optional<int64_t>, std::optional<int64_t>> result;
-  if (text.empty()) return result;
-  const size_t dots = text.find("..");
-  const auto number = [](const std::string& part, std::optional<int64_t>& value) {
-    int64_t parsed = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), parsed);
-    if (error == std::errc() && end == part.data() + part.size()) value = parsed;
-    return part.empty() || value.has_value();
-  };
-  if (dots == std::string::npos || !number(text.substr(0, dots), result.first) ||
-      !number(text.substr(dots + 2), result.second))
-    return Error{fmt::format("--steps: '{}' is not LOW..HIGH", text)};
-  return result;
-}
-
 // What happens in the call, or with a count of 1 at every rank where no counts are given.
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
-  const auto steps = read_steps(arguments.steps);
+  const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
   Result<Call> call = verifier::read_call(arguments.call, schedule);
   if (!call.ok()) return call.error();
   const bool made_up = uses_counts(schedule.program) && call->counts.empty();
   if (made_up) call->counts = plain_call(schedule.program, schedule.job).counts;
-  Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->first, steps->second);
+  Result<Figure> figure = draw(schedule.program, schedule.job, *call, steps->low, steps->high);
   if (!figure.ok()) return Error{fmt::format("{}: {}", arguments.file, figure.error().message)};
   if (figure->rows.empty()) return Error{fmt::format("{}: no steps there", arguments.file)};
   constexpr size_t kLongest = 80;

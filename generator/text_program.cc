@@ -5,10 +5,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "cli/files.h"
+#include "cli/numbers.h"
 #include "generator/block_size.h"
 #include "runtime/program/table_format.h"
 #include "schedule/text.h"
@@ -63,16 +63,13 @@ Result<std::map<std::string, int64_t>> read_parameters(const GenerateArguments& 
     if (parameter == program.parameters.end() || name.size() == text.size())
       return Error{fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of {}", text,
                                arguments.program)};
-    int64_t value = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, value);
-    if (error != std::errc() || end != last)
-      return Error{fmt::format("--parameter: '{}' does not give one number", text)};
-    if (parameter->at_call && (value < 1 || value > INT32_MAX))
+    const auto value = cli::whole_number(std::string_view(text).substr(name.size() + 1));
+    if (!value) return Error{fmt::format("--parameter: '{}' does not give one number", text)};
+    if (parameter->at_call && (*value < 1 || *value > INT32_MAX))
       return Error{
           fmt::format("--parameter: '{}': what a file gives for all its calls is from 1 to {}",
                       text, INT32_MAX)};
-    if (!values.emplace(name, value).second)
+    if (!values.emplace(name, *value).second)
       return Error{fmt::format("--parameter: '{}' is given twice", name)};
   }
   return values;

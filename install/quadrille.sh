@@ -7,7 +7,7 @@ usage() {
 usage: quadrille COMMAND [ARGUMENT...]
 
 Under an unchanged program
-  tune RULES.json BYTES...   learn which schedules are faster here (under mpirun)
+  tune RULES.json SIZE...    learn which schedules are faster here (under mpirun)
   preload [openmpi|mpich]    print the library to preload
 
 Schedules

@@ -31,7 +31,7 @@ inline bool uses_model(int64_t rule) { return rule == kRuleModel || rule == kRul
 
 // "min", "model", "auto", "4096"; kRuleNone is "none", which no text names.
 std::string rule_text(int64_t rule);
-// Nothing where it is no rule: what is chosen is a number of bytes that an int holds, at least 1.
+// The rule of this name: "min", "model" or "auto". Nothing where it is none of them.
 std::optional<int64_t> rule_named(const std::string& text);
 
 }  // namespace quadrille

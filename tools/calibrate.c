@@ -13,20 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/quantity.h"
 #include "tools/launcher.h"
 
 static const char usage[] =
-    "usage: mpirun -n RANKS calibrate --bytes N [options]\n"
+    "usage: mpirun -n RANKS calibrate --bytes SIZE [options]\n"
     "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"
     "Start it on two nodes or more, with as many ranks on each as your program has.\n"
-    "  --bytes N         of your program's blocks, on the average: how long messages are of which\n"
-    "                    many are sent at a time\n"
+    "  --bytes SIZE      of your program's blocks, on the average: 4096 or 4KiB. Many messages of\n"
+    "                    this length are sent at a time\n"
     "  --seconds N       measure for about so long (default 3)\n"
     "  --messages LIST   instead, what one message takes from the first rank to the last while as\n"
-    "                    long a one comes back: lines `message BYTES SECONDS`, for 0,4096,65536\n";
+    "                    long a one comes back: lines `message BYTES SECONDS`, for 0,4096,64KiB\n";
 
 struct arguments {
-  long bytes;
+  int64_t bytes;
   double seconds;
   const char* messages;
 };
@@ -34,27 +35,19 @@ struct arguments {
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
-/* The next length of the list, and where the list goes on; -1 where there is none. */
-static long next_length(const char** list) {
-  char* end = NULL;
-  const long bytes = strtol(*list, &end, 10);
-  if (**list < '0' || **list > '9' || bytes > MOST_MESSAGE) return -1;
-  if (*end != '\0' && (*end != ',' || end[1] == '\0')) return -1;
-  *list = *end ? end + 1 : end;
+/* The next length of the list, and where the list goes on, NULL behind its end; -1 where there is none. */
+static int64_t next_length(const char** list) {
+  int64_t bytes = -1;
+  const char* const comma = strchr(*list, ',');
+  quantity_bytes(*list, comma ? (size_t)(comma - *list) : strlen(*list), 0, MOST_MESSAGE, &bytes);
+  *list = comma ? comma + 1 : NULL;
   return bytes;
 }
 
 static int is_list(const char* list) {
-  do {
+  while (list)
     if (next_length(&list) < 0) return 0;
-  } while (*list);
   return 1;
-}
-
-static int read_seconds(const char* text, double* seconds) {
-  char* end = NULL;
-  *seconds = strtod(text, &end);
-  return *text && !*end && *seconds >= 0 && *seconds <= MOST_SECONDS;
 }
 
 /* Says what is wrong with the words; false then. */
@@ -63,16 +56,17 @@ static int parse(int count, char** words, struct arguments* a) {
   for (int i = 1; i < count; i += 2) {
     const char* value = i + 1 < count ? words[i + 1] : "";
     if (strcmp(words[i], "--bytes") == 0) {
-      a->bytes = *value ? next_length(&value) : -1;
-      if (a->bytes > 0 && *value == '\0') continue;
-      fprintf(stderr, "calibrate: --bytes wants a number from 1 to %d\n", MOST_MESSAGE);
+      if (quantity_bytes(value, strlen(value), 1, MOST_MESSAGE, &a->bytes)) continue;
+      fprintf(stderr,
+              "calibrate: --bytes wants a number of bytes from 1 to %d, such as 4096 or 4KiB\n",
+              MOST_MESSAGE);
     } else if (strcmp(words[i], "--seconds") == 0) {
-      if (read_seconds(value, &a->seconds)) continue;
+      if (quantity_decimal(value, strlen(value), MOST_SECONDS, &a->seconds)) continue;
       fprintf(stderr, "calibrate: --seconds wants a number from 0 to %d\n", MOST_SECONDS);
     } else if (strcmp(words[i], "--messages") == 0) {
       a->messages = value;
       if (is_list(value)) continue;
-      fprintf(stderr, "calibrate: --messages wants numbers from 0 to %d, as in 0,4096\n",
+      fprintf(stderr, "calibrate: --messages wants numbers of bytes from 0 to %d, as in 0,4KiB\n",
               MOST_MESSAGE);
     } else {
       fprintf(stderr, "calibrate: '%s' is not known\n%s", words[i], usage);
@@ -256,7 +250,7 @@ static long long whole(double value, double unit) { return value > 0 ? llround(v
 
 static void print(const struct nodes* n, const struct arguments* a, const struct values* v) {
   const double ns = 1e-9, ps = 1e-12;
-  printf("--bytes %ld ", a->bytes);
+  printf("--bytes %lld ", (long long)a->bytes);
   if (n->next_to_most > 0)
     printf("--alpha %lldns --beta %lldps --gap %lldns ", whole(v->alpha, ns), whole(v->beta, ps),
            whole(v->gap, ns));
@@ -284,10 +278,10 @@ static void print_messages(const struct nodes* n, const struct arguments* a) {
   struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};
   const int member = n->rank == 0 || n->rank == n->ranks - 1;
   MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, n->rank, &ends.comm);
-  for (const char* rest = a->messages; *rest;) {
-    const long bytes = next_length(&rest);
+  for (const char* rest = a->messages; rest;) {
+    const int64_t bytes = next_length(&rest);
     const double time = quadrille_measure_message(&ends, (int)bytes, a->seconds / 10);
-    if (n->rank == 0) printf("message %ld %.12e\n", bytes, time);
+    if (n->rank == 0) printf("message %lld %.12e\n", (long long)bytes, time);
   }
   if (member) MPI_Comm_free(&ends.comm);
 }

@@ -8,6 +8,7 @@
 #   generator  schedule, the table format, and of the verifier its decoder, replay, calls and plans, to show files
 #   verifier   schedule, the table format, how block sizes are chosen, the plans that it checks, cli; never the generator. Z3 in verifier/prove only, and its tests
 #   cli        schedule
+#   tools      the public header of runtime, preload as a library, how cli reads sizes
 #   emitted    the runtime; its rules run generator and verifier
 #   preload    the public header of runtime, what it has of datatypes, and the schedules for any nodes of emitted
 #   install    what is built of the others, to put it in its place
@@ -39,8 +40,8 @@ room() {
 room schedule 'nothing' 'schedule/ knows no other room'
 room cli 'schedule[/:]' 'cli/ knows schedule/ alone'
 room runtime 'nothing' 'runtime/ knows no other room'
-room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_' \
-  'tools/ knows the public header of runtime/, and preload/ as a library'
+room tools 'runtime(/quadrille\.h|:(openmpi|mpich|smpi|")|:" \+ mpi)|preload:preload_|cli(/quantity\.h|:quantity)' \
+  'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
 room preload 'runtime(/(quadrille|execute/datatypes)\.h|:" \+ mpi)|emitted(/universal\.h|:universal)' \
   'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 room generator 'schedule[/:]|runtime(/program/table_format\.h|/program/digest\.h|:table_format)|verifier(/decode\.h|:decode|/replay\.h|:replay|/call\.h|:call|/plans\.h|:plans)|cli[/:]|emitted[/:]' \

@@ -8,19 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/quantity.h"
 #include "tools/launcher.h"
 #include "tools/run_call.h"
 
 struct arguments {
   const char* file;
-  long bytes, repetitions, window, block_size, root, first_group;
+  int64_t bytes, repetitions, window, block_size, root, first_group;
   int synchronous, trusted, in_place;
 };
 
 static const char usage[] =
     "usage: mpirun -n RANKS run FILE.qs [options]\n"
-    "  --bytes N         bytes of a block, or of a rank's contribution (default 1024)\n"
-    "  --block-size N    bytes into which a schedule that pipelines cuts contributions\n"
+    "  --bytes SIZE      of a block, or of a rank's contribution: 4096 or 4KiB (default 1024)\n"
+    "  --block-size SIZE of the parts into which a schedule that pipelines cuts contributions\n"
     "  --repetitions N   timed calls of each (default 20)\n"
     "  --window N        steps in flight (default: the library's)\n"
     "  --synchronous     every send is an MPI_Issend\n"
@@ -30,12 +31,18 @@ static const char usage[] =
     "says, or half)\n"
     "  --layout trusted  ranks lie node by node as in the schedule, whatever memory they share\n";
 
-/* A whole number in low .. high; the program's exit code and a sentence otherwise. */
-static int number(const char* flag, const char* text, long low, long high, long* value) {
-  char* end = NULL;
-  *value = text ? strtol(text, &end, 10) : 0;
-  if (text && *text && !*end && *value >= low && *value <= high) return 1;
-  fprintf(stderr, "run: %s wants a number from %ld to %ld\n", flag, low, high);
+/* A whole number in low .. high; false, with a sentence, where it is something else. */
+static int number(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
+  if (text && quantity_whole(text, strlen(text), low, high, value)) return 1;
+  fprintf(stderr, "run: %s wants a number from %lld to %lld\n", flag, (long long)low,
+          (long long)high);
+  return 0;
+}
+
+static int size(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
+  if (text && quantity_bytes(text, strlen(text), low, high, value)) return 1;
+  fprintf(stderr, "run: %s wants a number of bytes from %lld to %lld, such as 4096 or 4KiB\n", flag,
+          (long long)low, (long long)high);
   return 0;
 }
 
@@ -46,13 +53,13 @@ static int parse(int count, char** words, struct arguments* a) {
     const char* value = i + 1 < count ? words[i + 1] : NULL;
     int ok = 1, taken = 1;
     if (strcmp(word, "--bytes") == 0) {
-      ok = number(word, value, 0, 1L << 30, &a->bytes);
+      ok = size(word, value, 0, 1 << 30, &a->bytes);
     } else if (strcmp(word, "--repetitions") == 0) {
       ok = number(word, value, 1, 1000000, &a->repetitions);
     } else if (strcmp(word, "--window") == 0) {
       ok = number(word, value, 1, 65536, &a->window);
     } else if (strcmp(word, "--block-size") == 0) {
-      ok = number(word, value, 1, INT_MAX, &a->block_size);
+      ok = size(word, value, 1, INT_MAX, &a->block_size);
     } else if (strcmp(word, "--root") == 0) {
       ok = number(word, value, 0, INT_MAX, &a->root);
     } else if (strcmp(word, "--first-group") == 0) {
@@ -175,7 +182,7 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
     ratios[i] = ours[i] > 0 ? native[i] / ours[i] : 0;
   }
   if (is_first && ours && native && ratios) {
-    printf("median of %ld calls of each, in turn (least to most):\n", a->repetitions);
+    printf("median of %lld calls of each, in turn (least to most):\n", (long long)a->repetitions);
     report(c->ours, ours, a->repetitions);
     report(c->native, native, a->repetitions);
     printf("  %s / %s, pair by pair: %.2f\n", c->native, c->ours, median(ratios, a->repetitions));

@@ -1,6 +1,6 @@
 /* tune: learns rules for the preload library without an application. Started like the programs that the rules are for:
  *
- *   mpirun -n 64 tune rules.json [BYTES...]
+ *   mpirun -n 64 tune rules.json [SIZE...]
  *
  * All-to-alls of which ranks do not know all lengths are left out: what is best for them depends on these, so a program
  * that calls them learns by itself. This is a plain MPI program with the library in it. Each collective is called with
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/quantity.h"
 #include "tools/launcher.h"
 
 enum { CALLS = 140, MOST = 1 << 28 }; /* as many as the most schedules of a collective take turns */
@@ -61,9 +62,9 @@ static void learn(int n) {
 
 /* 0 where it is no number of bytes that buffers can have. */
 static int bytes_of(const char* word) {
-  char* end = NULL;
-  const long bytes = strtol(word, &end, 10);
-  return *word && !*end && bytes > 0 && bytes <= MOST / ranks ? (int)bytes : 0;
+  int64_t bytes = 0;
+  quantity_bytes(word, strlen(word), 1, MOST / ranks, &bytes);
+  return (int)bytes;
 }
 
 /* 0 where one is no size, which all ranks find and rank 0 says. */
@@ -74,7 +75,8 @@ static int largest_of(char** sizes, int size_count) {
     const int bytes = bytes_of(sizes[i]);
     if (bytes == 0) {
       if (rank == 0)
-        fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d\n", sizes[i], MOST / ranks);
+        fprintf(stderr, "tune: '%s' is no number of bytes from 1 to %d, such as 4096 or 4KiB\n",
+                sizes[i], MOST / ranks);
       return 0;
     }
     if (bytes > largest) largest = bytes;
@@ -99,11 +101,11 @@ int main(int count, char** words) {
   if (wants_help || count < 2 || words[1][0] == '-') {
     fprintf(
         wants_help ? stdout : stderr,
-        "usage: mpirun -n RANKS tune RULES.json [BYTES...]\n\n"
+        "usage: mpirun -n RANKS tune RULES.json [SIZE...]\n\n"
         "Learns with which schedules collectives of these sizes are faster than MPI's own, on as\n"
         "many ranks a node as this is started with, and adds the rules to RULES.json: for the\n"
-        "preload library, by QUADRILLE_RULES=RULES.json. Without sizes it takes 16, 256, 4096, "
-        "65536.\n");
+        "preload library, by QUADRILLE_RULES=RULES.json. "
+        "A size is a number of bytes, or\n4KiB; without sizes it takes 16, 256, 4KiB, 64KiB.\n");
     return wants_help ? 0 : 2;
   }
   char** sizes = count > 2 ? words + 2 : usual;

@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <set>
 
 #include "cli/command_line.h"
+#include "cli/numbers.h"
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
 #include "schedule/traverse.h"
@@ -18,16 +18,13 @@ namespace {
 
 // "3", or "4x7" for four times 7: appended to the list. False where it is neither.
 bool read_counts_item(const std::string& item, std::vector<int64_t>& counts) {
-  const char* const last = item.data() + item.size();
-  int64_t times = 1, count = 0;
-  std::from_chars_result read = std::from_chars(item.data(), last, count);
-  if (read.ec == std::errc() && read.ptr != last && *read.ptr == 'x') {
-    times = count;
-    read = std::from_chars(read.ptr + 1, last, count);
-  }
-  if (read.ec != std::errc() || read.ptr != last || times < 1) return false;
-  if (times > kMaxRanks - static_cast<int64_t>(counts.size())) return false;
-  counts.insert(counts.end(), times, count);
+  const size_t cross = item.find('x');
+  const bool repeated = cross != std::string::npos;
+  const auto count = cli::whole_number(repeated ? item.substr(cross + 1) : item);
+  const auto times = repeated ? cli::whole_number(item.substr(0, cross)) : 1;
+  if (!count || !times || *times < 1) return false;
+  if (*times > kMaxRanks - static_cast<int64_t>(counts.size())) return false;
+  counts.insert(counts.end(), *times, *count);
   return true;
 }
 
@@ -72,11 +69,9 @@ Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& 
     if (const std::optional<int64_t> value = chosen(schedule, index, call)) return *value;
     return Error{fmt::format("--parameter {}N is needed", wanted)};
   }
-  const Result<std::vector<int64_t>> value =
-      read_numbers("--parameter", given->substr(wanted.size()));
-  if (!value.ok() || value->size() != 1)
-    return Error{fmt::format("--parameter: '{}' is not one number", *given)};
-  return (*value)[0];
+  const auto value = cli::whole_number(std::string_view(*given).substr(wanted.size()));
+  if (!value) return Error{fmt::format("--parameter: '{}' is not one number", *given)};
+  return *value;
 }
 
 }  // namespace
@@ -282,19 +277,6 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
         "{} takes none of the calls that check tries but empty ones; give one with --counts",
         program.algorithm.text)};
   return calls;
-}
-
-Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text) {
-  std::vector<int64_t> numbers;
-  for (const char *at = text.data(), *end = at + text.size();;) {
-    int64_t number = 0;
-    const auto [stop, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || (stop != end && *stop != ','))
-      return Error{fmt::format("{}: '{}' is not a list of numbers like 3,0,5", flag, text)};
-    numbers.push_back(number);
-    if (stop == end) return numbers;
-    at = stop + 1;
-  }
 }
 
 namespace {

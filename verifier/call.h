@@ -50,9 +50,6 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
 // are left out, unless it takes none.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 
-// "3,0,5" as numbers; the error begins with `flag`.
-Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
-
 // "counts 3,0,2x5, B = 4": counts as --counts takes them, no more than `longest` characters of
 // them, and what was given or chosen for the call; empty where the program asks for nothing.
 std::string call_text(const Program& program, const Call& call, size_t longest);

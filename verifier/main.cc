@@ -10,6 +10,7 @@
 
 #include "cli/command_line.h"
 #include "cli/files.h"
+#include "cli/numbers.h"
 #include "schedule/any_nodes.h"
 #include "verifier/call.h"
 #include "verifier/check.h"
@@ -124,30 +125,6 @@ struct ReplayArguments {
   CallArguments call;
 };
 
-struct StepRange {
-  int64_t low = INT64_MIN;
-  std::optional<int64_t> high;
-};
-
-// "LOW..HIGH", either of which may be missing.
-Result<StepRange> read_steps(const std::string& text) {
-  StepRange range;
-  if (text.empty()) return range;
-  const size_t dots = text.find("..");
-  const std::string low = text.substr(0, dots);
-  const std::string high = dots == std::string::npos ? "" : text.substr(dots + 2);
-  const auto read = [](const std::string& number, auto& into) {
-    if (number.empty()) return true;
-    const Result<std::vector<int64_t>> numbers = read_numbers("--steps", number);
-    if (!numbers.ok() || numbers->size() != 1) return false;
-    into = (*numbers)[0];
-    return true;
-  };
-  if (dots == std::string::npos || !read(low, range.low) || !read(high, range.high))
-    return Error{fmt::format("--steps: '{}' is not LOW..HIGH", text)};
-  return range;
-}
-
 int replay_file(const ReplayArguments& arguments) {
   const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
   if (!bytes.ok()) return bad_input("replay", bytes.error().message);
@@ -165,9 +142,9 @@ int replay_file(const ReplayArguments& arguments) {
   const Result<Binding> binding = bind(schedule->program, schedule->job, *call, arguments.group);
   if (!binding.ok())
     return bad_input("replay", fmt::format("{}: {}", arguments.file, binding.error().message));
-  const Result<std::vector<int64_t>> ranks = read_numbers("--ranks", arguments.ranks);
+  const Result<std::vector<int64_t>> ranks = cli::read_numbers("--ranks", arguments.ranks);
   if (!ranks.ok()) return bad_input("replay", ranks.error().message);
-  const Result<StepRange> steps = read_steps(arguments.steps);
+  const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return bad_input("replay", steps.error().message);
   for (const int64_t rank : *ranks) {
     if (rank < 0 || rank >= binding->place.ranks)
@@ -175,7 +152,7 @@ int replay_file(const ReplayArguments& arguments) {
           "replay", fmt::format("--ranks: there is no rank {} of {}", rank, binding->place.ranks));
     fmt::print("rank {}\n", rank);
     for (const std::string& line :
-         replay(schedule->program, *binding, rank, steps->low, steps->high))
+         replay(schedule->program, *binding, rank, steps->low.value_or(INT64_MIN), steps->high))
       fmt::print("  {}\n", line);
   }
   return 0;

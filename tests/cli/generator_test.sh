@@ -253,6 +253,15 @@ refuses "generate: --bytes: '4KB' is not a number of bytes from 1 to 2147483647,
   generate auto --nodes 4 --bytes 4KB --out x.qs
 expect 0 generate auto --nodes 4 --bytes 4KiB --alpha '5 µs' --alpha-inside '1μs' --out x.qs
 says 'with blocks of 4096 bytes'
+# A rate is what a byte takes, and a size may have a unit wherever one is wanted.
+for beta in 80ps 100Gbit/s '12.5 GB/s'; do
+  expect 0 allgather blocked-ring --nodes 4 --beta "$beta" --alpha 2us --block-size model --out rate.qs
+  expect 0 "$generator" show rate.qs
+  says 'model, alpha 2000 ns, beta 80 ps'
+done
+expect 0 allgather blocked-ring --nodes 4 --block-size 4KiB --out size.qs
+expect 0 allgather blocked-ring --nodes 4 --block-size 4096 --out number.qs
+cmp size.qs number.qs || fail '4KiB is not 4096'
 
 for size in 0 -1 2147483648 99999999999999999999 1.5 4k most; do
   refuses "--block-size: '$size' is not min, model, auto or a number of bytes from 1 to 2147483647" \
@@ -268,8 +277,8 @@ for time in 30 30ns; do
 done
 refuses "--alpha: '2s' is not a time like 30us, 40ns or 125ps, at most 1s" \
   allgather blocked-ring --nodes 4 --alpha 2s --out x.qs
-for time in -1ns 1,5us us nan 1e3 2ms; do
-  refuses "--beta: '$time' is not a time like 30us, 40ns or 125ps, at most 1ms" \
+for time in -1ns 1,5us us nan 1e3 2ms 100Gbps 0Gbit/s; do
+  refuses "--beta: '$time' is neither what a byte takes, like 40ns or 125ps, nor a rate like 100Gbit/s or 12GB/s; a byte takes 1ms at most" \
     allgather blocked-ring --nodes 4 --beta $time --out x.qs
 done
 for flag in '--block-size min' '--alpha 1us' '--beta 1ns' '--radix 2'; do

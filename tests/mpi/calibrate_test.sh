@@ -80,8 +80,8 @@ accepted 2,2
 explains "a message takes $(value alpha) ns and a byte $(value beta) ps between nodes"
 
 # Single messages: of no bytes and of many.
-start 3 1 --messages 0,1000000 --seconds 0
-[ $code -eq 0 ] && awk '$1 != "message" || $2 != (NR == 1 ? 0 : 1000000) || !($3 > 0 && $3 > last) {exit 1}
+start 3 1 --messages 0,1MiB --seconds 0
+[ $code -eq 0 ] && awk '$1 != "message" || $2 != (NR == 1 ? 0 : 1048576) || !($3 > 0 && $3 > last) {exit 1}
   {last = $3} END {exit NR != 2}' "$out" || problem 'calibrate --messages'
 
 STEADY_CLOCK=1 start 2 2 --bytes 64 --seconds 0
@@ -106,11 +106,11 @@ for seconds in '' x -1 3601 1s nan; do
 done
 refused 'calibrate: --seconds wants a number from 0 to 3600' --seconds
 for bytes in '' 0 -4 4k 4,5 9999999999; do
-  refused 'calibrate: --bytes wants a number from 1 to 1073741824' --bytes "$bytes"
+  refused 'calibrate: --bytes wants a number of bytes from 1 to 1073741824, such as 4096 or 4KiB' --bytes "$bytes"
 done
 refused 'calibrate: give the bytes of a block, on the average, with --bytes' --seconds 1
 for messages in '' -4 4,,5 4, ,4 4k 99999999999; do
-  refused 'calibrate: --messages wants numbers from 0 to 1073741824, as in 0,4096' --messages "$messages"
+  refused 'calibrate: --messages wants numbers of bytes from 0 to 1073741824, as in 0,4KiB' --messages "$messages"
 done
 refused "calibrate: '--second' is not known" --second 1
 "$calibrate" --help | grep -q '^usage: ' || problem 'calibrate --help'

@@ -52,6 +52,7 @@ ring=tests/mpi/gather/blocked-ring_5.qs
 right 'allgather blocked-ring, 5 ranks, contributions of 1024 bytes: every' 5 $ring $quick
 right ', 5 ranks, contributions of 100 bytes, synchronous sends, in place: every' 5 $ring $quick --bytes 100 \
   --synchronous --in-place --window 2 --block-size 7
+right ', 5 ranks, contributions of 4096 bytes: every' 5 $ring $quick --bytes 4KiB --block-size 1KiB
 
 # One file for every number of ranks.
 for ranks in 2 5; do
@@ -84,9 +85,10 @@ flag() {
 flag 'run: --window wants a number from 1 to 65536' $good --window 0
 flag 'run: --window wants a number from 1 to 65536' $good --window 3x
 flag 'run: --window wants a number from 1 to 65536' $good --window
-flag 'run: --bytes wants a number from 0 to 1073741824' $good --bytes -4
-flag 'run: --block-size wants a number from 1 to 2147483647' $ring --block-size 0
-flag 'run: --block-size wants a number from 1 to 2147483647' $ring --block-size 2147483648
+flag 'run: --bytes wants a number of bytes from 0 to 1073741824, such as 4096 or 4KiB' $good --bytes -4
+flag 'run: --bytes wants a number of bytes from 0 to 1073741824, such as 4096 or 4KiB' $good --bytes 4KB
+flag 'run: --block-size wants a number of bytes from 1 to 2147483647' $ring --block-size 0
+flag 'run: --block-size wants a number of bytes from 1 to 2147483647' $ring --block-size 2147483648
 flag 'run: --repetitions wants a number from 1 to 1000000' $good --repetitions 99999999999999999999
 flag "run: --layout knows 'trusted' only" $good --layout spread
 flag "run: '--wndow' is not known" $good --wndow 3

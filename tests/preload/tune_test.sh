@@ -4,7 +4,7 @@ set -u
 . "$(dirname "$0")/../mpi/mpirun.sh"
 mpi=$1 tune=$(readlink -f "$2")
 cd "$TEST_TMPDIR" || exit 2
-start_ranks "$mpi" 2 60 "$tune" rules.json 16 2000 >out 2>&1 </dev/null || { cat out; exit 1; }
+start_ranks "$mpi" 2 60 "$tune" rules.json 16 2KiB >out 2>&1 </dev/null || { cat out; exit 1; }
 python3 -c "
 import json
 rules = json.load(open('rules.json'))['rules']

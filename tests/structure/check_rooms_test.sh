@@ -71,7 +71,9 @@ refuses preload/serve.c '#include "runtime/internal.h"' \
 refuses preload/BUILD '    deps = ["//generator:registry"],' \
   'preload/ knows the public header of runtime/, its datatypes.h and emitted:universal'
 refuses tools/run.c '#include "preload/rules.h"' \
-  'tools/ knows the public header of runtime/, and preload/ as a library'
+  'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
+refuses tools/run.c '#include "cli/files.h"' \
+  'tools/ knows the public header of runtime/, preload/ as a library, and of cli/ the reader of quantities'
 refuses runtime/program/walk.c '#include "preload/rules.h"' 'runtime/ knows no other room'
 
 exit $((failures > 0))

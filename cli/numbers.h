@@ -1,0 +1,30 @@
+// Numbers in the values of flags: whole ones, lists of them, and ranges of steps.
+#ifndef QUADRILLE_CLI_NUMBERS_H_
+#define QUADRILLE_CLI_NUMBERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/result.h"
+
+namespace quadrille::cli {
+
+// Nothing where the text is no whole number of 64 bits.
+std::optional<int64_t> whole_number(std::string_view text);
+
+// "3,0,5"; the error begins with `flag`.
+Result<std::vector<int64_t>> read_numbers(const std::string& flag, const std::string& text);
+
+// The steps from `low` up to, not including, `high`; an end that is missing is open.
+struct StepRange {
+  std::optional<int64_t> low, high;
+};
+// "LOW..HIGH", either of which may be missing, and so may both; the error begins with --steps.
+Result<StepRange> read_steps(const std::string& text);
+
+}  // namespace quadrille::cli
+
+#endif  // QUADRILLE_CLI_NUMBERS_H_
