@@ -1,16 +1,14 @@
-// A named case for each thing that a schedule can get wrong: the program of that name is refused
-// for its reason, with that counterexample, and is accepted once the line at fault is mended.
+// The corpus of programs that must be refused: each case is refused with the verdict that it states, and accepted once
+// the line at fault is mended.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "schedule/text.h"
-#include "tests/reject/cases.h"
+#include "tests/support/cases.h"
 #include "tests/support/oracle.h"
 #include "tests/support/topologies.h"
 #include "verifier/check.h"
@@ -18,187 +16,193 @@
 namespace quadrille::verifier {
 namespace {
 
-std::string text_of(const std::string& name) {
-  std::ifstream file("tests/reject/" + name + ".txt");
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_FALSE(text.str().empty()) << "tests/reject/" << name << ".txt";
-  return text.str();
-}
-
-Job job_of(const Refusal& refusal) {
+// Where a program runs: "2x2 and 1, counts 7,9,1,1 and 8, ports 1".
+struct Setting {
   Job job;
-  for (const std::vector<int64_t>& sizes : refusal.nodes) job.groups.push_back(topology_of(sizes));
-  return job;
+  Call call = {};
+  CheckOptions options = {};
+};
+
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  size_t from = 0;
+  for (size_t at; (at = text.find(separator, from)) != std::string::npos;
+       from = at + separator.size())
+    parts.push_back(text.substr(from, at - from));
+  parts.push_back(text.substr(from));
+  return parts;
 }
 
-Result<Report> check_text(const Refusal& refusal, const std::string& text) {
-  const Result<Program> program = parse_program(text, refusal.name);
+Setting setting_of(const std::string& text) {
+  Setting setting;
+  for (const std::string& part : split(text, ", ")) {
+    if (part.starts_with("ports ")) {
+      setting.options.ports = std::stoi(part.substr(6));
+    } else if (part.starts_with("counts ")) {
+      for (const std::string& group : split(part.substr(7), " and ")) {
+        setting.call.counts.emplace_back();
+        for (const std::string& count : split(group, ","))
+          setting.call.counts.back().push_back(std::stoll(count));
+      }
+    } else {
+      for (const std::string& nodes : split(part, " and "))
+        setting.job.groups.push_back(parse_nodes(nodes).value());
+    }
+  }
+  return setting;
+}
+
+const std::vector<TextCase>& corpus() {
+  static const std::vector<TextCase> cases = read_cases("tests/reject");
+  return cases;
+}
+
+struct Refusal {
+  const TextCase* text;
+  Program program;
+  Setting setting;
+  std::string verdict;  // of check_schedule
+
+  std::vector<Binding> bindings() const {
+    std::vector<Binding> result;
+    for (int64_t group = 0; group < program.groups; ++group)
+      result.push_back(bind(program, setting.job, setting.call, group).value());
+    return result;
+  }
+};
+
+// Calls visit(case, setting, value) for each expectation "OUTCOME on SETTING: value".
+template <class Visit>
+void for_each(const std::string& outcome, const Visit& visit) {
+  for (const TextCase& one : corpus())
+    for (const auto& [key, value] : one.expectations) {
+      if (!key.starts_with(outcome + " on ")) continue;
+      const testing::ScopedTrace trace(__FILE__, __LINE__, one.title);
+      visit(one, setting_of(key.substr(outcome.size() + 4)), value);
+    }
+}
+
+const std::vector<Refusal>& refusals() {
+  static const std::vector<Refusal> all = [] {
+    std::vector<Refusal> result;
+    for_each(
+        "refused", [&](const TextCase& one, const Setting& setting, const std::string& verdict) {
+          result.push_back({&one, parse_program(one.program, "program").value(), setting, verdict});
+        });
+    return result;
+  }();
+  return all;
+}
+
+Result<Report> check_text(const std::string& text, const Setting& setting) {
+  const Result<Program> program = parse_program(text, "program");
   if (!program.ok()) return program.error();
-  return check_schedule(*program, job_of(refusal), refusal.call, {refusal.ports});
+  return check_schedule(*program, setting.job, setting.call, setting.options);
 }
 
-std::vector<int64_t> ranks_of(const Violation& violation) {
-  std::vector<int64_t> ranks;
-  for (const Process& process : violation.processes) ranks.push_back(process.rank);
-  return ranks;
-}
-
-void expect_refused(const Refusal& refusal, const Report& report) {
-  ASSERT_TRUE(report.violation) << refusal.name << " is accepted";
+// "held, step 0, (0,1): ...", or "accepted".
+std::string verdict_of(const Report& report) {
+  if (!report.violation) return "accepted";
   const Violation& violation = *report.violation;
-  EXPECT_EQ(property_name(violation.property), property_name(refusal.property))
-      << refusal.name << ": " << violation.detail;
-  EXPECT_EQ(violation.key.value_or(kNoKey), refusal.key) << refusal.name;
-  EXPECT_EQ(ranks_of(violation), refusal.ranks) << refusal.name << ": " << violation.detail;
-  EXPECT_THAT(violation.detail, testing::HasSubstr(refusal.clause)) << refusal.name;
+  std::string processes;
+  for (const Process& process : violation.processes)
+    processes += fmt::format("({},{})", process.group, process.rank);
+  const std::string step = violation.key ? fmt::format("{}", *violation.key) : "-";
+  return fmt::format("{}, step {}, {}: {}", property_name(violation.property), step, processes,
+                     violation.detail);
 }
 
 TEST(Reject, EveryCaseIsRefusedForItsReason) {
   for (const Refusal& refusal : refusals()) {
-    const Result<Report> report = check_text(refusal, text_of(refusal.name));
-    ASSERT_TRUE(report.ok()) << refusal.name << ": " << report.error().message;
-    expect_refused(refusal, *report);
+    const Result<Report> report = check_text(refusal.text->program, refusal.setting);
+    ASSERT_TRUE(report.ok()) << refusal.text->title << ": " << report.error().message;
+    EXPECT_EQ(verdict_of(*report), refusal.verdict) << refusal.text->title;
+  }
+}
+
+TEST(Reject, TheGeneralExecutorRefusesEveryCaseWithTheSameVerdictOrItsOwn) {
+  for (const Refusal& refusal : refusals()) {
+    const std::vector<std::string> own = refusal.text->values("executed");
+    const Setting& setting = refusal.setting;
+    EXPECT_EQ(verdict_of(execute(refusal.program, setting.job, setting.call, refusal.bindings(),
+                                 setting.options)),
+              own.empty() ? refusal.verdict : own.at(0))
+        << refusal.text->title;
   }
 }
 
 TEST(Reject, EveryCaseIsWrongByTheOracleToo) {
   for (const Refusal& refusal : refusals()) {
-    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    EXPECT_NE(what_is_wrong(program, job_of(refusal), refusal.call), std::nullopt) << refusal.name;
+    if (refusal.setting.options.ports) continue;  // the oracle asks for what the program claims
+    EXPECT_NE(what_is_wrong(refusal.program, refusal.setting.job, refusal.setting.call),
+              std::nullopt)
+        << refusal.text->title;
   }
 }
 
-TEST(Reject, TheGeneralExecutorRefusesEveryCaseOnItsOwn) {
+TEST(Reject, TheCheckersOfAllgathersAndOfForwardingAllToAllsAcceptNoCase) {
+  int allgathers = 0, all_to_alls = 0;
   for (const Refusal& refusal : refusals()) {
-    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    const Job job = job_of(refusal);
-    std::vector<Binding> bindings;
-    for (int64_t group = 0; group < program.groups; ++group)
-      bindings.push_back(bind(program, job, refusal.call, group).value());
-    EXPECT_TRUE(execute(program, job, refusal.call, bindings, {refusal.ports}).violation)
-        << refusal.name;
+    const auto& [job, call, options] = refusal.setting;
+    const auto refuses = [&](const std::optional<Report>& report) {
+      EXPECT_TRUE(!report || report->violation) << refusal.text->title;
+      return report && report->violation;
+    };
+    if (fits_rank_by_rank(refusal.program, options))
+      allgathers += refuses(check_rank_by_rank(refusal.program, job, call, refusal.bindings()[0]));
+    if (fits_key_order(refusal.program))
+      all_to_alls += refuses(check_key_order(refusal.program, job, refusal.bindings()[0], options));
   }
-}
-
-// As verdicts.golden has it, a line a case.
-std::string line_of(const Refusal& refusal, const Violation& violation) {
-  std::string processes;
-  for (const Process& process : violation.processes)
-    processes += fmt::format("({},{})", process.group, process.rank);
-  const std::string step = violation.key ? fmt::format("{}", *violation.key) : "-";
-  return fmt::format("{}: {}, step {}, {}: {}\n", refusal.name, property_name(violation.property),
-                     step, processes, violation.detail);
-}
-
-TEST(Reject, TheGeneralExecutorSaysOfEveryCaseWhatIsWrittenDown) {
-  std::string said;
-  for (const Refusal& refusal : refusals()) {
-    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    const Job job = job_of(refusal);
-    std::vector<Binding> bindings;
-    for (int64_t group = 0; group < program.groups; ++group)
-      bindings.push_back(bind(program, job, refusal.call, group).value());
-    said +=
-        line_of(refusal, *execute(program, job, refusal.call, bindings, {refusal.ports}).violation);
-  }
-  std::ifstream file("tests/reject/verdicts.golden");
-  std::stringstream written;
-  written << file.rdbuf();
-  EXPECT_EQ(said, written.str());
-}
-
-TEST(Reject, TheCheckerOfAllgathersAcceptsNoCase) {
-  int refused = 0;
-  for (const Refusal& refusal : refusals()) {
-    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    if (!fits_rank_by_rank(program, {refusal.ports})) continue;
-    const Binding binding = bind(program, job_of(refusal), refusal.call, 0).value();
-    const auto report = check_rank_by_rank(program, job_of(refusal), refusal.call, binding);
-    EXPECT_TRUE(!report || report->violation) << refusal.name;
-    refused += report && report->violation;
-  }
-  EXPECT_GE(refused, 5);
-}
-
-TEST(Reject, TheCheckerOfForwardingAllToAllsAcceptsNoCase) {
-  int refused = 0;
-  for (const Refusal& refusal : refusals()) {
-    const Program program = parse_program(text_of(refusal.name), refusal.name).value();
-    if (!fits_key_order(program)) continue;
-    const Job job = job_of(refusal);
-    const Binding binding = bind(program, job, refusal.call, 0).value();
-    const auto report = check_key_order(program, job, binding, {refusal.ports});
-    EXPECT_TRUE(!report || report->violation) << refusal.name;
-    refused += report && report->violation;
-  }
-  EXPECT_GE(refused, 15);
+  EXPECT_GE(allgathers, 5);
+  EXPECT_GE(all_to_alls, 15);
 }
 
 TEST(Reject, EveryCaseIsAcceptedOnceMended) {
-  for (const Refusal& refusal : refusals()) {
-    if (refusal.wrong.empty()) continue;
-    std::string text = text_of(refusal.name);
-    const size_t at = text.find(refusal.wrong);
-    ASSERT_NE(at, std::string::npos) << refusal.name;
-    text.replace(at, refusal.wrong.size(), refusal.mended);
-    const Result<Report> report = check_text(refusal, text);
-    ASSERT_TRUE(report.ok()) << refusal.name << ": " << report.error().message;
-    EXPECT_FALSE(report->violation) << refusal.name << ": " << report->violation->detail;
-  }
+  for (const Refusal& refusal : refusals())
+    for (const std::string& change : refusal.text->values("mended")) {
+      const Result<Report> report =
+          check_text(edited(refusal.text->program, change), refusal.setting);
+      ASSERT_TRUE(report.ok()) << refusal.text->title << ": " << report.error().message;
+      EXPECT_EQ(verdict_of(*report), "accepted") << refusal.text->title;
+    }
+}
+
+TEST(Reject, ACaseIsAcceptedWhereItSaysSo) {
+  for (const TextCase& one : corpus())
+    for (const std::string& setting : one.values("accepted"))
+      EXPECT_EQ(verdict_of(check_text(one.program, setting_of(setting)).value()), "accepted")
+          << one.title;
 }
 
 TEST(Reject, EveryPropertyHasACase) {
-  std::set<Property> seen;
-  for (const Refusal& refusal : refusals()) seen.insert(refusal.property);
+  std::set<std::string, std::less<>> seen;
+  for (const Refusal& refusal : refusals())
+    seen.insert(refusal.verdict.substr(0, refusal.verdict.find(',')));
   for (int i = 0; i < kPropertyCount; ++i)
-    EXPECT_TRUE(seen.contains(static_cast<Property>(i))) << property_name(static_cast<Property>(i));
+    EXPECT_TRUE(seen.contains(property_name(static_cast<Property>(i))))
+        << property_name(static_cast<Property>(i));
 }
 
-TEST(Reject, PortsOfTheCommandLineAreAskedWithoutAClaim) {
-  Refusal refusal{
-      "port_of_a_node", {{2, 2}}, Property::kPort, 3, {1, 2}, "the port of node", "", ""};
-  std::string text = text_of(refusal.name);
-  const std::string claim = "port exchange per node\n";
-  text.erase(text.find(claim), claim.size());
-  EXPECT_FALSE(check_text(refusal, text)->violation);
-  refusal.ports = 1;
-  expect_refused(refusal, *check_text(refusal, text));
-  refusal.ports = 2;
-  EXPECT_FALSE(check_text(refusal, text)->violation);
-}
-
-// What is no program at all, or does not fit the job, is bad input: a sentence in place of a
-// verdict.
+// A text that is no program, or does not fit the job, gets a sentence in place of a verdict.
 TEST(Reject, BadInputIsASentence) {
-  struct BadInput {
-    std::string name, sentence;
-    Call call = {};
-  };
-  const std::vector<BadInput> cases = {
-      {"message_outside_a_step", "message_outside_a_step:4:1: a message outside a step"},
-      {"nested_steps", "nested_steps:5:3: a step inside a step"},
-      {"search_in_a_table_not_ascending",
-       "table 'length_of' is searched but not ascending",
-       {{{3, 1, 2}}, {}, 0}},
-      {"lengths_differ", "the program needs 3 counts for group 0; give them with --counts"},
-      {"requirement", "pairwise requires ranks mod 2 = 0, which does not hold for 3 ranks"},
-  };
-  for (const BadInput& bad : cases) {
-    const Result<Report> report =
-        check_text({bad.name, {{1, 1, 1}}, {}, 0, {}, "", "", "", bad.call}, text_of(bad.name));
-    ASSERT_FALSE(report.ok()) << bad.name;
-    EXPECT_EQ(report.error().message, bad.sentence);
-  }
+  int sentences = 0;
+  for_each("bad input",
+           [&](const TextCase& one, const Setting& setting, const std::string& sentence) {
+             const Result<Report> report = check_text(one.program, setting);
+             ASSERT_FALSE(report.ok());
+             EXPECT_EQ(report.error().message, sentence);
+             ++sentences;
+           });
+  EXPECT_GE(sentences, 5);
 }
 
-TEST(Reject, EveryTextHasACase) {
-  std::set<std::string> names = {"message_outside_a_step", "nested_steps", "requirement",
-                                 "search_in_a_table_not_ascending"};
-  for (const Refusal& refusal : refusals()) names.insert(refusal.name);
-  for (const auto& entry : std::filesystem::directory_iterator("tests/reject")) {
-    const bool known = names.contains(entry.path().stem().string());
-    EXPECT_TRUE(known || entry.path().extension() != ".txt") << entry.path();
+TEST(Reject, EveryCaseExpectsSomethingThatIsKnown) {
+  for (const TextCase& one : corpus()) {
+    EXPECT_FALSE(one.expectations.empty()) << one.title;
+    for (const auto& [key, value] : one.expectations)
+      EXPECT_TRUE(key.starts_with("refused on ") || key.starts_with("bad input on ") ||
+                  key == "executed" || key == "mended" || key == "accepted")
+          << one.title << ": " << key;
   }
 }
 
