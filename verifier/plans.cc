@@ -12,7 +12,6 @@
 
 #include "runtime/plan/builder.h"
 #include "runtime/plan/check.h"
-#include "runtime/plan/print.h"
 
 namespace quadrille::verifier {
 
@@ -212,7 +211,7 @@ Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions&
     if (more < 0)
       error = made.builder.error;
     else
-      qd_plan_print(out, &made.plan, made.builder.has_global_counts, &lines);
+      qd_plan_print(out, &made.plan, made.builder.traits.has_global_counts, &lines);
   }
   fclose(out);
   const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
@@ -232,8 +231,10 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
       RankPlans& made = *all.back();
       if (const char* error = open(*state_, group, rank, options, made)) return Error{error};
       checks.emplace_back(
-          qd_check_open(&made.input,
-                        made.builder.has_global_counts ? made.builder.in_place : made.in_place, 1),
+          qd_check_open(
+              &made.input,
+              made.builder.traits.has_global_counts ? made.builder.traits.in_place : made.in_place,
+              1),
           &qd_check_close);
       if (!checks.back()) return Error{qd_no_memory};
       for (int more = 1; more > 0;) {

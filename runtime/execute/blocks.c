@@ -105,7 +105,7 @@ static void combine_packed(struct qd_call* c, int side, char* from, char* to, in
 static void combine(struct qd_call* c, int side, char* from, char* to, int64_t bytes) {
   enum { AT_ONCE = 1 << 30 }; /* elements: MPI counts them in an int */
   if (c->data.is_packed) return combine_packed(c, side, from, to, bytes);
-  const int64_t unit = c->builder.unit;
+  const int64_t unit = c->builder.traits.unit;
   const int replaces = side == QD_ON_THE_LEFT || c->data.commutes;
   int code = MPI_SUCCESS;
   for (int64_t left = unit > 0 ? bytes / unit : 0, at = 0; left > 0 && code == MPI_SUCCESS;) {
@@ -135,7 +135,7 @@ static void put_ranges(struct qd_call* c, const struct qd_message* m, char* from
 
 void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
   const struct qd_message* m = p.message;
-  if (c->builder.has_global_counts) return put_ranges(c, m, from);
+  if (c->builder.traits.has_global_counts) return put_ranges(c, m, from);
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   const int64_t* length =
       m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
@@ -206,9 +206,9 @@ void qd_save(struct qd_call* c, int region, int buffer) {
 }
 
 int qd_make_temporaries(struct qd_call* c) {
-  for (int32_t i = 0; c->builder.has_global_counts && i < c->plan.temporaries; i++) {
+  for (int32_t i = 0; c->builder.traits.has_global_counts && i < c->plan.temporaries; i++) {
     struct qd_buffer* room = &c->memory.temporaries[i];
-    const int64_t size = c->builder.temporaries[i].capacity;
+    const int64_t size = c->builder.memory.temporaries[i].capacity;
     if (size > room->size) {
       char* grown = realloc(room->address, (size_t)size);
       if (!grown) return 0;
@@ -221,7 +221,7 @@ int qd_make_temporaries(struct qd_call* c) {
 
 /* As `combine`, but keeps `from`. Uses the scratch memory of the call, or allocates memory if an element is larger. */
 static void combine_kept(struct qd_call* c, int side, const char* from, char* to, int64_t bytes) {
-  const int64_t unit = c->builder.unit > 0 ? c->builder.unit : 1;
+  const int64_t unit = c->builder.traits.unit > 0 ? c->builder.traits.unit : 1;
   const int64_t fitting = (int64_t)sizeof c->memory.scratch / unit * unit;
   const int64_t most = fitting > 0 ? fitting : unit;
   char* const part = fitting > 0 ? c->memory.scratch : malloc((size_t)unit);
@@ -248,7 +248,7 @@ static void copy_range(struct qd_call* c, const struct qd_copy* copy) {
 }
 
 void qd_copy(struct qd_call* c, const struct qd_copy* copy) {
-  if (c->builder.has_global_counts) return copy_range(c, copy);
+  if (c->builder.traits.has_global_counts) return copy_range(c, copy);
   const struct qd_block from = c->data.blocks[copy->from.region];
   const struct qd_message whole = {.count = 1, .part = copy->from};
   struct qd_block* to = &c->data.blocks[copy->to.region];

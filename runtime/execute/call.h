@@ -212,7 +212,7 @@ void qd_save(struct qd_call* call, int region, int buffer);
 /* Whether the message is posted with a datatype that describes its parts. */
 static inline int qd_uses_type_of_parts(const struct qd_call* call,
                                         const struct qd_message* message) {
-  return call->builder.has_global_counts && qd_is_described(message);
+  return call->builder.traits.has_global_counts && qd_is_described(message);
 }
 
 static inline void qd_call_check(struct qd_call* call, int code) {
@@ -248,7 +248,7 @@ static inline struct qd_posting qd_received_by(const struct qd_call* call,
 
 /* The length of all parts. */
 static inline int64_t qd_bytes_of(const struct qd_call* call, struct qd_posting posting) {
-  return call->builder.has_global_counts ? posting.message->bytes : posting.transfer->bytes;
+  return call->builder.traits.has_global_counts ? posting.message->bytes : posting.transfer->bytes;
 }
 
 static inline struct qd_block qd_block_at(const struct qd_call* call, const struct qd_part* part) {

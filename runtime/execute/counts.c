@@ -34,7 +34,7 @@ struct qd_block qd_users_block(const struct qd_global_counts* g, int buffer, int
   if (gathers(g) && !is_send) return qd_block_of(side, b->layout.user[block]);
   if (!scatters(g) || !is_send) return (struct qd_block){side->base, side->count};
   /* the blocks are consecutive */
-  const int64_t unit = b->call->builder.unit,
+  const int64_t unit = b->call->builder.traits.unit,
                 offset = b->counts.buffers[buffer].extents.offsets[block];
   return (struct qd_block){side->base + (unit > 0 ? offset / unit * side->extent : 0),
                            b->counts.buffers[buffer].extents.lengths[block]};
@@ -95,7 +95,7 @@ static int read_gathered(const struct qd_global_counts* g, struct changes* chang
 static int read_one(const struct qd_global_counts* g, int buffer, int64_t count,
                     struct changes* changes) {
   struct qd_buffer_layout* layout = &g->binding->counts.buffers[buffer];
-  const int64_t unit = g->binding->call->builder.unit;
+  const int64_t unit = g->binding->call->builder.traits.unit;
   if (count > QD_MAX_COUNT || __builtin_mul_overflow(count, unit, &layout->total)) return 0;
   set_block(layout, 0, count, 0, changes);
   return 1;
@@ -106,7 +106,7 @@ static int read_scattered(const struct qd_global_counts* g, const int64_t* count
                           struct changes* changes) {
   struct qd_binding* b = g->binding;
   struct qd_buffer_layout* layout = &b->counts.buffers[QD_PIECE_SEND];
-  const int64_t unit = b->call->builder.unit;
+  const int64_t unit = b->call->builder.traits.unit;
   int64_t* const starts =
       b->counts.exchanged; /* by rank of the user; the exchanged counts have been read */
   layout->total = 0;

@@ -106,7 +106,7 @@ static int may_send_early(struct qd_call* c, const struct qd_transfer* pending,
         (more->sends_done > 0 && more->sends_posted > 0))
       return 0;
     if (c->early.posted + more->sends_posted > SENT_AHEAD ||
-        c->at.send_transfer - pending + more->sends_posted > c->builder.window)
+        c->at.send_transfer - pending + more->sends_posted > c->builder.window.size)
       return 0;
     if (c->early.received < more->receives_done)
       return c->early.receive < c->at.receive_transfer && c->early.receive->zero_copy;

@@ -84,8 +84,8 @@ static int load(const struct qd_global_counts* g, int buffer, int region) {
 /* Copies what the schedule reads of the user's buffers. */
 static int load_all(const struct qd_global_counts* g) {
   const struct qd_builder* builder = &g->binding->call->builder;
-  if (builder->gathers) return copy_contribution(g);
-  if (builder->in_place)
+  if (builder->traits.gathers) return copy_contribution(g);
+  if (builder->traits.in_place)
     return g->is_direct[QD_PIECE_RECEIVE] ? MPI_SUCCESS
                                           : load(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
   return g->is_direct[QD_PIECE_SEND] ? MPI_SUCCESS : load(g, QD_PIECE_SEND, QD_SEND_REGION);
@@ -100,7 +100,7 @@ static int unpack_all(const struct qd_global_counts* g) {
     return code;
   for (int32_t i = 0; i < layout_of(g, QD_PIECE_RECEIVE)->extents.blocks && code == MPI_SUCCESS;
        i++)
-    if (!b->call->builder.gathers || !g->arguments->in_place || i != b->layout.context.rank)
+    if (!b->call->builder.traits.gathers || !g->arguments->in_place || i != b->layout.context.rank)
       code = convert(g, &g->arguments->receive, qd_users_block(g, QD_PIECE_RECEIVE, i),
                      block_in(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION, i), 1);
   return code;
@@ -248,7 +248,7 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   struct qd_call* c = g->binding->call;
   int (*const is_direct)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
   const MPI_Datatype type = a->receive.type;
-  const int in_place = c->builder.gathers || qd_has_one_buffer(program) ||
+  const int in_place = c->builder.traits.gathers || qd_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
   g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_direct(type);
   g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_direct(a->send.type);
@@ -256,9 +256,9 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   const int64_t unit = !g->reduces         ? 1
                        : c->data.is_packed ? a->receive.type_size
                                            : a->receive.extent;
-  if (unit != c->builder.unit || in_place != c->builder.in_place) c->is_planned = 0;
-  c->builder.unit = unit;
-  c->builder.in_place = in_place;
+  if (unit != c->builder.traits.unit || in_place != c->builder.traits.in_place) c->is_planned = 0;
+  c->builder.traits.unit = unit;
+  c->builder.traits.in_place = in_place;
   if (!g->reduces) return NULL;
   int commutes = 0;
   *error_class = MPI_ERR_OP;
@@ -294,7 +294,7 @@ static const char* prepare(const struct qd_global_counts* g, int* error_class) {
   if (error) return error;
   const int is_kept = find_base(g, QD_PIECE_RECEIVE, QD_RECEIVE_REGION);
   b->call->memory.lacks_memory = !is_kept;
-  if (!b->call->builder.in_place)
+  if (!b->call->builder.traits.in_place)
     b->call->memory.lacks_memory |= !find_base(g, QD_PIECE_SEND, QD_SEND_REGION);
   return NULL;
 }
@@ -369,7 +369,7 @@ int qd_global_counts_run(struct qd_binding* binding, const struct qd_arguments* 
   code = qd_call_report(binding->call, comm);
   if (code == MPI_SUCCESS && differs[0]) return qd_error(comm, MPI_ERR_COUNT, "%s", differs);
   const int reads_directly =
-      g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.in_place);
+      g.is_direct[QD_PIECE_SEND] || (arguments->in_place && binding->call->builder.traits.in_place);
   binding->last.may_repeat =
       binding->call->is_planned && g.is_direct[QD_PIECE_RECEIVE] && reads_directly;
   return code;

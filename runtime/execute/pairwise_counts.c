@@ -86,7 +86,7 @@ int qd_pairwise_counts_run(struct qd_binding* binding, const struct qd_arguments
   }
   error = qd_call_load(c, &arguments->send, &arguments->receive,
                        arguments->is_regular ? QD_LENGTHS_KNOWN : QD_LENGTHS_AHEAD, &error_class);
-  if (binding->options.compares && c->builder.goes_by_rank) {
+  if (binding->options.compares && c->builder.traits.goes_by_rank) {
     const int code = qd_compare_lengths(binding, c, comm, error_class, error);
     if (code != MPI_SUCCESS) return code;
   } else if (error) {

@@ -253,7 +253,7 @@ static void reserve(struct qd_persistent* p, struct qd_problem* problem) {
         "bind the schedule to a duplicate of it");
   if (!c) return;
   c->tag = p->tag;
-  if (!c->builder.has_global_counts) return exchange_lengths(c, problem);
+  if (!c->builder.traits.has_global_counts) return exchange_lengths(c, problem);
   const char* error = c->memory.lacks_memory ? qd_no_memory : qd_call_plan(c);
   if (error) qd_refuse_broken(problem, error);
 }
@@ -295,7 +295,7 @@ int quadrille_start(quadrille_request request) {
   struct qd_call* c = p->binding->call;
   if (p->binding->channel->comm == MPI_COMM_NULL) return refuse("MPI_Finalize was called");
   p->is_started = 1;
-  if (c && c->builder.has_global_counts)
+  if (c && c->builder.traits.has_global_counts)
     qd_global_counts_begin(&p->global_counts);
   else if (c)
     qd_call_begin(c, 0);
@@ -309,7 +309,7 @@ int quadrille_wait(quadrille_request request) {
   struct qd_call* c = p->binding->call;
   p->is_started = 0;
   if (!c) return MPI_SUCCESS;
-  if (c->builder.has_global_counts)
+  if (c->builder.traits.has_global_counts)
     qd_global_counts_finish(&p->global_counts);
   else
     qd_call_finish(c);

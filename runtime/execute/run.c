@@ -25,7 +25,7 @@ static int fit_transfers(struct qd_call* c) {
                      (int64_t)plan->receives.capacity + 1, sizeof *c->memory.receiving) &&
          qd_lengthen((void**)&c->memory.sending, &c->memory.sending_capacity,
                      (int64_t)plan->sends.capacity + 1, sizeof *c->memory.sending) &&
-         (c->builder.has_global_counts ||
+         (c->builder.traits.has_global_counts ||
           qd_lengthen((void**)&c->memory.lengths_of_parts, &c->memory.part_capacity,
                       (int64_t)plan->part_count + 1, sizeof *c->memory.lengths_of_parts));
 }
@@ -47,7 +47,8 @@ static int open_lengths(struct qd_call* c) {
 static struct qd_plan_check* open_check(const struct qd_call* c) {
   const struct qd_builder* b = &c->builder;
   if (!qd_settings()->checks_plans) return NULL;
-  return qd_check_open(&b->input, b->has_global_counts ? b->in_place : c->in_place, b->unit);
+  return qd_check_open(&b->input, b->traits.has_global_counts ? b->traits.in_place : c->in_place,
+                       b->traits.unit);
 }
 
 /* Ends a check, which may be NULL. `error` is an earlier error. Returns what is wrong. */
@@ -68,7 +69,7 @@ static const char* plan_checked(struct qd_call* c, struct qd_plan_check* check) 
     if (more < 0) return c->builder.error;
     if (check) qd_check_feed(check, &c->plan);
     if (c->plan.lacks_memory || !fit_transfers(c) || !fit_buffers(c) || !qd_make_temporaries(c) ||
-        !(c->builder.has_global_counts ? qd_call_reserve(c) : open_lengths(c)))
+        !(c->builder.traits.has_global_counts ? qd_call_reserve(c) : open_lengths(c)))
       return qd_no_memory;
   }
   c->is_planned = c->plan.is_whole;
@@ -133,8 +134,9 @@ const char* qd_call_reopen(struct qd_call* c) {
   c->data.each = -1;
   c->data.send.uniform = 0; /* must be loaded again */
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
-    error = c->builder.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
-  if (error) c->plan.receive_blocks = -1;                          /* matches no root */
+    error =
+        c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
+  if (error) c->plan.receive_blocks = -1;                             /* matches no root */
   return error;
 }
 
@@ -199,7 +201,7 @@ static int is_direct(const struct qd_call* c, const struct qd_side* side, int ra
 /* Puts a root's block to itself where its other blocks are. */
 static void share_own_block(struct qd_call* c) {
   const int32_t own = c->plan.own_send, target = c->plan.own_receive;
-  if (!c->in_place || c->builder.sent_as || own < 0) return;
+  if (!c->in_place || c->builder.memory.sent_as || own < 0) return;
   if (c->plan.send_blocks > 1)
     c->data.blocks[target] = c->data.blocks[own];
   else
@@ -273,7 +275,8 @@ static void rewind_plan(struct qd_call* c) {
 
 void qd_call_begin(struct qd_call* c, int lacks_memory) {
   const int is_typed = c->plan.is_typed, is_known = c->lengths == QD_LENGTHS_KNOWN;
-  const int is_ours = c->builder.has_global_counts; /* the runtime addresses the bytes itself */
+  const int is_ours =
+      c->builder.traits.has_global_counts; /* the runtime addresses the bytes itself */
   c->isend = c->binding->options.synchronous ? MPI_Issend : MPI_Isend;
   /* A block is empty if its datatype is, whatever its count. The other end may use another datatype. */
   c->data.send_zero_copy = is_typed ? !c->data.send.types && c->data.send.type_size > 0
@@ -284,7 +287,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   c->data.send_type = is_typed ? c->data.send.type : MPI_BYTE;
   c->data.receive_type = is_typed ? c->data.receive.type : MPI_BYTE;
   c->asked = is_typed && !c->in_place ? MPI_STATUS_IGNORE : &c->status;
-  c->early.is_allowed = is_ours && c->builder.at_once > 0;
+  c->early.is_allowed = is_ours && c->builder.traits.at_once > 0;
   c->outcome.error = MPI_SUCCESS;
   c->outcome.is_lost = 0;
   c->outcome.mismatch.source = -1;
@@ -298,7 +301,7 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
     qd_call_lose(c, MPI_SUCCESS);
   }
   /* The last call may have saved these blocks elsewhere. */
-  for (int i = 0; c->in_place && c->builder.sent_as && i < c->plan.send_blocks; i++)
+  for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.send_blocks; i++)
     c->data.blocks[i].address = c->data.blocks[c->plan.send_blocks + i].address;
   if (c->is_planned) qd_call_progress(c, 0);
 }
@@ -324,8 +327,8 @@ static void follow_in_parts(struct qd_call* c) {
     qd_call_progress(c, 1);
   }
   b->error = close_check(check, b->error);
-  c->is_planned =
-      c->builder.has_global_counts && c->plan.is_whole && more == 0 && !c->memory.lacks_memory;
+  c->is_planned = c->builder.traits.has_global_counts && c->plan.is_whole && more == 0 &&
+                  !c->memory.lacks_memory;
 }
 
 void qd_call_finish(struct qd_call* c) {

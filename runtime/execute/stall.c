@@ -78,9 +78,10 @@ static int32_t number_in(const void* array, size_t size, int32_t count, const vo
 
 /* Writes the key of a message's step. Returns 0 if the builder did not keep it. */
 static int is_step_known(const struct qd_builder* b, int32_t number, int receives, int64_t* key) {
-  const int64_t kept = (int64_t)b->mask + 1, first = b->steps > kept ? b->steps - kept : 0;
-  for (int64_t i = first; i < b->steps; i++) {
-    const struct qd_planned_step* s = &b->ring[(uint32_t)i & b->mask];
+  const int64_t kept = (int64_t)b->window.mask + 1,
+                first = b->window.steps > kept ? b->window.steps - kept : 0;
+  for (int64_t i = first; i < b->window.steps; i++) {
+    const struct qd_planned_step* s = &b->window.ring[(uint32_t)i & b->window.mask];
     if (number >= (receives ? s->receives : s->sends)) continue;
     *key = s->key;
     return i > first || first == 0;

@@ -1,18 +1,19 @@
-/* The walk of this rank as a plan: reads events, checks them, and hands each step to order.c, which
- * decides when its messages are posted and waited for.
+/* Reads the walk of this rank, checks each event, and hands each step to order.c, which decides when its messages are
+ * posted and waited for.
  *
- * A step reads what it sends first, then it copies and reduces, then it receives (docs/language.md). Most steps say so
- * in that order, and are taken as they come. In a step whose kinds are mixed, copies and receives wait until its end.
+ * A step reads what it sends first, then it copies and reduces, then it receives (docs/language.md). Most programs write
+ * their steps in that order, and the builder takes their events as they come. In other steps (`is_mixed`) it keeps copies
+ * and receives until the end of the step.
  *
- * No file is trusted: every peer, block, range and temporary block is checked as it comes, and loops
- * have a limit. Where all ranks know all counts, the plan follows those of a call: parts are bytes of a
- * buffer, those that lie side by side are one, and empty messages vanish, as they do at their other
- * end. */
+ * The builder trusts no file. It checks every peer, block, range and temporary block as it comes, and loops have a limit.
+ *
+ * If all ranks know all counts, the plan is made for the counts of one call. Then parts are bytes of a buffer, adjacent
+ * parts become one, and both ends drop a message without bytes.
+ *
+ * Tested by tests/net, tests/mutation and the fuzzer; runtime/plan/check.c checks the plans. */
 #include <limits.h>
 
-#include "runtime/plan/pieces.h"
-
-enum { COMBINES = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT };
+#include "runtime/plan/builder.h"
 
 static const char* const endless = "its loops do not end in reasonable time";
 
@@ -30,23 +31,120 @@ int64_t qd_most_iterations(const struct qd_plan_input* input) {
          QD_MAX_ITERATIONS_A_BYTE * bytes;
 }
 
-static inline void begin_step(struct qd_builder* b, int64_t key, int has_after, int64_t after) {
-  if (key <= b->key && b->has_key) qd_builder_refuse(b, "its steps are not in order");
-  b->key = key;
-  b->has_key = 1;
-  b->has_after = has_after;
-  b->after = after;
+/* ---- Pieces of known length, if all ranks know all counts */
+
+/* Notes an access to these bytes. Returns whether they are outside of all that was noted before. */
+static inline int access(struct qd_accessed* noted, int64_t low, int64_t high) {
+  if (noted->low == noted->high) {
+    *noted = (struct qd_accessed){low, high};
+    return 1;
+  }
+  const int is_new = high <= noted->low || noted->high <= low;
+  if (low < noted->low) noted->low = low;
+  if (high > noted->high) noted->high = high;
+  return is_new;
 }
 
-/* One more message; NULL where memory ran out. */
+/* What is done with a piece. */
+enum use { READS, WRITES, COMBINES };
+
+struct known_block {
+  int32_t region;
+  int64_t length, offset;       /* in units; in bytes */
+  struct qd_accessed* accessed; /* NULL: nothing writes there */
+};
+
+static inline void set_length(struct qd_builder* b, int64_t block, int64_t length) {
+  struct qd_temporary* temporary = &b->memory.temporaries[block];
+  int64_t bytes;
+  temporary->length = length;
+  if (length > QD_MAX_COUNT || __builtin_mul_overflow(length, b->traits.unit, &bytes))
+    return qd_builder_refuse(b, "it names a range that is not in its block");
+  if (bytes > temporary->capacity) temporary->capacity = bytes;
+}
+
+static inline int find_temporary(struct qd_builder* b, const struct qd_piece* piece, enum use use,
+                                 struct known_block* found) {
+  const int64_t block = piece->block;
+  if ((uint64_t)block >= (uint64_t)b->plan->temporaries) {
+    qd_builder_refuse(b, "it names a temporary block that is not there");
+    return 0;
+  }
+  const struct qd_temporary* temporary = &b->memory.temporaries[block];
+  /* A write to a range beyond the end makes the block longer, unless the range is empty. */
+  const int64_t end = piece->low == piece->high ? 0 : piece->high;
+  if (use == WRITES && piece->ranged && end > temporary->length) set_length(b, block, end);
+  const int64_t length = temporary->length;
+  *found =
+      (struct known_block){QD_TEMPORARY_REGIONS + (int32_t)block, length, 0,
+                           &b->memory.accessed[b->input.known[QD_PIECE_RECEIVE]->blocks + block]};
+  if (length < 0) qd_builder_refuse(b, "it uses a temporary block that holds nothing");
+  return length >= 0;
+}
+
+/* Finds the block of a piece; 0 if there is none. In place, a block of the receive buffer is the send buffer; an
+ * allgather's contribution is there before the call begins. */
+static inline int find_known(struct qd_builder* b, const struct qd_piece* piece, enum use use,
+                             struct known_block* found) {
+  int buffer = piece->buffer;
+  int64_t block = piece->block;
+  if (buffer == QD_PIECE_TEMPORARY) return find_temporary(b, piece, use, found);
+  if (buffer == QD_PIECE_SEND && b->traits.in_place && block == 0) {
+    buffer = QD_PIECE_RECEIVE;
+    block = b->traits.own_block;
+  }
+  const struct qd_extents* known = b->input.known[buffer];
+  if ((uint64_t)block >= (uint64_t)known->blocks || (buffer == QD_PIECE_SEND && use != READS)) {
+    qd_builder_refuse(b, "it names a block that is not there");
+    return 0;
+  }
+  found->region = buffer == QD_PIECE_RECEIVE ? QD_RECEIVE_REGION : QD_SEND_REGION;
+  found->length = known->lengths[block];
+  found->offset = known->offsets[block];
+  found->accessed = buffer == QD_PIECE_RECEIVE ? &b->memory.accessed[block] : NULL;
+  return 1;
+}
+
+/* Checks a piece and returns its bytes. Writes whether they were accessed for the first time. */
+static inline struct qd_part find_part(struct qd_builder* b, const struct qd_piece* piece,
+                                       enum use use, int* is_new) {
+  const struct qd_part nothing = {0, QD_RANGE, 0, 0};
+  struct known_block block;
+  *is_new = 1;
+  if (!find_known(b, piece, use, &block)) return nothing;
+  /* An empty range of a temporary block may be anywhere. */
+  const int is_nowhere = piece->ranged && piece->low == piece->high && piece->low > 0 &&
+                         block.region >= QD_TEMPORARY_REGIONS;
+  const int64_t first = piece->ranged && !is_nowhere ? piece->low : 0;
+  const int64_t end = is_nowhere ? 0 : piece->ranged ? piece->high : block.length;
+  if (first < 0 || first > end || end > block.length) {
+    qd_builder_refuse(b, "it names a range that is not in its block");
+    return nothing;
+  }
+  const int64_t low = block.offset + first * b->traits.unit,
+                high = block.offset + end * b->traits.unit;
+  if (low < high && block.accessed) *is_new = access(block.accessed, low, high);
+  return (struct qd_part){block.region, QD_RANGE, low, high};
+}
+
+/* ---- Messages */
+
+static inline void begin_step(struct qd_builder* b, int64_t key, int has_after, int64_t after) {
+  struct qd_reading* r = &b->reading;
+  if (key <= r->key && r->has_key) qd_builder_refuse(b, "its steps are not in order");
+  r->key = key;
+  r->has_key = 1;
+  r->has_after = has_after;
+  r->after = after;
+}
+
+/* Adds a message to the plan; NULL if memory ran out. */
 static inline struct qd_message* add_message(struct qd_builder* b, int receives) {
   struct qd_messages* messages = receives ? &b->plan->receives : &b->plan->sends;
-  if (messages->count == messages->capacity &&
-      !qd_grow((void**)&messages->all, &messages->capacity, sizeof *messages->all)) {
-    qd_builder_refuse(b, qd_no_memory);
-    return NULL;
-  }
-  return &messages->all[messages->count++];
+  if (QD_CAN_APPEND(messages->all, messages->count, messages->capacity))
+    return &messages->all[messages->count++];
+  qd_builder_refuse(b, qd_no_memory);
+  return NULL;
 }
 
 static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t peer) {
@@ -55,41 +153,40 @@ static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t p
   if ((uint64_t)peer >= (uint64_t)(is_remote ? context->remote_ranks : context->ranks) ||
       (!is_remote && peer == context->rank))
     return qd_builder_refuse(b, "it sends to, or receives from, a rank that is not there");
-  b->peer = peer;
-  b->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
-  b->is_token = 1;
-  b->needs_staging = (flags & COMBINES) != 0; /* it reads what is there */
-  struct qd_message* m = b->message = add_message(b, b->receives);
+  struct qd_reading* r = &b->reading;
+  r->peer = peer;
+  r->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
+  r->is_token = 1;
+  r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* it reads the block */
+  struct qd_message* m = r->message = add_message(b, r->receives);
   if (!m) return;
   m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];
-  m->combines = flags & QD_MESSAGE_LEFT    ? QD_ON_THE_LEFT
-                : flags & QD_MESSAGE_RIGHT ? QD_ON_THE_RIGHT
-                                           : QD_REPLACES;
+  m->combines = (uint8_t)qd_side_of_message(flags);
   m->buffer = QD_NO_BUFFER;
   m->count = m->first = 0;
   m->bytes = 0;
 }
 
 static inline void end_message(struct qd_builder* b) {
+  struct qd_reading* r = &b->reading;
+  struct qd_message* m = r->message;
   if (b->error) return;
-  struct qd_message* m = b->message;
   if (m->count > b->plan->most_parts) b->plan->most_parts = m->count;
-  m->zero_copy = m->count == 1 && !b->needs_staging;
-  m->needs_staging = b->needs_staging;
-  b->is_plain &= m->count <= 1 && !b->needs_staging;
-  if (!b->receives) b->sent_bytes += m->bytes;
-  /* Both ends know that nothing is to travel. */
-  if (b->has_global_counts && m->bytes == 0 && !b->is_token)
-    --*(b->receives ? &b->plan->receives.count : &b->plan->sends.count);
+  m->zero_copy = m->count == 1 && !r->needs_staging;
+  m->needs_staging = r->needs_staging;
+  b->window.is_plain &= m->count <= 1 && !r->needs_staging;
+  if (!r->receives) r->step_bytes += m->bytes;
+  /* Both ends know that the message has no bytes, and drop it. */
+  if (b->traits.has_global_counts && m->bytes == 0 && !r->is_token)
+    --*(r->receives ? &b->plan->receives.count : &b->plan->sends.count);
 }
 
-/* One more part of the message. */
+/* Adds a part to a message that has one. The parts of such a message are in the plan's array. */
 static void add_further(struct qd_builder* b, struct qd_part part) {
   struct qd_plan* plan = b->plan;
-  struct qd_message* m = b->message;
+  struct qd_message* m = b->reading.message;
   for (int adding = m->count == 1 ? 2 : 1; adding > 0; adding--) {
-    if (plan->part_count == plan->part_capacity &&
-        !qd_grow((void**)&plan->parts, &plan->part_capacity, sizeof *plan->parts))
+    if (!QD_CAN_APPEND(plan->parts, plan->part_count, plan->part_capacity))
       return qd_builder_lack(b);
     if (adding == 2) m->first = plan->part_count;
     plan->parts[plan->part_count++] = adding == 2 ? m->part : part;
@@ -98,15 +195,15 @@ static void add_further(struct qd_builder* b, struct qd_part part) {
 }
 
 static inline void add_part(struct qd_builder* b, struct qd_part part) {
-  struct qd_message* m = b->message;
+  struct qd_message* m = b->reading.message;
   if (m->count > 0) return add_further(b, part);
   m->part = part;
   m->count = 1;
 }
 
-/* A range of a region. */
+/* Adds bytes of a region to the message. Extends the last part if the bytes follow it. */
 static inline void add_range(struct qd_builder* b, int32_t region, int64_t low, int64_t high) {
-  struct qd_message* m = b->message;
+  struct qd_message* m = b->reading.message;
   if (low == high) return;
   m->bytes += high - low;
   if (m->count > 0) {
@@ -119,25 +216,23 @@ static inline void add_range(struct qd_builder* b, int32_t region, int64_t low, 
   add_part(b, (struct qd_part){region, QD_RANGE, low, high});
 }
 
-/* A piece of a message whose length this rank knows. */
 static inline void known_piece(struct qd_builder* b, const struct qd_piece* piece) {
-  const int combines = b->message->combines != QD_REPLACES;
-  const enum use use = !b->receives ? READS : combines ? COMBINES_WITH : WRITES;
+  const int combines = b->reading.message->combines != QD_REPLACES;
+  const enum use use = !b->reading.receives ? READS : combines ? COMBINES : WRITES;
   int is_new;
   if (use == WRITES && piece->buffer == QD_PIECE_TEMPORARY && !piece->ranged)
     return qd_builder_refuse(b, qd_not_served);
   const struct qd_part part = find_part(b, piece, use, &is_new);
   if (b->error) return;
-  if (use == WRITES && b->gathers && part.region == QD_RECEIVE_REGION &&
-      piece->block == b->own_block)
+  if (use == WRITES && b->traits.gathers && part.region == QD_RECEIVE_REGION &&
+      piece->block == b->traits.own_block)
     return qd_builder_refuse(b, "it receives over this rank's own contribution");
-  b->needs_staging |= b->receives && !is_new;
+  b->reading.needs_staging |= b->reading.receives && !is_new;
   add_range(b, part.region, part.low, part.high);
 }
 
-/* The region of a block whose length its two ends alone know, and that is read, or written; -1 where
- * there is none. */
-static int find_place(struct qd_builder* b, const struct qd_piece* piece, int writes) {
+/* The region of a block that is read or written, if only the two ends know its length; -1 if there is none. */
+static int find_region(struct qd_builder* b, const struct qd_piece* piece, int writes) {
   const struct qd_plan* plan = b->plan;
   const int64_t block = piece->block;
   const int32_t blocks = writes ? plan->receive_blocks : plan->send_blocks;
@@ -158,49 +253,48 @@ static int find_place(struct qd_builder* b, const struct qd_piece* piece, int wr
 
 static inline void take_piece(struct qd_builder* b, const struct qd_piece* piece) {
   if (b->error) return;
-  b->is_token = 0;
-  if (b->has_global_counts) return known_piece(b, piece);
-  const int region = find_place(b, piece, b->receives);
+  b->reading.is_token = 0;
+  if (b->traits.has_global_counts) return known_piece(b, piece);
+  const int region = find_region(b, piece, b->reading.receives);
   if (b->error) return;
-  if (b->plan->is_typed && b->goes_by_rank && piece->block != b->peer)
+  if (b->plan->is_typed && b->traits.goes_by_rank && piece->block != b->reading.peer)
     return qd_builder_refuse(b, qd_not_served);
   add_part(b, (struct qd_part){.region = region});
 }
 
+/* ---- Copies and reductions */
+
+/* Adds a copy to the plan; NULL if memory ran out. */
 static inline struct qd_copy* add_copy(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
-  if (plan->copy_count == plan->copy_capacity &&
-      !qd_grow((void**)&plan->copies, &plan->copy_capacity, sizeof *plan->copies)) {
-    qd_builder_lack(b);
-    return NULL;
-  }
-  return &plan->copies[plan->copy_count++];
+  if (QD_CAN_APPEND(plan->copies, plan->copy_count, plan->copy_capacity))
+    return &plan->copies[plan->copy_count++];
+  qd_builder_lack(b);
+  return NULL;
 }
 
-/* Whether it is of what an allgather's rank contributes. */
+/* Whether the piece is part of this rank's contribution to an allgather. */
 static int is_own(const struct qd_builder* b, const struct qd_piece* piece) {
   return piece->buffer == QD_PIECE_SEND ||
-         (piece->buffer == QD_PIECE_RECEIVE && piece->block == b->own_block);
+         (piece->buffer == QD_PIECE_RECEIVE && piece->block == b->traits.own_block);
 }
 
-/* One between blocks of known lengths. */
+/* A copy or a reduction between blocks of known length. */
 static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
                             const struct qd_piece* source, const struct qd_piece* to, int outside) {
-  const int combines = kind == QD_EVENT_REDUCE_LEFT    ? QD_ON_THE_LEFT
-                       : kind == QD_EVENT_REDUCE_RIGHT ? QD_ON_THE_RIGHT
-                                                       : QD_REPLACES;
+  const int combines = qd_side_of_event(kind);
   int is_new;
   const struct qd_part from = find_part(b, source, READS, &is_new);
   if (b->error) return;
-  /* A temporary block becomes as long as what is copied to it. */
+  /* A copy to a whole temporary block sets its length. */
   if (!combines && to->buffer == QD_PIECE_TEMPORARY && !to->ranged &&
       (uint64_t)to->block < (uint64_t)b->plan->temporaries)
-    set_length(b, to->block, (from.high - from.low) / b->unit);
-  const struct qd_part target = find_part(b, to, combines ? REDUCES_INTO : WRITES, &is_new);
+    set_length(b, to->block, (from.high - from.low) / b->traits.unit);
+  const struct qd_part target = find_part(b, to, combines ? COMBINES : WRITES, &is_new);
   if (b->error) return;
   if (from.high - from.low != target.high - target.low)
     return qd_builder_refuse(b, "it copies a block to one of another length");
-  if (b->gathers && is_own(b, to) && !is_own(b, source))
+  if (b->traits.gathers && is_own(b, to) && !is_own(b, source))
     return qd_builder_refuse(b, "it copies over this rank's own contribution");
   if (from.region == target.region && from.low == target.low && !combines) return;
   if (combines && from.region == target.region && from.low < target.high && target.low < from.high)
@@ -208,21 +302,21 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
   struct qd_copy* copy = add_copy(b);
   if (!copy) return;
   *copy = (struct qd_copy){from, target, QD_NO_BUFFER, combines, !is_new};
-  b->is_plain = 0;
+  b->window.is_plain = 0;
   if (outside) qd_order_step(b, 1);
 }
 
-/* This rank's block to itself, which nobody else accesses, or any where one end or both are temporary. */
+/* If only the two ends know the lengths, a copy moves this rank's block to itself, or has a temporary block at one end. */
 static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* from,
                       const struct qd_piece* to, int outside) {
-  if (b->has_global_counts) return take_known_copy(b, kind, from, to, outside);
-  const int source = find_place(b, from, 0), target = find_place(b, to, 1);
+  if (b->traits.has_global_counts) return take_known_copy(b, kind, from, to, outside);
+  const int source = find_region(b, from, 0), target = find_region(b, to, 1);
   if (b->error) return;
   const struct qd_plan* plan = b->plan;
   if (source < plan->send_blocks && !qd_is_temporary(plan, target)) {
     if (source != plan->own_send || target != plan->own_receive)
       return qd_builder_refuse(b, qd_not_served);
-    b->owes_copy = 1;
+    b->window.owes_copy = 1;
     return;
   }
   struct qd_copy* copy = add_copy(b);
@@ -232,38 +326,41 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   if (outside) qd_order_step(b, 1);
 }
 
-/* The value at this iteration of a run, and on to the next. */
+/* ---- Runs */
+
+/* The value in this iteration of the run. Advances to the next iteration. */
 static inline int64_t take(struct qd_value* value) {
   const int64_t now = value->value;
   value->value = now + value->stride;
   return now;
 }
 
-static inline void take_run_piece(struct qd_builder* b, struct qd_run_message* m) {
-  const struct qd_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
-                                 take(&m->high)};
-  take_piece(b, &piece);
+static inline struct qd_piece take_run_piece(struct qd_run_message* m) {
+  const int64_t block = take(&m->block), low = take(&m->low), high = take(&m->high);
+  return (struct qd_piece){m->buffer, m->ranged, block, low, high};
 }
 
-/* Notes a message that has been taken in where it only moves along its block in the run's further
- * iterations: what has been checked holds for all of them where the last range lies in the block. */
+/* Notes that the message only moves along its block in further iterations of the run. If the range of the last iteration
+ * is in the block, then the checks of this iteration hold for all of them. */
 static void note_moving(struct qd_builder* b, const struct qd_run_message* m,
                         struct qd_moving* moving) {
-  if (b->error || !b->has_global_counts || !b->message->zero_copy) return;
+  if (b->error || !b->traits.has_global_counts || !b->reading.message->zero_copy) return;
   if (m->buffer != QD_PIECE_RECEIVE || !m->ranged) return;
   if (m->peer.stride != 0 || m->block.stride != 0 || m->low.stride != m->high.stride) return;
   const struct qd_extents* known = b->input.known[QD_PIECE_RECEIVE];
   const int64_t block = m->block.value;
-  int64_t stride, way;
-  if (__builtin_mul_overflow(m->low.stride, b->unit, &stride) ||
-      __builtin_mul_overflow(stride, b->event.run.count - 1 - b->iteration, &way))
+  int64_t stride, distance;
+  if (__builtin_mul_overflow(m->low.stride, b->traits.unit, &stride) ||
+      __builtin_mul_overflow(stride, b->reading.event.run.count - 1 - b->reading.iteration,
+                             &distance))
     return;
-  const int64_t low = b->message->part.low - known->offsets[block] + way;
-  if (low < 0 || low + b->message->bytes > known->lengths[block] * b->unit) return;
-  *moving = (struct qd_moving){*b->message, b->receives, stride, &b->accessed[block]};
+  const int64_t low = b->reading.message->part.low - known->offsets[block] + distance;
+  if (low < 0 || low + b->reading.message->bytes > known->lengths[block] * b->traits.unit) return;
+  *moving = (struct qd_moving){*b->reading.message, b->reading.receives, stride,
+                               &b->memory.accessed[block]};
 }
 
-/* The message of the iteration before, further along its block. */
+/* Adds the message of the last iteration again, moved along its block. */
 static inline void move_message(struct qd_builder* b, struct qd_moving* moving) {
   struct qd_message *m = &moving->message, *added = add_message(b, moving->receives);
   if (!added) return;
@@ -272,9 +369,9 @@ static inline void move_message(struct qd_builder* b, struct qd_moving* moving) 
   *added = *m;
   const int is_new = access(moving->accessed, m->part.low, m->part.high);
   if (!moving->receives) {
-    b->sent_bytes += m->bytes;
+    b->reading.step_bytes += m->bytes;
   } else if (!is_new) {
-    added->zero_copy = b->is_plain = 0;
+    added->zero_copy = b->window.is_plain = 0;
     added->needs_staging = 1;
   }
 }
@@ -282,12 +379,15 @@ static inline void move_message(struct qd_builder* b, struct qd_moving* moving) 
 static void take_run_message(struct qd_builder* b, struct qd_run_message* m,
                              struct qd_moving* moving) {
   begin_message(b, m->flags, take(&m->peer));
-  if (!m->is_token) take_run_piece(b, m);
+  if (!m->is_token) {
+    const struct qd_piece piece = take_run_piece(m);
+    take_piece(b, &piece);
+  }
   end_message(b);
   note_moving(b, m, moving);
 }
 
-/* Sends first: within each of its steps, a run's messages keep their order otherwise. */
+/* Moves the sends of each step before its receives. Otherwise messages keep their order. */
 static void put_sends_first(struct qd_run* run) {
   struct qd_run_message* first = run->messages;
   for (int s = 0; s < run->step_count; first += run->steps[s++].message_count)
@@ -301,35 +401,31 @@ static void put_sends_first(struct qd_run* run) {
       }
 }
 
-/* The steps of a run from its current iteration on. */
+/* Takes the steps of the run, from its current iteration on, until the plan is full. */
 static void take_iterations(struct qd_builder* b) {
-  struct qd_run* run = &b->event.run;
-  for (; b->iteration < run->count && !b->is_full && !b->error; b->iteration++) {
+  struct qd_run* run = &b->reading.event.run;
+  for (; b->reading.iteration < run->count && !b->window.is_full && !b->error;
+       b->reading.iteration++) {
     int i = 0;
     for (struct qd_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
       begin_step(b, take(&s->key), s->has_after, take(&s->after));
       for (const int end = i + s->message_count; i < end; i++)
-        if (b->moving[i].message.count > 0)
-          move_message(b, &b->moving[i]);
+        if (b->reading.moving[i].message.count > 0)
+          move_message(b, &b->reading.moving[i]);
         else
-          take_run_message(b, &run->messages[i], &b->moving[i]);
+          take_run_message(b, &run->messages[i], &b->reading.moving[i]);
       qd_order_step(b, 0);
     }
   }
-  if (b->iteration == run->count) b->iteration = -1;
+  if (b->reading.iteration == run->count) b->reading.iteration = -1;
 }
 
 static void begin_run(struct qd_builder* b) {
-  if ((b->walker.iterations -= b->event.run.count) < 0) return qd_builder_refuse(b, endless);
-  for (int i = 0; i < QD_RUN_MESSAGES; i++) b->moving[i].message.count = 0;
-  put_sends_first(&b->event.run);
-  b->iteration = 0;
-}
-
-static void take_pieces(struct qd_builder* b) {
-  struct qd_run* run = &b->event.run;
-  for (int64_t left = run->count; left > 0 && !b->error; left--)
-    for (int i = 0; i < run->message_count; i++) take_run_piece(b, &run->messages[i]);
+  if ((b->reading.walker.iterations -= b->reading.event.run.count) < 0)
+    return qd_builder_refuse(b, endless);
+  for (int i = 0; i < QD_RUN_MESSAGES; i++) b->reading.moving[i].message.count = 0;
+  put_sends_first(&b->reading.event.run);
+  b->reading.iteration = 0;
 }
 
 static void take_message(struct qd_builder* b, unsigned flags, int64_t peer,
@@ -339,17 +435,13 @@ static void take_message(struct qd_builder* b, unsigned flags, int64_t peer,
   end_message(b);
 }
 
-/* ---- Steps whose kinds are mixed */
+/* ---- Mixed steps */
 
-static int is_local(enum qd_event_kind kind) {
-  return kind == QD_EVENT_COPY || kind == QD_EVENT_REDUCE_LEFT || kind == QD_EVENT_REDUCE_RIGHT;
-}
-
-/* The copies and reductions that were kept, or the receives, in their order. */
+/* Takes the copies and reductions that were kept, or the receives, in their order. */
 static void take_pending(struct qd_builder* b, int locals) {
-  for (int32_t i = 0; i < b->pending_count && !b->error; i++) {
-    const struct qd_pending* p = &b->pending[i];
-    if (is_local(p->kind) != locals) continue;
+  for (int32_t i = 0; i < b->reading.pending_count && !b->error; i++) {
+    const struct qd_pending* p = &b->reading.pending[i];
+    if (qd_is_local(p->kind) != locals) continue;
     switch (p->kind) {
       case QD_EVENT_MESSAGE: begin_message(b, p->flags, p->peer); break;
       case QD_EVENT_PIECE: take_piece(b, &p->piece); break;
@@ -360,66 +452,68 @@ static void take_pending(struct qd_builder* b, int locals) {
   }
 }
 
-/* What follows in the step is taken as it comes. */
+/* Takes all that was kept. The builder takes the rest of the step as it comes. */
 static void end_mixed(struct qd_builder* b) {
   take_pending(b, 1);
   take_pending(b, 0);
-  b->pending_count = b->is_mixed = 0;
+  b->reading.pending_count = b->reading.is_mixed = 0;
 }
 
-/* Keeps the event for the end of the step. Where memory runs out, order means nothing any more: the call moves no
- * bytes. */
+/* Keeps an event until the end of the step. Returns 0 if memory ran out: then the call moves no bytes, so the order of
+ * events does not matter. */
 static int keep(struct qd_builder* b, enum qd_event_kind kind, const struct qd_piece* piece) {
-  const struct qd_event* event = &b->event;
-  if (b->pending_count == b->pending_capacity &&
-      !qd_grow((void**)&b->pending, &b->pending_capacity, sizeof *b->pending)) {
+  struct qd_reading* r = &b->reading;
+  if (!QD_CAN_APPEND(r->pending, r->pending_count, r->pending_capacity)) {
     qd_builder_lack(b);
     end_mixed(b);
     return 0;
   }
-  b->pending[b->pending_count++] =
-      (struct qd_pending){kind, event->flags, event->peer, *piece, event->second};
+  r->pending[r->pending_count++] =
+      (struct qd_pending){kind, r->event.flags, r->event.peer, *piece, r->event.second};
   return 1;
 }
 
-static void keep_pieces(struct qd_builder* b) {
-  struct qd_run* run = &b->event.run;
+/* Takes or keeps the pieces of a run, which belong to one message. */
+static void take_pieces(struct qd_builder* b) {
+  struct qd_run* run = &b->reading.event.run;
+  int kept = b->reading.is_mixed && b->reading.is_kept;
   for (int64_t left = run->count; left > 0 && !b->error; left--)
-    for (struct qd_run_message* m = run->messages; m < run->messages + run->message_count; m++) {
-      const struct qd_piece piece = {m->buffer, m->ranged, take(&m->block), take(&m->low),
-                                     take(&m->high)};
-      if (!b->is_mixed || !keep(b, QD_EVENT_PIECE, &piece)) take_piece(b, &piece);
+    for (int i = 0; i < run->message_count; i++) {
+      const struct qd_piece piece = take_run_piece(&run->messages[i]);
+      kept = kept && keep(b, QD_EVENT_PIECE, &piece);
+      if (!kept) take_piece(b, &piece);
     }
 }
 
-/* Whether the event has been kept for the end of the step. */
+/* Keeps the event if it has to wait for the end of its mixed step. */
 static int is_kept(struct qd_builder* b) {
-  const struct qd_event* event = &b->event;
+  const struct qd_event* event = &b->reading.event;
   switch (event->kind) {
     case QD_EVENT_MESSAGE:
-    case QD_EVENT_PIECE_MESSAGE: b->is_deferred = (event->flags & QD_MESSAGE_RECEIVE) != 0; break;
+    case QD_EVENT_PIECE_MESSAGE:
+      b->reading.is_kept = (event->flags & QD_MESSAGE_RECEIVE) != 0;
+      break;
     case QD_EVENT_PIECE:
     case QD_EVENT_MESSAGE_END: break;
-    case QD_EVENT_PIECE_RUN:
-      if (b->is_deferred) keep_pieces(b);
-      return b->is_deferred;
-    default: return is_local(event->kind) && keep(b, event->kind, &event->piece);
+    default: return qd_is_local(event->kind) && keep(b, event->kind, &event->piece);
   }
-  return b->is_deferred && keep(b, event->kind, &event->piece);
+  return b->reading.is_kept && keep(b, event->kind, &event->piece);
 }
 
-/* Takes one event in. Returns 0 at the end. */
+/* ---- The walk */
+
+/* Takes one event. Returns 0 at the end of the walk. */
 static int take_event(struct qd_builder* b) {
-  const struct qd_event* event = &b->event;
-  qd_walk_next(&b->walker, &b->event);
-  if (b->is_mixed && is_kept(b)) return 1;
+  const struct qd_event* event = &b->reading.event;
+  qd_walk_next(&b->reading.walker, &b->reading.event);
+  if (b->reading.is_mixed && is_kept(b)) return 1;
   switch (event->kind) {
     case QD_EVENT_STEP:
       begin_step(b, event->key, event->has_after, event->after);
-      b->is_mixed = event->is_mixed && b->has_global_counts;
+      b->reading.is_mixed = event->is_mixed && b->traits.has_global_counts;
       break;
     case QD_EVENT_STEP_END:
-      if (b->is_mixed) end_mixed(b);
+      if (b->reading.is_mixed) end_mixed(b);
       qd_order_step(b, 0);
       break;
     case QD_EVENT_MESSAGE: begin_message(b, event->flags, event->peer); break;
@@ -430,7 +524,7 @@ static int take_event(struct qd_builder* b) {
     case QD_EVENT_REDUCE_LEFT:
     case QD_EVENT_REDUCE_RIGHT:
       take_copy(b, event->kind, &event->piece, &event->second, event->outside);
-      if (event->outside) b->barrier = b->steps;
+      if (event->outside) b->window.barrier = b->window.steps;
       break;
     case QD_EVENT_RUN: begin_run(b); break;
     case QD_EVENT_PIECE_RUN: take_pieces(b); break;
@@ -443,11 +537,11 @@ static int take_event(struct qd_builder* b) {
 
 void qd_builder_start(struct qd_builder* b) {
   const struct qd_plan_input* input = &b->input;
-  qd_walk_start(&b->walker, input->program, input->tables, input->context);
-  b->walker.iterations = qd_most_iterations(input);
-  b->iteration = -1;
-  b->key = INT64_MIN;
-  b->has_key = b->is_mixed = b->pending_count = 0;
+  qd_walk_start(&b->reading.walker, input->program, input->tables, input->context);
+  b->reading.walker.iterations = qd_most_iterations(input);
+  b->reading.iteration = -1;
+  b->reading.key = INT64_MIN;
+  b->reading.has_key = b->reading.is_mixed = b->reading.pending_count = 0;
   b->error = NULL;
   qd_order_forget(b);
 }
@@ -455,8 +549,8 @@ void qd_builder_start(struct qd_builder* b) {
 int qd_builder_next(struct qd_builder* b) {
   int more = 1;
   qd_order_begin(b);
-  while (!b->error && more && !b->is_full)
-    if (b->iteration >= 0)
+  while (!b->error && more && !b->window.is_full)
+    if (b->reading.iteration >= 0)
       take_iterations(b);
     else
       more = take_event(b);

@@ -1,4 +1,4 @@
-/* The memory of what makes plans, and room for those that are made in a call. */
+/* The memory of the builder, and of the plans that are made during a call. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +6,17 @@
 #include "runtime/plan/builder.h"
 
 enum {
-  /* Of what is planned in the call, a plan of more would begin late; of what is planned when it is bound,
-   * it would take more than a few megabytes. */
-  MOST_IN_A_CALL = 1 << 12,
-  MOST_MESSAGES = 1 << 16,
+  MOST_IN_A_CALL =
+      1 << 12, /* messages of a plan that is made in a call: a longer plan would begin late */
+  MOST_MESSAGES =
+      1 << 16, /* of a plan that is made at binding: a longer plan would take many megabytes */
   MOST_WAITING = 64, /* steps whose sends wait, whatever the window */
-  /* Messages that are sent at the same time share the wire, and all of them arrive late: no more
-   * bytes than keep it busy, 10 us at 100 Gbit/s. */
+  /* Sends that are in flight together share the wire, and all of them arrive late. So many bytes keep the wire busy: 10 us
+   * at 100 Gbit/s. */
   SENT_AT_ONCE = 1 << 17
 };
 
-/* The least power of two that is no less than that. */
+/* The least power of two that is at least `least`. */
 static uint32_t power_of_two(int least) {
   uint32_t power = 1;
   while (power < (uint32_t)least) power *= 2;
@@ -26,14 +26,14 @@ static uint32_t power_of_two(int least) {
 static int64_t bytes_at_once(const struct qd_plan_input* input) {
   const struct qd_program* program = input->program;
   if (!qd_has_global_counts(program)) return INT64_MAX;
-  /* A block size chosen by what messages and bytes cost is the best for one message at a time. */
+  /* The cost model chose the block size for one message at a time. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
     if (program->beta_ps[i] > 0) return 0;
   return SENT_AT_ONCE;
 }
 
-/* Of a plan that is made in the call, room for all that it takes: up to where it is full, and a step with
- * a message from and to each rank. An operation waits for a message, or posts one. */
+/* Takes all memory of a plan that is made in a call: a full plan, and one more step with a message from and to each rank.
+ * Each operation waits for a message or posts one. */
 static int reserve_plan(struct qd_plan* plan, const struct qd_context* context) {
   const int64_t messages = MOST_IN_A_CALL + context->ranks + context->remote_ranks;
   const int64_t operations = 4 * messages;
@@ -52,24 +52,24 @@ static int fit_known(struct qd_builder* b) {
   const int64_t temporaries = plan->temporaries;
   plan->receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
   plan->regions = QD_TEMPORARY_REGIONS + plan->temporaries;
-  if (!qd_lengthen((void**)&b->accessed, &b->accessed_capacity,
-                   plan->receive_blocks + temporaries + 1, sizeof *b->accessed) ||
-      !qd_lengthen((void**)&b->temporaries, &b->temporary_capacity, temporaries + 1,
-                   sizeof *b->temporaries))
+  if (!qd_lengthen((void**)&b->memory.accessed, &b->memory.accessed_capacity,
+                   plan->receive_blocks + temporaries + 1, sizeof *b->memory.accessed) ||
+      !qd_lengthen((void**)&b->memory.temporaries, &b->memory.temporary_capacity, temporaries + 1,
+                   sizeof *b->memory.temporaries))
     return 0;
-  memset(b->temporaries, 0, (size_t)temporaries * sizeof *b->temporaries);
+  memset(b->memory.temporaries, 0, (size_t)temporaries * sizeof *b->memory.temporaries);
   return 1;
 }
 
-/* Where lengths are known to all ranks. */
+/* If all ranks know all counts. */
 static int open_known(struct qd_builder* b, int in_place) {
   const struct qd_plan_input* input = &b->input;
   const struct qd_program* program = input->program;
-  b->has_global_counts = 1;
-  b->gathers = program->collective == QD_ALLGATHER && program->groups == 1;
-  b->in_place = in_place || b->gathers || qd_has_one_buffer(program);
-  b->own_block = b->gathers ? input->context->rank : 0;
-  b->unit = 1;
+  b->traits.has_global_counts = 1;
+  b->traits.gathers = program->collective == QD_ALLGATHER && program->groups == 1;
+  b->traits.in_place = in_place || b->traits.gathers || qd_has_one_buffer(program);
+  b->traits.own_block = b->traits.gathers ? input->context->rank : 0;
+  b->traits.unit = 1;
   return fit_known(b) && reserve_plan(b->plan, input->context);
 }
 
@@ -82,28 +82,28 @@ static int fit_blocks(struct qd_builder* b) {
   plan->send_blocks = blocks[QD_PIECE_SEND];
   plan->receive_blocks = blocks[QD_PIECE_RECEIVE];
   plan->regions = plan->send_blocks + plan->receive_blocks + plan->temporaries;
-  if (plan->temporaries > 0) b->most_messages = INT_MAX;
+  if (plan->temporaries > 0) b->traits.most_messages = INT_MAX;
   plan->own_send = plan->own_receive = -1;
   if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
     plan->own_send = plan->send_blocks > 1 ? input->own : 0;
     plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? input->own : 0);
   }
-  return qd_lengthen((void**)&b->holders, &b->holder_capacity, (int64_t)plan->temporaries + 1,
-                     sizeof *b->holders);
+  return qd_lengthen((void**)&b->memory.holders, &b->memory.holder_capacity,
+                     (int64_t)plan->temporaries + 1, sizeof *b->memory.holders);
 }
 
-/* Where they are known to both ends alone. */
+/* If only the two ends know the lengths. */
 static int open_blocks(struct qd_builder* b, int in_place) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
-  b->goes_by_rank = program->collective == QD_ALLTOALL;
+  b->traits.goes_by_rank = program->collective == QD_ALLTOALL;
   plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
-  if (plan->is_typed) b->waiting = 0;
+  if (plan->is_typed) b->window.waiting = 0;
   if (!fit_blocks(b)) return 0;
-  if (!in_place || !b->goes_by_rank) return 1;
-  b->sent_as = malloc((size_t)plan->send_blocks * sizeof *b->sent_as);
-  b->saved_in = malloc((size_t)plan->send_blocks * sizeof *b->saved_in);
-  return b->sent_as && b->saved_in;
+  if (!in_place || !b->traits.goes_by_rank) return 1;
+  b->memory.sent_as = malloc((size_t)plan->send_blocks * sizeof *b->memory.sent_as);
+  b->memory.saved_in = malloc((size_t)plan->send_blocks * sizeof *b->memory.saved_in);
+  return b->memory.sent_as && b->memory.saved_in;
 }
 
 static int waiting_steps(int window) { return window <= MOST_WAITING ? window - 1 : MOST_WAITING; }
@@ -115,54 +115,54 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   memset(plan, 0, sizeof *plan);
   b->plan = plan;
   b->input = *input;
-  b->window = input->window;
-  b->at_once = bytes_at_once(input);
-  b->most_messages = has_global_counts ? MOST_IN_A_CALL : MOST_MESSAGES;
+  b->window.size = input->window;
+  b->traits.at_once = bytes_at_once(input);
+  b->traits.most_messages = has_global_counts ? MOST_IN_A_CALL : MOST_MESSAGES;
   plan->temporaries = (int32_t)input->tables->temporary_blocks;
-  if (whole) b->most_messages = INT_MAX;
-  b->waiting = waiting_steps(b->window);
-  /* Where waits say in which step they are, steps that are over stay known. */
-  const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window);
-  b->mask = ring - 1;
-  b->ring = malloc(ring * sizeof *b->ring);
+  if (whole) b->traits.most_messages = INT_MAX;
+  b->window.waiting = waiting_steps(b->window.size);
+  /* The ring keeps completed steps if a stalled wait reports its step. */
+  const uint32_t ring = power_of_two(input->keeps_steps ? QD_MAX_WINDOW : b->window.size);
+  b->window.mask = ring - 1;
+  b->window.ring = malloc(ring * sizeof *b->window.ring);
   const int opened = has_global_counts ? open_known(b, in_place) : open_blocks(b, in_place);
-  return opened && b->ring;
+  return opened && b->window.ring;
 }
 
 int qd_builder_fit(struct qd_builder* b) {
   b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
-  return b->has_global_counts ? fit_known(b) : fit_blocks(b);
+  return b->traits.has_global_counts ? fit_known(b) : fit_blocks(b);
 }
 
 void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
   const uint32_t steps = power_of_two(window);
   struct qd_planned_step* ring =
-      steps > b->mask + 1 ? realloc(b->ring, steps * sizeof *ring) : NULL;
+      steps > b->window.mask + 1 ? realloc(b->window.ring, steps * sizeof *ring) : NULL;
   if (ring) {
-    b->ring = ring;
-    b->mask = steps - 1;
+    b->window.ring = ring;
+    b->window.mask = steps - 1;
   }
-  b->window = window <= (int)b->mask + 1 ? window : (int)b->mask + 1;
-  if (!b->plan->is_typed) b->waiting = waiting_steps(b->window);
+  b->window.size = window <= (int)b->window.mask + 1 ? window : (int)b->window.mask + 1;
+  if (!b->plan->is_typed) b->window.waiting = waiting_steps(b->window.size);
   b->input.has_block_size = has_block_size;
-  b->at_once = bytes_at_once(&b->input);
+  b->traits.at_once = bytes_at_once(&b->input);
 }
 
 void qd_builder_forget_known(struct qd_builder* b) {
   const size_t temporaries = (size_t)b->plan->temporaries;
   const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
-  memset(b->accessed, 0, blocks * sizeof *b->accessed);
-  for (size_t i = 0; i < temporaries; i++) b->temporaries[i].length = -1;
+  memset(b->memory.accessed, 0, blocks * sizeof *b->memory.accessed);
+  for (size_t i = 0; i < temporaries; i++) b->memory.temporaries[i].length = -1;
 }
 
 void qd_builder_close(struct qd_builder* b) {
-  free(b->ring);
-  free(b->accessed);
-  free(b->temporaries);
-  free(b->holders);
-  free(b->sent_as);
-  free(b->saved_in);
-  free(b->buffers);
-  free(b->pending);
-  b->ring = NULL;
+  free(b->window.ring);
+  free(b->memory.accessed);
+  free(b->memory.temporaries);
+  free(b->memory.holders);
+  free(b->memory.sent_as);
+  free(b->memory.saved_in);
+  free(b->memory.buffers);
+  free(b->reading.pending);
+  b->window.ring = NULL;
 }

@@ -1,6 +1,7 @@
-/* The builder: the only reader of the walk. It makes plans of it.
+/* The builder makes the plans of one rank. It is the only reader of the walk besides the check of plans.
  *
- * build.c reads and checks events, order.c decides when messages are posted and waited for. */
+ * build.c reads events and checks them. order.c decides when messages are posted and waited for. builder.c owns the
+ * memory. */
 #ifndef QUADRILLE_RUNTIME_PLAN_BUILDER_H_
 #define QUADRILLE_RUNTIME_PLAN_BUILDER_H_
 
@@ -10,38 +11,27 @@
 extern "C" {
 #endif
 
-/* A step in flight, by its number modulo a power of two. */
-struct qd_planned_step {
-  int64_t key, sent_bytes;         /* 0 once its sends are over */
-  int32_t ready;                   /* so many steps have arrived before its sends may go */
-  int32_t receives, sends, copies; /* where its own end */
+/* What stays the same while a plan is made. */
+struct qd_traits {
+  int has_global_counts; /* all ranks know all counts */
+  int in_place;          /* the send buffer is the receive buffer; always so in an allgather */
+  int gathers; /* an allgather of one group: this rank's contribution is in the receive buffer */
+  int goes_by_rank;      /* all-to-all: block b goes to, or comes from, rank b */
+  int64_t unit;          /* bytes of one element of a range, if all ranks know all counts */
+  int64_t own_block;     /* the block of the receive buffer that is the send buffer in place */
+  int64_t at_once;       /* the most bytes in flight in sends of several steps */
+  int32_t most_messages; /* a plan with so many messages ends after the step */
 };
 
-/* A message buffer, while the plan is made. */
-struct qd_planned_buffer {
-  int32_t blocks;     /* that live in it; 1 while it is in use otherwise */
-  int32_t free_after; /* so many sends are over */
-};
-
-/* The bytes of a block that were read or written lie between. */
-struct qd_accessed {
-  int64_t low, high;
-};
-
-/* A temporary block where all lengths are known. */
-struct qd_temporary {
-  int64_t length, capacity; /* of what it holds, in units, -1: nothing; the most so far, in bytes */
-};
-
-/* A message of a run that moves along its block. */
+/* A message of a run that moves along its block from iteration to iteration. */
 struct qd_moving {
-  struct qd_message message; /* the last one; count 0: there is none */
+  struct qd_message message; /* of the last iteration; count 0: there is none */
   int receives;
-  int64_t stride;
+  int64_t stride;               /* bytes */
   struct qd_accessed* accessed; /* of the block */
 };
 
-/* A copy, a reduction, or a part of a receive that waits for the sends of its step. */
+/* A copy, a reduction, or an event of a receive that is kept until the end of its step. */
 struct qd_pending {
   enum qd_event_kind kind;
   unsigned flags;
@@ -49,86 +39,124 @@ struct qd_pending {
   struct qd_piece piece, second;
 };
 
+/* The step and the message that are being read. */
+struct qd_reading {
+  struct qd_walker walker;
+  struct qd_event event;
+  int64_t iteration; /* of the run in `event`; -1: there is no run */
+  int64_t key, after;
+  int has_key, has_after; /* has_key: a step was read */
+  int is_mixed;           /* copies and receives of the step are kept until its end */
+  int64_t step_bytes;     /* of the sends of the step */
+  struct qd_message* message;
+  int64_t peer; /* of the message, in the schedule */
+  int receives, is_token, needs_staging,
+      is_kept;                              /* of the message; is_kept: until the end of its step */
+  struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
+  struct qd_pending* pending;
+  int32_t pending_count, pending_capacity;
+};
+
+/* A step in flight. */
+struct qd_planned_step {
+  int64_t key;
+  int64_t sent_bytes;              /* 0 once its sends are complete */
+  int32_t ready;                   /* its sends wait for the receives of so many steps */
+  int32_t receives, sends, copies; /* messages and copies of the plan up to its last ones */
+};
+
+/* The steps in flight, and the operations that have been made for them.
+ *
+ * steps_done <= steps_received, steps_done <= steps_sent, both <= steps, and steps <= steps_done + size. */
+struct qd_window {
+  struct qd_planned_step* ring; /* by number of the step modulo a power of two, which is mask + 1 */
+  uint32_t mask;
+  int32_t size;    /* the most steps in flight */
+  int32_t waiting; /* the most steps whose sends may wait to be posted */
+  int32_t steps, steps_done, steps_received, steps_sent;
+  int32_t barrier; /* steps before the last copy outside steps; all later steps wait for them */
+  struct qd_progress now, before; /* before: up to the last operation */
+  int32_t sends, copies;          /* of the steps so far */
+  int32_t copies_done;            /* copies that have an operation */
+  int64_t bytes_in_flight;
+  int latest;    /* the kind of progress that was noted last for the next operation; see order.c */
+  int is_plain;  /* no message of the plan takes a buffer or saves a block */
+  int is_full;   /* the plan has as many messages as it may */
+  int owes_copy; /* the copy of this rank's block to itself is still to be planned */
+};
+
+/* The bytes of a block that were read or written lie between these; none if both are equal. */
+struct qd_accessed {
+  int64_t low, high;
+};
+
+/* A temporary block, if all ranks know all counts. */
+struct qd_temporary {
+  int64_t length;   /* of its contents, in units; -1: it is empty */
+  int64_t capacity; /* the most bytes so far */
+};
+
+/* A message buffer. */
+struct qd_planned_buffer {
+  int32_t blocks;     /* temporary blocks that are in it; 1 if it is used otherwise */
+  int32_t free_after; /* it is free once so many sends are complete */
+};
+
+/* What the plan has put where so far. */
+struct qd_tracked {
+  /* If all ranks know all counts. accessed: by block of the receive buffer, then by temporary block. */
+  struct qd_accessed* accessed;
+  struct qd_temporary* temporaries;
+  int32_t accessed_capacity, temporary_capacity;
+  /* If only the two ends know the lengths. holders: the message buffer of each temporary block; -1: none yet. */
+  int32_t* holders;
+  int32_t holder_capacity;
+  /* In place, by block: the send that reads it, and the buffer that it is saved in; -1: none yet. */
+  int32_t *sent_as, *saved_in;
+  struct qd_planned_buffer* buffers;
+  int32_t buffer_capacity, next_buffer;
+};
+
 struct qd_builder {
   struct qd_plan* plan;
   struct qd_plan_input input;
-  int has_global_counts; /* all ranks know all counts; then: */
-  int64_t unit;          /* bytes of what ranges count */
-  int in_place;          /* the send buffer is the receive buffer; of an allgather, always */
-  int gathers;           /* an allgather of one group: own contributions are there */
-  int64_t own_block;     /* of the receive buffer, that stands for the send buffer in place */
-  struct qd_temporary* temporaries;
-  int32_t temporary_capacity, accessed_capacity, holder_capacity; /* how long arrays are */
-  int64_t at_once;       /* bytes that may be on their way in the sends of several steps */
-  int32_t most_messages; /* a plan of so many ends with the step */
-  struct qd_walker walker;
-  struct qd_event event;
-  int64_t iteration;       /* of the run in `event`; -1: none */
-  int is_full, is_further; /* the plan: with as much as it takes; not the first of the call */
-
-  /* what is being read */
-  int64_t key, after;
-  int64_t peer;     /* in the schedule */
-  int goes_by_rank; /* a block is for, and from, the rank of its number */
-  int has_key;      /* a step was read */
-  int has_after, receives, is_token, needs_staging; /* of the step; then of the message */
-  int is_mixed, is_deferred; /* the step: copies and receives wait for its end; the message does */
-  struct qd_pending* pending;
-  int32_t pending_count, pending_capacity;
-  struct qd_message* message;
-  struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
-
-  /* steps_done <= steps_received, steps_sent <= steps; steps_done + window >= steps */
-  struct qd_planned_step* ring;
-  uint32_t mask;
-  int32_t window, waiting; /* waiting: the most steps whose sends may wait */
-  int32_t steps, steps_done, steps_received, steps_sent;
-  int32_t
-      barrier; /* so many steps stand before a copy outside steps, which all that follow wait for */
-  struct qd_progress now, before; /* before: up to the last operation */
-  int32_t queued, copies,
-      copied;              /* sends and copies of the steps so far; copies that are planned */
-  int64_t sent_bytes;      /* of the step */
-  int64_t bytes_in_flight; /* of sends that are posted and not waited for */
-  int is_plain;            /* no message of the plan takes a buffer or saves a block */
-  int does;                /* the last part of the operation that is being made; see order.c */
-  int owes_copy;           /* of this rank's block to itself */
-
-  struct qd_accessed* accessed; /* by block of the receive buffer, then by temporary block */
-  int32_t* holders;             /* message buffer by temporary block; -1: was not written */
-  int32_t *sent_as, *saved_in;  /* in place, by block: the send, the buffer; -1: not yet */
-  struct qd_planned_buffer* buffers;
-  int32_t buffer_capacity, next_buffer;
-  struct qd_operation none; /* where memory ran out */
+  struct qd_traits traits;
+  struct qd_reading reading;
+  struct qd_window window;
+  struct qd_tracked memory;
+  int is_further;           /* the plan is not the first of the call */
+  struct qd_operation none; /* stands for an operation for which there is no memory */
   const char* error;        /* what is wrong with the schedule, or qd_no_memory */
 };
 
-/* Takes memory. `whole`: the plan is one, however long. 0 where memory ran out; to be closed in any
- * case. */
+/* Takes memory. `whole`: one plan for the whole call, however long. Returns 0 if memory ran out. The caller closes the
+ * builder in either case. */
 int qd_builder_open(struct qd_builder* builder, const struct qd_plan_input* input,
                     struct qd_plan* plan, int in_place, int whole);
 void qd_builder_close(struct qd_builder* builder);
-/* For the root that has changed: takes only the memory that is lacking. The same. */
+/* Adapts an open builder to a new root. Takes only memory that is missing. Returns 0 if memory ran out. */
 int qd_builder_fit(struct qd_builder* builder);
-/* For so many steps in flight; fewer where memory ran out. `has_block_size`: as in the input. */
+/* Sets the number of steps in flight; fewer if memory runs out. `has_block_size`: as in the input. */
 void qd_builder_retune(struct qd_builder* builder, int window, int has_block_size);
 /* Starts at the beginning of a call. */
 void qd_builder_start(struct qd_builder* builder);
-/* Writes the plan of the next steps over the one before. Returns 1 where more follow, 0 where that was
- * all, -1 where `error` says what is wrong. */
+/* Overwrites the plan with that of the next steps. Returns 1 if more steps follow, 0 if these were the last, -1 if
+ * `error` says what is wrong. */
 int qd_builder_next(struct qd_builder* builder);
 
 /* How many iterations the loops of a rank may make. */
 int64_t qd_most_iterations(const struct qd_plan_input* input);
 
-/* Nothing has been read or written where all lengths are known. */
+/* builder.c. Forgets what was read and written, if all ranks know all counts. */
 void qd_builder_forget_known(struct qd_builder* builder);
 
-/* order.c: what the plan is, between its steps. */
-void qd_order_forget(struct qd_builder* builder); /* the call before */
+/* order.c. Forgets the call before. */
+void qd_order_forget(struct qd_builder* builder);
+/* Begins a plan. */
 void qd_order_begin(struct qd_builder* builder);
-/* Takes in the step that was read, or a copy that is one of its own and waits for all before it. */
+/* Plans the step that was read. `is_copy`: it is a copy outside steps, which waits for all steps before it. */
 void qd_order_step(struct qd_builder* builder, int is_copy);
+/* Completes all steps in flight, and the plan. */
 void qd_order_end(struct qd_builder* builder);
 
 /* Notes the first mistake. */
@@ -136,11 +164,11 @@ static inline void qd_builder_refuse(struct qd_builder* builder, const char* err
   if (!builder->error) builder->error = error;
 }
 
-/* Memory ran out. Where the plan is made in the call, it goes on without the bytes of its messages, so
- * that the other ranks are served. */
+/* Notes that memory ran out. A plan that is made during the call goes on without the bytes of its messages, so that the
+ * other ranks are served. */
 static inline void qd_builder_lack(struct qd_builder* builder) {
   builder->plan->lacks_memory = 1;
-  if (!builder->has_global_counts) qd_builder_refuse(builder, qd_no_memory);
+  if (!builder->traits.has_global_counts) qd_builder_refuse(builder, qd_no_memory);
 }
 
 #ifdef __cplusplus

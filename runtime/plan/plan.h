@@ -1,29 +1,29 @@
-/* A plan: the operations of one rank in one call, in their order. It has no MPI type and no address.
+/* A plan: the operations of one rank in one call, in order. It has no MPI type and no address.
  *
- * The builder (builder.h) makes a plan; it is constant from then on. The executor (runtime/exec) follows it,
- * print.h prints it, check.h checks the plans of all ranks together.
+ * The builder (builder.h) makes a plan, which is constant from then on. The executor (runtime/execute) follows it,
+ * qd_plan_print prints it, and check.h checks the plans of all ranks together.
  *
- * A region is where something lies. Where the two ends of a message alone know its lengths (all-to-all,
- * gather, scatter), each block has one: those of the send buffer as the user numbers them, then those of
- * the receive buffer, then the temporary blocks. Where all ranks know all counts, the receive buffer
- * is a region, the send buffer one, and each temporary block, and every part of a message is a range of
- * bytes in one of them. Ranks are those of the private communicator.
+ * A region is where a part of a message is. There are two ways to number regions:
+ * - If only the two ends of a message know its lengths (all-to-all, gather, scatter), each block is a region: first the
+ *   blocks of the send buffer as the user numbers them, then those of the receive buffer, then the temporary blocks.
+ * - If all ranks know all counts, the receive buffer, the send buffer and each temporary block is a region. Each part of
+ *   a message is a range of bytes in one region.
+ * Ranks are those of the private communicator.
  *
- * The builder decides everything that can be known before the call: in which order receives and sends
- * are posted, how many steps are in flight, what is waited for when, which messages go through
- * buffers of the runtime and which buffer that is. Where blocks are sent on, receives are posted as early
- * as the window allows; a send is posted as soon as what it waits for has been waited for. Waiting is in
- * the order of the keys, which both ends of a message share: so whoever waits for a message has posted
- * all that comes before it, and no order of
- * ranks can block.
+ * The builder decides all that can be known before the call: the order of posts, the number of steps in flight, the
+ * waits, and which messages use which buffers of the runtime. When a schedule forwards blocks, receives are posted as
+ * early as the window allows. A send is posted as soon as the messages that it depends on are complete. Each rank waits
+ * in the order of the keys, which both ends of a message share. So a rank that waits for a message has posted all
+ * messages before it, and no order of ranks can deadlock.
  *
- * A receive is posted straight into the user's buffer where nothing has read or written what it
- * will write; else it arrives in a message buffer and is put away once all reads before it are
- * over. In a call in place the block that a receive overwrites is saved first where it is still to be
- * sent. Temporary blocks stay in the message buffers in which they arrived, which are used again once
- * the last of them has been overwritten. */
+ * A receive is posted straight into the user's buffer if this rank has not read or written there before. Otherwise it
+ * arrives in a message buffer, and is delivered after all earlier reads. In a call in place, a block that a receive will
+ * overwrite is saved first if it is still to be sent. Temporary blocks stay in the message buffers in which they arrived.
+ * A buffer is used again once the last of its blocks has been overwritten. */
 #ifndef QUADRILLE_RUNTIME_PLAN_PLAN_H_
 #define QUADRILLE_RUNTIME_PLAN_PLAN_H_
+
+#include <stdio.h>
 
 #include "runtime/program/program.h"
 
@@ -31,17 +31,17 @@
 extern "C" {
 #endif
 
-/* Steps in flight where nobody says otherwise: measured, see docs/measurements.md. */
+/* The default number of steps in flight: measured, see docs/measurements.md. */
 #define QD_DEFAULT_WINDOW 16
 #define QD_MAX_WINDOW (1 << 16)
 
 enum qd_part_form {
-  QD_WHOLE,
-  QD_RANGE, /* in bytes */
-  QD_SAVED  /* a whole block, sent from where it was saved */
+  QD_WHOLE, /* a whole block */
+  QD_RANGE, /* bytes of a region */
+  QD_SAVED  /* a whole block, sent from the buffer in which it was saved */
 };
 
-/* Of a message. */
+/* A part of a message. */
 struct qd_part {
   int32_t region, form;
   int64_t low, high; /* of a range, in bytes; of a whole block: 0 */
@@ -49,47 +49,46 @@ struct qd_part {
 
 enum { QD_NO_BUFFER = -1 };
 
+/* The side of the operator on which the arriving or copied operand stands; or it replaces the target. */
+enum qd_side_of_operator { QD_REPLACES, QD_ON_THE_LEFT, QD_ON_THE_RIGHT };
+
 struct qd_message {
   int32_t peer;
   int32_t buffer;      /* the message buffer that it may need, or QD_NO_BUFFER */
-  int32_t count;       /* of parts; 0: an empty message, which travels for its own sake */
+  int32_t count;       /* of parts; 0: an empty message, which is sent nevertheless */
   int32_t first;       /* of several parts, in the plan's array */
-  struct qd_part part; /* the only one */
-  int64_t bytes;       /* of all parts, where all ranks know all counts */
-  uint8_t zero_copy; /* it has one part, and nothing is in the way of posting it where that lies */
+  struct qd_part part; /* the only part */
+  int64_t bytes;       /* of all parts, if all ranks know all counts */
+  uint8_t zero_copy;   /* it has one part, and is posted where that part is */
   uint8_t
-      needs_staging; /* it arrives where this rank has read or written before; a send: a copy of its step writes there */
-  uint8_t combines; /* a side: what arrives is combined with what is there */
+      needs_staging; /* receive: this rank reads or writes there before; send: a copy of its step writes there */
+  uint8_t combines; /* enum qd_side_of_operator, of the data that arrives */
 };
 
-/* What is combined stands on that side of the operator. */
-enum qd_side_of_operator { QD_REPLACES, QD_ON_THE_LEFT, QD_ON_THE_RIGHT };
-
-/* At this rank. */
+/* A copy or a reduction at this rank. */
 struct qd_copy {
   struct qd_part from, to;
-  int32_t buffer, combines;
-  int needs_staging; /* it writes where sends may still read */
+  int32_t buffer, combines; /* combines: enum qd_side_of_operator, of `from` */
+  int needs_staging;        /* it writes where sends may still read */
 };
 
-/* The regions where all ranks know all counts: these, then the temporary blocks. */
+/* The regions if all ranks know all counts. Temporary blocks follow. */
 enum { QD_RECEIVE_REGION, QD_SEND_REGION, QD_TEMPORARY_REGIONS };
 
 enum qd_operation_kind {
   QD_PLAN_MESSAGES,
   QD_PLAN_COPY,     /* copies[what] */
   QD_PLAN_COPY_OWN, /* this rank's block of an all-to-all to itself */
-  QD_PLAN_SAVE,     /* the block at region `what` of the send buffer, in a buffer */
+  QD_PLAN_SAVE,     /* the block at region `what` of the send buffer, in `buffer` */
   QD_PLAN_END
 };
 
-/* Messages that are waited for and posted, in their order. */
+/* Numbers of messages, in this order: so many receives and sends are waited for, so many are posted. */
 struct qd_progress {
   int32_t receives_done, sends_done, receives_posted, sends_posted;
 };
 
-/* So many messages more, in the order that stands there; what has arrived is put away when it has been
- * waited for. */
+/* Of messages: wait for so many more, then post so many more. A receive is delivered once it has been waited for. */
 struct qd_operation {
   int32_t kind;
   union {
@@ -111,23 +110,23 @@ struct qd_plan {
   struct qd_operation* operations;
   struct qd_copy* copies;
   int32_t part_count, part_capacity, operation_count, operation_capacity, copy_count, copy_capacity;
-  int32_t most_parts, buffer_count;
-  /* Where lengths are known to both ends alone, temporary blocks follow the regions of so many blocks. */
+  int32_t most_parts, buffer_count; /* most_parts: of a message */
+  /* If only the two ends know the lengths: the number of blocks. Temporary blocks are the last regions. */
   int32_t send_blocks, receive_blocks, temporaries, regions;
   int32_t own_send, own_receive; /* the regions of this rank's block to itself; or -1 */
-  int is_typed; /* every message is one whole block, which travels as what the user's types say */
-  int is_whole; /* the plan of a whole call, else of some steps in a row */
-  int lacks_memory; /* only how many bytes come, from where and to where, is right */
+  int is_typed;     /* every message is one whole block, which travels with the user's datatype */
+  int is_whole;     /* the plan of a whole call, else of some of its steps */
+  int lacks_memory; /* only the peers and sizes of messages are right */
 };
 
-/* The blocks of a buffer of which all ranks know the lengths, by block of the schedule. */
+/* The blocks of a buffer, if all ranks know their lengths; by block of the schedule. */
 struct qd_extents {
   int32_t blocks;
   int64_t *lengths, *offsets; /* in units of the call; in bytes from the buffer's address */
 };
 
-/* What a plan is made of. The ranks of `real` and `remote_real` are those of the private communicator, by rank in
- * the schedule; `user` holds, by block of the schedule, the user's number of the block. */
+/* The input of the builder. `real` and `remote_real` hold the rank in the private communicator, by rank in the schedule.
+ * `user` holds the user's number of a block, by block of the schedule. */
 struct qd_plan_input {
   const struct qd_program* program;
   const struct qd_tables* tables;
@@ -137,12 +136,21 @@ struct qd_plan_input {
   int own;                           /* this rank in the private communicator */
   int window;                        /* steps in flight, at least 1 */
   int has_block_size;                /* the user gave one */
-  int keeps_steps;                   /* the keys of steps stay known until the plan ends */
+  int keeps_steps; /* the builder remembers the keys of steps until the plan ends */
 };
 
 void qd_plan_destroy(struct qd_plan* plan);
 
-/* Whether a block of its own memory lies there, where the lengths are known to both ends alone. */
+/* The lines and messages of a call that have been printed. Zero at first. */
+struct qd_plan_lines {
+  int64_t lines, receives, sends;
+};
+
+/* Prints a plan, one operation a line, in MPI's terms. Messages are numbered through all plans of the call. */
+void qd_plan_print(FILE* out, const struct qd_plan* plan, int has_global_counts,
+                   struct qd_plan_lines* lines);
+
+/* Whether the region is a temporary block, if only the two ends know the lengths. */
 static inline int qd_is_temporary(const struct qd_plan* plan, int32_t region) {
   return region >= plan->send_blocks + plan->receive_blocks;
 }
@@ -152,17 +160,23 @@ static inline const struct qd_part* qd_parts_of(const struct qd_plan* plan,
   return m->count == 1 ? &m->part : plan->parts + m->first;
 }
 
-/* Where all ranks know all counts: whether a message goes from, or to, where its several parts lie, by a datatype;
- * shorter ones are copied together. */
+/* If all ranks know all counts: whether a datatype describes the parts of the message. Shorter messages are packed. */
 static inline int qd_is_described(const struct qd_message* m) {
-  enum { COPIED_TOGETHER = 1 << 18 };
-  return m->count > 1 && m->bytes > COPIED_TOGETHER && !m->needs_staging;
+  enum { MOST_PACKED = 1 << 18 };
+  return m->count > 1 && m->bytes > MOST_PACKED && !m->needs_staging;
 }
 
-/* Doubles an array. 0 where memory ran out; then it is as it was. */
-int qd_grow(void** array, int32_t* room, size_t size);
-/* Makes it as long as that, where it is shorter; the same. */
-int qd_lengthen(void** array, int32_t* room, int64_t length, size_t size);
+static inline enum qd_side_of_operator qd_side_of_message(unsigned flags) {
+  return flags & QD_MESSAGE_LEFT    ? QD_ON_THE_LEFT
+         : flags & QD_MESSAGE_RIGHT ? QD_ON_THE_RIGHT
+                                    : QD_REPLACES;
+}
+
+static inline enum qd_side_of_operator qd_side_of_event(enum qd_event_kind kind) {
+  return kind == QD_EVENT_REDUCE_LEFT    ? QD_ON_THE_LEFT
+         : kind == QD_EVENT_REDUCE_RIGHT ? QD_ON_THE_RIGHT
+                                         : QD_REPLACES;
+}
 
 #ifdef __cplusplus
 }

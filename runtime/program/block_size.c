@@ -1,32 +1,32 @@
 /* The block size of a pipelined ring (Traeff et al. 2008), in integers.
  *
- * Contributions m_i are cut into blocks of B bytes: b = sum of max(1, ceil(m_i/B)) blocks, which
- * take b - 1 rounds of alpha + beta*B.
+ * Contributions m_i are cut into blocks of B bytes. There are b = sum of max(1, ceil(m_i/B)) blocks, which take b - 1 rounds
+ * of alpha + beta*B.
  *
- * MODEL puts b - 1 = m/B + (p + z - 2)/2, with z the number of empty contributions, and takes the
- * root of the derivative: it averages over how much of each last block is empty. (The slides print
- * (p - z)/2 for the last term, which their own optimum contradicts: it needs this one.)
+ * MODEL sets b - 1 = m/B + (p + z - 2)/2, where z is the number of empty contributions, and takes the root of the
+ * derivative. It averages over the empty part of each last block. (The slides print (p - z)/2 for the last term. Their own
+ * optimum contradicts that: it needs this term.)
  *
- * AUTO counts blocks exactly. Two facts make that cheap. Of all sizes that cut into the same
- * numbers of blocks, the least is the best, and it is max of ceil(m_i/ceil(m_i/B)). And a size g
- * that is at most r times the best one makes no more blocks, so costs at most r times as much: a
- * geometric descent misses the best by its ratio at most. Where a lower bound of the cost says that
- * nothing is to be found, it does not look. Tested against brute force by
- * tests/runtime/block_size_test.cc. */
+ * AUTO counts blocks exactly. Two facts make that cheap:
+ * - Of all sizes that cut into the same numbers of blocks, the least is the best. It is max of ceil(m_i/ceil(m_i/B)).
+ * - A size g that is at most r times the best size makes no more blocks, so it costs at most r times as much. So a geometric
+ *   descent misses the best cost by at most its ratio.
+ * AUTO skips sizes whose lower bound is no better than the best cost. tests/runtime/block_size_test.cc compares it with
+ * brute force. */
 #include "runtime/program/block_size.h"
 
 #include <limits.h>
 
 typedef unsigned __int128 wide;
 
-/* Counts and how often each comes, where they are few; else the call's own. */
+/* The most distinct counts that are kept with their multiplicity. If there are more, each pass reads the call's own. */
 enum { FEW = 64 };
 
 struct counts {
   const int64_t* bytes;
   int64_t ranks;
-  int64_t total, least, most, empty; /* least: of those that are not 0 */
-  int64_t values[FEW], times[FEW];   /* of those that are not 0 */
+  int64_t total, least, most, empty; /* least: of counts that are not 0 */
+  int64_t values[FEW], times[FEW];   /* of counts that are not 0 */
   int distinct;                      /* FEW + 1: more than fit */
 };
 
@@ -60,7 +60,7 @@ static void read_counts(struct counts* counts, const int64_t* bytes, int64_t ran
 
 static int64_t at_most_int(int64_t size) { return size < 1 ? 1 : size > INT_MAX ? INT_MAX : size; }
 
-/* The root, rounded down. */
+/* The square root, rounded down. */
 static int64_t root_of(wide square) {
   wide root = 0;
   for (wide bit = (wide)1 << 62; bit > 0; bit >>= 1)
@@ -69,7 +69,8 @@ static int64_t root_of(wide square) {
 }
 
 static int64_t model(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
-  const int64_t rounds = counts->ranks + counts->empty - 2; /* twice those that B does not change */
+  const int64_t rounds =
+      counts->ranks + counts->empty - 2; /* twice the rounds that do not depend on B */
   if (rounds <= 0 || beta_ps == 0) return at_most_int(counts->most);
   const wide square = 2 * (wide)alpha_ps * (wide)counts->total / ((wide)beta_ps * (wide)rounds);
   const int64_t root = root_of(square);
@@ -91,7 +92,7 @@ static void add_blocks(int64_t value, int64_t times, int64_t size, int64_t* bloc
   if (enough > *tight) *tight = enough;
 }
 
-/* Tries the least size that cuts into as many blocks as this one, and returns it. */
+/* Tries the least size that makes as many blocks as `size`. Returns it. */
 static int64_t try_size(struct search* search, int64_t size) {
   const struct counts* counts = search->counts;
   int64_t blocks = counts->empty, tight = 1;
@@ -109,8 +110,7 @@ static int64_t try_size(struct search* search, int64_t size) {
   return tight;
 }
 
-/* No more than what any size from `low` to `high` costs: as many blocks as `high` needs at least, of
- * `low` bytes. */
+/* A lower bound of the cost of all sizes from `low` to `high`: the blocks that `high` needs, of `low` bytes. */
 static wide least_cost(const struct search* search, int64_t low, int64_t high) {
   const struct counts* counts = search->counts;
   int64_t blocks = counts->empty + counts->total / high;
@@ -118,11 +118,10 @@ static wide least_cost(const struct search* search, int64_t low, int64_t high) {
   return (wide)(blocks - 1) * (search->alpha + search->beta * (wide)low);
 }
 
-/* Tries sizes from `high` down to `low`, each less by one part or more; all of them where they are
- * smaller than that. */
+/* Tries sizes from `high` down to `low`. Each is less than the last by 1/part of it, and by at least 1. */
 static void descend(struct search* search, int64_t high, int64_t low, int64_t part) {
   for (int64_t size = high; size >= low && size >= 1;) {
-    int64_t next = size - size / part - 1; /* the sizes between are left out */
+    int64_t next = size - size / part - 1; /* skips the sizes between */
     if (least_cost(search, next + 1, size) < search->best_cost) {
       const int64_t tight = try_size(search, size);
       if (tight <= next) next = tight - 1;
@@ -131,8 +130,8 @@ static void descend(struct search* search, int64_t high, int64_t low, int64_t pa
   }
 }
 
-/* What matters lies within a factor of 14, as a lower bound of the cost is never less than half of
- * it: 20 sizes at ratios of 7/8, or 105 at 39/40. */
+/* The lower bound is at least half of the cost, so the descent tries sizes within a factor of 14: 20 at a ratio of 7/8, or
+ * 105 at 39/40. */
 static int64_t best_size(const struct counts* counts, int64_t alpha_ps, int64_t beta_ps) {
   struct search search = {counts, (wide)alpha_ps, (wide)beta_ps, 0, 0};
   try_size(&search, at_most_int(counts->most));

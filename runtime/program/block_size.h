@@ -1,8 +1,6 @@
-/* How the runtime chooses a parameter that is given at the call: the block size of a pipelined
- * ring, from the counts that all ranks know.
+/* Chooses the block size of a pipelined ring from the counts that all ranks know.
  *
- * Integer arithmetic only, so that all ranks choose alike. Depends on nothing; tools that predict
- * what a call will do use it too. */
+ * The arithmetic is in integers, so all ranks choose alike. Tools that predict a call use this file too. */
 #ifndef QUADRILLE_RUNTIME_BLOCK_SIZE_H_
 #define QUADRILLE_RUNTIME_BLOCK_SIZE_H_
 
@@ -14,14 +12,13 @@
 extern "C" {
 #endif
 
-/* The block size in bytes, at least 1 and no more than an int holds.
+/* The block size in bytes: 1 to INT_MAX.
  *
- * `rule` is what stands in the file: a fixed size, or QD_CHOOSE_LEAST, _MODEL or _AUTO of
- * table_format.h; with any other the result is 0, as nothing chooses. `bytes` are the contributions
- * of so many ranks, none negative, their sum at most INT64_MAX. alpha (ns a message) and beta (ps a
- * byte) lie in 0 .. QD_MAX_COST; only MODEL and AUTO read them.
+ * `rule` is the rule of the parameter in the file: a fixed size, or QD_CHOOSE_LEAST, _MODEL or _AUTO of table_format.h. The
+ * result is 0 for any other rule. `bytes` holds the contributions of `ranks` ranks: none is negative, and their sum is at
+ * most INT64_MAX. alpha (ns a message) and beta (ps a byte) are in 0 .. QD_MAX_COST. Only MODEL and AUTO read them.
  *
- * Time: one pass over `bytes`, with AUTO up to 40 of them. */
+ * Time: one pass over `bytes`; AUTO makes up to 40. */
 int64_t qd_block_size(int64_t rule, int64_t alpha_ns, int64_t beta_ps, const int64_t* bytes,
                       int64_t ranks);
 

@@ -1,5 +1,4 @@
-/* What the collectives are to the runtime. The root of one between groups is in group 0, and the leaves are
- * in group 1. */
+/* Properties of collectives. Between groups, the root is in group 0 and the leaves are in group 1. */
 #include "runtime/program/program.h"
 
 int qd_has_global_counts(const struct qd_program* program) {
@@ -65,7 +64,7 @@ void qd_block_counts(const struct qd_program* program, const struct qd_context* 
       *send = is_leaf;
       *receive = is_root;
       break;
-    case QD_EXSCAN: *receive = context->rank > 0; break; /* nothing comes before rank 0 */
+    case QD_EXSCAN: *receive = context->rank > 0; break; /* rank 0 receives nothing */
     case QD_BARRIER: *send = *receive = 0; break;
     default: break;
   }

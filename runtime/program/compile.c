@@ -1,280 +1,543 @@
-/* Declarations and statements. Whatever schedule/validate.cc asks of a program is asked here too,
- * on its own. */
-#include "runtime/program/compiler.h"
-
+/* Compiles the code section of a file to register instructions.
+ *
+ * Constants, and values that never change at a rank, have registers of their own. So have variables. Every other expression
+ * is evaluated into the next free register. `and` and `? :` become jumps, so they are lazy.
+ *
+ * This file checks all that schedule/validate.cc checks of a program, on its own. Tested by tests/reject, by the mutants of
+ * tests/mutation, and, event by event, by tests/runtime/walk_test.cc. */
 #include <stdlib.h>
-#include <string.h>
 
-static void body(struct qd_compiler* c, int depth);
+#include "runtime/program/program.h"
 
-static uint64_t counted(struct qd_compiler* c, uint64_t most) {
+static const char beyond_limits[] =
+    "the code goes beyond the limits of the language; make it again";
+static const char no_second_group[] = "the code asks for a second group; make it again";
+static const char no_operator[] =
+    "the code reduces in a collective without an operator; make it again";
+static const char writes_send_buffer[] = "the code writes into the send buffer; make it again";
+static const char too_many_registers[] = "the program needs too many registers; make it again";
+static const char undefined_table[] = "the code uses a table that is not defined; make it again";
+static const char only_nodes[] =
+    "a parameter depends on more than the nodes; make the schedule again";
+
+enum type { INTEGER, BOOLEAN };
+
+/* Jumps to one target that is not known yet. Each holds the index of the next one; the last holds -1. */
+typedef int32_t jumps;
+
+struct compiler {
+  struct qd_reader in;
+  struct qd_program* program;
+  int variables[QD_MAX_VARIABLES]; /* their registers */
+  int variable_count;
+  int next_register;      /* lower registers are taken */
+  int invariant_capacity; /* this register and higher ones are taken */
+  int tables;             /* defined so far */
+  int in_step, in_message;
+  int in_body;    /* expressions may differ from rank to rank */
+  int in_formula; /* which may use node sizes alone */
+  int receives;   /* the current message */
+  int obstacles;  /* loops and copies so far, which keep a loop around them from making runs */
+  /* The first and the last kind of statement in the step, also of the current loop in it, and whether a statement follows one
+   * of a later kind. */
+  int first_kind, last_kind, is_mixed;
+};
+
+/* ---- Instructions and registers */
+
+static void fail(struct compiler* c, const char* error) { qd_read_fail(&c->in, error); }
+
+static void malformed(struct compiler* c) { fail(c, "the code is malformed; make it again"); }
+
+/* Appends an instruction and returns its index. */
+static int32_t emit(struct compiler* c, enum qd_opcode operation, int target, int a, int b,
+                    int32_t immediate) {
+  struct qd_code* code = &c->program->code;
+  if (c->in.error) return 0;
+  if (!QD_CAN_APPEND(code->instructions, code->instruction_count, code->instruction_capacity)) {
+    fail(c, qd_no_memory);
+    return 0;
+  }
+  code->instructions[code->instruction_count] = (struct qd_instruction){
+      (uint8_t)operation, (uint8_t)target, (uint8_t)a, (uint8_t)b, immediate};
+  return code->instruction_count++;
+}
+
+/* Makes the jumps go to the next instruction. */
+static void land(struct compiler* c, jumps each) {
+  if (c->in.error) return;
+  while (each >= 0) {
+    int32_t* target = &c->program->code.instructions[each].immediate;
+    each = *target;
+    *target = c->program->code.instruction_count;
+  }
+}
+
+/* Joins two chains. */
+static jumps join(struct compiler* c, jumps first, jumps second) {
+  if (c->in.error || first < 0) return second;
+  jumps last = first;
+  while (c->program->code.instructions[last].immediate >= 0)
+    last = c->program->code.instructions[last].immediate;
+  c->program->code.instructions[last].immediate = second;
+  return first;
+}
+
+static int take_register(struct compiler* c) {
+  if (c->next_register >= c->invariant_capacity) {
+    fail(c, too_many_registers);
+    return 0;
+  }
+  if (c->program->code.register_count <= c->next_register)
+    c->program->code.register_count = c->next_register + 1;
+  return c->next_register++;
+}
+
+static int invariant_register(struct compiler* c, unsigned expression, int64_t value) {
+  struct qd_program* p = c->program;
+  for (int i = 0; i < p->code.invariant_count; i++)
+    if (p->code.invariants[i].expression == expression && p->code.invariants[i].value == value)
+      return QD_REGISTERS - 1 - i;
+  if (c->next_register >= c->invariant_capacity - 1) {
+    fail(c, too_many_registers);
+    return 0;
+  }
+  p->code.invariants[p->code.invariant_count++] = (struct qd_invariant){(uint8_t)expression, value};
+  return --c->invariant_capacity;
+}
+
+/* ---- Expressions */
+
+static int table_index(struct compiler* c) {
+  const unsigned index = qd_read_byte(&c->in);
+  if (index >= (unsigned)c->tables)
+    fail(c, undefined_table);
+  else if (c->in_formula && c->program->tables[index].kind != QD_TABLE_NODES)
+    fail(c, only_nodes);
+  return c->in.error ? 0 : (int)index;
+}
+
+/* The register of the expression that starts with this byte, if its value never changes; else -1. */
+static int invariant(struct compiler* c, unsigned first) {
+  const struct qd_program* p = c->program;
+  int64_t value = 0;
+  if (c->in_formula && (first == QD_PARAMETER || first == QD_GROUP)) fail(c, only_nodes);
+  if (!c->in_body && first == QD_RANK)
+    fail(c, "the code asks for a rank where all ranks must agree; make it again");
+  switch (first) {
+    case QD_CONSTANT:
+      value = qd_read_signed_varint(&c->in);
+      if (value >= QD_LEAST_INLINE_CONSTANT && value <= QD_GREATEST_INLINE_CONSTANT) malformed(c);
+      break;
+    case QD_PARAMETER:
+      value = qd_read_byte(&c->in);
+      if (value >= p->parameter_count) fail(c, "the code uses an unknown parameter; make it again");
+      break;
+    case QD_LENGTH: value = table_index(c); break;
+    case QD_REMOTE_RANKS:
+      if (p->groups != 2) fail(c, no_second_group);
+      break;
+    case QD_ROOT:
+      if (!qd_is_rooted(p)) fail(c, "the code asks for a root; make it again");
+      break;
+    case QD_RANK:
+    case QD_RANKS:
+    case QD_GROUP: break;
+    default: return -1;
+  }
+  return invariant_register(c, first, value);
+}
+
+static int is_comparison(unsigned first) { return first >= QD_EQUAL && first <= QD_LESS_EQUAL; }
+
+static enum type expression(struct compiler* c, int target, int* where, int depth);
+
+static void expect(struct compiler* c, enum type wanted, enum type found) {
+  if (found != wanted)
+    fail(c,
+         "the code has a condition where a number is wanted, or a number for a "
+         "condition; make it again");
+}
+
+/* Compiles the next expression, of that type. Returns the register of its value. */
+static int operand(struct compiler* c, enum type wanted, int depth) {
+  int where = 0;
+  expect(c, wanted, expression(c, -1, &where, depth));
+  return where;
+}
+
+/* The same for a number, into that register. */
+static void compile_into(struct compiler* c, int target) {
+  int where = 0;
+  expect(c, INTEGER, expression(c, target, &where, 0));
+}
+
+/* Compiles the next condition. Returns the jumps that are taken if it does not hold. */
+static jumps condition(struct compiler* c, int depth) {
+  const unsigned first = c->in.next < c->in.length ? c->in.bytes[c->in.next] : 0;
+  const int saved = c->next_register;
+  if (depth > QD_MAX_DEPTH) malformed(c);
+  if (c->in.error) return -1;
+  if (first == QD_AND) {
+    qd_read_byte(&c->in);
+    const jumps left = condition(c, depth + 1);
+    return join(c, left, condition(c, depth + 1));
+  }
+  if (is_comparison(first)) {
+    qd_read_byte(&c->in);
+    const int a = operand(c, INTEGER, depth + 1), b = operand(c, INTEGER, depth + 1);
+    c->next_register = saved;
+    return emit(c, QD_DO_UNLESS_EQUAL + (first - QD_EQUAL), 0, a, b, -1);
+  }
+  const int value = operand(c, BOOLEAN, depth);
+  c->next_register = saved;
+  return emit(c, QD_DO_UNLESS, 0, value, 0, -1);
+}
+
+static enum type choose(struct compiler* c, int target, int depth) {
+  const jumps otherwise = condition(c, depth + 1);
+  int where = 0;
+  const enum type type = expression(c, target, &where, depth + 1);
+  const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
+  land(c, otherwise);
+  if (expression(c, target, &where, depth + 1) != type)
+    fail(c, "the code chooses between a condition and a number; make it again");
+  land(c, end);
+  return type;
+}
+
+static void conjunction(struct compiler* c, int target, int depth) {
+  const jumps first = condition(c, depth + 1);
+  const jumps otherwise = join(c, first, condition(c, depth + 1));
+  emit(c, QD_DO_MOVE, target, invariant_register(c, QD_CONSTANT, 1), 0, 0);
+  const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
+  land(c, otherwise);
+  emit(c, QD_DO_MOVE, target, invariant_register(c, QD_CONSTANT, 0), 0, 0);
+  land(c, end);
+}
+
+/* Compiles the operands of an operator, and the operator into `target`. */
+static enum type operation(struct compiler* c, unsigned first, int target, int depth) {
+  if (first == QD_CHOOSE) return choose(c, target, depth);
+  if (first == QD_AND) {
+    conjunction(c, target, depth);
+    return BOOLEAN;
+  }
+  if (first == QD_ELEMENT || first == QD_LOCATE) {
+    const int table = table_index(c);
+    if (first == QD_LOCATE) c->program->tables[table].located = 1;
+    const int index = operand(c, INTEGER, depth + 1);
+    if (first == QD_ELEMENT)
+      emit(c, QD_DO_ELEMENT, target, index, 0, table);
+    else
+      emit(c, QD_DO_LOCATE, target, index, c->program->code.locate_count++ % QD_LOCATES, table);
+    return INTEGER;
+  }
+  _Static_assert(QD_LESS_EQUAL - QD_ADD == QD_DO_LESS_EQUAL, "binary operators in one order");
+  if (first < QD_ADD || first > QD_LESS_EQUAL) {
+    malformed(c);
+    return INTEGER;
+  }
+  const int a = operand(c, INTEGER, depth + 1), b = operand(c, INTEGER, depth + 1);
+  emit(c, QD_DO_ADD + (first - QD_ADD), target, a, b, 0);
+  return is_comparison(first) ? BOOLEAN : INTEGER;
+}
+
+static int variable(struct compiler* c, unsigned number) {
+  if (number < (unsigned)c->variable_count) return c->variables[number];
+  fail(c, "the code names a variable that is not in scope; make it again");
+  return 0;
+}
+
+/* Compiles the next expression into `target`, or into any register if `target` is negative. Writes which register. */
+static enum type expression(struct compiler* c, int target, int* where, int depth) {
+  const unsigned first = qd_read_byte(&c->in);
+  if (depth > QD_MAX_DEPTH) malformed(c);
+  *where = 0;
+  if (c->in.error) return INTEGER;
+  const int saved = c->next_register;
+  int at = -1;
+  if (first & QD_INLINE_BIT)
+    at = first & QD_INLINE_CONSTANT_BIT
+             ? invariant_register(c, QD_CONSTANT,
+                                  (int)(first & QD_INLINE_MASK) + QD_LEAST_INLINE_CONSTANT)
+             : variable(c, first & QD_INLINE_MASK);
+  else
+    at = invariant(c, first);
+  if (at >= 0) {
+    if (target >= 0) {
+      emit(c, QD_DO_MOVE, target, at, 0, 0);
+      c->next_register = saved;
+    }
+    *where = target >= 0 ? target : at;
+    return INTEGER;
+  }
+  *where = target >= 0 ? target : take_register(c);
+  const int kept = c->next_register;
+  const enum type type = operation(c, first, *where, depth);
+  c->next_register = kept;
+  return type;
+}
+
+/* ---- Declarations */
+
+static void body(struct compiler* c, int depth);
+
+/* Reads a number of declarations. */
+static uint64_t read_count(struct compiler* c, uint64_t most) {
   const uint64_t count = qd_read_varint(&c->in);
-  if (count > most)
-    qd_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");
+  if (count > most) fail(c, beyond_limits);
   return c->in.error ? 0 : count;
 }
 
-static void heading(struct qd_compiler* c) {
+static void heading(struct compiler* c) {
   struct qd_program* p = c->program;
   p->collective = (int)qd_read_byte(&c->in);
   const unsigned flags = qd_read_byte(&c->in);
   p->groups = (int)(flags & QD_GROUPS_MASK);
-  p->port = (int)(flags >> QD_PORT_SHIFT & QD_PORT_MASK);
-  p->port_per_node = (flags & QD_PORT_PER_NODE) != 0;
+  const unsigned port = flags >> QD_PORT_SHIFT & QD_PORT_MASK;
   p->in_place = (flags & QD_IN_PLACE) != 0;
   p->commutative = (flags & QD_COMMUTATIVE) != 0;
-  if (p->collective >= QD_COLLECTIVE_COUNT || flags & 0x80 || p->port > QD_PORT_SEND_RECEIVE ||
-      (p->port == QD_PORT_NONE && p->port_per_node) || p->groups < 1 || p->groups > 2)
-    qd_malformed(c);
-  p->parameter_count = (int)counted(c, QD_MAX_PARAMETERS);
+  if (p->collective >= QD_COLLECTIVE_COUNT || flags & 0x80 || port > QD_PORT_SEND_RECEIVE ||
+      (port == QD_PORT_NONE && flags & QD_PORT_PER_NODE) || p->groups < 1 || p->groups > 2)
+    malformed(c);
+  p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS);
   for (int i = 0; i < p->parameter_count; i++) {
     p->at_call[i] = (int)qd_read_byte(&c->in);
-    if (p->at_call[i] > 1) qd_malformed(c);
+    if (p->at_call[i] > 1) malformed(c);
     p->depends_on_call |= p->at_call[i];
   }
 }
 
-static struct qd_fragment fragment(struct qd_compiler* c, enum qd_type type) {
-  struct qd_fragment result = {c->program->instruction_count, 0};
+static struct qd_fragment fragment(struct compiler* c, enum type type) {
+  struct qd_fragment result = {c->program->code.instruction_count, 0};
   const int saved = c->next_register;
-  result.result = (uint8_t)qd_compile_operand(c, type);
+  result.result = (uint8_t)operand(c, type, 0);
   c->next_register = saved;
-  qd_emit(c, QD_DO_END, 0, 0, 0, 0);
+  emit(c, QD_DO_END, 0, 0, 0, 0);
   return result;
 }
 
-static void table(struct qd_compiler* c, struct qd_table_definition* table) {
+static void table(struct compiler* c, struct qd_table_definition* table) {
   table->kind = (uint8_t)qd_read_byte(&c->in);
   switch (table->kind) {
     case QD_TABLE_NODES: c->program->uses_nodes = 1; break;
     case QD_TABLE_REMOTE_NODES: c->program->uses_nodes = 1; /* fall through */
     case QD_TABLE_REMOTE_COUNTS:
       c->program->depends_on_call |= table->kind == QD_TABLE_REMOTE_COUNTS;
-      if (c->program->groups != 2)
-        qd_read_fail(&c->in, "the code asks for a second group; make it again");
+      if (c->program->groups != 2) fail(c, no_second_group);
       break;
     case QD_TABLE_COUNTS: c->program->depends_on_call = c->program->uses_counts = 1; break;
     case QD_TABLE_PREFIX:
     case QD_TABLE_DISTINCT:
       table->source = (uint8_t)qd_read_byte(&c->in);
-      if (table->source >= c->tables)
-        return qd_read_fail(&c->in, "the code uses a table that is not defined; make it again");
+      if (table->source >= c->tables) return fail(c, undefined_table);
       if (table->kind == QD_TABLE_DISTINCT) c->program->tables[table->source].located = 1;
       break;
     case QD_TABLE_POWERS:
-      table->first = fragment(c, QD_INTEGER);
-      table->second = fragment(c, QD_INTEGER);
+      table->first = fragment(c, INTEGER);
+      table->second = fragment(c, INTEGER);
       break;
     case QD_TABLE_MAP:
-      table->first = fragment(c, QD_INTEGER);
+      table->first = fragment(c, INTEGER);
       /* The index is variable 0, in register 0. */
-      c->variables[c->variable_count++] = qd_take_register(c);
-      table->second = fragment(c, QD_INTEGER);
+      c->variables[c->variable_count++] = take_register(c);
+      table->second = fragment(c, INTEGER);
       c->variable_count = 0;
       c->next_register = 0;
       break;
-    default: qd_malformed(c);
+    default: malformed(c);
   }
 }
 
-static void declare(struct qd_compiler* c, int reg) {
-  if (c->variable_count == QD_MAX_VARIABLES)
-    return qd_read_fail(&c->in, "the code goes beyond the limits of the language; make it again");
+static void declare(struct compiler* c, int reg) {
+  if (c->variable_count == QD_MAX_VARIABLES) return fail(c, beyond_limits);
   c->variables[c->variable_count++] = reg;
 }
 
-/* Whether that register holds the same number in every call; if so, writes it. */
-static int holds_constant(const struct qd_compiler* c, int reg, int64_t* value) {
+/* Whether the register holds a constant of the program; writes it. */
+static int holds_constant(const struct compiler* c, int reg, int64_t* value) {
   const int i = QD_REGISTERS - 1 - reg;
-  if (i >= c->program->invariant_count || c->program->invariants[i].expression != QD_CONSTANT)
+  if (i >= c->program->code.invariant_count ||
+      c->program->code.invariants[i].expression != QD_CONSTANT)
     return 0;
-  *value = c->program->invariants[i].value;
+  *value = c->program->code.invariants[i].value;
   return 1;
 }
 
-/* Whether a loop has the same few iterations always; `start`: the instructions that set its index. */
-static int is_short(const struct qd_compiler* c, int32_t start, int32_t length, int bound) {
-  const struct qd_instruction* set = &c->program->instructions[start];
+/* Whether a loop always has the same few iterations. `length` instructions from `start` set its index. */
+static int is_short(const struct compiler* c, int32_t start, int32_t length, int bound) {
+  const struct qd_instruction* set = &c->program->code.instructions[start];
   int64_t first, end, iterations;
   return !c->in.error && length == 1 && set->operation == QD_DO_MOVE &&
          holds_constant(c, set->a, &first) && holds_constant(c, bound, &end) &&
          !__builtin_sub_overflow(end, first, &iterations) && iterations <= QD_RUN_STEPS;
 }
 
+/* ---- Statements */
+
 /* The kinds of statements in a step, in the order in which they take effect. */
 enum { SENDS, COPIES, RECEIVES, NO_KIND };
 
-static void note_kind(struct qd_compiler* c, int kind) {
+static void note_kind(struct compiler* c, int kind) {
   c->is_mixed |= kind < c->last_kind;
   if (kind < c->first_kind) c->first_kind = kind;
   if (kind > c->last_kind) c->last_kind = kind;
 }
 
-/* A loop without copies in it, and without loops but short ones, whose iterations are steps or
- * pieces, may go on in runs. */
-static void loop(struct qd_compiler* c, int depth) {
+/* A loop may make runs if its iterations are steps or pieces, and it contains no copies and only short loops. */
+static void loop(struct compiler* c, int depth) {
   const int saved = c->next_register, obstacles = c->obstacles, first_kind = c->first_kind;
-  const int index = qd_take_register(c);
-  const int32_t before = c->program->instruction_count;
-  qd_compile_into(c, index, QD_INTEGER);
-  const int32_t length = c->program->instruction_count - before;
-  const int bound = qd_compile_operand(c, QD_INTEGER);
-  const int few = is_short(c, before, length, bound);
-  const qd_jumps exit = qd_emit(c, QD_DO_UNLESS_LESS, 0, index, bound, -1);
+  const int index = take_register(c);
+  const int32_t before = c->program->code.instruction_count;
+  compile_into(c, index);
+  const int32_t length = c->program->code.instruction_count - before;
+  const int bound = operand(c, INTEGER, 0);
+  const int always_short = is_short(c, before, length, bound);
+  const jumps exit = emit(c, QD_DO_UNLESS_LESS, 0, index, bound, -1);
   declare(c, index);
-  const int32_t start = qd_emit(c, QD_DO_RUN, 0, index, bound, -1);
+  const int32_t start = emit(c, QD_DO_RUN, 0, index, bound, -1);
   c->first_kind = NO_KIND;
   body(c, depth);
-  c->is_mixed |= c->first_kind < c->last_kind; /* the next iteration begins with the first kind */
+  c->is_mixed |= c->first_kind < c->last_kind; /* the next iteration follows */
   if (first_kind < c->first_kind) c->first_kind = first_kind;
-  const int runs = !few && c->obstacles == obstacles && (!c->in_step || c->in_message);
-  qd_emit(c, QD_DO_NEXT, 0, index, bound, runs ? start : start + 1);
+  const int may_run = !always_short && c->obstacles == obstacles && (!c->in_step || c->in_message);
+  emit(c, QD_DO_NEXT, 0, index, bound, may_run ? start : start + 1);
   if (!c->in.error) {
-    struct qd_instruction* run = &c->program->instructions[start];
-    run->immediate = runs ? c->program->instruction_count : start + 1;
-    run->target = (uint8_t)(c->program->run_count++ % QD_RUNS);
-    if (!runs) run->operation = QD_DO_JUMP;
+    struct qd_instruction* run = &c->program->code.instructions[start];
+    run->immediate = may_run ? c->program->code.instruction_count : start + 1;
+    run->target = (uint8_t)(c->program->code.run_count++ % QD_RUNS);
+    if (!may_run) run->operation = QD_DO_JUMP;
   }
-  qd_land(c, exit);
-  if (!few) c->obstacles++;
+  land(c, exit);
+  if (!always_short) c->obstacles++;
   c->variable_count--;
   c->next_register = saved;
 }
 
-static void choice(struct qd_compiler* c, int has_else, int depth) {
-  const qd_jumps otherwise = qd_compile_condition(c);
+static void choice(struct compiler* c, int has_else, int depth) {
+  const jumps otherwise = condition(c, 0);
   body(c, depth);
-  if (!has_else) return qd_land(c, otherwise);
-  const qd_jumps over = qd_emit(c, QD_DO_JUMP, 0, 0, 0, -1);
-  qd_land(c, otherwise);
+  if (!has_else) return land(c, otherwise);
+  const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
+  land(c, otherwise);
   const uint64_t start = c->in.next;
   body(c, depth);
-  if (c->in.next == start + 1) qd_malformed(c); /* an empty `else` has the shorter form */
-  qd_land(c, over);
+  if (c->in.next == start + 1) malformed(c); /* an empty `else` has the shorter form */
+  land(c, end);
 }
 
-static void step(struct qd_compiler* c, int has_after, int depth) {
-  if (c->in_step) qd_read_fail(&c->in, "the code has a step inside a step; make it again");
+static void step(struct compiler* c, int has_after, int depth) {
+  if (c->in_step) fail(c, "the code has a step inside a step; make it again");
   const int saved = c->next_register;
-  const int key = qd_compile_operand(c, QD_INTEGER);
-  const int after = has_after ? qd_compile_operand(c, QD_INTEGER) : 0;
+  const int key = operand(c, INTEGER, 0);
+  const int after = has_after ? operand(c, INTEGER, 0) : 0;
   c->next_register = saved;
-  const int32_t begin = qd_emit(c, QD_DO_STEP, has_after, key, after, 0);
+  const int32_t begin = emit(c, QD_DO_STEP, has_after, key, after, 0);
   c->in_step = 1;
   c->first_kind = NO_KIND;
   c->last_kind = SENDS;
   c->is_mixed = 0;
   body(c, depth);
   c->in_step = 0;
-  if (!c->in.error) c->program->instructions[begin].immediate = c->is_mixed;
-  qd_emit(c, QD_DO_STEP_END, 0, 0, 0, 0);
+  if (!c->in.error) c->program->code.instructions[begin].immediate = c->is_mixed;
+  emit(c, QD_DO_STEP_END, 0, 0, 0, 0);
 }
 
-/* Compiles what a piece names and adds it to the pieces; returns its index. */
-static int32_t piece(struct qd_compiler* c, unsigned opcode) {
+/* Compiles the expressions of a piece and adds it to the pieces. Returns its index. */
+static int32_t piece(struct compiler* c, unsigned opcode) {
   struct qd_program* p = c->program;
   const unsigned buffer = opcode & QD_PIECE_BUFFER;
-  if ((opcode & ~(unsigned)QD_PIECE_FLAGS) != QD_PIECE || buffer > QD_PIECE_TEMPORARY)
-    qd_malformed(c);
+  if ((opcode & ~(unsigned)QD_PIECE_FLAGS) != QD_PIECE || buffer > QD_PIECE_TEMPORARY) malformed(c);
   if (c->in.error) return 0;
   struct qd_piece_registers piece = {(uint8_t)buffer, (opcode & QD_PIECE_RANGED) != 0, 0, 0, 0};
-  piece.block = (uint8_t)qd_compile_operand(c, QD_INTEGER);
+  piece.block = (uint8_t)operand(c, INTEGER, 0);
   if (piece.ranged) {
     if (p->collective == QD_ALLTOALL)
-      qd_read_fail(&c->in, "the code names a part of a block in an all-to-all; make it again");
-    piece.low = (uint8_t)qd_compile_operand(c, QD_INTEGER);
-    piece.high = (uint8_t)qd_compile_operand(c, QD_INTEGER);
+      fail(c, "the code names a part of a block in an all-to-all; make it again");
+    piece.low = (uint8_t)operand(c, INTEGER, 0);
+    piece.high = (uint8_t)operand(c, INTEGER, 0);
   }
   p->has_temporaries |= buffer == QD_PIECE_TEMPORARY;
-  if (p->piece_count == p->piece_capacity) {
-    const int32_t room = p->piece_capacity ? 2 * p->piece_capacity : 16;
-    struct qd_piece_registers* grown = realloc(p->pieces, (size_t)room * sizeof *grown);
-    if (!grown) qd_read_fail(&c->in, qd_no_memory);
-    if (!grown) return 0;
-    p->pieces = grown;
-    p->piece_capacity = room;
+  struct qd_code* code = &p->code;
+  if (!QD_CAN_APPEND(code->pieces, code->piece_count, code->piece_capacity)) {
+    fail(c, qd_no_memory);
+    return 0;
   }
-  p->pieces[p->piece_count] = piece;
-  return p->piece_count++;
+  code->pieces[code->piece_count] = piece;
+  return code->piece_count++;
 }
 
-static int32_t piece_of_message(struct qd_compiler* c, unsigned opcode) {
+static int32_t piece_of_message(struct compiler* c, unsigned opcode) {
   const int32_t index = piece(c, opcode);
-  if (!c->in.error && c->receives && c->program->pieces[index].buffer == QD_PIECE_SEND)
-    qd_read_fail(&c->in, "the code writes into the send buffer; make it again");
+  if (!c->in.error && c->receives && c->program->code.pieces[index].buffer == QD_PIECE_SEND)
+    fail(c, writes_send_buffer);
   return index;
 }
 
 static const unsigned combines = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT;
 
-/* A message with one of these flags: a receive on one side, of lengths that it knows. */
-static void combining(struct qd_compiler* c, unsigned flags) {
+/* Checks a message with one of these flags: a receive of known lengths that combines on one side. */
+static void combining(struct compiler* c, unsigned flags) {
   if ((flags & combines) == combines || !(flags & QD_MESSAGE_RECEIVE) || flags & QD_MESSAGE_SIZED)
-    qd_malformed(c);
-  if (c->program->collective < QD_REDUCE)
-    qd_read_fail(&c->in, "the code reduces in a collective without an operator; make it again");
-  c->program->has_reductions = 1;
+    malformed(c);
+  if (c->program->collective < QD_REDUCE) fail(c, no_operator);
 }
 
-static void message(struct qd_compiler* c, unsigned opcode, int depth) {
+static void message(struct compiler* c, unsigned opcode, int depth) {
   struct qd_program* p = c->program;
   const unsigned flags = opcode & QD_MESSAGE_FLAGS;
-  if (!c->in_step || c->in_message)
-    qd_read_fail(&c->in, "the code has a message outside a step; make it again");
-  if (flags & QD_MESSAGE_REMOTE && p->groups != 2)
-    qd_read_fail(&c->in, "the code asks for a second group; make it again");
-  if (depth >= QD_MAX_DEPTH) qd_malformed(c);
+  if (!c->in_step || c->in_message) fail(c, "the code has a message outside a step; make it again");
+  if (flags & QD_MESSAGE_REMOTE && p->groups != 2) fail(c, no_second_group);
+  if (depth >= QD_MAX_DEPTH) malformed(c);
   if (flags & combines) combining(c, flags);
   p->has_sized |= (flags & QD_MESSAGE_SIZED) != 0;
   const int saved = c->next_register;
-  const int peer = qd_compile_operand(c, QD_INTEGER);
+  const int peer = operand(c, INTEGER, 0);
   c->in_message = 1;
   c->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
   note_kind(c, c->receives ? RECEIVES : SENDS);
   if (flags & QD_MESSAGE_SINGLE) {
     const int32_t index = piece_of_message(c, qd_read_byte(&c->in));
-    qd_emit(c, QD_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);
+    emit(c, QD_DO_PIECE_MESSAGE, 0, peer, (int)flags, index);
   } else {
-    qd_emit(c, QD_DO_MESSAGE, 0, peer, (int)flags, 0);
-    const int32_t start = c->program->instruction_count;
+    emit(c, QD_DO_MESSAGE, 0, peer, (int)flags, 0);
+    const int32_t start = c->program->code.instruction_count;
     const uint64_t before = c->in.next;
     body(c, depth);
-    if (flags & combines && c->in.next == before + 1) qd_malformed(c); /* of nothing */
-    const int32_t length = c->program->instruction_count - start;
+    if (flags & combines && c->in.next == before + 1) malformed(c); /* it combines nothing */
+    const int32_t length = c->program->code.instruction_count - start;
     p->has_several_pieces |= length > 0;
-    qd_emit(c, QD_DO_MESSAGE_END, 0, 0, 0, 0);
+    emit(c, QD_DO_MESSAGE_END, 0, 0, 0, 0);
   }
   c->in_message = 0;
   c->next_register = saved;
 }
 
 /* A copy or a reduction. */
-static void local(struct qd_compiler* c, unsigned opcode) {
+static void local(struct compiler* c, unsigned opcode) {
   struct qd_program* p = c->program;
   const int reduction = opcode != QD_COPY;
-  if (c->in_message) qd_read_fail(&c->in, "the code has a copy inside a message; make it again");
-  if (reduction && p->collective < QD_REDUCE)
-    qd_read_fail(&c->in, "the code reduces in a collective without an operator; make it again");
-  p->has_reductions |= reduction;
+  if (c->in_message) fail(c, "the code has a copy inside a message; make it again");
+  if (reduction && p->collective < QD_REDUCE) fail(c, no_operator);
   c->obstacles++;
   note_kind(c, COPIES);
   const int saved = c->next_register;
   const int32_t first = piece(c, qd_read_byte(&c->in));
   const int32_t second = piece(c, qd_read_byte(&c->in));
-  if (!c->in.error && p->pieces[second].buffer == QD_PIECE_SEND)
-    qd_read_fail(&c->in, "the code writes into the send buffer; make it again");
+  if (!c->in.error && p->code.pieces[second].buffer == QD_PIECE_SEND) fail(c, writes_send_buffer);
   const enum qd_opcode operation = opcode == QD_COPY          ? QD_DO_COPY
                                    : opcode == QD_REDUCE_LEFT ? QD_DO_REDUCE_LEFT
                                                               : QD_DO_REDUCE_RIGHT;
-  qd_emit(c, operation, !c->in_step, 0, 0, first);
+  emit(c, operation, !c->in_step, 0, 0, first);
   c->next_register = saved;
 }
 
-static void statement(struct qd_compiler* c, unsigned opcode, int depth) {
+static void statement(struct compiler* c, unsigned opcode, int depth) {
   switch (opcode) {
     case QD_LET: {
-      const int reg = qd_take_register(c);
-      qd_compile_into(c, reg, QD_INTEGER);
+      const int reg = take_register(c);
+      compile_into(c, reg);
       return declare(c, reg);
     }
     case QD_FOR: return loop(c, depth);
@@ -288,19 +551,19 @@ static void statement(struct qd_compiler* c, unsigned opcode, int depth) {
     default: break;
   }
   if ((opcode & ~(unsigned)QD_MESSAGE_FLAGS) == QD_MESSAGE) return message(c, opcode, depth);
-  if (!c->in_message) return qd_malformed(c);
+  if (!c->in_message) return malformed(c);
   const int saved = c->next_register;
   const int32_t index = piece_of_message(c, opcode);
-  qd_emit(c, QD_DO_PIECE, 0, 0, 0, index);
+  emit(c, QD_DO_PIECE, 0, 0, 0, index);
   c->next_register = saved;
 }
 
-static void body(struct qd_compiler* c, int depth) {
-  if (depth >= QD_MAX_DEPTH) qd_malformed(c);
+static void body(struct compiler* c, int depth) {
+  if (depth >= QD_MAX_DEPTH) malformed(c);
   const int variables = c->variable_count, registers = c->next_register, in_message = c->in_message;
   const uint64_t start = c->in.next;
-  uint64_t lone = 0;               /* where the first statement, a piece, ends */
-  if (in_message) c->in_message++; /* deeper than the message's own body */
+  uint64_t lone = 0;               /* the end of the first statement, if that is a piece */
+  if (in_message) c->in_message++; /* the depth in the message */
   while (!c->in.error) {
     const unsigned opcode = qd_read_byte(&c->in);
     if (opcode == QD_END || c->in.error) break;
@@ -308,42 +571,42 @@ static void body(struct qd_compiler* c, int depth) {
     statement(c, opcode, depth + 1);
     if (first && (opcode & ~(unsigned)QD_PIECE_FLAGS) == QD_PIECE) lone = c->in.next;
   }
-  /* In a message's own body, a lone piece has the shorter form. */
-  if (in_message == 1 && lone > 0 && c->in.next == lone + 1) qd_malformed(c);
+  /* If a message has one piece, it must be encoded in the shorter form. */
+  if (in_message == 1 && lone > 0 && c->in.next == lone + 1) malformed(c);
   c->variable_count = variables;
   c->next_register = registers;
   c->in_message = in_message;
 }
 
 const char* qd_compile(struct qd_program* program, const unsigned char* code, uint64_t length) {
-  struct qd_compiler c = {0};
+  struct compiler c = {0};
   c.in = (struct qd_reader){code, length, 0, NULL};
   c.program = program;
   c.invariant_capacity = QD_REGISTERS;
   heading(&c);
-  program->table_count = (int)counted(&c, QD_MAX_TABLES);
+  program->table_count = (int)read_count(&c, QD_MAX_TABLES);
   for (; c.tables < program->table_count && !c.in.error; c.tables++)
     table(&c, &program->tables[c.tables]);
-  program->requirement_count = (int)counted(&c, QD_MAX_REQUIREMENTS);
+  program->requirement_count = (int)read_count(&c, QD_MAX_REQUIREMENTS);
   for (int i = 0; i < program->requirement_count; i++)
-    program->requirements[i] = fragment(&c, QD_BOOLEAN);
-  program->temporary_blocks = fragment(&c, QD_INTEGER);
-  program->body = program->instruction_count;
+    program->requirements[i] = fragment(&c, BOOLEAN);
+  program->temporary_blocks = fragment(&c, INTEGER);
+  program->code.body = program->code.instruction_count;
   c.in_body = 1;
   body(&c, 0);
-  qd_emit(&c, QD_DO_END, 0, 0, 0, 0);
-  if (c.in.next != c.in.length) qd_malformed(&c);
+  emit(&c, QD_DO_END, 0, 0, 0, 0);
+  if (c.in.next != c.in.length) malformed(&c);
   return c.in.error;
 }
 
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job) {
-  struct qd_compiler c = {.in = *job,
-                          .program = program,
-                          .next_register = program->register_count,
-                          .invariant_capacity = QD_REGISTERS - program->invariant_count,
-                          .tables = program->table_count,
-                          .in_formula = 1};
-  const struct qd_fragment result = fragment(&c, QD_INTEGER);
+  struct compiler c = {.in = *job,
+                       .program = program,
+                       .next_register = program->code.register_count,
+                       .invariant_capacity = QD_REGISTERS - program->code.invariant_count,
+                       .tables = program->table_count,
+                       .in_formula = 1};
+  const struct qd_fragment result = fragment(&c, INTEGER);
   *job = c.in;
   return result;
 }

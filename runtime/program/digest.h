@@ -1,5 +1,4 @@
-/* Checksum and hash of a schedule file. Standard functions with standard test vectors, here because
- * the runtime may depend on nothing but MPI and libc. */
+/* Checksum and hash of a schedule file: standard functions. They are here because the runtime depends on MPI and libc alone. */
 #ifndef QUADRILLE_RUNTIME_DIGEST_H_
 #define QUADRILLE_RUNTIME_DIGEST_H_
 

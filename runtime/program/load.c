@@ -1,11 +1,18 @@
-/* A schedule file from the outside in: envelope, sections, job. Every number is bounded before it
- * is used. Tested by tests/reject, by every single-byte mutant of a file, and by the
- * fuzzer of tests/fuzz. */
+/* Loads a schedule file: envelope, sections, code (compile.c), job. Checks the bounds of every number before it is used.
+ * Tested by tests/reject, by every single-byte mutant of a file, and by the fuzzer of tests/fuzz. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/program/digest.h"
 #include "runtime/program/program.h"
+
+const char qd_not_served[] =
+    "this library does not serve all-to-alls whose blocks go on from where they were received, or "
+    "come to others' places: let temporary blocks carry them";
+
+static const char malformed_job[] = "the job is malformed; make it again";
+
+/* ---- Numbers. The first mistake ends the reading: from then on all numbers are 0. */
 
 static uint64_t little_endian(const unsigned char* bytes, int width) {
   uint64_t value = 0;
@@ -13,10 +20,38 @@ static uint64_t little_endian(const unsigned char* bytes, int width) {
   return value;
 }
 
-const char qd_not_served[] =
-    "this library does not serve all-to-alls whose blocks go on from where they were received, or "
-    "come "
-    "to others' places: let temporary blocks carry them";
+unsigned qd_read_byte(struct qd_reader* reader) {
+  if (reader->error) return 0;
+  if (reader->next == reader->length) {
+    reader->error = "the schedule is malformed; make it again";
+    return 0;
+  }
+  return reader->bytes[reader->next++];
+}
+
+void qd_read_fail(struct qd_reader* reader, const char* error) {
+  if (!reader->error) reader->error = error;
+}
+
+uint64_t qd_read_varint(struct qd_reader* reader) {
+  uint64_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const unsigned next = qd_read_byte(reader);
+    /* The tenth byte holds one bit; a last byte of zero would be a longer form of a number. */
+    if ((shift == 63 && next > 1) || (shift > 0 && next == 0))
+      qd_read_fail(reader, "the schedule is malformed; make it again");
+    if (reader->error) return 0;
+    value |= (uint64_t)(next & 0x7f) << shift;
+    if (next < 0x80) return value;
+  }
+}
+
+int64_t qd_read_signed_varint(struct qd_reader* reader) {
+  const uint64_t value = qd_read_varint(reader);
+  return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+/* ---- Envelope and sections */
 
 struct section {
   const unsigned char* payload;
@@ -25,7 +60,7 @@ struct section {
 
 struct sections {
   struct section program, job, names, requirement;
-  int known; /* how many of them have been seen: each has its place */
+  int known; /* the number of known sections so far: they have a fixed order */
 };
 
 static const char* read_envelope(const unsigned char* file, uint64_t length) {
@@ -96,28 +131,30 @@ static const char* read_sections(struct sections* sections, const unsigned char*
   return NULL;
 }
 
-/* What cannot be known of lengths is not asked for. */
+/* ---- What the collective does not have */
+
+/* Refuses code that uses lengths if no rank knows all of them. */
 static const char* refuse_lengths(const struct qd_program* program) {
   for (int i = 0; i < program->table_count; i++)
     if (program->tables[i].kind == QD_TABLE_COUNTS ||
         program->tables[i].kind == QD_TABLE_REMOTE_COUNTS)
       return "the code asks for counts that no rank has; make it again";
-  for (int32_t i = 0; i < program->piece_count; i++)
-    if (program->pieces[i].ranged)
+  for (int32_t i = 0; i < program->code.piece_count; i++)
+    if (program->code.pieces[i].ranged)
       return "the code names a part of a block whose length no rank knows; make it again";
   return NULL;
 }
 
-/* Whether some receive that does not combine is into a whole temporary block. */
+/* Whether a receive that does not combine writes a whole temporary block. */
 static int receives_unknown_length(const struct qd_program* program) {
   unsigned flags = 0;
-  for (int32_t i = program->body; i < program->instruction_count; i++) {
-    const struct qd_instruction* each = &program->instructions[i];
+  for (int32_t i = program->code.body; i < program->code.instruction_count; i++) {
+    const struct qd_instruction* each = &program->code.instructions[i];
     const int is_piece = each->operation == QD_DO_PIECE;
     const int is_both = each->operation == QD_DO_PIECE_MESSAGE;
     if (is_both || each->operation == QD_DO_MESSAGE) flags = each->b;
     if (!is_piece && !is_both) continue;
-    const struct qd_piece_registers* piece = &program->pieces[each->immediate];
+    const struct qd_piece_registers* piece = &program->code.pieces[each->immediate];
     const unsigned combines = QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT;
     if (flags & QD_MESSAGE_RECEIVE && !(flags & combines) && !piece->ranged &&
         piece->buffer == QD_PIECE_TEMPORARY)
@@ -126,7 +163,6 @@ static int receives_unknown_length(const struct qd_program* program) {
   return 0;
 }
 
-/* What the collective does not have. */
 static const char* refuse_of_collective(const struct qd_program* program) {
   const int scans = program->collective == QD_SCAN || program->collective == QD_EXSCAN;
   if (scans && program->groups == 2)
@@ -134,7 +170,7 @@ static const char* refuse_of_collective(const struct qd_program* program) {
   if (!qd_has_global_counts(program)) {
     const char* error = refuse_lengths(program);
     if (error || program->collective != QD_BARRIER) return error;
-    if (program->piece_count > 0) return "the code moves blocks in a barrier; make it again";
+    if (program->code.piece_count > 0) return "the code moves blocks in a barrier; make it again";
   }
   if (program->has_sized)
     return "the code sends lengths ahead that every rank knows; make it again";
@@ -145,11 +181,12 @@ static const char* refuse_of_collective(const struct qd_program* program) {
   return NULL;
 }
 
-/* Node sizes, strictly ascending from run to run. */
+/* ---- Job */
+
+/* Reads node sizes, which strictly ascend from run to run. */
 static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_topology* topology) {
-  /* Two bytes a run at least: so many cannot be missing bytes only. */
-  if (count < 1 || count > reader->length)
-    qd_read_fail(reader, "the job is malformed; make it again");
+  /* A run has at least two bytes: a larger count is refused before memory is taken. */
+  if (count < 1 || count > reader->length) qd_read_fail(reader, malformed_job);
   if (reader->error) return;
   topology->runs = calloc(count, sizeof *topology->runs);
   if (!topology->runs) return qd_read_fail(reader, qd_no_memory);
@@ -157,7 +194,7 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
   for (uint64_t i = 0; i < count && !reader->error; i++) {
     const uint64_t nodes = qd_read_varint(reader), size = qd_read_varint(reader);
     if (nodes < 1 || nodes > QD_MAX_RANKS || size > QD_MAX_RANKS || (int64_t)size <= previous)
-      return qd_read_fail(reader, "the job is malformed; make it again");
+      return qd_read_fail(reader, malformed_job);
     topology->runs[i] = (struct qd_node_run){(int64_t)nodes, (int64_t)size};
     topology->run_count++;
     topology->nodes += (int64_t)nodes;
@@ -168,34 +205,33 @@ static void read_topology(struct qd_reader* reader, uint64_t count, struct qd_to
   }
 }
 
-/* What stands behind the rule by which a parameter is chosen at the call. */
+/* Reads the costs after the rule of a parameter that is given at the call. */
 static void read_rule(struct qd_reader* reader, struct qd_program* program, int i) {
   const int64_t rule = program->parameters[i];
   if (rule < QD_CHOOSE_AUTO)
     qd_read_fail(reader, "a rule that this library does not know; use a newer one");
   if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
   const uint64_t alpha = qd_read_varint(reader), beta = qd_read_varint(reader);
-  if (alpha > QD_MAX_COST || beta > QD_MAX_COST)
-    qd_read_fail(reader, "the job is malformed; make it again");
+  if (alpha > QD_MAX_COST || beta > QD_MAX_COST) qd_read_fail(reader, malformed_job);
   program->alpha_ns[i] = (int64_t)alpha;
   program->beta_ps[i] = (int64_t)beta;
 }
 
-/* Given nodes, or what any are to be: a topology of no runs. */
+/* Reads the nodes. No runs: the schedule is for any nodes. */
 static void read_nodes(struct qd_reader* reader, struct qd_program* program) {
   const uint64_t count = qd_read_varint(reader);
   program->serves_any_nodes = !reader->error && count == 0;
   if (program->serves_any_nodes) {
     const uint64_t most = qd_read_varint(reader);
     program->most_ranks = most > 0 ? (int64_t)most : QD_MAX_RANKS;
-    if (most > QD_MAX_RANKS) qd_read_fail(reader, "the job is malformed; make it again");
+    if (most > QD_MAX_RANKS) qd_read_fail(reader, malformed_job);
     return;
   }
   read_topology(reader, count, &program->topologies[0]);
   if (program->groups == 2) read_topology(reader, qd_read_varint(reader), &program->topologies[1]);
 }
 
-/* What binding evaluates. Between groups it is a number: others could have another value in each. */
+/* Reads a formula, which binding evaluates. Between groups it must be a number, which has one value in both. */
 static void read_formula(struct qd_reader* reader, struct qd_program* program, int i) {
   const unsigned first = reader->next < reader->length ? reader->bytes[reader->next] : 0;
   const unsigned inlined = QD_INLINE_BIT | QD_INLINE_CONSTANT_BIT;
@@ -215,12 +251,11 @@ static const char* read_job(struct qd_program* program, struct section section) 
     program->parameters[i] = qd_read_signed_varint(&reader);
     if (program->at_call[i]) read_rule(&reader, program, i);
   }
-  if (reader.next != reader.length) qd_read_fail(&reader, "the job is malformed; make it again");
+  if (reader.next != reader.length) qd_read_fail(&reader, malformed_job);
   return reader.error;
 }
 
-/* The string that a section begins with, into `text`, which is left as it is where that is none of
- * printable characters that fit. */
+/* Writes the string at the beginning of a section, if it fits and is printable. */
 static void read_text(struct section section, char text[64]) {
   struct qd_reader reader = {section.payload, section.length, 0, NULL};
   const uint64_t length = qd_read_varint(&reader);
@@ -246,7 +281,7 @@ const char* qd_program_load(struct qd_program* program, const unsigned char* fil
     return error;
   }
   memcpy(program->hash, digest, QD_HASH_LENGTH);
-  /* The algorithm's name is the first of the names; others are for people with other tools. */
+  /* The first name is the algorithm's. The others are for other tools. */
   strcpy(program->algorithm, "unnamed");
   read_text(sections.names, program->algorithm);
   read_text(sections.requirement, program->needs);
@@ -256,7 +291,7 @@ const char* qd_program_load(struct qd_program* program, const unsigned char* fil
 void qd_program_destroy(struct qd_program* program) {
   free(program->topologies[0].runs);
   free(program->topologies[1].runs);
-  free(program->instructions);
-  free(program->pieces);
+  free(program->code.instructions);
+  free(program->code.pieces);
   memset(program, 0, sizeof *program);
 }

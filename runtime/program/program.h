@@ -1,10 +1,8 @@
-/* A schedule as the runtime holds it: the file's code compiled to register instructions, its
- * tables, and the walk of one rank over them. Nothing here knows MPI.
+/* A schedule as the runtime holds it: the file's code as register instructions, its tables, and the walk of one rank over
+ * them. Nothing here knows MPI.
  *
- * The interpreter trusts no file. Loading checks everything that can be known then (types, scopes,
- * contexts, limits); the walk checks the rest as it goes (overflow, divisors, table indices), and
- * its user checks ranks, blocks and ranges.
- */
+ * No file is trusted. Loading checks types, scopes, contexts and limits. The walk checks overflow, divisors and table
+ * indices. The reader of the walk checks ranks, blocks and ranges. */
 #ifndef QUADRILLE_RUNTIME_PROGRAM_H_
 #define QUADRILLE_RUNTIME_PROGRAM_H_
 
@@ -17,16 +15,16 @@
 extern "C" {
 #endif
 
-/* Variables and intermediate values take registers from 0 up, values that never change from the
- * last one down. */
+/* Variables and intermediate values take registers from 0 up. Values that never change take registers from the last one
+ * down. */
 #define QD_REGISTERS 256
-#define QD_LOCATES 16     /* of which the walk remembers the last result */
+#define QD_LOCATES 16     /* `locate` expressions whose last result the walk remembers */
 #define QD_RUNS 16        /* loops of which the walk remembers whether they make runs */
-#define QD_RUN_STEPS 2    /* the most that a run has in an iteration, */
-#define QD_RUN_MESSAGES 4 /* and the most messages of all of them */
+#define QD_RUN_STEPS 2    /* the most steps in an iteration of a run */
+#define QD_RUN_MESSAGES 4 /* the most messages in these steps */
 
 enum qd_opcode {
-  QD_DO_ADD,
+  QD_DO_ADD, /* binary operators: target = a op b, in the order of enum qd_expression */
   QD_DO_SUBTRACT,
   QD_DO_MULTIPLY,
   QD_DO_DIVIDE,
@@ -41,25 +39,25 @@ enum qd_opcode {
   QD_DO_LESS_EQUAL,
   QD_DO_MOVE,
   QD_DO_ELEMENT,
-  QD_DO_LOCATE, /* in table immediate; b: which of the walk's memories */
+  QD_DO_LOCATE, /* a in table immediate; b: the index of the remembered result */
   QD_DO_JUMP,
-  QD_DO_UNLESS,       /* jump where a is false */
+  QD_DO_UNLESS,       /* jump unless a */
   QD_DO_UNLESS_EQUAL, /* jump unless a = b, and so on */
   QD_DO_UNLESS_NOT_EQUAL,
   QD_DO_UNLESS_LESS,
   QD_DO_UNLESS_LESS_EQUAL,
-  QD_DO_NEXT, /* ++a < b: jump */
-  QD_DO_STEP, /* key a, after b where target is 1; immediate: whether kinds are mixed */
+  QD_DO_NEXT, /* jump if ++a < b */
+  QD_DO_STEP, /* key a, after b if target is 1; immediate: is_mixed */
   QD_DO_STEP_END,
   QD_DO_MESSAGE, /* peer a, flags b; pieces follow */
   QD_DO_MESSAGE_END,
-  QD_DO_PIECE_MESSAGE, /* peer a, flags b, of pieces[immediate] alone */
+  QD_DO_PIECE_MESSAGE, /* peer a, flags b, one piece: pieces[immediate] */
   QD_DO_PIECE,         /* pieces[immediate] */
-  QD_DO_COPY,          /* pieces[immediate] to the next; target is 1 outside steps */
+  QD_DO_COPY,          /* pieces[immediate] to pieces[immediate + 1]; target is 1 outside steps */
   QD_DO_REDUCE_LEFT,
   QD_DO_REDUCE_RIGHT,
-  QD_DO_RUN, /* before the iteration of a loop without loops in it: index a, bound b, what
-                       follows the loop; target: which of the walk's memories */
+  QD_DO_RUN, /* before each iteration of a loop that may make runs: index a, bound b; immediate: the end of the loop;
+                target: the index of what the walk remembers of the loop */
   QD_DO_END
 };
 
@@ -77,20 +75,20 @@ struct qd_piece_registers {
   uint8_t buffer, ranged, block, low, high;
 };
 
-/* A register that holds the same value all along: an operator of the file and its operand. */
+/* A register whose value never changes: an expression of the file and its operand. */
 struct qd_invariant {
   uint8_t expression;
   int64_t value;
 };
 
-/* Code for an expression outside the body, up to QD_DO_END. */
+/* The code of an expression outside the body, up to QD_DO_END. */
 struct qd_fragment {
   int32_t start;
   uint8_t result;
 };
 
 struct qd_table_definition {
-  uint8_t kind, source, located; /* located: searched, so it must be ascending */
+  uint8_t kind, source, located; /* located: it is searched, so it must ascend */
   struct qd_fragment first, second;
 };
 
@@ -103,50 +101,65 @@ struct qd_topology {
   int64_t run_count, nodes, ranks;
 };
 
+/* The compiled code. */
+struct qd_code {
+  struct qd_instruction* instructions;
+  int32_t instruction_count, instruction_capacity;
+  int32_t body; /* its first instruction */
+  struct qd_piece_registers* pieces;
+  int32_t piece_count, piece_capacity;
+  struct qd_invariant invariants[QD_REGISTERS]; /* of registers 255, 254, ... */
+  int32_t invariant_count;
+  int32_t register_count; /* without the invariants */
+  int32_t run_count, locate_count;
+};
+
 struct qd_program {
   unsigned char hash[QD_HASH_LENGTH];
   char algorithm[64];
-  char needs[64]; /* what its requirements say, in words; empty where the file has none */
-  int collective, groups, port, port_per_node, in_place, commutative;
+  char needs[64]; /* its requirements in words; empty if the file has none */
+  int collective, groups, in_place, commutative;
 
-  int parameter_count, table_count, requirement_count, invariant_count;
-  int at_call[QD_MAX_PARAMETERS];
-  int64_t parameters[QD_MAX_PARAMETERS]; /* where given at the call: the rule */
+  int parameter_count, table_count, requirement_count;
+  int at_call[QD_MAX_PARAMETERS];        /* whether it is given at the call */
+  int64_t parameters[QD_MAX_PARAMETERS]; /* of one that is given at the call: the rule */
   int64_t alpha_ns[QD_MAX_PARAMETERS], beta_ps[QD_MAX_PARAMETERS]; /* of the rule */
-  int depends_on_call; /* counts or parameters of the call are in it */
   struct qd_table_definition tables[QD_MAX_TABLES];
   struct qd_fragment requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
-  struct qd_invariant invariants[QD_REGISTERS]; /* of registers 255, 254, ... */
   struct qd_topology topologies[2];
-  /* For any nodes: no topologies; parameters that are not given at the call are formulas. */
+  /* A schedule for any nodes has no topologies. Its parameters are formulas, except those given at the call. */
   int serves_any_nodes;
-  int64_t most_ranks; /* then */
+  int64_t most_ranks; /* if it serves any nodes */
   struct qd_fragment formulas[QD_MAX_PARAMETERS];
-  int uses_counts; /* of its own group */
-  int uses_nodes;  /* depends on the spread over nodes, not on the number of ranks alone */
-  /* What the body contains, for users that serve part of the language only. */
-  int has_reductions, has_sized, has_temporaries, has_several_pieces;
 
-  struct qd_instruction* instructions;
-  int32_t instruction_count, instruction_capacity, body;
-  struct qd_piece_registers* pieces;
-  int32_t piece_count, piece_capacity;
-  int32_t run_count, locate_count, register_count; /* without those that never change */
+  int depends_on_call; /* it uses counts or parameters of the call */
+  int uses_counts;     /* of its own group */
+  int uses_nodes;      /* it depends on the nodes, not on the number of ranks alone */
+  int has_sized, has_temporaries, has_several_pieces; /* in the body */
+  struct qd_code code;
 };
 
-/* What functions that return what is wrong return where memory ran out: this very string. */
+/* Functions that return what is wrong return this string if memory ran out: callers compare the address. */
 extern const char qd_no_memory[];
-/* The same of a schedule that may well be right. */
+/* The same for a schedule that is right, but that this runtime does not serve. */
 extern const char qd_not_served[];
 
-/* Reads a schedule file. Returns NULL, or what is wrong with it: a static string that says how to
- * mend it. On success the caller destroys the program. */
+/* Doubles the capacity of an array. Returns 0 if memory ran out; then the array is unchanged. */
+int qd_grow(void** array, int32_t* capacity, size_t size);
+/* Raises the capacity to `length` if it is less. The same. */
+int qd_lengthen(void** array, int32_t* capacity, int64_t length, size_t size);
+
+/* Whether the array has capacity for one more element, which may need memory. */
+#define QD_CAN_APPEND(array, count, capacity) \
+  ((count) < (capacity) || qd_grow((void**)&(array), &(capacity), sizeof *(array)))
+
+/* Reads a schedule file. Returns NULL, or what is wrong with it and how to mend it: a static string. After success the
+ * caller destroys the program. */
 const char* qd_program_load(struct qd_program* program, const unsigned char* file, uint64_t length);
 void qd_program_destroy(struct qd_program* program);
 
-/* The bytes being read: reading past the end or failing sets `error`, and everything reads as zero
- * from then on. */
+/* The bytes being read. After an error, also one at the end of the bytes, everything reads as zero. */
 struct qd_reader {
   const unsigned char* bytes;
   uint64_t length, next;
@@ -159,30 +172,31 @@ void qd_read_fail(struct qd_reader* reader, const char* error);
 
 /* Compiles the code section into the program (compile.c). */
 const char* qd_compile(struct qd_program* program, const unsigned char* code, uint64_t length);
-/* Compiles the next expression of the job, a formula, behind it. */
+/* Compiles the next expression of the job, a formula, and appends its code. */
 struct qd_fragment qd_compile_formula(struct qd_program* program, struct qd_reader* job);
 
-/* What the caller knows of its context and its call. */
+/* The rank, its communicator and its call. */
 struct qd_context {
   int64_t rank, ranks, remote_ranks, group, root;
-  const int64_t* counts; /* of its group, one a rank; NULL where the program has no table of them */
+  const int64_t* counts; /* of its group, one a rank; NULL if the program has no table of counts */
   const int64_t* remote_counts;         /* of the other group */
-  const int64_t* parameters;            /* all of them, for this call; NULL: those of the file */
+  const int64_t* parameters;            /* all parameters of this call; NULL: those of the file */
   const struct qd_topology* topologies; /* one a group; NULL: those of the file */
 };
 
-/* collective.c: whether all ranks of a group know how long all blocks are, in bytes, or in elements where
- * the collective reduces; else the two ends of a message alone know its lengths. */
+/* collective.c: whether all ranks of a group know the lengths of all blocks, in bytes, or in elements in a reduction.
+ * Otherwise only the two ends of a message know its lengths. */
 int qd_has_global_counts(const struct qd_program* program);
-/* Whether it combines; whether one rank plays a part of its own. */
+/* Whether it combines data. */
 int qd_reduces(const struct qd_program* program);
+/* Whether it has a root. */
 int qd_is_rooted(const struct qd_program* program);
-/* Whether what the root sends is the buffer in which others receive: a broadcast on one group. */
+/* Whether the root sends from the buffer in which the other ranks receive: a broadcast on one group. */
 int qd_has_one_buffer(const struct qd_program* program);
 /* How many blocks the send buffer and the receive buffer have, by QD_PIECE_. */
 void qd_block_counts(const struct qd_program* program, const struct qd_context* context,
                      int32_t counts[2]);
-/* As in `generate` and in the names of the API: "reduce-scatter". */
+/* The name in `generate` and in the API: "reduce-scatter". */
 const char* qd_collective_name(int collective);
 
 static inline const struct qd_topology* qd_topologies_of(const struct qd_program* program,
@@ -194,19 +208,19 @@ struct qd_tables {
   int64_t* entries[QD_MAX_TABLES];
   int64_t lengths[QD_MAX_TABLES], capacities[QD_MAX_TABLES];
   int64_t temporary_blocks;
-  char refusal[256]; /* a text that names numbers */
+  char refusal[256]; /* a message with numbers in it */
 };
 
-/* The values of the formulas of a schedule for any nodes, at that context; leaves those of parameters
- * that are given at the call. Returns NULL or what is wrong, a static string. */
+/* Evaluates the formulas of a schedule for any nodes. Leaves the values of parameters that are given at the call. Returns
+ * NULL or what is wrong, a static string. */
 const char* qd_formulas_evaluate(const struct qd_program* program, const struct qd_context* context,
                                  int64_t values[QD_MAX_PARAMETERS]);
 
-/* Fills all tables and asks all requirements. Returns NULL or what is wrong, which lives
- * as long as the tables do; these need destroying in either case. */
+/* Fills all tables and checks all requirements. Returns NULL or what is wrong, which lives as long as the tables. The
+ * caller destroys the tables in either case. */
 const char* qd_tables_fill(struct qd_tables* tables, const struct qd_program* program,
                            const struct qd_context* context);
-/* The same over tables that were filled before, or are all zero, in the memory that they have. */
+/* The same for tables that are filled, or all zero. Uses the memory that they have. */
 const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* program,
                              const struct qd_context* context);
 void qd_tables_destroy(struct qd_tables* tables);
@@ -215,41 +229,45 @@ enum qd_event_kind {
   QD_EVENT_STEP, /* key, has_after, after, is_mixed */
   QD_EVENT_STEP_END,
   QD_EVENT_PIECE_MESSAGE, /* flags, peer, piece: a message of one piece */
-  QD_EVENT_MESSAGE,       /* flags, peer; then pieces and the end */
+  QD_EVENT_MESSAGE,       /* flags, peer; pieces and QD_EVENT_MESSAGE_END follow */
   QD_EVENT_PIECE,         /* piece */
   QD_EVENT_MESSAGE_END,
   QD_EVENT_COPY,        /* piece to second; outside */
   QD_EVENT_REDUCE_LEFT, /* piece into second; outside */
   QD_EVENT_REDUCE_RIGHT,
-  QD_EVENT_RUN,       /* run: so many times its steps */
-  QD_EVENT_PIECE_RUN, /* run: so many times the pieces of its messages, of the message that
-                                has begun */
+  QD_EVENT_RUN, /* run: its steps, once for each iteration */
+  QD_EVENT_PIECE_RUN, /* run: the pieces of its messages, once for each iteration; all belong to the current message */
   QD_EVENT_END,
   QD_EVENT_UNDEFINED /* why */
 };
+
+static inline int qd_is_local(enum qd_event_kind kind) {
+  return kind >= QD_EVENT_COPY && kind <= QD_EVENT_REDUCE_RIGHT;
+}
 
 struct qd_piece {
   int buffer, ranged;
   int64_t block, low, high;
 };
 
-/* A value at the first of a run's iterations, and what each further one adds. */
+/* A value in the first iteration of a run, and the difference from iteration to iteration. */
 struct qd_value {
   int64_t value, stride;
 };
 
 struct qd_run_message {
   unsigned flags;
-  int is_token, buffer, ranged; /* of the piece, where it is not a token */
+  int is_token;       /* it has no piece */
+  int buffer, ranged; /* of the piece */
   struct qd_value peer, block, low, high;
 };
 
 struct qd_run_step {
-  int has_after, message_count; /* messages follow those of the step before */
+  int has_after, message_count; /* its messages follow those of the previous step */
   struct qd_value key, after;
 };
 
-/* Iterations of a loop that are alike but for values that change evenly. */
+/* Iterations of a loop that differ only in values with a constant stride. */
 struct qd_run {
   int64_t count; /* of the iterations, at least 2 */
   int step_count, message_count;
@@ -260,7 +278,7 @@ struct qd_run {
 struct qd_event {
   enum qd_event_kind kind;
   int has_after, outside;
-  int is_mixed;   /* sends, copies and receives may come in another order than that */
+  int is_mixed;   /* the step may have its sends, copies and receives in another order */
   unsigned flags; /* QD_MESSAGE_... */
   int64_t key, after, peer, count;
   struct qd_piece piece, second;
@@ -272,26 +290,19 @@ struct qd_walker {
   const struct qd_program* program;
   const struct qd_tables* tables;
   const struct qd_instruction* next;
-  int64_t iterations;          /* that loops may still make: no limit, unless set after the start */
-  int64_t located[QD_LOCATES]; /* what they came to */
+  int64_t iterations; /* that loops may still make; its reader may set a limit after the start */
+  int64_t located[QD_LOCATES]; /* the last results */
+  int makes_runs;              /* 1; its reader may set 0 after the start */
   uint8_t waits[QD_RUNS];      /* iterations until a run is tried again */
-  uint8_t failures[QD_RUNS];   /* how many were tried in vain, the last ones */
+  uint8_t failures[QD_RUNS];   /* tries in a row that made no run */
   int64_t registers[QD_REGISTERS];
-  int64_t strides[QD_REGISTERS]; /* while a run is tried; 0 of what never changes */
+  int64_t strides[QD_REGISTERS]; /* while a run is tried; 0 if the value never changes */
 };
 
 void qd_walk_start(struct qd_walker* walker, const struct qd_program* program,
                    const struct qd_tables* tables, const struct qd_context* context);
-/* The next event. After QD_EVENT_END or _UNDEFINED there is none. */
+/* Writes the next event. QD_EVENT_END and QD_EVENT_UNDEFINED are the last. */
 void qd_walk_next(struct qd_walker* walker, struct qd_event* event);
-
-/* Entries <= x, minus one, of an ascending table; `near` is where to look first. */
-int64_t qd_locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near);
-/* strided.c: tries the iteration of the loop at whose start `run` stands. Returns for how many
- * iterations event->run holds, its kind being QD_EVENT_END where they do nothing; 0 where the
- * iteration is not like the next. Changes nothing else but what the iteration itself sets first. */
-int64_t qd_walk_run(struct qd_walker* walker, const struct qd_instruction* run,
-                    struct qd_event* event);
 
 #ifdef __cplusplus
 }

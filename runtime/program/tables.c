@@ -1,5 +1,5 @@
-/* Tables from topology and call, in the order of their definition, then the requirements. Tested
- * against schedule/binding.cc through the event streams of tests/runtime/walk_test.cc. */
+/* Fills the tables of a program from the topology and the call, in the order of their definition. Then checks the
+ * requirements. tests/runtime/walk_test.cc compares the events that follow with those of schedule/binding.cc. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 /* Runs the code of an expression outside the body. */
 static const char* evaluate(struct qd_walker* walker, struct qd_fragment fragment, int64_t* value) {
   struct qd_event event;
-  walker->next = walker->program->instructions + fragment.start;
+  walker->next = walker->program->code.instructions + fragment.start;
   qd_walk_next(walker, &event);
   if (event.kind != QD_EVENT_END) return event.why;
   *value = walker->registers[fragment.result];
@@ -20,7 +20,7 @@ static const char* allocate(struct qd_tables* tables, int index, int64_t length)
   tables->lengths[index] = length;
   if (tables->capacities[index] > length) return NULL;
   free(tables->entries[index]);
-  /* One entry more than needed: an empty table is no null pointer. */
+  /* One entry more: an empty table is not a null pointer. */
   tables->entries[index] = malloc((size_t)(length + 1) * sizeof(int64_t));
   tables->capacities[index] = tables->entries[index] ? length + 1 : 0;
   return tables->entries[index] ? NULL : qd_no_memory;
@@ -127,7 +127,7 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
   struct qd_tables tables = {0};
   struct qd_walker walker;
   const char* error = NULL;
-  /* A formula knows tables of nodes and no others. */
+  /* A formula may use tables of nodes only. */
   for (int i = 0; i < program->table_count && !error; i++)
     if (program->tables[i].kind == QD_TABLE_NODES)
       error = fill_nodes(&tables, i, &qd_topologies_of(program, context)[context->group]);
@@ -138,7 +138,7 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
   return error;
 }
 
-/* The condition in words, where the file has them. */
+/* Names the requirement in the words of the file, or by its number. */
 static const char* name_requirement(struct qd_tables* tables, const struct qd_program* program,
                                     int index, const struct qd_context* context) {
   const long long ranks = (long long)context->ranks;
@@ -174,7 +174,7 @@ const char* qd_tables_refill(struct qd_tables* tables, const struct qd_program* 
     if (parameters[i] < -QD_MAX_PARAMETER || parameters[i] > QD_MAX_PARAMETER)
       return "a parameter of the schedule is further from 0 than 2^40";
   for (int i = 0; i < program->table_count; i++) {
-    /* Starts afresh: the lengths of earlier tables are known now. */
+    /* The start reads the lengths of the tables so far. */
     qd_walk_start(&walker, program, tables, context);
     const char* error = fill(&walker, tables, i, context);
     if (error) return error;

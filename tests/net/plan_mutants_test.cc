@@ -52,9 +52,11 @@ class Kept {
 
 bool is_lawful(const qd_builder& builder) {
   char text[QD_LAW_TEXT];
-  qd_plan_check* const check = qd_check_open(
-      &builder.input, builder.has_global_counts ? builder.in_place : builder.sent_as != nullptr,
-      builder.unit);
+  qd_plan_check* const check =
+      qd_check_open(&builder.input,
+                    builder.traits.has_global_counts ? builder.traits.in_place
+                                                     : builder.memory.sent_as != nullptr,
+                    builder.traits.unit);
   qd_check_feed(check, builder.plan);
   const bool lawful = qd_check_end(check, text) == nullptr;
   qd_check_close(check);
