@@ -6,17 +6,15 @@
  *   quadrille_alltoall(schedule, sendbuf, n, MPI_DOUBLE, recvbuf, n, MPI_DOUBLE, comm);
  *   quadrille_free(&schedule);
  *
- * Arguments are MPI's own, after the schedule. Return values are MPI error codes: MPI_SUCCESS, or a
- * code whose class is an MPI error class and whose MPI_Error_string says what is wrong and how to
- * mend it. Functions that take a communicator first call its error handler, as MPI does; the others
- * just return.
+ * Arguments are MPI's own, after the schedule. Functions return MPI_SUCCESS or an MPI error code. The class of the code is
+ * an MPI error class, and MPI_Error_string says what is wrong and how to mend it. A function with a communicator first
+ * calls the error handler of the communicator, as MPI does. The others just return.
  *
- * QUADRILLE_CHECK_PLANS=1 in the environment: each plan is checked before it is followed; a streamed plan afterwards.
- * QUADRILLE_STALL=SECONDS in the environment: a rank that waits longer for a message says for whom, on the standard
- * error stream, and goes on waiting.
+ * Environment:
+ *   QUADRILLE_CHECK_PLANS=1        checks each plan before it is followed, and a streamed plan afterwards
+ *   QUADRILLE_STALL=SECONDS        a rank that waits longer for a message reports that on standard error, and waits on
  *
- * Threads: as MPI_THREAD_MULTIPLE allows, provided that MPI was initialised for it. Buffers are in
- * host memory.
+ * Threads: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE. Buffers are in host memory.
  */
 #ifndef QUADRILLE_RUNTIME_QUADRILLE_H_
 #define QUADRILLE_RUNTIME_QUADRILLE_H_
@@ -37,89 +35,85 @@ extern "C" {
 
 #define QUADRILLE_VERSION_MAJOR 0
 #define QUADRILLE_VERSION_MINOR 1
-/* Those of the library that is linked: "0.1". Libraries of one major version can take each other's place. */
+/* The version of the linked library: "0.1". Libraries of one major version can replace each other. */
 QUADRILLE_API const char* quadrille_version(void);
 
-/* A loaded schedule: an index and a generation, so that a handle that was freed is an error and
- * never a crash. */
+/* A loaded schedule: an index and a generation. A freed handle is an error and never a crash. */
 typedef uint64_t quadrille_schedule;
 #define QUADRILLE_SCHEDULE_NULL ((quadrille_schedule)0)
 
-/* Loads a schedule from a file, or from bytes in memory such as an emitted array (which may then be
- * thrown away).
+/* Loads a schedule from a file, or from `length` bytes in memory, such as an emitted array. The bytes may be freed afterwards.
  *
- * Where that fails, *schedule is a handle that remembers why: every rank can go on to
- * quadrille_bind, which returns the same error everywhere. Errors: MPI_ERR_NO_SUCH_FILE,
- * MPI_ERR_FILE (damaged, foreign, or of a later version), MPI_ERR_ARG, MPI_ERR_NO_MEM. */
+ * On failure *schedule is a handle that remembers the error. Every rank can then call quadrille_bind, which returns that
+ * error on all ranks. Errors: MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE (damaged, foreign, or of a later version), MPI_ERR_ARG,
+ * MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_load_file(const char* path, quadrille_schedule* schedule);
 QUADRILLE_API int quadrille_load_memory(const void* bytes, uint64_t length,
                                         quadrille_schedule* schedule);
 
-/* Gives the handle back and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is
- * bound to keep what they need until they are freed. */
+/* Frees the handle and sets it to QUADRILLE_SCHEDULE_NULL. Communicators that the schedule is bound to keep what they need
+ * until they are freed. */
 QUADRILLE_API int quadrille_free(quadrille_schedule* schedule);
 
-/* How ranks are spread over nodes. */
+/* How ranks are placed on nodes. */
 enum quadrille_layout {
   QUADRILLE_LAYOUT_SHARED = 0, /* ranks that share memory (MPI_COMM_TYPE_SHARED) are a node */
   QUADRILLE_LAYOUT_TRUSTED =
-      1 /* ranks lie in the order of the schedule: node by node, nodes by ascending size. A schedule
-           for any nodes does not say how many ranks a node has: where that matters to it, binding
-           refuses this */
+      1 /* ranks are in the order of the schedule: node by node, nodes by ascending size. Binding refuses
+                                  this for a schedule for any nodes that depends on the nodes: it does not know them */
 };
 
 typedef struct {
-  size_t size;     /* sizeof(quadrille_bind_options): sent_number which fields the caller knows */
-  int layout;      /* an enum quadrille_layout; the same at all ranks */
-  int window;      /* steps in flight, 1 or more; 0: the default */
+  size_t
+      size; /* sizeof(quadrille_bind_options), which tells the library which fields the caller has */
+  int layout;      /* an enum quadrille_layout; the same on all ranks */
+  int window;      /* the most steps in flight, 1 or more; 0: the default */
   int synchronous; /* nonzero: every send is an MPI_Issend */
-  int64_t block_size; /* bytes into which a schedule that pipelines cuts contributions; the same at
-                         all ranks; 0: as the schedule itself chooses */
+  int64_t
+      block_size; /* bytes; a pipelined schedule cuts contributions into such blocks. The same on all ranks.
+                         0: the schedule chooses */
 } quadrille_bind_options;
 
-/* Binds a schedule to a communicator: collective, once; the binding is freed with the
- * communicator and not copied by MPI_Comm_dup. `options` may be NULL. Binding again changes window,
- * synchronous and block_size.
+/* Binds a schedule to a communicator. Collective. The binding is freed with the communicator; MPI_Comm_dup does not copy it.
+ * `options` may be NULL. A second call changes window, synchronous and block_size.
  *
- * A schedule for any nodes (`generate --nodes any`) takes those that are found, and can be bound to
- * communicators of different sizes at the same time. One for given nodes binds to these alone.
+ * A schedule for any nodes (`generate --nodes any`) adapts to the nodes that binding finds. It can be bound to communicators
+ * of different sizes at the same time. A schedule for given nodes binds to these nodes alone.
  *
- * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones),
- * MPI_ERR_TOPOLOGY (made for another number of ranks or other nodes, or the algorithm cannot serve
- * this number of ranks), MPI_ERR_COMM, MPI_ERR_FILE
- * (it could not be schedule_data), MPI_ERR_NO_MEM. */
+ * All ranks return the same error. Errors: MPI_ERR_ARG (no schedule, or different ones), MPI_ERR_TOPOLOGY (the schedule is
+ * for another number of ranks or other nodes, or the algorithm cannot serve this number of ranks), MPI_ERR_COMM, MPI_ERR_FILE
+ * (it could not be loaded), MPI_ERR_NO_MEM. */
 QUADRILLE_API int quadrille_bind(quadrille_schedule schedule, MPI_Comm comm,
                                  const quadrille_bind_options* options);
 
-/* Changes window, synchronous and block_size of a schedule that is bound, as binding again does. But it compares nothing and
- * waits for no rank: all ranks have to make the same change between the same two calls. Errors: MPI_ERR_ARG (the schedule
- * is not bound to the communicator, or takes no such block size). */
+/* Changes window, synchronous and block_size of a bound schedule, without communication. All ranks must make the same change
+ * between the same two calls; nothing checks that. Errors: MPI_ERR_ARG (the schedule is not bound to the communicator, or
+ * does not accept this block size). */
 QUADRILLE_API int quadrille_retune(quadrille_schedule schedule, MPI_Comm comm,
                                    const quadrille_bind_options* options);
 
-/* Binds a schedule for two groups to an intracommunicator: the ranks below `first_ranks` are one group,
- * the others the other. Calls with that communicator then mean what they mean on an intercommunicator of
- * these groups, whose ranks are numbered from 0: for coupled codes that share one communicator, and where
- * MPI has no intercommunicators. A schedule is bound to one pair of groups of a communicator; for
- * another pair, bind it to a duplicate. Errors: as above, MPI_ERR_ARG for a group without ranks. */
+/* Binds a schedule for two groups to an intracommunicator. The ranks below `first_ranks` are one group, the others are the
+ * other group; ranks are numbered from 0 in each. Calls with that communicator then mean the same as on an intercommunicator
+ * of these groups. This serves coupled codes that share one communicator, and MPI libraries without intercommunicators. A
+ * communicator has one such pair of groups for each schedule: bind another pair to a duplicate. Errors: as for
+ * quadrille_bind, and MPI_ERR_ARG for a group without ranks. */
 QUADRILLE_API int quadrille_bind_groups(quadrille_schedule schedule, MPI_Comm comm, int first_ranks,
                                         const quadrille_bind_options* options);
 
-/* A persistent call: an index that is never used again. */
+/* A persistent call: an index that is never reused. */
 typedef uint64_t quadrille_request;
 #define QUADRILLE_REQUEST_NULL ((quadrille_request)0)
 
-/* Every collective is four functions. Those of MPI_Bcast:
+/* Every collective has four functions. Those of MPI_Bcast are:
  *
  *   quadrille_bcast(schedule, buffer, count, datatype, root, comm);
- *   quadrille_bcast_c(...);         the same with counts and displacements of more than an int
+ *   quadrille_bcast_c(...);         the same with MPI_Count counts and MPI_Aint displacements
  *   quadrille_bcast_init(schedule, buffer, count, datatype, root, comm, info, &request);
- *   quadrille_bcast_init_c(...);    a persistent call, as MPI_Bcast_init makes; `info` is not looked at
+ *   quadrille_bcast_init_c(...);    a persistent call, as MPI_Bcast_init makes; `info` is ignored
  *
- * The schedule is bound first where it is not. Any datatypes, zero counts, MPI_IN_PLACE; on
- * intracommunicators and, where the schedule is for two groups, on intercommunicators: there, `root` is
- * MPI_ROOT, MPI_PROC_NULL, or a rank of the other group, and the root may be in either group, call by
- * call. */
+ * The first call binds the schedule, if it is not bound. The functions accept any datatype, zero counts and MPI_IN_PLACE. They
+ * accept an intercommunicator if the schedule is for two groups. There `root` is MPI_ROOT, MPI_PROC_NULL, or a rank of the
+ * other group; each call may have its root in either group. */
 #define QUADRILLE_COLLECTIVE(name, arguments)                                                    \
   QUADRILLE_API int name(quadrille_schedule schedule, arguments(int, int), MPI_Comm comm);       \
   QUADRILLE_API int name##_c(quadrille_schedule schedule, arguments(MPI_Count, MPI_Aint),        \
@@ -129,7 +123,7 @@ typedef uint64_t quadrille_request;
   QUADRILLE_API int name##_init_c(quadrille_schedule schedule, arguments(MPI_Count, MPI_Aint),   \
                                   MPI_Comm comm, MPI_Info info, quadrille_request* request)
 
-/* Their arguments, which are MPI's own. */
+/* The arguments, which are MPI's own. */
 #define QUADRILLE_EQUAL_BLOCKS(Count, Displacement)                                            \
   const void *sendbuf, Count sendcount, MPI_Datatype sendtype, void *recvbuf, Count recvcount, \
       MPI_Datatype recvtype
@@ -162,22 +156,21 @@ typedef uint64_t quadrille_request;
 
 /* All-to-alls, gathers and scatters.
  *
- * A schedule that forwards blocks packs each once, at its source, and unpacks it once, at its target.
- * Blocks on their way stay in the messages in which they came, whose memory is used again once they have
- * been sent on. A call in place keeps copies of the blocks that are overwritten before they are sent.
- * That memory grows with the calls and goes with the communicator.
+ * A schedule that forwards blocks packs each block once, at its source, and unpacks it once, at its target. Forwarded blocks
+ * stay in the messages in which they arrived. That memory is reused once the blocks have been sent on. A call in place copies
+ * blocks that are overwritten before they are sent. This memory grows as calls need it and is freed with the communicator.
  *
- * A rank whose memory runs out returns MPI_ERR_NO_MEM, serves the others with empty messages, and can
- * call again; ranks that lack its bytes, or those of others who do, return MPI_ERR_OTHER. Nobody waits
- * for ever.
+ * A rank whose memory runs out returns MPI_ERR_NO_MEM. It serves the other ranks with empty messages and can call again. A
+ * rank that lacks bytes because of that returns MPI_ERR_OTHER. No rank waits for ever.
  *
- * Lengths that do not fit together are MPI_ERR_TRUNCATE at the rank that receives; where blocks are
- * forwarded by the v and w forms, nothing outside them changes. quadrille_alltoall relies on what MPI asks:
- * all blocks of all ranks are equally long, of two groups those of each. A schedule that sends blocks straight leaves lengths to MPI:
- * it may wait for ever where one rank alone says that a block is empty, Open MPI 4.1 may write beyond
- * a block that is too short, and MPICH 4.0 then calls the error handler of MPI_COMM_WORLD. With
- * QUADRILLE_DEBUG=1 at all ranks each all-to-all compares lengths first, and the error is one everywhere;
- * persistent calls always do, when they are made. */
+ * If lengths do not match, the receiver returns MPI_ERR_TRUNCATE. When the v and w forms forward blocks, nothing outside the
+ * blocks changes. quadrille_alltoall relies on MPI's rule that all blocks have one length; between two groups, all blocks of
+ * a group.
+ *
+ * A schedule that forwards no blocks leaves lengths to MPI. Then a call may wait for ever if only one of two ranks says that a
+ * block is empty. Open MPI 4.1 may write beyond a block that is too short. MPICH 4.0 calls the error handler of
+ * MPI_COMM_WORLD. With QUADRILLE_DEBUG=1 on all ranks, each all-to-all compares lengths first, and all ranks return one
+ * error. Persistent calls always compare lengths when they are made. */
 QUADRILLE_COLLECTIVE(quadrille_alltoall, QUADRILLE_EQUAL_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_alltoallv, QUADRILLE_COUNTED_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_alltoallw, QUADRILLE_TYPED_BLOCKS);
@@ -186,20 +179,19 @@ QUADRILLE_COLLECTIVE(quadrille_gatherv, QUADRILLE_GATHERED_BLOCKS_OF_ROOT);
 QUADRILLE_COLLECTIVE(quadrille_scatter, QUADRILLE_EQUAL_BLOCKS_OF_ROOT);
 QUADRILLE_COLLECTIVE(quadrille_scatterv, QUADRILLE_SCATTERED_BLOCKS_OF_ROOT);
 
-/* What all ranks know the counts of. Data travels as the bytes of its packed form; a receive type whose
- * memory is anything else costs a copy of the receive buffer. All ranks give the same counts: with
- * QUADRILLE_DEBUG=1 at all of them, each call compares that, and whether blocks overlap, and says which
- * ranks disagree; persistent calls always do, when they are made. */
+/* Collectives whose counts all ranks know. Data travels in packed form. A receive type whose memory is not the packed form
+ * costs a copy of the receive buffer. All ranks must give the same counts. With QUADRILLE_DEBUG=1 on all ranks, each call
+ * compares counts, checks that blocks do not overlap, and names the ranks that disagree. Persistent calls always do so when
+ * they are made. */
 QUADRILLE_COLLECTIVE(quadrille_allgather, QUADRILLE_EQUAL_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_allgatherv, QUADRILLE_GATHERED_BLOCKS);
 QUADRILLE_COLLECTIVE(quadrille_bcast, QUADRILLE_BUFFER_OF_ROOT);
 
-/* The same, combined. Reductions take any operator and datatype, and combine contributions in the order of
- * ranks; a schedule that does not keep it refuses operators that do not commute. Elements with gaps in
- * memory, or whose blocks are not packed as they lie, are brought to memory of the library and back.
- * Elements that reach beyond their datatype's extent are packed first.
+/* Reductions. They accept any operator and datatype, and combine contributions in the order of ranks. A schedule that does not
+ * keep this order refuses operators that do not commute. Elements with gaps, or in blocks that memory does not hold in packed
+ * form, are copied to memory of the library and back. Elements that reach beyond the extent of their datatype are packed first.
  *
- * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the others. */
+ * Errors: MPI_ERR_ROOT, MPI_ERR_OP, and those of the other collectives. */
 QUADRILLE_COLLECTIVE(quadrille_reduce, QUADRILLE_ELEMENTS_OF_ROOT);
 QUADRILLE_COLLECTIVE(quadrille_allreduce, QUADRILLE_ELEMENTS);
 QUADRILLE_COLLECTIVE(quadrille_scan, QUADRILLE_ELEMENTS);
@@ -211,45 +203,46 @@ QUADRILLE_API int quadrille_barrier(quadrille_schedule schedule, MPI_Comm comm);
 QUADRILLE_API int quadrille_barrier_init(quadrille_schedule schedule, MPI_Comm comm, MPI_Info info,
                                          quadrille_request* request);
 
-/* What MPI_Start, MPI_Wait and MPI_Request_free do to a persistent call.
- * Making the call is collective. It compares all lengths and takes the memory. A start takes more for a
- * moment where the operator does not commute, or a message has several long blocks. A start and the wait
- * after it exchange blocks alone. Calls may be in flight together, also with others on the communicator, and
- * outlive it until they are freed; a private communicator that was kept for them goes
- * with MPI_Finalize. Datatypes, counts and displacements may be freed once the call is made: an operator
- * of the caller's is given a duplicate of the datatype, and has itself to live until the call is freed.
+/* MPI_Start, MPI_Wait and MPI_Request_free for a persistent call.
  *
- * Between start and wait the buffers are the library's. A call goes on while its rank waits for it:
- * so all ranks wait in the same order, and none may depend on another between its own start and wait.
+ * Making the call is collective. It compares all lengths and takes the memory. A start takes more memory for a while if the
+ * operator does not commute, or if a message has several long blocks. A start and its wait exchange the blocks and nothing
+ * else. Several calls may be in flight, together with other calls on the communicator.
  *
- * Errors: of envelope the call, the same class at all ranks, MPI_ERR_TRUNCATE where lengths do not fit
- * together, MPI_ERR_ROOT where ranks do not mean the same one; MPI_ERR_REQUEST for a request that is null or
- * was freed, for starting a call in flight or after MPI_Finalize, waiting for one that was not started, and
- * freeing one in flight, all of which change nothing. */
+ * A call outlives its communicator. If a private communicator is kept for it, MPI_Finalize frees that. Datatypes, counts and
+ * displacements may be freed once the call is made. A user-defined operator gets a duplicate of the datatype, and must live
+ * until the call is freed.
+ *
+ * Between start and wait the buffers belong to the library. A call progresses only while its rank waits for it. So all ranks
+ * must wait for their calls in the same order, and no rank may depend on another between its own start and wait.
+ *
+ * Errors of making the call, of one class on all ranks: MPI_ERR_TRUNCATE if lengths do not match, MPI_ERR_ROOT if roots
+ * differ. MPI_ERR_REQUEST, which changes nothing: the request is null or freed; start of a call in flight or after
+ * MPI_Finalize; wait for a call that was not started; free of a call in flight. */
 QUADRILLE_API int quadrille_start(quadrille_request request);
 QUADRILLE_API int quadrille_wait(quadrille_request request);
 QUADRILLE_API int quadrille_free_request(quadrille_request* request);
 
-/* What a schedule is, for messages and tools. */
+/* A description of a schedule, for messages and tools. */
 typedef struct {
-  size_t size;         /* sizeof(quadrille_schedule_info), set by the caller */
-  int64_t ranks;       /* of the job that it is made for; 0: it serves any nodes */
-  int64_t nodes;       /* 0 where it serves any nodes, or their number does not matter */
-  char algorithm[64];  /* "hierarchical-factor" */
-  char collective[16]; /* "alltoall" */
-  char hash[33];       /* what sent_number it from every other schedule, in hexadecimal */
-  int groups;          /* 2: it is for intercommunicators; ranks and nodes are the first group's, */
-  int64_t remote_ranks, remote_nodes; /* and these the second's */
-  int commutative;                    /* it is for operators that commute alone */
+  size_t size;   /* sizeof(quadrille_schedule_info), set by the caller */
+  int64_t ranks; /* of the first group; 0: the schedule is for any nodes */
+  int64_t
+      nodes; /* of the first group; 0: it is for any nodes, or does not depend on their number */
+  char algorithm[64];                 /* "hierarchical-factor" */
+  char collective[16];                /* "alltoall" */
+  char hash[33];                      /* in hexadecimal; different for every schedule */
+  int groups;                         /* 2: it is for intercommunicators */
+  int64_t remote_ranks, remote_nodes; /* of the second group */
+  int commutative;                    /* it is for commutative operators only */
 } quadrille_schedule_info;
 QUADRILLE_API int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info);
 
-/* The MPI error class of a code that a function here returned. MPI_Error_class says the same,
- * except with MPICH, where a class of its own is what carries our text. */
+/* The MPI error class of a code that a function of this library returned. MPI_Error_class says the same, except with MPICH:
+ * there the text belongs to a class of its own. */
 QUADRILLE_API int quadrille_error_class(int code);
 
-/* The text of this process's last error, also of one that happened before MPI_Init; empty before
- * the first. */
+/* Writes the text of this process's last error, also of one before MPI_Init. Empty before the first error. */
 QUADRILLE_API void quadrille_last_error(char* text, size_t size);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-(* Two programs that have all the obligations, for every number of ranks. Each rank receives from the next one and
-   then sends to the one before: in a broadcast what it received; in a program, by any associative operator, that
-   combined with what it has. *)
+(* Two programs that meet all obligations, for every number of ranks. Each rank receives from the next rank and then
+   sends to the previous one. In the broadcast it sends what it received. In the reduction, by any associative
+   operator, it sends what it received combined with its own contribution. *)
 From Coq Require Import List ZArith Lia Bool Sorted.
 From Quadrille Require Import Model Spans Obligations Order Progress Values Runtime.
 Require Import Quadrille.Theorem.
@@ -22,18 +22,18 @@ Qed.
 
 Section Chain.
 Variable p : nat.
-Variables (early : option Z) (with_own : option side).   (* how a rank receives *)
+Variables (early : option Z) (with_own : option side).   (* the form of the receive *)
 Local Notation n := (Z.of_nat p).
 Local Notation all := (all p).
 
-(* A rank has one place. It receives from r + 1, if there is one, and then sends to r - 1. *)
+(* A rank has one place. It receives from r + 1, if that rank exists, and then sends to r - 1. *)
 Definition take (r : Z) : step Z unit :=
   {| key := n - r - 2; waits := -1; sends := []; receives := [(r + 1, [tt])] |}.
 Definition give (r : Z) : step Z unit :=
   {| key := n - r - 1; waits := n - r - 2; sends := [(r - 1, [tt])]; receives := [] |}.
 Definition chain (r : Z) := (if r + 1 <? n then [take r] else []) ++ (if 0 <? r then [give r] else []).
 
-(* Of ranks r, r + 1, ... the last. *)
+(* The last of the ranks r, r + 1, ... *)
 Definition from_on (r : Z) : span unit := {| first := r; count := Z.to_nat (n - r); of_part := tt |}.
 Definition alone (r : Z) : span unit := {| first := r; count := 1; of_part := tt |}.
 
@@ -119,7 +119,7 @@ Proof.
   change (q - 1 = r) in D. change (q' - 1 = r) in D'. f_equal. lia.
 Qed.
 
-(* What is sent was received, if there is a next rank. *)
+(* A rank sends what it received, if there is a next rank. *)
 Definition source (c : the_piece) := let r := fst (fst (fst c)) in if r + 1 <? n then Some (from_rank (r + 1)) else None.
 
 Lemma source_is_held (holds : Z -> unit -> span unit -> Prop) (carries leaves : the_piece -> span unit) :
@@ -164,7 +164,7 @@ Hypothesis L : @lawful travels may_post.
 Variable h : @history travels.
 Hypothesis X : @execution travels may_post h.
 
-(* Every rank gets what the last one has, whenever the receives are posted. *)
+(* Every rank gets the value of the last rank, whenever the receives are posted. *)
 Theorem broadcast_is_right : with_own = None -> init (n - 1) tt = value (n - 1) ->
   ((forall e, @unbuffered travels may_post h e -> In e h) -> @final_state travels h) /\
   (@final_state travels h -> forall r, In r all -> @store travels V op init h r tt = value (n - 1)).
@@ -195,7 +195,7 @@ Proof.
     apply all_in in R. apply (meaning_of_one p (fun _ => value)). lia.
 Qed.
 
-(* Rank 0 gets what all have, combined in the order of ranks. *)
+(* Rank 0 gets the contributions of all ranks, combined in the order of ranks. *)
 Theorem reduction_is_right : early = None -> with_own = Some Right -> (0 < p)%nat -> (forall r, init r tt = value r) ->
   ((forall e, @unbuffered travels may_post h e -> In e h) -> @final_state travels h) /\
   (@final_state travels h -> @store travels V op init h 0 tt = total op nothing (map value all)).

@@ -1,15 +1,15 @@
-(* What happens where one obligation does not hold and all others do, at two ranks: wrong values, or a deadlock. *)
+(* Two ranks and a program that breaks one obligation and meets all others: the result is a wrong value or a deadlock. *)
 From Coq Require Import List ZArith Lia Bool Sorted.
 From Quadrille Require Import Model Spans Obligations Order Travel Progress Values Decide.
 Require Import Quadrille.Theorem.
 Import ListNotations. Open Scope Z_scope.
 
-(* A rank has a block with what it contributes, and another. *)
+(* A rank has a block with its contribution, and another block. *)
 Inductive block := Own | Other.
 Definition block_dec (a b : block) : {a = b} + {a <> b}.
 Proof. decide equality. Defined.
 
-(* The ranks are false and true, the contributors 0 and 1; what they contribute is a list, to be appended. *)
+(* The ranks are false and true, and the contributors 0 and 1. A contribution is a list; the operator appends lists. *)
 Definition alone (r : bool) : span unit := {| first := if r then 1 else 0; count := 1; of_part := tt |}.
 Definition both : span unit := {| first := 0; count := 2; of_part := tt |}.
 Definition means := meaning 2 (fun _ : unit => fun i : Z => [i]) (@app Z) [].
@@ -44,14 +44,14 @@ Definition holds_true (o : obligation) : Prop :=
   end.
 Definition all_but (o : obligation) := forall o', o' <> o -> holds_true o'.
 
-(* An execution comes to its end with a wrong value. *)
+(* An execution ends with a wrong value. *)
 Definition goes_wrong := exists h r b s, @execution two anyhow h /\ @final_state two h /\
   required r b s /\ @store two (list Z) (@app Z) at_first h r b <> means s.
-(* One stops before, where steps wait for each other. *)
+(* An execution stops before the end: steps wait for each other. *)
 Definition deadlocks := exists h, @execution two (@ring two 1) h /\
   (forall e, @unbuffered two (@ring two 1) h e -> In e h) /\ ~ @final_state two h.
 
-(* What happens at a rank, or to its only message to the other and its only piece. *)
+(* An event at a rank, or of its only message to the other rank and the only piece of that message. *)
 Definition happens (x : doing * bool) : @event two :=
   let '(d, r) := x in
   let m := @Data written (r, negb r, 0%nat) in let c := (r, negb r, 0%nat, 0%nat) in
@@ -70,7 +70,7 @@ Lemma wrong_in_the_end l r b s :
 Proof. intros h E Q N. apply ended in E as [X D]. exists h, r, b, s. auto. Qed.
 End Two.
 
-(* All cases, one by one. *)
+(* Proves a claim case by case. *)
 Ltac pick := solve [reflexivity | congruence | discriminate | left; pick | right; pick].
 Ltac cases :=
   cbv in *; intros;
@@ -93,7 +93,7 @@ Ltac wrong := vm_compute; first [reflexivity | discriminate | auto].
 Definition sender's (c : piece_id bool) := alone (fst (fst (fst c))).
 Definition nobody's (_ : piece_id bool) : option (piece_id bool) := None.
 
-(* Each rank sends a block and receives in its place, in one step: but posts the receive early. *)
+(* Each rank sends a block and receives into its place, in one step. The receive is posted too early. *)
 Definition swap (r : bool) : list (step bool block) :=
   [{| key := 0; waits := -1; sends := [(negb r, [Own])]; receives := [(negb r, [Own])] |}].
 
@@ -111,8 +111,8 @@ Proof.
       (r := false) (b := Own) (s := alone true); wrong.
 Qed.
 
-(* Rank true sends a block that it received in the step before: but does not wait for that; or it claims to
-   send what had been there. *)
+(* Rank true sends a block that it received in the step before. It does not wait for that step, or it claims to send
+   the earlier contents. *)
 Definition relay (there : block) (a : Z) (r : bool) : list (step bool block) :=
   if r then [{| key := 0; waits := -1; sends := []; receives := [(false, [there])] |};
              {| key := 1; waits := a; sends := [(false, [there])]; receives := [] |}]
@@ -152,7 +152,7 @@ Proof.
       (r := false) (b := Other) (s := alone true); wrong.
 Qed.
 
-(* What comes from rank true is combined on the wrong side. *)
+(* What arrives from rank true is combined on the wrong side. *)
 Definition reduce (r : bool) : list (step bool block) :=
   [{| key := 0; waits := -1; sends := if r then [(false, [Own])] else [];
       receives := if r then [] else [(true, [Own])] |}].
@@ -170,7 +170,7 @@ Proof.
       (Writes, true); (Sends, true); (Receives, true)]) (r := false) (b := Own) (s := both); wrong.
 Qed.
 
-(* Each rank sends in one step what the other receives in the next, and has one step in flight. *)
+(* Each rank sends in one step what the other rank receives in the next step. Each has one step in flight. *)
 Definition crossed (r : bool) : list (step bool block) :=
   [{| key := 0; waits := -1; sends := [(negb r, [Own])]; receives := [] |};
    {| key := 1; waits := 0; sends := []; receives := [(negb r, [Other])] |}].

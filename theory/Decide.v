@@ -1,4 +1,4 @@
-(* Whether a history of a given program is an execution, and at its end, can be computed. *)
+(* A computation decides whether a history of a given program is an execution, and whether it is at its end. *)
 From Coq Require Import List ZArith Bool.
 From Quadrille Require Import Model Progress Runtime.
 Import ListNotations. Open Scope Z_scope.
@@ -43,7 +43,7 @@ Fixpoint executes (h : history) : bool :=
   | e :: h' => executes h' && (if in_history_dec e h' then false else true) && (if enabled_dec h' e then true else false)
   end.
 
-(* It can happen, and then all steps are complete. *)
+(* The execution is possible, and then all steps are complete. *)
 Definition comes_to_its_end (h : history) := executes h && if ended_dec h then true else false.
 
 Lemma executed h : executes h = true -> execution anyhow h.

@@ -1,15 +1,15 @@
-(* What a program is, abstractly, and what an execution of it is. Nothing is proven here. *)
+(* An abstract program, and its executions. Nothing is proven here. *)
 From Coq Require Import List ZArith.
 Import ListNotations. Open Scope Z_scope.
 
-(* Where what arrives stands in what it is combined with: arrived op there, or there op arrived. *)
+(* The side on which arriving data stands when it is combined: arrived op local, or local op arrived. *)
 Inductive side := Left | Right.
 
-(* A program for a finite number of ranks. A step is a rank and a key. A message joins a send, in step
-   (src, skey), and a receive, in step (dst, rkey); Order.v says which. A copy, or a reduction from block to
-   block, is a message of a step to itself; outside steps it is a step of its own. A place is a byte, or an
-   element where the collective reduces, and so is a piece: it is read at one place of the sender and written
-   to one of the receiver. So an empty piece of the language is no piece at all. *)
+(* A program for a finite number of ranks. A step is a rank and a key. A message joins a send, in step (src, skey), and
+   a receive, in step (dst, rkey); Order.v says which. A copy, or a reduction from block to block, is a message of a
+   step to itself. A copy outside steps is a step of its own. A place is a byte, or an element if the collective
+   reduces. A piece is one byte or element too: it is read at one place of the sender and written to one place of the
+   receiver. So an empty piece of the language is no piece here. *)
 Class program := {
   rank : Type;  place : Type;  message : Type;  piece : Type;
   rank_dec : forall a b : rank, {a = b} + {a <> b};
@@ -22,16 +22,16 @@ Class program := {
   messages : list message;
   src : message -> rank;  dst : message -> rank;
   skey : message -> Z;  rkey : message -> Z;
-  ahead : message -> option message;  (* its lengths, where they travel before it as a message of their own *)
-  straight : message -> option Z;  (* Some a: received where it belongs, from when the receiver's earlier
-                                      steps with key <= a are complete; None: into a buffer, from which its
-                                      pieces are put away in order *)
+  ahead : message -> option message;  (* the message with its lengths, if they travel ahead *)
+  straight : message -> option Z;  (* Some a: posted straight into its place once the receiver's
+                                      earlier steps with key <= a are complete; None: received into a
+                                      buffer, from which its pieces are delivered in order *)
   pieces : list piece;
   of : piece -> message;
   from : piece -> place;  to : piece -> place;
-  combines : piece -> option side; (* with what is there; None: it replaces that *)
-  turn : piece -> Z;               (* where it stands among what its step receives *)
-  saved : piece -> bool            (* of the send buffer, and copied aside before anything is written there *)
+  combines : piece -> option side; (* with the contents of the place; None: it replaces them *)
+  turn : piece -> Z;               (* its position among the pieces that its step receives *)
+  saved : piece -> bool            (* it is of the send buffer, and is saved before anything is written there *)
 }.
 
 Section Executions.
@@ -41,12 +41,12 @@ Context {P : program}.
 Definition reads (c : piece) (r : rank) (p : place) := src (of c) = r /\ from c = p.
 Definition writes (w : piece) (r : rank) (p : place) := dst (of w) = r /\ to w = p.
 
-(* The order of the writes at a rank: of steps, and in a step of statements. *)
+(* The order of writes at a rank: of steps, and in a step of statements. *)
 Definition before (w' w : piece) :=
   rkey (of w') < rkey (of w) \/ (rkey (of w') = rkey (of w) /\ turn w' < turn w).
 
-(* What happens, one thing at a time. Post: the sends of a step are posted. Open: a receive is. Sent and
-   Received: the send, or the receive, is over at its rank. *)
+(* The events, one at a time. Post: the sends of a step are posted. Open: a receive is posted. Sent and Received: the
+   send, or the receive, is complete at its rank. *)
 Inductive event :=
 | Post (r : rank) (k : Z)
 | Open (m : message)
@@ -55,27 +55,27 @@ Inductive event :=
 | Sent (m : message)
 | Received (m : message).
 
-(* What has happened, the latest first. It is the state: the rest is computed from it. *)
+(* The events so far, the latest first. This is the state; all else is computed from it. *)
 Definition history := list event.
 
-(* A step has received all. It is complete when its sends are over, too. *)
+(* A step has received all. It is complete once its sends are complete too. *)
 Definition arrived (h : history) (r : rank) (k : Z) :=
   In (Post r k) h /\ (forall m, In m messages -> dst m = r -> rkey m = k -> In (Received m) h).
 Definition complete (h : history) (r : rank) (k : Z) :=
   arrived h r k /\ (forall m, In m messages -> src m = r -> skey m = k -> In (Sent m) h).
 
-(* This rank's steps before k with keys <= a have come so far. *)
+(* This rank's steps before k with keys <= a have received all. *)
 Definition up_to (so_far : rank -> Z -> Prop) (r : rank) (k a : Z) :=
   forall k', In k' (step_keys r) -> k' < k -> k' <= a -> so_far r k'.
 
-(* A window, or whatever else delays posting. It must let a step go once all before it are complete. *)
+(* A window, or another rule that delays posts. It must let a step go once all earlier steps are complete. *)
 Definition policy := history -> rank -> Z -> Prop.
 Definition lawful (may_post : policy) :=
   forall h r k, (forall k', In k' (step_keys r) -> k' < k -> complete h r k') -> may_post h r k.
 
-(* What may happen, in any MPI library: sends that are over before their receive is posted, reads and writes
-   piece by piece, receives that are posted long before their step. What goes through a buffer is put away
-   when all has been read there that its step and earlier ones read, and all written that comes before. *)
+(* What may happen, in any MPI library. A send may complete before its receive is posted. Reads and writes happen piece
+   by piece. A receive may be posted long before its step. Data is delivered from a buffer once its step and earlier
+   ones have read their pieces there, and all earlier writes are done. *)
 Definition enabled (may_post : policy) (h : history) (e : event) : Prop :=
   match e with
   | Post r k => In r ranks /\ In k (step_keys r) /\
@@ -99,8 +99,8 @@ Definition enabled (may_post : policy) (h : history) (e : event) : Prop :=
                   (forall c, In c pieces -> of c = m -> In (Write c) h)
   end.
 
-(* What must be able to happen: with no buffering at all (nothing is read by MPI, and no send is over, before
-   its receive is posted), and no receive posted before its step. *)
+(* What must be able to happen with no buffering at all. Before its receive is posted, MPI reads nothing of a message and
+   completes no send. No receive is posted before its step. *)
 Definition unbuffered (may_post : policy) (h : history) (e : event) : Prop :=
   enabled may_post h e /\
   match e with
@@ -117,8 +117,8 @@ Inductive execution (may_post : policy) : history -> Prop :=
 (* Every step of every rank is complete. *)
 Definition final_state (h : history) := forall r k, In r ranks -> In k (step_keys r) -> complete h r k.
 
-(* The steps of a message are steps of its ranks, the message of a piece is there; lengths travel in the same
-   step and between the same ranks, and in no place. *)
+(* The steps of a message are steps of its ranks. The message of a piece exists. Lengths travel in the same step and
+   between the same ranks, and are in no place. *)
 Definition well_formed :=
   (forall m, In m messages -> In (src m) ranks /\ In (skey m) (step_keys (src m)) /\
                               In (dst m) ranks /\ In (rkey m) (step_keys (dst m))) /\
@@ -135,11 +135,11 @@ Context {V : Type}.
 Variable op : V -> V -> V.
 Variable init : rank -> place -> V.
 
-(* What is at a place when something has arrived there. *)
+(* The contents of a place after a piece has arrived there. *)
 Definition combined (s : option side) (arrived there : V) : V :=
   match s with None => arrived | Some Left => op arrived there | Some Right => op there arrived end.
 
-(* What stands at a place, and what a piece has read, which is what it brings. *)
+(* The contents of a place, and what a piece has read and carries. *)
 Fixpoint store (h : history) (r : rank) (p : place) : V :=
   match h with
   | [] => init r p

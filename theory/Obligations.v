@@ -1,5 +1,5 @@
-(* What is asked of a program: each definition has the name of the obligation in verifier/prove that asks it.
-   `keys` and `match`, which pair sends with receives, stand in Order.v. *)
+(* The obligations of a program. Each definition has the name of the obligation in verifier/prove that checks it.
+   `keys` and `match`, which pair sends with receives, are in Order.v. *)
 From Coq Require Import List ZArith.
 From Quadrille Require Import Model Spans.
 Import ListNotations. Open Scope Z_scope.
@@ -9,30 +9,30 @@ Context {P : program} {part V : Type}.
 Variable n : nat.                             (* contributors *)
 Variable op : V -> V -> V.
 
-(* What the collective says: which spans the places hold at the beginning, and which are asked for. *)
+(* The collective: the spans that the places hold at the beginning, and the spans that are required. *)
 Variable holds required : rank -> place -> span part -> Prop.
 
-(* What the proof says. Of a piece: what it brings, what it finds where it is combined, what it leaves there. *)
+(* The claims of the proof for a piece: what it carries, what it is combined with, what it leaves in its place. *)
 Variable carries finds leaves : piece -> span part.
-(* And the write that put there what is read, or what it is combined with; None: it was there from the beginning. *)
+(* The write that left what the piece reads, or what it is combined with. None: it was there from the beginning. *)
 Variable source base : piece -> option piece.
 
-(* A place holds that span, by that write, of which more is known. *)
+(* The place holds that span, left by that write, with the claims for it. *)
 Definition held_by (o : option piece) (r : rank) (p : place) (s : span part) (more : piece -> Prop) :=
   match o with
   | None => holds r p s
   | Some w => In w pieces /\ writes w r p /\ leaves w = s /\ more w
   end.
 
-(* What is read, or combined with, was put there: by a step for which the reading step waits, or before. *)
+(* A step for which the reading step waits, or an earlier write, left what is read or combined with. *)
 Definition held :=
   (forall c, In c pieces -> held_by (source c) (src (of c)) (from c) (carries c) (fun w =>
      saved c = false /\ rkey (of w) < skey (of c) /\ rkey (of w) <= after (src (of c)) (skey (of c)))) /\
   (forall w, In w pieces -> combines w <> None ->
      held_by (base w) (dst (of w)) (to w) (finds w) (fun b => before b w)).
 
-(* Every other write of that place leaves the same, or comes no earlier than the read, or is before the named
-   one; and where something is combined with what is there, one or the other of the last two. *)
+(* Every other write of that place leaves the same, or comes no earlier than the read, or precedes the named write. For a
+   place that is combined with, only the last two are allowed. *)
 Definition apart :=
   (forall c w, In c pieces -> In w pieces -> writes w (src (of c)) (from c) -> source c <> Some w ->
      leaves w = carries c \/ saved c = true \/ skey (of c) <= rkey (of w) \/
@@ -40,8 +40,8 @@ Definition apart :=
   (forall c w, In c pieces -> In w pieces -> writes w (dst (of c)) (to c) -> combines c <> None ->
      w <> c -> base c <> Some w -> before c w \/ exists v, base c = Some v /\ before w v).
 
-(* What is left where something is combined: the span of both, which are adjacent on the stated side, or on
-   either if the operator is commutative. Else what arrives is left. *)
+(* Combining leaves the span of both operands. They are adjacent on the stated side, or on either side if the operator
+   is commutative. Otherwise the arriving data is left. *)
 Definition combine :=
   forall w, In w pieces ->
   match combines w with
@@ -51,7 +51,7 @@ Definition combine :=
       ((s = Right \/ commutative op) /\ adjacent n (finds w) (carries w) (leaves w))
   end.
 
-(* What is required of a place is what its last write leaves; or it is there from the beginning. *)
+(* The last write of a required place leaves what is required; or it is there from the beginning. *)
 Definition final :=
   forall r p s, required r p s ->
   exists s', amount_to n op s' s /\
@@ -59,13 +59,13 @@ Definition final :=
       forall w', In w' pieces -> writes w' r p -> w' <> w -> leaves w' = s' \/ before w' w) \/
    (holds r p s' /\ forall w, In w pieces -> writes w r p -> leaves w = s')).
 
-(* Nothing is written where it is already. *)
+(* Nothing is written where it already is. *)
 Definition once :=
   forall w r p, In w pieces -> writes w r p ->
   ~ holds r p (leaves w) /\ forall w', In w' pieces -> writes w' r p -> w' <> w -> leaves w' <> leaves w.
 
-(* Where a receive is posted before its step, at a time when only steps up to some key are complete, later steps
-   up to its own neither read nor write what it writes, and it is not combined with it. *)
+(* If a receive is posted before its step, when only steps up to some key are complete: no later step up to its own
+   reads or writes its place, and it does not combine. *)
 Definition posted_early :=
   forall w a, In w pieces -> straight (of w) = Some a ->
   combines w = None /\

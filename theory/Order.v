@@ -1,5 +1,5 @@
-(* Programs as lists of steps, whose messages meet in order: the t-th send of one rank to another and the
-   t-th receive there. By `keys` and `match` both ends of a message have one key and as many pieces. *)
+(* Programs as lists of steps, whose messages match in order: the t-th send of one rank to another and the t-th receive
+   there. By `keys` and `match` both ends of a message have one key and the same number of pieces. *)
 From Coq Require Import List ZArith Lia Bool Sorted.
 From Quadrille Require Import Model Progress.
 Import ListNotations. Open Scope Z_scope.
@@ -11,26 +11,26 @@ Variable place_dec : forall a b : place, {a = b} + {a <> b}.
 Variable nowhere : place.
 Variable ranks : list rank.
 
-(* A message is a peer and a list of places, read or written in that order. *)
+(* A message is a peer and a list of places, which are read or written in that order. *)
 Record step := { key : Z; waits : Z; sends : list (rank * list place); receives : list (rank * list place) }.
 
 Variable steps : rank -> list step.
 
-(* Obligation `keys`: they strictly increase at a rank. *)
+(* Obligation `keys`: keys strictly increase at a rank. *)
 Definition keys := forall r, In r ranks -> StronglySorted (fun s s' => key s < key s') (steps r).
 
-(* In a step with the same key, of as many places. *)
+(* The peer has such a message in a step with the same key, with the same number of places. *)
 Definition meets (one other : step -> list (rank * list place)) :=
   forall r s q l, In r ranks -> In s (steps r) -> In (q, l) (one s) ->
   In q ranks /\ exists s' l', In s' (steps q) /\ key s' = key s /\ In (r, l') (other s') /\ length l' = length l.
 
-(* Obligation `match`: at most one message in each direction between two ranks in a step; each send has its
-   receive, and each receive its send. *)
+(* Obligation `match`: a step has at most one message in each direction between two ranks. Each send has its receive, and
+   each receive its send. *)
 Definition match_ :=
   (forall r s, In r ranks -> In s (steps r) -> NoDup (map fst (sends s)) /\ NoDup (map fst (receives s))) /\
   meets sends receives /\ meets receives sends.
 
-(* The messages in one direction between r and q, in order: their keys and places. *)
+(* The messages from r to q in order: their keys and places. *)
 Definition to_peer (q : rank) (m : rank * list place) := if rank_dec (fst m) q then true else false.
 Definition traffic (way : step -> list (rank * list place)) (q : rank) (l : list step) :=
   flat_map (fun s => map (fun m => (key s, snd m)) (filter (to_peer q) (way s))) l.
@@ -77,7 +77,7 @@ Proof.
   apply traffic_in in I as [s' [I [<- _]]]. simpl. rewrite Forall_forall in F. auto.
 Qed.
 
-(* Two such lists are equal if each has the other's elements. *)
+(* Two such lists are equal if each contains the elements of the other. *)
 Lemma same_sorted (a b : list (Z * nat)) :
   StronglySorted (fun x y => fst x < fst y) a -> StronglySorted (fun x y => fst x < fst y) b ->
   (forall x, In x a -> In x b) -> (forall x, In x b -> In x a) -> a = b.
@@ -114,7 +114,7 @@ Proof.
   apply traffic_in. exists s'. auto.
 Qed.
 
-(* The t-th send of r to q and the t-th receive of q from r have one key and as many places. *)
+(* The t-th send of r to q and the t-th receive of q from r have one key and the same number of places. *)
 Theorem in_order r q : keys -> match_ -> In r ranks -> In q ranks -> map shape (sent r q) = map shape (received q r).
 Proof.
   intros K [O [M M']] R Q. apply same_sorted.
@@ -126,7 +126,7 @@ Qed.
 
 (* -- As a program --------------------------------------------------------------------------------- *)
 
-(* The t-th message of a rank to another; and its i-th place. *)
+(* The t-th message of a rank to another, and the i-th place of that message. *)
 Definition message_id := (rank * rank * nat)%type.
 Definition piece_id := (message_id * nat)%type.
 Definition send_of (m : message_id) := let '(r, q, t) := m in nth t (sent r q) (0, []).
@@ -138,7 +138,7 @@ Definition all_messages : list message_id :=
 Definition all_pieces : list piece_id :=
   flat_map (fun m => map (pair m) (seq 0 (length (snd (send_of m))))) all_messages.
 
-(* What does not matter to who meets whom. *)
+(* What does not affect the matching of messages. *)
 Variable straight : message_id -> option Z.
 Variable combines : piece_id -> option side.
 Variable turn : piece_id -> Z.
@@ -193,7 +193,7 @@ Proof.
   unfold send_of, receive_of. rewrite <- !(map_nth shape), (in_order r q K M R Q). reflexivity.
 Qed.
 
-(* The send of a message, and its receive, stand in steps of its ranks. *)
+(* The send and the receive of a message are in steps of its ranks. *)
 Lemma stands_in m : In m all_messages ->
   (exists s, In s (steps (fst (fst m))) /\ key s = fst (send_of m) /\
              In (snd (fst m), snd (send_of m)) (sends s)) /\

@@ -1,4 +1,4 @@
-(* Plans that keep the rules: rank true sends, rank false combines on the right side what arrives. *)
+(* Plans that keep the rules: rank true sends, and rank false combines what arrives on the right side. *)
 From Coq Require Import List ZArith Lia.
 From Quadrille Require Import Model Order Travel Progress Runtime Decide Counterexamples.
 Import ListNotations. Open Scope Z_scope.

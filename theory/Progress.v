@@ -1,5 +1,5 @@
-(* Every execution ends, and where it can go no further without buffering all steps are complete: no
-   deadlock, under every lawful window. *)
+(* Every execution ends. Where it can go no further without buffering, all steps are complete: there is no deadlock,
+   under any lawful window. *)
 From Coq Require Import List ZArith Lia Bool.
 From Quadrille Require Import Model.
 Import ListNotations. Open Scope Z_scope.
@@ -10,7 +10,7 @@ Proof.
   intros x [<- | I]; [lia | specialize (B x I); lia].
 Qed.
 
-(* Induction over a number, where only finitely many matter. *)
+(* Induction over a number, of which only finitely many values matter. *)
 Lemma ascending (l : list Z) (Q : Z -> Prop) :
   (forall k, (forall k', k' < k -> In k' l -> Q k') -> In k l -> Q k) -> forall k, In k l -> Q k.
 Proof.
@@ -24,7 +24,7 @@ Context {P : program}.
 Variable may_post : policy.
 Local Notation execution := (execution may_post).
 
-(* -- What has happened stays so, and had its reasons ---------------------------------------------- *)
+(* -- Events stay, and had their reasons ------------------------------------------------------------ *)
 
 Lemma arrived_stays e h r k : arrived h r k -> arrived (e :: h) r k.
 Proof. unfold arrived. simpl. intros [a b]. auto. Qed.
@@ -32,7 +32,7 @@ Proof. unfold arrived. simpl. intros [a b]. auto. Qed.
 Lemma complete_stays e h r k : complete h r k -> complete (e :: h) r k.
 Proof. unfold complete. intros [a b]. split; [apply arrived_stays, a | simpl; auto]. Qed.
 
-(* The conditions of what has happened still hold. *)
+(* The conditions of all events so far still hold. *)
 Definition anyhow : policy := fun _ _ _ => True.
 
 Lemma still h e : execution h -> In e h -> enabled anyhow h e.
@@ -86,7 +86,7 @@ Qed.
 Lemma enabled_event h e : enabled may_post h e -> In e all_events.
 Proof. rewrite all_events_in. destruct e; simpl; tauto. Qed.
 
-(* No execution is longer than there are events. *)
+(* No execution is longer than the number of events. *)
 Theorem executions_end h : execution h -> (length h <= length all_events)%nat.
 Proof.
   intros X. apply NoDup_incl_length.
@@ -157,7 +157,7 @@ Proof.
     split; [apply ends; auto |]. intros c Ic <-. apply read; auto.
 Qed.
 
-(* A ring of W steps, of which the oldest is waited for: what is not among the last W is complete. *)
+(* A ring of W steps, of which the oldest is waited for: every step before the last W is complete. *)
 Definition ring (W : nat) : policy := fun h r k =>
   forall k', In k' (step_keys r) -> k' < k ->
   (W <= length (filter (fun x => (k' <=? x)%Z && (x <? k)%Z) (step_keys r)))%nat -> complete h r k'.

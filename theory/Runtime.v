@@ -1,5 +1,5 @@
-(* What the runtime does: each rank goes through a plan, one operation after the other, and waits where that
-   has to wait. Every run of plans that keep the rules of runtime/plan/order.c is an execution, and ends. *)
+(* The runtime. Each rank takes the operations of a plan one after the other, and waits if an operation has to wait.
+   Every run of plans that keep the rules of runtime/plan/order.c is an execution, and ends. *)
 From Coq Require Import List ZArith Lia.
 From Quadrille Require Import Model Progress.
 Import ListNotations. Open Scope Z_scope.
@@ -7,11 +7,10 @@ Import ListNotations. Open Scope Z_scope.
 Section Runtime.
 Context {P : program}.
 
-(* The operations of a rank are events: Post, Open; Read, where a block is saved or a message is copied
-   together when it is posted; Sent, Received: waiting for a message; Write: putting away what has arrived in a
-   buffer. MPI does the rest: it reads what is sent from where it lies and writes what is received straight.
-   Where lengths travel ahead, Open is the receive of the lengths; when they have come, in whatever the rank
-   waits for just then, the receive of the data is posted. *)
+(* The operations of a rank are events: Post and Open. Read: a block is saved, or a message is packed when it is posted.
+   Sent and Received: the rank waits for a message. Write: the rank delivers from a buffer. MPI does the rest: it reads
+   sends from their places and writes zero-copy receives. If lengths travel ahead, Open is the receive of the lengths.
+   The rank posts the receive of the data when they have arrived, during whatever wait it is in. *)
 Variable plan : rank -> list event.
 
 Definition owner (e : event) : rank :=
@@ -24,7 +23,7 @@ Definition owner (e : event) : rank :=
   end.
 Definition planned (e : event) := In e (plan (owner e)).
 
-(* e comes earlier than e' in the plan. *)
+(* e precedes e' in the plan. *)
 Definition sooner (e e' : event) := forall l l', plan (owner e') = l ++ e' :: l' -> In e l.
 
 (* -- Runs ----------------------------------------------------------------------------------------- *)
@@ -33,7 +32,7 @@ Definition sooner (e e' : event) := forall l l', plan (owner e') = l ++ e' :: l'
 Definition in_turn (h : history) (e : event) :=
   planned e -> exists l l', plan (owner e) = l ++ e :: l' /\ incl l h.
 
-(* What MPI and the machine ask for. *)
+(* The conditions of MPI and of the machine. *)
 Definition ready (h : history) (e : event) : Prop :=
   In e all_events /\
   match e with
@@ -50,7 +49,7 @@ Inductive run : history -> Prop :=
 | run_starts : run []
 | run_goes_on e h : run h -> ~ In e h -> in_turn h e -> ready h e -> run (e :: h).
 
-(* With no buffering at all MPI reads nothing, and ends no send, before the receive is posted. *)
+(* With no buffering at all, MPI reads nothing and completes no send before the receive is posted. *)
 Definition must (h : history) (e : event) :=
   in_turn h e /\ ready h e /\
   match e with
@@ -61,12 +60,12 @@ Definition must (h : history) (e : event) :=
 
 (* -- The rules of plans --------------------------------------------------------------------------- *)
 
-(* Where a receive begins, and where what it brings stands in its place. *)
+(* The beginning of a receive, and the moment at which its data is in its place. *)
 Definition opening (m : message) := match ahead m with Some l => Open l | None => Open m end.
 Definition landing (w : piece) := match straight (of w) with Some _ => Received (of w) | None => Write w end.
 Definition is_lengths (l : message) := exists m, In m messages /\ ahead m = Some l.
 
-(* What is waited for, by its key. *)
+(* The key of the message that is waited for. *)
 Definition waits_for (e : event) : option Z :=
   match e with
   | Write w => Some (rkey (of w))
@@ -76,7 +75,7 @@ Definition waits_for (e : event) : option Z :=
   end.
 
 Record lawful_plan := {
-  (* Each rank has its own operations, all of them, and those of MPI are nobody's. *)
+  (* Each rank has its own operations, all of them. The operations of MPI belong to no rank. *)
   own : forall r e, In e (plan r) -> owner e = r /\ In e all_events;
   all_posted : forall r k, In r ranks -> In k (step_keys r) -> planned (Post r k);
   all_opened : forall m, In m messages -> (planned (Open m) <-> ahead m = None);
@@ -84,27 +83,27 @@ Record lawful_plan := {
   all_received : forall m, In m messages -> (is_lengths m /\ ~ planned (Received m)) \/
     (~ is_lengths m /\ planned (Received m));
   all_put_away : forall w, In w pieces -> (planned (Write w) <-> straight (of w) = None);
-  (* Sends are posted in the order of steps, after what their step waits for has arrived. *)
+  (* Sends are posted in the order of steps, once the receives that their step waits for are complete. *)
   in_steps : forall r k k', In k (step_keys r) -> In k' (step_keys r) -> k' < k -> sooner (Post r k') (Post r k);
   after_steps : forall m k, In m messages -> In k (step_keys (dst m)) -> rkey m < k ->
     rkey m <= after (dst m) k -> is_lengths m \/ sooner (Received m) (Post (dst m) k);
-  (* Only what is saved is read before its step. *)
+  (* Only saved blocks are read before their step. *)
   read_in_step : forall c, planned (Read c) ->
     saved c = true \/ sooner (Post (src (of c)) (skey (of c))) (Read c);
-  (* What is received straight is posted at any time, even first of all; a block that is saved is saved, or
-     its send is over, before a receive there is posted or put away. *)
+  (* A zero-copy receive may be posted at any time, even first of all. Before a receive is posted over a saved block, or
+     delivered there, the block is saved or its send is complete. *)
   early : forall m a, In m messages -> straight m = Some a -> forall k, In k (step_keys (dst m)) -> a < k;
   saves : forall w c, In w pieces -> In c pieces -> reads c (dst (of w)) (to w) -> saved c = true ->
     let e := match straight (of w) with Some _ => opening (of w) | None => Write w end in
     sooner (Read c) e \/ sooner (Sent (of c)) e;
-  (* What went through a buffer is put away once its step is posted, before its message counts as received,
-     after all that is read there up to its step is over or copied, and in the order of steps and statements. *)
+  (* Data is delivered from a buffer once its step is posted and before its message counts as received. By then all reads
+     there up to its step are complete or staged. Deliveries are in the order of steps and statements. *)
   puts_away : forall w, In w pieces -> straight (of w) = None ->
     sooner (Post (dst (of w)) (rkey (of w))) (Write w) /\ sooner (Write w) (Received (of w)) /\
     (forall c, In c pieces -> reads c (dst (of w)) (to w) -> skey (of c) <= rkey (of w) ->
        sooner (Read c) (Write w) \/ sooner (Sent (of c)) (Write w)) /\
     (forall w', In w' pieces -> writes w' (dst (of w)) (to w) -> before w' w -> sooner (landing w') (Write w));
-  (* Whoever waits has posted all up to the key of what it waits for. *)
+  (* A rank that waits has posted all messages up to the key of the one it waits for. *)
   posted_by_key : forall r e k, In e (plan r) -> waits_for e = Some k ->
     forall e', In e' (plan r) ->
     match e' with
@@ -132,7 +131,7 @@ Qed.
 Lemma not_both m l : In m messages -> ahead m = Some l -> ~ is_lengths m.
 Proof. intros I A [m' [I' A']]. destruct (proj2 (proj2 W) m' m I' A') as [_ [N _]]. congruence. Qed.
 
-(* What may happen to a rank that keeps the rules is enabled. *)
+(* Whatever may happen to a rank that keeps the rules is enabled. *)
 Lemma ready_enabled h e : run h -> execution anyhow h -> in_turn h e -> ready h e -> enabled anyhow h e.
 Proof.
   intros R X T [V D]. assert (V' := V). rewrite all_events_in in V'.
@@ -206,7 +205,7 @@ Variable h : history.
 Hypothesis M : keys_meet.
 Hypothesis stuck : forall e, must h e -> In e h.
 
-(* What a rank need not wait for is done when it comes to it. *)
+(* When a rank comes to an operation that does not wait, the operation is done. *)
 Lemma no_wait r l e l' : plan r = l ++ e :: l' -> incl l h -> waits_for e = None -> In e h.
 Proof.
   intros S I N. assert (J : In e (plan r)) by (rewrite S; apply in_elt).
@@ -245,7 +244,7 @@ Proof.
     | exists (src m); split; apply W, V | exists (dst m); split; apply W, V].
 Qed.
 
-(* No rank waits for ever: of all ranks that wait take one that waits for the lowest key. *)
+(* No rank waits for ever. Of all waiting ranks, take one that waits for the lowest key. *)
 Lemma nobody_waits : forall k, In k (flat_map step_keys ranks) ->
   forall r l e l', plan r = l ++ e :: l' -> incl l h -> ~ In e h -> waits_for e = Some k -> False.
 Proof.

@@ -1,9 +1,9 @@
-(* What a piece of a message stands for: what the operator gives over some contributors to a part. *)
+(* The meaning of a piece of a message: the operator over some contributors to a part. *)
 From Coq Require Import List ZArith Lia Permutation.
 Import ListNotations. Open Scope Z_scope.
 
-(* So many contributors from the first one on, modulo their number, to a part: a block, or one byte or element
-   of it. Data that only moves has one contributor. *)
+(* A number of consecutive contributors, from the first on, modulo the number of ranks, to a part: a block, or one byte
+   or element of it. Data that only moves has one contributor. *)
 Record span (part : Type) := { first : Z; count : nat; of_part : part }.
 Arguments first {part}. Arguments count {part}. Arguments of_part {part}.
 
@@ -12,7 +12,7 @@ Context {part V : Type}.
 Variable n : nat.                         (* the contributors are 0 .. n - 1 *)
 Variable contribution : part -> Z -> V.
 Variable op : V -> V -> V.
-Variable nothing : V.                     (* what no contributor gives; only to be defined there as well *)
+Variable nothing : V.                     (* a value that no contributor gives; it makes the function total *)
 Hypothesis associative : forall a b c, op a (op b c) = op (op a b) c.
 Definition commutative := forall a b, op a b = op b a.
 
@@ -23,13 +23,13 @@ Definition nth_after (f : Z) (i : nat) : Z := (f + Z.of_nat i) mod Z.of_nat n.
 Definition contributors (s : span part) : list Z := map (nth_after (first s)) (seq 0 (count s)).
 Definition meaning (s : span part) : V := total (map (contribution (of_part s)) (contributors s)).
 
-(* One span follows another, and both together are the third. *)
+(* One span follows another, and the third is both together. *)
 Definition adjacent (a b both : span part) :=
   of_part a = of_part both /\ of_part b = of_part both /\ first both = first a /\
   first b mod Z.of_nat n = (first a + Z.of_nat (count a)) mod Z.of_nat n /\
   (0 < count a)%nat /\ (0 < count b)%nat /\ count both = (count a + count b)%nat.
 
-(* The same; or, if the operator is commutative, each has all contributors, once. *)
+(* The same; or, if the operator is commutative, each is of all contributors, once. *)
 Definition amount_to (s s' : span part) :=
   s = s' \/ (commutative /\ of_part s = of_part s' /\ count s = n /\ count s' = n).
 
@@ -82,7 +82,7 @@ Proof.
   - apply IH. intros a b Ia Ib. apply J; simpl; auto.
 Qed.
 
-(* All contributors, from any on, are all contributors. *)
+(* All contributors, from any one on, are all contributors. *)
 Lemma all_contributors s : count s = n -> Permutation (contributors s) (map Z.of_nat (seq 0 n)).
 Proof.
   intros N. unfold contributors. rewrite N. apply NoDup_Permutation_bis.
@@ -106,7 +106,7 @@ Proof.
   rewrite all_contributors by exact N. symmetry. apply all_contributors, N'.
 Qed.
 
-(* From contributor 0 on, that is all of them in the order of ranks. *)
+(* From contributor 0 on, these are all contributors in the order of ranks. *)
 Theorem meaning_of_all b :
   meaning {| first := 0; count := n; of_part := b |} = total (map (fun i => contribution b (Z.of_nat i)) (seq 0 n)).
 Proof.
@@ -114,7 +114,7 @@ Proof.
   intros i I. apply in_seq in I. unfold nth_after. f_equal. apply Z.mod_small. lia.
 Qed.
 
-(* And one contributor is what it gives. *)
+(* The span of one contributor is its contribution. *)
 Theorem meaning_of_one i b : 0 <= i < Z.of_nat n ->
   meaning {| first := i; count := 1; of_part := b |} = contribution b i.
 Proof.

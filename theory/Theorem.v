@@ -1,12 +1,12 @@
-(* The theorem. A program is what each rank does, step by step, once its expressions have values; that they have
-   is the obligation `defined`, that as few partners meet as a network has ports is `port`, and neither says
-   anything of what arrives. *)
+(* The theorem. A program is the steps of each rank, once its expressions have values. The obligation `defined` says that
+   they have values, and `port` that a rank has no more partners at a time than the network has ports. Neither says
+   anything about what arrives. *)
 From Coq Require Import List ZArith.
 From Quadrille Require Import Model Spans Obligations Order Travel Progress Values Runtime.
 Import ListNotations.
 
 Section Statement.
-(* The program, and who contributes what. *)
+(* The program and the contributions. *)
 Variables rank place part V : Type.
 Variable rank_dec : forall a b : rank, {a = b} + {a <> b}.
 Variable place_dec : forall a b : place, {a = b} + {a <> b}.
@@ -23,7 +23,7 @@ Variable contribution : part -> Z -> V.
 Variable op : V -> V -> V.
 Variable nothing : V.
 Variables holds required : rank -> place -> span part -> Prop.
-(* What the proof says of its pieces. *)
+(* The claims of the proof for its pieces. *)
 Variables carries finds leaves : piece_id rank -> span part.
 Variables source base : piece_id rank -> option (piece_id rank).
 
@@ -54,7 +54,7 @@ Theorem collective_is_right :
     ((forall e, @unbuffered job may_post h e -> In e h) -> @final_state job h) /\
     (* there each place holds what is required of it, *)
     (@final_state job h -> forall r p s, required r p s -> store init h r p = meaning s) /\
-    (* and at no time is a place received into that is sent from, or received into once more. *)
+    (* and a place that is received into is never sent from, or received into again, at the same time. *)
     @no_race job h.
 Proof.
   intros Op K M H A C F O E init may_post h B L X.
@@ -67,7 +67,7 @@ Proof.
       (carries := carries) (finds := finds) (leaves := leaves) (source := source) (base := base); assumption.
 Qed.
 
-(* The runtime is one of these executions: it goes through plans that keep the rules of Runtime.v. *)
+(* The runtime makes one of these executions: it follows plans that keep the rules of Runtime.v. *)
 Theorem runtime_is_right (plan : rank -> list (@event job)) :
   associative -> keys -> match_ -> held -> apart -> combine -> final -> once -> posted_early ->
   @lawful_plan job plan ->

@@ -1,13 +1,13 @@
-(* What travels is not quite what the program says: a message without pieces may vanish at both ends, and the
-   lengths of one whose receiver does not know them travel ahead, as a message of their own. That is a program
-   again, with the same pieces, so with the same obligations. *)
+(* The messages that travel differ a little from those of the program. A message without pieces may vanish at both ends.
+   If the receiver does not know the lengths of a message, they travel ahead as a message of their own. The result is
+   again a program with the same pieces, so with the same obligations. *)
 From Coq Require Import List ZArith Bool.
 From Quadrille Require Import Model.
 Import ListNotations.
 
 Section Travel.
 Context {P : program}.
-Variable vanishes sized : message -> bool.   (* a message that vanishes has no pieces: so both ends know *)
+Variable vanishes sized : message -> bool.   (* a message that vanishes has no pieces: both ends know that *)
 
 Inductive parcel := Lengths (m : message) | Data (m : message).
 Definition content (m : parcel) := match m with Lengths m => m | Data m => m end.

@@ -1,4 +1,4 @@
-(* Every piece carries what the proof says, and in the end every place holds what is required. *)
+(* Every piece carries what the proof claims, and in the end every place holds what is required. *)
 From Coq Require Import List ZArith Lia.
 From Quadrille Require Import Model Spans Obligations Progress.
 Import ListNotations. Open Scope Z_scope.
@@ -18,7 +18,7 @@ Local Notation meaning := (meaning n contribution op nothing).
 Local Notation store := (store op init).
 Local Notation moved := (moved op init).
 
-(* The buffers are filled as the collective says. *)
+(* The buffers hold at the beginning what the collective says. *)
 Definition begins := forall r p s, holds r p s -> init r p = meaning s.
 
 Hypothesis W : well_formed.
@@ -30,7 +30,7 @@ Hypothesis E : posted_early.
 
 Local Notation of_piece I := (proj1 (proj2 W) _ I).
 
-(* -- All that touches a place does so in the order of the program ---------------------------------- *)
+(* -- Reads and writes of a place happen in the order of the program -------------------------------- *)
 
 Lemma reads_first h w c : execution h -> In (Write w) h -> In c pieces -> reads c (dst (of w)) (to w) ->
   saved c = true \/ skey (of c) <= rkey (of w) -> In (Read c) h.
@@ -55,10 +55,10 @@ Proof.
   rewrite <- D. apply W, (of_piece Iw').
 Qed.
 
-(* -- What was said is so --------------------------------------------------------------------------- *)
+(* -- The claims hold ------------------------------------------------------------------------------- *)
 
-(* At the moment of a read its place holds what the piece is said to carry, after a write what it is said to
-   leave. *)
+(* When a piece is read, its place holds what the piece is claimed to carry. After a write it holds what the piece is
+   claimed to leave. *)
 Definition as_said (e : event) (h : history) :=
   match e with
   | Read c => store h (src (of c)) (from c) = meaning (carries c)
@@ -77,7 +77,7 @@ Proof.
   cbn. destruct (piece_dec c' c) as [-> | m]; [exact S |]. destruct I as [I | I]; [congruence | exact (IH I)].
 Qed.
 
-(* One more event changes a place only if it writes there. *)
+(* An event changes a place only if it writes there. *)
 Lemma store_next e h r p :
   (exists w, e = Write w /\ writes w r p) \/
   ((forall w, e = Write w -> ~ writes w r p) /\ store (e :: h) r p = store h r p).
@@ -87,7 +87,7 @@ Proof.
     [left; eauto | right | right]; (split; [intros ? [= <-]; tauto | reflexivity]).
 Qed.
 
-(* A place holds what a write left, if each other leaves the same, or is before it, or is to come. *)
+(* A place holds what a write left, if every other write leaves the same, or precedes it, or is still to come. *)
 Lemma store_last h w r p s :
   execution h -> right h -> writes w r p -> leaves w = s -> In (Write w) h ->
   (forall w', In w' pieces -> writes w' r p -> w' <> w ->
@@ -109,7 +109,7 @@ Proof.
       right. right. intros J. apply no. right. assumption.
 Qed.
 
-(* A place holds what it held at the beginning, if each write leaves the same or is to come. *)
+(* A place holds its first contents, if every write leaves the same or is still to come. *)
 Lemma store_first h r p s :
   execution h -> right h -> holds r p s ->
   (forall w, In w pieces -> writes w r p -> leaves w = s \/ ~ In (Write w) h) ->
@@ -160,7 +160,7 @@ Proof.
     destruct (Aw w' I I' Ww' k m) as [? | [v [[=] _]]]; auto. discriminate.
 Qed.
 
-(* In every execution every piece brings, and leaves, what the proof says. *)
+(* In every execution every piece carries, and leaves, what the proof claims. *)
 Theorem values_are_right h : execution h -> right h.
 Proof.
   intros X. induction X as [| e h X R N F]; [constructor |]. constructor; [assumption |].
@@ -173,7 +173,7 @@ Proof.
     rewrite J; destruct s; cbn; try reflexivity; destruct S as [[=] | K]; apply K.
 Qed.
 
-(* When all steps are complete, every place that is asked for holds what is required of it. *)
+(* When all steps are complete, every required place holds what is required of it. *)
 Theorem result_is_right h : final n op holds required leaves -> execution h -> final_state h ->
   forall r p s, required r p s -> store h r p = meaning s.
 Proof.
@@ -186,9 +186,9 @@ Proof.
   - apply store_first; auto.
 Qed.
 
-(* -- MPI's own rule: no place is received into, and sent from or received into once more, at one time --- *)
+(* -- MPI's rule: a place that is received into is not sent from, or received into again, at that time ---- *)
 
-(* Copies aside are the runtime's, not a send that goes. *)
+(* Saved and staged copies belong to the runtime, not to a send in flight. *)
 Definition being_sent (h : history) (c : piece) :=
   In c pieces /\ saved c = false /\ In (Post (src (of c)) (skey (of c))) h /\ ~ In (Sent (of c)) h.
 Definition being_received (h : history) (w : piece) :=

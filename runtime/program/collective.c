@@ -1,35 +1,28 @@
 /* Properties of collectives. Between groups, the root is in group 0 and the leaves are in group 1. */
 #include "runtime/program/program.h"
 
+static const struct {
+  const char* name;
+  int has_global_counts, reduces, is_rooted;
+} properties[QD_COLLECTIVE_COUNT] = {
+    [QD_ALLTOALL] = {"alltoall", 0, 0, 0},   [QD_ALLGATHER] = {"allgather", 1, 0, 0},
+    [QD_BROADCAST] = {"broadcast", 1, 0, 1}, [QD_GATHER] = {"gather", 0, 0, 1},
+    [QD_SCATTER] = {"scatter", 0, 0, 1},     [QD_REDUCE] = {"reduce", 1, 1, 1},
+    [QD_ALLREDUCE] = {"allreduce", 1, 1, 0}, [QD_REDUCE_SCATTER] = {"reduce-scatter", 1, 1, 0},
+    [QD_SCAN] = {"scan", 1, 1, 0},           [QD_EXSCAN] = {"exscan", 1, 1, 0},
+    [QD_BARRIER] = {"barrier", 0, 0, 0},
+};
+
+const char* qd_collective_name(int collective) { return properties[collective].name; }
+
 int qd_has_global_counts(const struct qd_program* program) {
-  switch (program->collective) {
-    case QD_ALLTOALL:
-    case QD_GATHER:
-    case QD_SCATTER:
-    case QD_BARRIER: return 0;
-    default: return 1;
-  }
+  return properties[program->collective].has_global_counts;
 }
 
-int qd_reduces(const struct qd_program* program) {
-  switch (program->collective) {
-    case QD_REDUCE:
-    case QD_ALLREDUCE:
-    case QD_REDUCE_SCATTER:
-    case QD_SCAN:
-    case QD_EXSCAN: return 1;
-    default: return 0;
-  }
-}
+int qd_reduces(const struct qd_program* program) { return properties[program->collective].reduces; }
 
 int qd_is_rooted(const struct qd_program* program) {
-  switch (program->collective) {
-    case QD_BROADCAST:
-    case QD_GATHER:
-    case QD_SCATTER:
-    case QD_REDUCE: return 1;
-    default: return 0;
-  }
+  return properties[program->collective].is_rooted;
 }
 
 int qd_has_one_buffer(const struct qd_program* program) {
@@ -68,11 +61,4 @@ void qd_block_counts(const struct qd_program* program, const struct qd_context* 
     case QD_BARRIER: *send = *receive = 0; break;
     default: break;
   }
-}
-
-const char* qd_collective_name(int collective) {
-  static const char* const names[QD_COLLECTIVE_COUNT] = {
-      "alltoall",  "allgather",      "broadcast", "gather", "scatter", "reduce",
-      "allreduce", "reduce-scatter", "scan",      "exscan", "barrier"};
-  return names[collective];
 }

@@ -138,7 +138,7 @@ static int invariant(struct compiler* c, unsigned first) {
       if (p->groups != 2) fail(c, no_second_group);
       break;
     case QD_ROOT:
-      if (!qd_is_rooted(p)) fail(c, "the code asks for a root; make it again");
+      if (!c->in.error && !qd_is_rooted(p)) fail(c, "the code asks for a root; make it again");
       break;
     case QD_RANK:
     case QD_RANKS:

@@ -58,9 +58,20 @@ struct section {
   uint64_t length;
 };
 
+/* The sections that this library knows, in the order in which they must stand. */
+enum { PROGRAM, JOB, NAMES, REQUIREMENT, SECTIONS };
+
+static const struct {
+  const char* tag;
+  int flags;
+} known_sections[SECTIONS] = {{QD_SECTION_PROGRAM, QD_SECTION_CRITICAL},
+                              {QD_SECTION_JOB, QD_SECTION_CRITICAL},
+                              {QD_SECTION_NAMES, 0},
+                              {QD_SECTION_REQUIREMENT, 0}};
+
 struct sections {
-  struct section program, job, names, requirement;
-  int known; /* the number of known sections so far: they have a fixed order */
+  struct section all[SECTIONS];
+  int count;
 };
 
 static const char* read_envelope(const unsigned char* file, uint64_t length) {
@@ -79,27 +90,17 @@ static const char* read_envelope(const unsigned char* file, uint64_t length) {
   return NULL;
 }
 
-static const char* place_section(struct sections* sections, int place, struct section* entry,
-                                 struct section found, int flags, int wanted_flags) {
-  if (sections->known != place || flags != wanted_flags)
-    return "a section is out of place; make it again";
-  sections->known++;
-  *entry = found;
-  return NULL;
-}
-
 static const char* read_section(struct sections* sections, const unsigned char* head,
                                 struct section found) {
   const int flags = head[3];
   if (flags & ~QD_SECTION_CRITICAL) return "a section with unknown flags; make it again";
-  if (memcmp(head, QD_SECTION_PROGRAM, 3) == 0)
-    return place_section(sections, 0, &sections->program, found, flags, QD_SECTION_CRITICAL);
-  if (memcmp(head, QD_SECTION_JOB, 3) == 0)
-    return place_section(sections, 1, &sections->job, found, flags, QD_SECTION_CRITICAL);
-  if (memcmp(head, QD_SECTION_NAMES, 3) == 0)
-    return place_section(sections, 2, &sections->names, found, flags, 0);
-  if (memcmp(head, QD_SECTION_REQUIREMENT, 3) == 0)
-    return place_section(sections, 3, &sections->requirement, found, flags, 0);
+  for (int i = 0; i < SECTIONS; i++) {
+    if (memcmp(head, known_sections[i].tag, 3) != 0) continue;
+    if (sections->count != i || flags != known_sections[i].flags)
+      return "a section is out of place; make it again";
+    sections->all[sections->count++] = found;
+    return NULL;
+  }
   if (flags & QD_SECTION_CRITICAL)
     return "a section that this library does not know; use a newer one";
   return NULL;
@@ -125,7 +126,7 @@ static const char* read_sections(struct sections* sections, const unsigned char*
   }
   qd_sha256_end(&hash, digest);
   if (reader.next != reader.length) return does_not_fill;
-  if (sections->known < 2) return "a section is missing; make it again";
+  if (sections->count < 2) return "a section is missing; make it again";
   if (memcmp(digest, file + QD_HASH_OFFSET, QD_HASH_LENGTH) != 0)
     return "the hash does not fit its contents; make it again";
   return NULL;
@@ -273,9 +274,10 @@ const char* qd_program_load(struct qd_program* program, const unsigned char* fil
   unsigned char digest[32];
   const char* error = read_envelope(file, length);
   if (!error) error = read_sections(&sections, file, length, digest);
-  if (!error) error = qd_compile(program, sections.program.payload, sections.program.length);
+  if (!error)
+    error = qd_compile(program, sections.all[PROGRAM].payload, sections.all[PROGRAM].length);
   if (!error) error = refuse_of_collective(program);
-  if (!error) error = read_job(program, sections.job);
+  if (!error) error = read_job(program, sections.all[JOB]);
   if (error) {
     qd_program_destroy(program);
     return error;
@@ -283,8 +285,8 @@ const char* qd_program_load(struct qd_program* program, const unsigned char* fil
   memcpy(program->hash, digest, QD_HASH_LENGTH);
   /* The first name is the algorithm's. The others are for other tools. */
   strcpy(program->algorithm, "unnamed");
-  read_text(sections.names, program->algorithm);
-  read_text(sections.requirement, program->needs);
+  read_text(sections.all[NAMES], program->algorithm);
+  read_text(sections.all[REQUIREMENT], program->needs);
   return NULL;
 }
 
