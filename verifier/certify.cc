@@ -44,11 +44,11 @@ std::string text_constant(const std::string& name, const std::string& text) {
 template <class Bytes>
 std::string short_hash(const Bytes& bytes) {
   constexpr size_t kBytesShown = 8;
-  quadrille_sha256 hash;
-  quadrille_sha256_start(&hash);
-  quadrille_sha256_add(&hash, bytes.data(), bytes.size());
+  qd_sha256 hash;
+  qd_sha256_start(&hash);
+  qd_sha256_add(&hash, bytes.data(), bytes.size());
   std::array<unsigned char, 32> digest;
-  quadrille_sha256_end(&hash, digest.data());
+  qd_sha256_end(&hash, digest.data());
   std::string text;
   for (size_t i = 0; i < kBytesShown; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;
