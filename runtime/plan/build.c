@@ -138,9 +138,12 @@ static inline void begin_step(struct qd_builder* b, int64_t key, int has_after, 
   r->after = after;
 }
 
+static inline struct qd_messages* messages_of(const struct qd_builder* b, int receives) {
+  return receives ? &b->plan->receives : &b->plan->sends;
+}
+
 /* Adds a message to the plan; NULL if memory ran out. */
-static inline struct qd_message* add_message(struct qd_builder* b, int receives) {
-  struct qd_messages* messages = receives ? &b->plan->receives : &b->plan->sends;
+static inline struct qd_message* add_message(struct qd_builder* b, struct qd_messages* messages) {
   if (QD_CAN_APPEND(messages->all, messages->count, messages->capacity))
     return &messages->all[messages->count++];
   qd_builder_refuse(b, qd_no_memory);
@@ -158,7 +161,7 @@ static inline void begin_message(struct qd_builder* b, unsigned flags, int64_t p
   r->receives = (flags & QD_MESSAGE_RECEIVE) != 0;
   r->is_token = 1;
   r->needs_staging = qd_side_of_message(flags) != QD_REPLACES; /* it reads the block */
-  struct qd_message* m = r->message = add_message(b, r->receives);
+  struct qd_message* m = r->message = add_message(b, messages_of(b, r->receives));
   if (!m) return;
   m->peer = (is_remote ? b->input.remote_real : b->input.real)[peer];
   m->combines = (uint8_t)qd_side_of_message(flags);
@@ -178,7 +181,7 @@ static inline void end_message(struct qd_builder* b) {
   if (!r->receives) r->step_bytes += m->bytes;
   /* Both ends know that the message has no bytes, and drop it. */
   if (b->traits.has_global_counts && m->bytes == 0 && !r->is_token)
-    --*(r->receives ? &b->plan->receives.count : &b->plan->sends.count);
+    messages_of(b, r->receives)->count--;
 }
 
 /* Adds a part to a message that has one. The parts of such a message are in the plan's array. */
@@ -356,19 +359,19 @@ static void note_moving(struct qd_builder* b, const struct qd_run_message* m,
     return;
   const int64_t low = b->reading.message->part.low - known->offsets[block] + distance;
   if (low < 0 || low + b->reading.message->bytes > known->lengths[block] * b->traits.unit) return;
-  *moving = (struct qd_moving){*b->reading.message, b->reading.receives, stride,
+  *moving = (struct qd_moving){*b->reading.message, messages_of(b, b->reading.receives), stride,
                                &b->memory.accessed[block]};
 }
 
 /* Adds the message of the last iteration again, moved along its block. */
 static inline void move_message(struct qd_builder* b, struct qd_moving* moving) {
-  struct qd_message *m = &moving->message, *added = add_message(b, moving->receives);
+  struct qd_message *m = &moving->message, *added = add_message(b, moving->messages);
   if (!added) return;
   m->part.low += moving->stride;
   m->part.high += moving->stride;
   *added = *m;
   const int is_new = access(moving->accessed, m->part.low, m->part.high);
-  if (!moving->receives) {
+  if (moving->messages == &b->plan->sends) {
     b->reading.step_bytes += m->bytes;
   } else if (!is_new) {
     added->zero_copy = b->window.is_plain = 0;
@@ -376,8 +379,9 @@ static inline void move_message(struct qd_builder* b, struct qd_moving* moving) 
   }
 }
 
-static void take_run_message(struct qd_builder* b, struct qd_run_message* m,
-                             struct qd_moving* moving) {
+static inline void take_run_message(struct qd_builder* b, struct qd_run_message* m,
+                                    struct qd_moving* moving) {
+  if (moving->message.count > 0) return move_message(b, moving);
   begin_message(b, m->flags, take(&m->peer));
   if (!m->is_token) {
     const struct qd_piece piece = take_run_piece(m);
@@ -403,17 +407,15 @@ static void put_sends_first(struct qd_run* run) {
 
 /* Takes the steps of the run, from its current iteration on, until the plan is full. */
 static void take_iterations(struct qd_builder* b) {
-  struct qd_run* run = &b->reading.event.run;
+  struct qd_run* const run = &b->reading.event.run;
+  const struct qd_run_step* const end = run->steps + run->step_count;
   for (; b->reading.iteration < run->count && !b->window.is_full && !b->error;
        b->reading.iteration++) {
     int i = 0;
-    for (struct qd_run_step* s = run->steps; s < run->steps + run->step_count; s++) {
+    for (struct qd_run_step* s = run->steps; s < end; s++) {
       begin_step(b, take(&s->key), s->has_after, take(&s->after));
-      for (const int end = i + s->message_count; i < end; i++)
-        if (b->reading.moving[i].message.count > 0)
-          move_message(b, &b->reading.moving[i]);
-        else
-          take_run_message(b, &run->messages[i], &b->reading.moving[i]);
+      for (int left = s->message_count; left > 0; left--, i++)
+        take_run_message(b, &run->messages[i], &b->reading.moving[i]);
       qd_order_step(b, 0);
     }
   }

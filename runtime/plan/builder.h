@@ -25,8 +25,8 @@ struct qd_traits {
 
 /* A message of a run that moves along its block from iteration to iteration. */
 struct qd_moving {
-  struct qd_message message; /* of the last iteration; count 0: there is none */
-  int receives;
+  struct qd_message message;    /* of the last iteration; count 0: there is none */
+  struct qd_messages* messages; /* the sends or the receives of the plan */
   int64_t stride;               /* bytes */
   struct qd_accessed* accessed; /* of the block */
 };
@@ -49,9 +49,9 @@ struct qd_reading {
   int is_mixed;           /* copies and receives of the step are kept until its end */
   int64_t step_bytes;     /* of the sends of the step */
   struct qd_message* message;
-  int64_t peer; /* of the message, in the schedule */
-  int receives, is_token, needs_staging,
-      is_kept;                              /* of the message; is_kept: until the end of its step */
+  int64_t peer;                             /* of the message, in the schedule */
+  int receives, is_token, needs_staging;    /* of the message */
+  int is_kept;                              /* the message is kept until the end of its step */
   struct qd_moving moving[QD_RUN_MESSAGES]; /* by message of the run */
   struct qd_pending* pending;
   int32_t pending_count, pending_capacity;

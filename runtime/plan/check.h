@@ -1,8 +1,8 @@
-/* Checks that plans are lawful: the hypotheses of the theorem in theory/Runtime.v, record lawful_plan, under the same
- * names. The check walks the program by itself and takes nothing from the builder but its plans.
+/* Checks that plans are lawful. The laws are the hypotheses of the theorem in theory/Runtime.v, record lawful_plan, under the
+ * same names. The check walks the program by itself and takes nothing from the builder but its plans.
  *
- * Each rank's plan is checked alone; qd_plan_match compares the messages of all ranks. Everything that the theorem
- * asks of the program (`match`, `held`, `apart` ...) is asked by the verifier, not here. */
+ * Each rank's plan is checked alone. qd_plan_match compares the messages of all ranks. The verifier, not this check, proves
+ * the hypotheses about the program (`match`, `held`, `apart` ...). */
 #ifndef QUADRILLE_RUNTIME_PLAN_CHECK_H_
 #define QUADRILLE_RUNTIME_PLAN_CHECK_H_
 
@@ -14,23 +14,23 @@ extern "C" {
 
 enum { QD_LAW_TEXT = 200 };
 
-/* The laws, as names: the fields of lawful_plan, then what Coq states elsewhere. NULL ends the list. */
+/* The names of the laws: the fields of lawful_plan, then those that Coq states elsewhere. NULL ends the list. */
 extern const char* const qd_laws[];
 
 struct qd_plan_check; /* of one rank in one call */
 
-/* Walks the program for the call that `input` describes. `in_place`, `unit`: as the builder has them. NULL where memory
- * ran out. To be closed. */
+/* Walks the program for the call that `input` describes. `in_place`, `unit`: as in struct qd_traits. Returns NULL if memory
+ * ran out. The caller closes the check. */
 struct qd_plan_check* qd_check_open(const struct qd_plan_input* input, int in_place, int64_t unit);
 /* Takes the next plan of the call: the only one, or the next part of a streamed one. */
 void qd_check_feed(struct qd_plan_check* check, const struct qd_plan* plan);
-/* Judges all plans of the call. Returns NULL, or the name of the law that they break, and writes what breaks it;
- * qd_no_memory where the check would take too much memory or time. */
+/* Judges all plans of the call. Returns NULL, or the name of a law that they break, and writes how. Returns qd_no_memory if
+ * the check would take too much memory or time. */
 const char* qd_check_end(struct qd_plan_check* check, char text[QD_LAW_TEXT]);
 void qd_check_close(struct qd_plan_check* check);
 
-/* Whether the t-th send of each rank to another meets a t-th receive there, with the same key and as many bytes. The
- * checks are those of all ranks, by rank in the private communicator, after their end. The same. */
+/* Whether the t-th send of each rank to another has a t-th receive there, with the same key and number of bytes. `checks` are
+ * those of all ranks, by rank in the private communicator, after qd_check_end. Returns as qd_check_end. */
 const char* qd_plan_match(struct qd_plan_check* const* checks, int ranks, char text[QD_LAW_TEXT]);
 
 #ifdef __cplusplus

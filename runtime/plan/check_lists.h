@@ -25,8 +25,7 @@ struct span {
 struct act {
   int32_t step, peer;
   int64_t key, bytes;
-  int32_t first,
-      count; /* of its spans; a local statement has two: what it reads, then what it writes */
+  int32_t first, count; /* of its spans; of a local statement: the source, then the target */
   int32_t combines;     /* enum qd_side_of_operator */
   int zero_copy;        /* a receive: it is posted straight into its target */
   int is_staged;        /* a send: it is packed into a buffer when it is posted */

@@ -81,8 +81,30 @@ static void give_back(struct qd_builder* b, int32_t buffer, int32_t free_after) 
     b->memory.buffers[buffer].free_after = free_after;
 }
 
-static void wait_for_sends(struct qd_builder* b, int32_t sends);
-static void finish_sends(struct qd_builder* b, int32_t steps);
+/* Copies this rank's block to itself while the first messages are in flight. */
+static inline void copy_own(struct qd_builder* b) {
+  if (!b->window.owes_copy) return;
+  b->window.owes_copy = 0;
+  emit(b, QD_PLAN_COPY_OWN);
+}
+
+/* Waits until so many sends of the plan are complete. */
+static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
+  if (sends <= b->window.now.sends_done) return;
+  copy_own(b);
+  add_progress(b, WAIT_FOR_SENDS);
+  b->window.now.sends_done = sends;
+}
+
+/* Waits for the sends of so many steps, which have been posted. */
+static inline void finish_sends(struct qd_builder* b, int32_t steps) {
+  for (int32_t i = b->window.steps_done; i < steps; i++) {
+    struct qd_planned_step* s = step_at(b, i);
+    b->window.bytes_in_flight -= s->sent_bytes;
+    s->sent_bytes = 0;
+    wait_for_sends(b, s->sends);
+  }
+}
 
 /* In place: saves the block before a write to its region of the receive buffer, or waits for the send that reads it. */
 static void before_write(struct qd_builder* b, int32_t region) {
@@ -124,31 +146,6 @@ static __attribute__((noinline)) void plan_delivery(struct qd_builder* b,
       before_write(b, parts[i].region);
   }
   give_back(b, m->buffer, 0);
-}
-
-/* Copies this rank's block to itself while the first messages are in flight. */
-static inline void copy_own(struct qd_builder* b) {
-  if (!b->window.owes_copy) return;
-  b->window.owes_copy = 0;
-  emit(b, QD_PLAN_COPY_OWN);
-}
-
-/* Waits until so many sends of the plan are complete. */
-static inline void wait_for_sends(struct qd_builder* b, int32_t sends) {
-  if (sends <= b->window.now.sends_done) return;
-  copy_own(b);
-  add_progress(b, WAIT_FOR_SENDS);
-  b->window.now.sends_done = sends;
-}
-
-/* Waits for the sends of so many steps, which have been posted. */
-static inline void finish_sends(struct qd_builder* b, int32_t steps) {
-  for (int32_t i = b->window.steps_done; i < steps; i++) {
-    struct qd_planned_step* s = step_at(b, i);
-    b->window.bytes_in_flight -= s->sent_bytes;
-    s->sent_bytes = 0;
-    wait_for_sends(b, s->sends);
-  }
 }
 
 /* Waits until so many receives of the plan are complete. Delivers one at a time if the plan uses buffers: each may free
@@ -265,7 +262,7 @@ static void plan_known_copy(struct qd_builder* b, int32_t number) {
 }
 
 /* Whether the sends of the step would put too many bytes in flight. */
-static int is_too_much(const struct qd_builder* b, const struct qd_planned_step* s) {
+static inline int is_too_much(const struct qd_builder* b, const struct qd_planned_step* s) {
   return b->window.bytes_in_flight > 0 &&
          b->window.bytes_in_flight + s->sent_bytes > b->traits.at_once;
 }
@@ -284,8 +281,8 @@ static inline void post_sends(struct qd_builder* b, int32_t sends) {
 
 static __attribute__((noinline)) void plan_sends(struct qd_builder* b,
                                                  const struct qd_planned_step* s) {
-  int32_t overwriting =
-      b->window.copies_done; /* copies before this one may write where the sends read */
+  /* Copies before this one may write where the sends read. */
+  int32_t overwriting = b->window.copies_done;
   for (int32_t k = b->window.copies_done; k < s->copies; k++)
     if (!b->traits.has_global_counts || b->plan->copies[k].needs_staging) overwriting = k + 1;
   for (int32_t i = b->window.now.sends_posted; i < s->sends; i++) plan_send(b, i, overwriting);
@@ -327,15 +324,16 @@ static __attribute__((noinline)) void send_next(struct qd_builder* b) {
 
 /* Completes the oldest step. Waits for its receives first, since other sends may depend on them. */
 static inline void finish_oldest(struct qd_builder* b) {
-  const struct qd_planned_step* s = step_at(b, b->window.steps_done);
-  const int32_t done = b->window.steps_done + 1;
-  while (b->window.steps_sent < done) send_next(b);
+  struct qd_window* w = &b->window;
+  const struct qd_planned_step* s = step_at(b, w->steps_done);
+  const int32_t done = w->steps_done + 1;
+  while (w->steps_sent < done) send_next(b);
   wait_for_receives(b, s->receives);
-  if (!b->plan->is_typed && b->window.steps_received < done) b->window.steps_received = done;
+  if (!b->plan->is_typed && w->steps_received < done) w->steps_received = done;
   release(b);
   finish_sends(b, done);
-  if (b->window.steps_received < done) b->window.steps_received = done;
-  b->window.steps_done = done;
+  if (w->steps_received < done) w->steps_received = done;
+  w->steps_done = done;
   release(b);
 }
 
@@ -359,44 +357,45 @@ static void plan_receive(struct qd_builder* b, struct qd_message* m) {
 }
 
 void qd_order_step(struct qd_builder* b, int is_copy) {
+  struct qd_window* w = &b->window;
   struct qd_plan* plan = b->plan;
   const int32_t receives = plan->receives.count, sends = plan->sends.count;
-  if (b->error || (receives == b->window.now.receives_posted && sends == b->window.sends &&
-                   plan->copy_count == b->window.copies))
+  if (b->error ||
+      (receives == w->now.receives_posted && sends == w->sends && plan->copy_count == w->copies))
     return;
-  if (b->window.steps - b->window.steps_done == b->window.size) finish_oldest(b);
-  struct qd_planned_step* s = step_at(b, b->window.steps);
+  if (w->steps - w->steps_done == w->size) finish_oldest(b);
+  struct qd_planned_step* s = step_at(b, w->steps);
+  const int32_t ready =
+      is_copy || !b->reading.has_after ? w->steps : steps_up_to(b, b->reading.after);
   s->key = b->reading.key;
-  s->ready = is_copy || !b->reading.has_after ? b->window.steps : steps_up_to(b, b->reading.after);
-  if (s->ready < b->window.barrier) s->ready = b->window.barrier;
+  s->ready = ready < w->barrier ? w->barrier : ready;
   s->sent_bytes = b->reading.step_bytes;
   b->reading.step_bytes = 0;
   s->receives = receives;
-  s->sends = b->window.sends = sends;
-  s->copies = b->window.copies = plan->copy_count;
-  b->window.steps++;
-  for (int32_t i = b->window.now.receives_posted; !b->window.is_plain && i < receives; i++)
+  s->sends = w->sends = sends;
+  s->copies = w->copies = plan->copy_count;
+  w->steps++;
+  for (int32_t i = w->now.receives_posted; !w->is_plain && i < receives; i++)
     plan_receive(b, &plan->receives.all[i]);
-  if (b->window.now.receives_posted < receives) add_progress(b, POST_RECEIVES);
-  b->window.now.receives_posted = receives;
+  if (w->now.receives_posted < receives) add_progress(b, POST_RECEIVES);
+  w->now.receives_posted = receives;
   release(b);
-  while (b->window.steps_sent < (is_copy ? b->window.steps : b->window.steps - b->window.waiting))
-    send_next(b);
-  b->window.is_full = receives + sends >= b->traits.most_messages;
+  while (w->steps_sent < (is_copy ? w->steps : w->steps - w->waiting)) send_next(b);
+  w->is_full = receives + sends >= b->traits.most_messages;
 }
 
 void qd_order_begin(struct qd_builder* b) {
+  struct qd_window* w = &b->window;
   struct qd_plan* plan = b->plan;
   plan->receives.count = plan->sends.count = 0;
   plan->part_count = plan->operation_count = plan->copy_count = 0;
-  b->window.steps = b->window.steps_done = b->window.steps_received = b->window.steps_sent =
-      b->window.barrier = 0;
-  b->window.now = b->window.before = (struct qd_progress){0, 0, 0, 0};
-  b->window.sends = b->window.copies_done = b->window.copies = 0;
-  b->window.bytes_in_flight = b->reading.step_bytes = 0;
-  b->window.is_plain = b->traits.has_global_counts || (plan->is_typed && !b->memory.sent_as);
-  b->window.is_full = 0;
-  b->window.latest = NO_PROGRESS;
+  w->steps = w->steps_done = w->steps_received = w->steps_sent = w->barrier = 0;
+  w->now = w->before = (struct qd_progress){0, 0, 0, 0};
+  w->sends = w->copies = w->copies_done = 0;
+  w->bytes_in_flight = b->reading.step_bytes = 0;
+  w->is_plain = b->traits.has_global_counts || (plan->is_typed && !b->memory.sent_as);
+  w->is_full = 0;
+  w->latest = NO_PROGRESS;
   /* All sends of the plan before are complete. */
   for (int32_t i = 0; b->memory.sent_as && i < plan->send_blocks; i++)
     if (b->memory.sent_as[i] >= 0) b->memory.sent_as[i] = INT_MAX;

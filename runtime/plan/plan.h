@@ -60,9 +60,9 @@ struct qd_message {
   struct qd_part part; /* the only part */
   int64_t bytes;       /* of all parts, if all ranks know all counts */
   uint8_t zero_copy;   /* it has one part, and is posted where that part is */
-  uint8_t
-      needs_staging; /* receive: this rank reads or writes there before; send: a copy of its step writes there */
-  uint8_t combines; /* enum qd_side_of_operator, of the data that arrives */
+  uint8_t combines;    /* enum qd_side_of_operator, of the data that arrives */
+  /* Of a receive: this rank reads or writes there before. Of a send: a copy of its step writes there. */
+  uint8_t needs_staging;
 };
 
 /* A copy or a reduction at this rank. */

@@ -1,57 +1,48 @@
-/* The schedule file: what its bytes mean. Encoder, decoder, emitter and interpreter share these
- * numbers and nothing else; each reads or writes the bytes on its own.
+/* The meaning of the bytes of a schedule file. Encoder, decoder, emitter and interpreter share these numbers and nothing else.
+ * Each reads or writes the bytes on its own.
  *
- * All fixed-width integers are little-endian. A varint is LEB128: seven bits a byte, least
- * significant first, in the fewest bytes. A signed varint is a varint of the zigzag form. Strings
- * are a varint length and bytes.
+ * All fixed-width integers are little-endian. A varint is LEB128: seven bits a byte, least significant first, in the fewest
+ * bytes. A signed varint is a varint of the zigzag form. A string is a varint length and bytes.
  *
  *   offset  bytes
  *   0       8      QD_MAGIC
- *   8       2      major version: a reader of an older major refuses the file unless oldest_reader
- *           allows it
+ *   8       2      major version: a reader of an older major refuses the file unless oldest_reader allows it
  *   10      2      minor version: additions that older readers may skip
- *   12      2      oldest major version whose readers understand the critical sections
+ *   12      2      oldest_reader: the oldest major version whose readers understand the critical sections
  *   14      2      number of sections
- *   16      16     hash: the first 16 bytes of SHA-256 over all critical sections, heads included,
- *           in file order
+ *   16      16     hash: the first 16 bytes of SHA-256 over all critical sections with their heads, in file order
  *   32      ...    sections
- *   end-4   4      CRC-32C of everything before it
+ *   end-4   4      CRC-32C of all bytes before it
  *
- * A section: three letters, one byte of flags (bit 0: critical, a reader that does not know it
- * refuses the file), the payload's length as a varint of up to 64 bits, the payload. Each known
- * section stands exactly once, in this order:
+ * A section has a tag of three letters, one byte of flags, the length of the payload as a varint of up to 64 bits, and the
+ * payload. Flag bit 0: critical; a reader that does not know the section refuses the file. Each known section stands at most
+ * once, in this order:
  *
- *   PRG critical  the program: see "code" below. Equal bytes mean the same program, which is what
- *                 is proven.
- *   JOB critical  for each group: varint number of runs, then per run varint nodes and varint
- *                 ranks on each, by ascending size; then one signed varint a parameter: its
- *                 value, or, where it is given at the call, the rule by which the runtime chooses
- *                 it: a value of 1 or more is always that, others are QD_CHOOSE_...; behind
- *                 MODEL and AUTO stand two varints, alpha (ns a message) and beta (ps a byte), each
- *                 at most QD_MAX_COST. A schedule for any nodes: see below
- *   NAM           the names of the program in the order of declaration, each a string, or, where
- *                 an earlier name comes again, a varint of 64 plus that one's number; may be
- *                 missing
- *   REQ           what the program requires of the number of ranks, in words, a string of printable
- *                 ASCII: "an even number of ranks"; only behind NAM, and may be missing
+ *   PRG critical  the program: see "code" below. Equal bytes mean the same program. The proof is about these bytes.
+ *   JOB critical  for each group the varint number of runs, then for each run varint nodes and varint ranks on each, by
+ *                 ascending size. Then one signed varint for each parameter. It is the value of the parameter. For a
+ *                 parameter that is given at the call it is a rule: 1 or more is always the value, and others are
+ *                 QD_CHOOSE_... After MODEL and AUTO come two varints, alpha (ns a message) and beta (ps a byte), each at
+ *                 most QD_MAX_COST. For a schedule for any nodes, see below.
+ *   NAM           the names of the program in the order of declaration. Each is a string, or a varint of 64 plus the number
+ *                 of an earlier name that comes again. May be missing
+ *   REQ           the requirements on the number of ranks in words, a string of printable ASCII: "an even number of ranks".
+ *                 Only after NAM, and may be missing
  *
- * A schedule for any nodes holds no topology: binding takes the nodes that it finds, so one file
- * and one hash serve every job, and, between two groups, either of them as the first. In place of the
- * runs of all groups, of which a topology has at least one, JOB has the varint 0, then a varint, the most
- * ranks that it serves in each group, 0 where there is no limit. A parameter that is not given at the call
- * has an expression in place of the signed varint, over constants, `ranks` and tables of node sizes
- * (QD_TABLE_NODES), which binding evaluates; between two groups it is a constant, which has one
- * value in both. Such a file has major version and oldest reader QD_FORMAT_ANY_NODES.
+ * A schedule for any nodes has no topology: binding takes the nodes that it finds. One file and one hash serve every job.
+ * Between two groups, either group may be the first. Instead of the runs of all groups, JOB has the varint 0 (a topology has
+ * at least one run) and a varint: the most ranks in each group, or 0 for no limit. A parameter that is not given at the call
+ * has an expression instead of the signed varint, over constants, `ranks` and tables of node sizes (QD_TABLE_NODES). Binding
+ * evaluates it. Between two groups it must be a constant, which has one value in both. Such a file has major version and
+ * oldest reader QD_FORMAT_ANY_NODES.
  *
- * Code. First byte: collective; second: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node,
- * bit 5 in place, bit 6 commutative. Then varint number of parameters and a byte each (bit 0:
- * given at the call); varint number of tables and each table; varint number of requirements and an
- * expression each; the expression of the number of temporary blocks; the body. A body is
- * statements up to QD_END.
+ * Code. First byte: collective. Second byte: bits 0-1 groups, bits 2-3 port kind, bit 4 port per node, bit 5 in place, bit 6
+ * commutative. Then a varint number of parameters and a byte for each (bit 0: given at the call); a varint number of tables
+ * and each table; a varint number of requirements and an expression each; the expression of the number of temporary blocks;
+ * the body. A body is statements up to QD_END.
  *
- * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear),
- * numbered by the low six bits, or a constant (bit 6 set), the low six bits minus 1; every other
- * expression starts with its QD_EXPRESSION byte.
+ * Expressions are in prefix order. A byte with the top bit set is a variable (bit 6 clear), numbered by the low six bits, or
+ * a constant (bit 6 set), the low six bits minus 1. Every other expression starts with its QD_EXPRESSION byte.
  */
 #ifndef QUADRILLE_RUNTIME_TABLE_FORMAT_H_
 #define QUADRILLE_RUNTIME_TABLE_FORMAT_H_
@@ -76,8 +67,8 @@
 #define QD_SECTION_REQUIREMENT "REQ"
 
 /* Rules for a parameter that is given at the call. */
-#define QD_CHOOSE_NONE 0       /* no rule: whoever calls must give it */
-#define QD_CHOOSE_LEAST (-1)   /* the least count that is not 0, in bytes; 1 where all are 0 */
+#define QD_CHOOSE_NONE 0       /* no rule: the caller must give it */
+#define QD_CHOOSE_LEAST (-1)   /* the least count that is not 0, in bytes; 1 if all are 0 */
 #define QD_CHOOSE_MODEL (-2)   /* the optimum of the linear model, in closed form */
 #define QD_CHOOSE_AUTO (-3)    /* the best of the linear model, rounds counted exactly */
 #define QD_MAX_COST 1000000000 /* of alpha, and of beta */
@@ -88,11 +79,10 @@
 /* Limits of a program; every reader enforces them. */
 #define QD_MAX_RANKS (1 << 20)
 #define QD_MAX_TABLE_LENGTH (32 * QD_MAX_RANKS)
-#define QD_MAX_COUNT ((int64_t)1 << 40)     /* bytes of a contribution whose length is known */
+#define QD_MAX_COUNT ((int64_t)1 << 40)     /* bytes of a contribution of known length */
 #define QD_MAX_PARAMETER ((int64_t)1 << 40) /* and, negated, the least */
-/* Iterations of all loops together, at one rank: these, and so many for each rank and node (their
- * product), and for each byte of all contributions. Far more than any schedule takes: a damaged one
- * shall not walk for hours. */
+/* The most iterations of all loops together at one rank: QD_MAX_ITERATIONS, and more for each rank times node and for each
+ * byte of all contributions. No schedule takes nearly as many. The limit keeps a damaged file from walking for hours. */
 #define QD_MAX_ITERATIONS (1 << 20)
 #define QD_MAX_ITERATIONS_A_RANK_AND_NODE 64
 #define QD_MAX_ITERATIONS_A_BYTE 4
@@ -159,7 +149,7 @@ enum qd_statement {
   QD_REDUCE_LEFT = 0x08,
   QD_REDUCE_RIGHT = 0x09, /* 0x0a is not used */
   QD_MESSAGE = 0x10,      /* | flags; peer, then one piece or a body */
-  QD_PIECE = 0x20         /* | flags; block, and where ranged low, high */
+  QD_PIECE = 0x20         /* | flags; block, and low, high if it is ranged */
 };
 
 /* Flags of QD_MESSAGE. */
@@ -167,8 +157,9 @@ enum qd_statement {
 #define QD_MESSAGE_REMOTE 0x02
 #define QD_MESSAGE_SIZED 0x04
 #define QD_MESSAGE_SINGLE 0x08 /* one piece follows instead of a body */
-#define QD_MESSAGE_LEFT 0x20   /* a receive, not sized, that combines what arrives with */
-#define QD_MESSAGE_RIGHT 0x40  /* its pieces, one or more: on that side */
+/* A receive of at least one piece, not sized: it combines the arriving data, on that side, with the pieces. */
+#define QD_MESSAGE_LEFT 0x20
+#define QD_MESSAGE_RIGHT 0x40
 #define QD_MESSAGE_FLAGS 0x6f
 
 /* Flags of QD_PIECE: the buffer in bits 0-1. */
