@@ -326,16 +326,14 @@ static int overlap(const struct qd_plan_check* c, const struct span* a, const st
 /* A span that is read or written. */
 struct access {
   const struct act* act;
-  enum kind kind;
-  int32_t number; /* of the act in its list */
   int writes;
   int is_input; /* in place: it reads the send buffer as it was before the call */
   const struct span* span;
 };
 
-static int precedes(const struct access* a, const struct access* b) {
-  if (a->act->step != b->act->step) return a->act->step < b->act->step;
-  return a->kind != b->kind ? a->kind < b->kind : a->number < b->number;
+static int precedes(const struct act* a, const struct act* b) {
+  if (a->step != b->step) return a->step < b->step;
+  return a->kind != b->kind ? a->kind < b->kind : a < b; /* a kind has one list */
 }
 
 /* The position at which a write is complete, and the one from which a read does not need its bytes. */
@@ -344,7 +342,7 @@ static int64_t read_until(const struct qd_plan_check* c, const struct access* r)
   const struct act* act = r->act;
   if (r->span->saved >= 0) return r->span->saved;
   const int is_renamed = !c->call.has_global_counts && is_temporary(c, r->span->region);
-  return r->kind == LOCALS || act->is_staged || is_renamed ? act->posted : act->done;
+  return act->kind == LOCALS || act->is_staged || is_renamed ? act->posted : act->done;
 }
 
 /* A receive that is posted straight into its target: nothing earlier in the program reads or writes there. */
@@ -381,7 +379,7 @@ static void check_delivery(struct qd_plan_check* c, const struct access* w,
 static void check_pair(struct qd_plan_check* c, const struct access* w,
                        const struct access* other) {
   if (!c->call.has_global_counts && is_temporary(c, w->span->region) && !other->writes) return;
-  if (w->kind == RECEIVES && w->act->zero_copy)
+  if (w->act->kind == RECEIVES && w->act->zero_copy)
     check_early(c, w, other);
   else
     check_delivery(c, w, other);
@@ -391,7 +389,7 @@ static void check_pair(struct qd_plan_check* c, const struct access* w,
  * program. */
 static void check_saved(struct qd_plan_check* c, const struct access* w,
                         const struct access* read) {
-  const int zero_copy = w->kind == RECEIVES && w->act->zero_copy;
+  const int zero_copy = w->act->kind == RECEIVES && w->act->zero_copy;
   if (read_until(c, read) > (zero_copy ? w->act->posted : written_at(w)))
     BREAKS(c, "saves", "step %" PRId64 " writes over a block that step %" PRId64 " still reads",
            w->act->key, read->act->key);
@@ -403,24 +401,18 @@ static int by_region(const void* left, const void* right) {
   return a->span->low < b->span->low ? -1 : a->span->low > b->span->low;
 }
 
-static int writes(enum kind kind, int32_t span) {
-  return kind == RECEIVES || (kind == LOCALS && span == 1);
-}
-
 static int32_t accesses_of(struct qd_plan_check* c, struct access* accesses) {
   int32_t count = 0;
   for (int kind = 0; kind < 3; kind++)
     for (int32_t i = 0; i < c->program.lists[kind].count; i++) {
       const struct act* act = &c->program.lists[kind].all[i];
-      for (int32_t k = 0; k < act->count; k++)
-        accesses[count++] = (struct access){
-            .act = act,
-            .kind = kind,
-            .number = i,
-            .writes = writes(kind, k),
-            .is_input = !writes(kind, k) && c->call.in_place && !c->call.has_global_counts &&
-                        c->program.spans[act->first + k].region < c->call.send_blocks,
-            .span = &c->program.spans[act->first + k]};
+      for (int32_t k = 0; k < act->count; k++) {
+        const struct span* span = &c->program.spans[act->first + k];
+        const int writes = kind == RECEIVES || (kind == LOCALS && k == 1);
+        const int is_input = !writes && c->call.in_place && !c->call.has_global_counts &&
+                             span->region < c->call.send_blocks;
+        accesses[count++] = (struct access){act, writes, is_input, span};
+      }
     }
   return count;
 }
@@ -449,7 +441,7 @@ static void check_accesses(struct qd_plan_check* c) {
          k++, left--) {
       const struct access *a = &accesses[i], *b = &accesses[k];
       if (a->act == b->act || !overlap(c, a->span, b->span)) continue;
-      const struct access *first = precedes(a, b) ? a : b, *second = first == a ? b : a;
+      const struct access *first = precedes(a->act, b->act) ? a : b, *second = first == a ? b : a;
       if (second->writes)
         check_pair(c, second, first);
       else if (second->is_input)

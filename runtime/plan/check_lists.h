@@ -23,6 +23,7 @@ struct span {
 
 /* A message or a local statement of the program. */
 struct act {
+  enum kind kind;
   int32_t step, peer;
   int64_t key, bytes;
   int32_t first, count; /* of its spans; of a local statement: the source, then the target */

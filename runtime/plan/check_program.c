@@ -82,7 +82,8 @@ static struct span span_of(struct qd_plan_check* c, const struct qd_piece* piece
 static struct act* add_act(struct qd_plan_check* c, enum kind kind) {
   struct list* l = &c->program.lists[kind];
   struct act* act = qd_check_grow(c, (void**)&l->all, &l->count, &l->capacity, sizeof *act);
-  *act = (struct act){.step = c->program.step_count - 1,
+  *act = (struct act){.kind = kind,
+                      .step = c->program.step_count - 1,
                       .key = c->program.steps[c->program.step_count - 1].key,
                       .first = c->program.span_count,
                       .use = NEVER,
