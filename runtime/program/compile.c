@@ -64,7 +64,7 @@ static int32_t emit(struct compiler* c, enum qd_opcode operation, int target, in
 }
 
 /* Makes the jumps go to the next instruction. */
-static void land(struct compiler* c, jumps each) {
+static void patch(struct compiler* c, jumps each) {
   if (c->in.error) return;
   while (each >= 0) {
     int32_t* target = &c->program->code.instructions[each].immediate;
@@ -199,10 +199,10 @@ static enum type choose(struct compiler* c, int target, int depth) {
   int where = 0;
   const enum type type = expression(c, target, &where, depth + 1);
   const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
-  land(c, otherwise);
+  patch(c, otherwise);
   if (expression(c, target, &where, depth + 1) != type)
     fail(c, "the code chooses between a condition and a number; make it again");
-  land(c, end);
+  patch(c, end);
   return type;
 }
 
@@ -211,9 +211,9 @@ static void conjunction(struct compiler* c, int target, int depth) {
   const jumps otherwise = join(c, first, condition(c, depth + 1));
   emit(c, QD_DO_MOVE, target, invariant_register(c, QD_CONSTANT, 1), 0, 0);
   const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
-  land(c, otherwise);
+  patch(c, otherwise);
   emit(c, QD_DO_MOVE, target, invariant_register(c, QD_CONSTANT, 0), 0, 0);
-  land(c, end);
+  patch(c, end);
 }
 
 /* Compiles the operands of an operator, and the operator into `target`. */
@@ -409,7 +409,7 @@ static void loop(struct compiler* c, int depth) {
     run->target = (uint8_t)(c->program->code.run_count++ % QD_RUNS);
     if (!may_run) run->operation = QD_DO_JUMP;
   }
-  land(c, exit);
+  patch(c, exit);
   if (!always_short) c->obstacles++;
   c->variable_count--;
   c->next_register = saved;
@@ -418,13 +418,13 @@ static void loop(struct compiler* c, int depth) {
 static void choice(struct compiler* c, int has_else, int depth) {
   const jumps otherwise = condition(c, 0);
   body(c, depth);
-  if (!has_else) return land(c, otherwise);
+  if (!has_else) return patch(c, otherwise);
   const jumps end = emit(c, QD_DO_JUMP, 0, 0, 0, -1);
-  land(c, otherwise);
+  patch(c, otherwise);
   const uint64_t start = c->in.next;
   body(c, depth);
   if (c->in.next == start + 1) malformed(c); /* an empty `else` has the shorter form */
-  land(c, end);
+  patch(c, end);
 }
 
 static void step(struct compiler* c, int has_after, int depth) {

@@ -50,6 +50,7 @@ static int64_t locate_near(const int64_t* entries, int64_t length, int64_t x, in
 /* The most rounds of inner loops. No iteration of a run has so many steps and messages. */
 enum { MOST_ROUNDS = 256 };
 
+/* One iteration that is walked with strides. */
 struct attempt {
   int64_t *values, *strides; /* by register */
   int64_t count;             /* 0: there is no run */
@@ -58,18 +59,18 @@ struct attempt {
 };
 
 /* Limits the count to iterations in which a value that is at least 0 stays so. */
-static inline void keep(struct attempt* a, int64_t value, int64_t stride) {
+static inline void keep_nonnegative(struct attempt* a, int64_t value, int64_t stride) {
   if (stride >= 0) return;
   const int64_t count = value / -stride + 1;
   if (count < a->count) a->count = count;
 }
 
 /* Limits the count to iterations in which a difference keeps its sign. Returns whether it is negative. */
-static inline int keep_negative(struct attempt* a, int64_t difference, int64_t stride) {
+static inline int keep_sign(struct attempt* a, int64_t difference, int64_t stride) {
   if (difference < 0)
-    keep(a, -1 - difference, -stride);
+    keep_nonnegative(a, -1 - difference, -stride);
   else
-    keep(a, difference, stride);
+    keep_nonnegative(a, difference, stride);
   return difference < 0;
 }
 
@@ -103,8 +104,8 @@ static void divide(struct attempt* a, const struct qd_instruction* i) {
   const int64_t rest = remainder_of(x, y);
   const int is_whole = stride % y == 0;
   if (!is_whole) {
-    keep(a, rest, stride);
-    keep(a, y - 1 - rest, -stride);
+    keep_nonnegative(a, rest, stride);
+    keep_nonnegative(a, y - 1 - rest, -stride);
   }
   if (i->operation == QD_DO_DIVIDE)
     set(a, i->target, quotient(x, y), is_whole ? stride / y : 0);
@@ -117,7 +118,7 @@ static void least(struct attempt* a, const struct qd_instruction* i, int sign) {
   const int64_t difference = sign * (a->values[i->a] - a->values[i->b]);
   const int64_t stride = sign * (a->strides[i->a] - a->strides[i->b]);
   const int first = difference < 0 || (difference == 0 && stride <= 0);
-  keep(a, first ? -difference : difference, first ? -stride : stride);
+  keep_nonnegative(a, first ? -difference : difference, first ? -stride : stride);
   const int from = first ? i->a : i->b;
   set(a, i->target, a->values[from], a->strides[from]);
 }
@@ -129,8 +130,8 @@ static void wrap(struct attempt* a, const struct qd_instruction* i) {
     return;
   }
   const int64_t result = wrapped(x, m);
-  keep(a, result, stride);
-  keep(a, m - 1 - result, -stride);
+  keep_nonnegative(a, result, stride);
+  keep_nonnegative(a, m - 1 - result, -stride);
   set(a, i->target, result, stride);
 }
 
@@ -141,11 +142,11 @@ static void locate(struct attempt* a, const struct qd_instruction* i, struct qd_
   int64_t distance;
   if (at >= 0) {
     if (__builtin_sub_overflow(x, entries[at], &distance)) a->count = 0;
-    keep(a, distance, a->strides[i->a]);
+    keep_nonnegative(a, distance, a->strides[i->a]);
   }
   if (at + 1 < length) {
     if (__builtin_sub_overflow(entries[at + 1], x, &distance)) a->count = 0;
-    keep(a, distance - 1, -a->strides[i->a]);
+    keep_nonnegative(a, distance - 1, -a->strides[i->a]);
   }
   set(a, i->target, at, 0);
 }
@@ -162,8 +163,8 @@ static void element(struct attempt* a, const struct qd_instruction* i,
     return;
   }
   if (step != 0) {
-    keep(a, index, step);
-    keep(a, length - 1 - index, -step);
+    keep_nonnegative(a, index, step);
+    keep_nonnegative(a, length - 1 - index, -step);
     if (a->count > ENTRIES_AHEAD) a->count = ENTRIES_AHEAD;
     if (a->count < 2 || __builtin_sub_overflow(entries[index + step], entries[index], &stride))
       a->count = 0;
@@ -182,10 +183,10 @@ static void element(struct attempt* a, const struct qd_instruction* i,
 static int compare(struct attempt* a, const struct qd_instruction* i, int kind) {
   const int64_t difference = a->values[i->a] - a->values[i->b];
   const int64_t stride = a->strides[i->a] - a->strides[i->b];
-  if (kind == QD_DO_LESS) return keep_negative(a, difference, stride);
-  if (kind == QD_DO_LESS_EQUAL) return keep_negative(a, difference - 1, stride);
+  if (kind == QD_DO_LESS) return keep_sign(a, difference, stride);
+  if (kind == QD_DO_LESS_EQUAL) return keep_sign(a, difference - 1, stride);
   if (difference != 0)
-    keep_negative(a, difference > 0 ? difference - 1 : difference, stride);
+    keep_sign(a, difference > 0 ? difference - 1 : difference, stride);
   else if (stride != 0)
     a->count = 0;
   return (difference == 0) == (kind == QD_DO_EQUAL);
