@@ -1,48 +1,48 @@
-/* Schedules are loaded when they are first asked for, and bound to a communicator when a call on it follows them. */
+/* Schedules are loaded at their first use, and bound to a communicator at the first call on it that follows them. Binding
+ * fails at all ranks or at none, so they fall through together. Tested by tests/preload/corners_test.sh. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-struct loaded {
+struct entry {
   quadrille_schedule handle;
-  int wants_to_commute;
+  int needs_commutative;
 };
 
-static struct loaded* all; /* by schedule; NULL where memory ran out */
+static struct entry* all; /* of each schedule; NULL if memory ran out */
 
-static void make_room(void) { all = calloc((size_t)quadrille_universal_count, sizeof *all); }
+static void make_entries(void) { all = calloc((size_t)quadrille_universal_count, sizeof *all); }
 
-/* The lock is held. */
-static void load(const struct quadrille_universal* universal, struct loaded* loaded) {
+/* The caller holds the lock. */
+static void load(const struct quadrille_universal* universal, struct entry* entry) {
   quadrille_schedule_info info = {.size = sizeof info};
   quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
   quadrille_load_memory(universal->bytes, universal->length, &handle);
-  loaded->wants_to_commute = quadrille_info(handle, &info) == MPI_SUCCESS && info.commutative;
-  __atomic_store_n(&loaded->handle, handle, __ATOMIC_RELEASE);
+  entry->needs_commutative = quadrille_info(handle, &info) == MPI_SUCCESS && info.commutative;
+  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
 }
 
-static const struct loaded* loaded_of(int universal) {
-  static const struct loaded none = {QUADRILLE_SCHEDULE_NULL, 0};
+static const struct entry* entry_of(int universal) {
+  static const struct entry none = {QUADRILLE_SCHEDULE_NULL, 0};
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_once(&once, make_room);
-  struct loaded* loaded = all ? &all[universal] : NULL;
-  if (!loaded) return &none;
-  if (__atomic_load_n(&loaded->handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return loaded;
+  pthread_once(&once, make_entries);
+  struct entry* entry = all ? &all[universal] : NULL;
+  if (!entry) return &none;
+  if (__atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) != QUADRILLE_SCHEDULE_NULL) return entry;
   pthread_mutex_lock(&lock);
-  if (loaded->handle == QUADRILLE_SCHEDULE_NULL) load(&quadrille_universal[universal], loaded);
+  if (entry->handle == QUADRILLE_SCHEDULE_NULL) load(&quadrille_universal[universal], entry);
   pthread_mutex_unlock(&lock);
-  return loaded;
+  return entry;
 }
 
-quadrille_schedule preload_handle(int universal) { return loaded_of(universal)->handle; }
+quadrille_schedule preload_handle(int universal) { return entry_of(universal)->handle; }
 
-int preload_wants_to_commute(int universal) { return loaded_of(universal)->wants_to_commute; }
+int preload_needs_commutative(int universal) { return entry_of(universal)->needs_commutative; }
 
-/* Where the binding fails, it fails at all ranks, and the program is not told. Other options for what is bound are the
- * same at all ranks, as rules are. */
+/* Binds the schedule, or changes the options of a bound one. The program does not see an error. */
 static int bind_anew(struct preload_communicator* of, const struct preload_rule* rule,
                      struct preload_bound* bound) {
   const quadrille_schedule handle = preload_handle(rule->universal);

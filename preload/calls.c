@@ -1,10 +1,10 @@
-/* The MPI functions that are served, and MPI_Finalize: each once by MPI's name and once by the profiling interface's, by
- * which the Fortran interfaces of Open MPI call. What a call inside another asks for, be it the runtime's or a
- * tool's, goes on to the next definition of the same name. Tested by tests/preload. */
+/* The collectives of MPI, as this library serves them. Each is defined under MPI's name and under the name of the profiling
+ * interface, which the Fortran interfaces of Open MPI call. A macro per family of arguments describes the two sides of a
+ * call, so serve.c need not know MPI's signatures. Tested by tests/preload. */
 #include "preload/interpose.h"
 #include "preload/preload.h"
 
-/* What a family of arguments hands on, and as sides of a call. */
+/* For each family: the arguments that are passed on, and the sides of the call. */
 #define EQUAL_BLOCKS_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
 #define EQUAL_BLOCKS_SIDES \
   .send = EQUAL(sendbuf, sendcount, sendtype), .receive = EQUAL(recvbuf, recvcount, recvtype)
@@ -12,26 +12,26 @@
 #define EQUAL_BLOCKS_OF_ROOT_SIDES EQUAL_BLOCKS_SIDES, .root = root
 #define COUNTED_BLOCKS_ARGUMENTS \
   sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
-#define COUNTED_BLOCKS_SIDES                                        \
-  .send = {BLOCKS(sendbuf, sendcounts, sdispls), .type = sendtype}, \
-  .receive = {BLOCKS(recvbuf, recvcounts, rdispls), .type = recvtype}
+#define COUNTED_BLOCKS_SIDES                              \
+  .send = BLOCKS(sendbuf, sendcounts, sdispls, sendtype), \
+  .receive = BLOCKS(recvbuf, recvcounts, rdispls, recvtype)
 #define TYPED_BLOCKS_ARGUMENTS                                                        \
   sendbuf, sendcounts, sdispls, (const void*)sendtypes, recvbuf, recvcounts, rdispls, \
       (const void*)recvtypes
-#define TYPED_BLOCKS_SIDES                                                              \
-  .send = {BLOCKS(sendbuf, sendcounts, sdispls), .type = MPI_BYTE, .types = sendtypes}, \
-  .receive = {BLOCKS(recvbuf, recvcounts, rdispls), .type = MPI_BYTE, .types = recvtypes}
+#define TYPED_BLOCKS_SIDES                                                    \
+  .send = BLOCKS(sendbuf, sendcounts, sdispls, MPI_BYTE, .types = sendtypes), \
+  .receive = BLOCKS(recvbuf, recvcounts, rdispls, MPI_BYTE, .types = recvtypes)
 #define GATHERED_BLOCKS_ARGUMENTS \
   sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
 #define GATHERED_BLOCKS_SIDES                  \
   .send = EQUAL(sendbuf, sendcount, sendtype), \
-  .receive = {BLOCKS(recvbuf, recvcounts, displs), .type = recvtype}
+  .receive = BLOCKS(recvbuf, recvcounts, displs, recvtype)
 #define GATHERED_BLOCKS_OF_ROOT_ARGUMENTS GATHERED_BLOCKS_ARGUMENTS, root
 #define GATHERED_BLOCKS_OF_ROOT_SIDES GATHERED_BLOCKS_SIDES, .root = root
 #define SCATTERED_BLOCKS_OF_ROOT_ARGUMENTS \
   sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root
-#define SCATTERED_BLOCKS_OF_ROOT_SIDES                             \
-  .send = {BLOCKS(sendbuf, sendcounts, displs), .type = sendtype}, \
+#define SCATTERED_BLOCKS_OF_ROOT_SIDES                   \
+  .send = BLOCKS(sendbuf, sendcounts, displs, sendtype), \
   .receive = EQUAL(recvbuf, recvcount, recvtype), .root = root
 #define BUFFER_OF_ROOT_ARGUMENTS buffer, count, datatype, root
 #define BUFFER_OF_ROOT_SIDES \
@@ -45,105 +45,79 @@
 #define COUNTED_ELEMENTS_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op
 #define COUNTED_ELEMENTS_SIDES         \
   .send = EQUAL(sendbuf, 0, datatype), \
-  .receive = {BLOCKS(recvbuf, recvcounts, (const int*)NULL), .type = datatype}, .operation = op
+  .receive = BLOCKS(recvbuf, recvcounts, (const int*)NULL, datatype), .operation = op
 
 #define EQUAL(address, number, datatype) \
   { .base = (void*)(address), .count = (number), .type = (datatype) }
-#define BLOCKS(address, numbers, places)                                                    \
-  .base = (void*)(address), .counts = IF_INTS(numbers), .large_counts = IF_COUNTS(numbers), \
-  .displacements = IF_INTS(places), .large_displacements = IF_ADDRESSES(places)
+#define BLOCKS(address, numbers, places, ...)                                                 \
+  {                                                                                           \
+    .base = (void*)(address), .counts = IF_INTS(numbers), .large_counts = IF_COUNTS(numbers), \
+    .displacements = IF_INTS(places), .large_displacements = IF_ADDRESSES(places),            \
+    .type = __VA_ARGS__                                                                       \
+  }
 #define IF_INTS(array) _Generic((array), const int* : (array), default : NULL)
 #define IF_COUNTS(array) _Generic((array), const MPI_Count* : (array), default : NULL)
 #define IF_ADDRESSES(array) _Generic((array), const MPI_Aint* : (array), default : NULL)
 
-/* Whether more can be said of a call than that it falls through. */
-static inline int is_looked_at(struct preload_turn* turn, int collective, MPI_Comm comm) {
-  if (preload_is_leaving(comm)) return 0;
-  turn->of = preload_communicator_of(comm);
-  turn->collective = collective;
-  return turn->of &&
-         (turn->of->first[collective] < turn->of->first[collective + 1] || turn->of->is_watched);
+static inline int is_leaving(MPI_Comm comm) {
+  const struct preload_leaving* one = preload_leaving;
+  while (one && one->comm != comm) one = one->outer;
+  return one != NULL;
 }
 
-/* Makes a call, which is MPI's `function`, with the next definition of it at hand. */
-#define TAKE(function, served, number, family, Count, Displacement)                \
-  static inline __attribute__((always_inline)) int take_##function(                \
-      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {    \
-    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);      \
-    signature* const next = (signature*)next_one;                                  \
-    struct preload_turn turn;                                                      \
-    struct preload_arguments a;                                                    \
-    int code = MPI_SUCCESS, is_taken = is_looked_at(&turn, number, comm);          \
-    if (is_taken) {                                                                \
-      a = (struct preload_arguments){family##_SIDES};                              \
-      is_taken = preload_begin(&turn, &a);                                         \
-    }                                                                              \
-    if (!is_taken || turn.schedule == QUADRILLE_SCHEDULE_NULL || turn.is_verified) \
-      code = next(family##_ARGUMENTS, comm);                                       \
-    if (!is_taken) return code;                                                    \
-    if (turn.is_verified) preload_verify_native(&turn, &a);                        \
-    if (turn.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)           \
-      code = served(turn.schedule, family##_ARGUMENTS, comm);                      \
-    return preload_end(&turn, &a, code);                                           \
+/* What is known about the communicator, if the call needs a look. MPI makes all other calls. */
+static inline struct preload_communicator* look(int collective, MPI_Comm comm) {
+  struct preload_communicator* of = is_leaving(comm) ? NULL : preload_communicator_of(comm);
+  return of && (of->first[collective] < of->first[collective + 1] || of->is_watched) ? of : NULL;
+}
+
+/* Makes a call: by MPI's function `next`, by the runtime's function `served`, or by both to compare them. */
+#define CALL(function, served, number, family, Count, Displacement)                         \
+  static inline __attribute__((always_inline)) int call_##function(                         \
+      void* next_one, QUADRILLE_##family(Count, Displacement), MPI_Comm comm) {             \
+    typedef int signature(QUADRILLE_##family(Count, Displacement), MPI_Comm);               \
+    signature* const next = (signature*)next_one;                                           \
+    struct preload_call call;                                                               \
+    int code = MPI_SUCCESS;                                                                 \
+    preload_is_inside = 1;                                                                  \
+    struct preload_communicator* const of = look(number, comm);                             \
+    if (of) call = (struct preload_call){.of = of, .collective = (number), family##_SIDES}; \
+    const int is_looked_at = of && preload_begin(&call);                                    \
+    if (!is_looked_at || call.schedule == QUADRILLE_SCHEDULE_NULL || call.is_verified)      \
+      code = next(family##_ARGUMENTS, comm);                                                \
+    if (is_looked_at) {                                                                     \
+      if (call.is_verified) preload_verify_native(&call);                                   \
+      if (call.schedule != QUADRILLE_SCHEDULE_NULL && code == MPI_SUCCESS)                  \
+        code = served(call.schedule, family##_ARGUMENTS, comm);                             \
+      code = preload_end(&call, code);                                                      \
+    }                                                                                       \
+    preload_is_inside = 0;                                                                  \
+    return code;                                                                            \
   }
 
+/* The function that the program calls. Its handles are those of any MPI library; see below. */
+#define DEFINE(function, served, number, family, Count, Displacement)                           \
+  PRELOAD_DEFINE(function,                                                                      \
+                 preload_is_inside ? next(family##_ARGUMENTS, comm)                             \
+                                   : call_##function(next, family##_ARGUMENTS, (MPI_Comm)comm), \
+                 (QUADRILLE_##family(Count, Displacement), preload_any_handle comm),            \
+                 (family##_ARGUMENTS, comm))
+
 #if MPI_VERSION >= 4
-#define OF_ALL(DO, Name, name, family)                                                  \
-  DO(MPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int)                    \
-  DO(PMPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int)                   \
+#define LARGE(DO, Name, name, family)                                                   \
   DO(MPI_##Name##_c, quadrille_##name##_c, PRELOAD_##Name, family, MPI_Count, MPI_Aint) \
   DO(PMPI_##Name##_c, quadrille_##name##_c, PRELOAD_##Name, family, MPI_Count, MPI_Aint)
 #else
-#define OF_ALL(DO, Name, name, family)                               \
-  DO(MPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int) \
-  DO(PMPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int)
+#define LARGE(DO, Name, name, family)
 #endif
+#define ALL(DO, Name, name, family)                                   \
+  DO(MPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int)  \
+  DO(PMPI_##Name, quadrille_##name, PRELOAD_##Name, family, int, int) \
+  LARGE(DO, Name, name, family)
 
-#define TAKE_ALL(Name, name, scheduled, family) OF_ALL(TAKE, Name, name, family)
-PRELOAD_COLLECTIVES(TAKE_ALL)
-
-/* Before MPI ends: what was learned is written, and what happened is told. */
-static void finish(void) {
-  int initialized = 0, finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (!initialized || finalized) return;
-  preload_learn_write();
-  preload_report();
-  preload_forget_communicators();
-}
-
-#define DEFINE_FINALIZE(function)                                             \
-  PRELOAD_SHOWN int function(void) {                                          \
-    static void* found;                                                       \
-    int (*const next)(void) = (int (*)(void))preload_next(&found, #function); \
-    if (preload_is_inside || preload_is_foreign()) return next();             \
-    preload_is_inside = 1;                                                    \
-    finish();                                                                 \
-    const int code = next();                                                  \
-    preload_is_inside = 0;                                                    \
-    return code;                                                              \
-  }
-DEFINE_FINALIZE(MPI_Finalize)
-DEFINE_FINALIZE(PMPI_Finalize)
-
-/* The functions that programs call, with handles of any MPI library. */
+#define CALL_ALL(Name, name, scheduled, family, direction, size) ALL(CALL, Name, name, family)
+PRELOAD_COLLECTIVES(CALL_ALL)
 #define MPI_Datatype preload_any_handle
 #define MPI_Op preload_any_handle
-#define DEFINE(function, served, number, family, Count, Displacement)                   \
-  PRELOAD_SHOWN int exported_##function(QUADRILLE_##family(Count, Displacement),        \
-                                        preload_any_handle comm) __asm__(#function);    \
-  PRELOAD_SHOWN int exported_##function(QUADRILLE_##family(Count, Displacement),        \
-                                        preload_any_handle comm) {                      \
-    typedef int signature(QUADRILLE_##family(Count, Displacement), preload_any_handle); \
-    static void* found;                                                                 \
-    void* const next = preload_next(&found, #function);                                 \
-    if (preload_is_inside || preload_is_foreign())                                      \
-      return ((signature*)next)(family##_ARGUMENTS, comm);                              \
-    preload_is_inside = 1;                                                              \
-    const int code = take_##function(next, family##_ARGUMENTS, (MPI_Comm)comm);         \
-    preload_is_inside = 0;                                                              \
-    return code;                                                                        \
-  }
-#define DEFINE_ALL(Name, name, scheduled, family) OF_ALL(DEFINE, Name, name, family)
+#define DEFINE_ALL(Name, name, scheduled, family, direction, size) ALL(DEFINE, Name, name, family)
 PRELOAD_COLLECTIVES(DEFINE_ALL)

@@ -1,6 +1,8 @@
-/* What is known of a communicator: found as its attribute, or made at the first call on it, where its ranks compare
- * their settings and find how they are spread over nodes. Ranks that differ, or lack memory, fall through all alike. */
+/* What is known about a communicator. It is an attribute, made at the first call on the communicator. The ranks compare
+ * their settings there, and find their nodes when a rule asks for them. If settings differ or memory runs out, nothing is
+ * served at any rank. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +15,15 @@ enum { CACHED = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
-static unsigned freed; /* communicators so far: what threads remember from before may be gone */
+static unsigned
+    freed; /* communicators so far; when it grows, the threads' caches are out of date */
 static int has_ended, has_met_others;
 
 static _Thread_local struct {
   unsigned freed;
   MPI_Comm comms[CACHED];
-  struct preload_communicator* known[CACHED];
+  struct preload_communicator* found[CACHED];
 } cache;
-
-static unsigned slot_of(MPI_Comm comm) {
-  const uintptr_t bits = (uintptr_t)comm;
-  return (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED;
-}
 
 static int delete_communicator(MPI_Comm comm, int key, void* attribute, void* extra) {
   struct preload_communicator* of = attribute;
@@ -47,7 +45,51 @@ unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED);
 
 void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
 
-/* Processes that were started apart have this library or not, and nobody can ask them. */
+/* ---- Maxima over ranks, and data of all ranks at rank 0 */
+
+void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
+                  MPI_Datatype type) {
+  int size = 0;
+  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
+  if (of->shape.groups == 1) return;
+  /* Between groups, an allreduce yields the maxima of the other group. A second one brings this group's back. */
+  char others[256];
+  MPI_Type_size(type, &size);
+  memcpy(others, all, (size_t)count * (size_t)size);
+  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
+  MPI_Reduce_local(others, all, count, type, MPI_MAX);
+}
+
+void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) {
+  int rank = 0, ranks = 0, length = size > INT_MAX ? 0 : (int)size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int* lengths = calloc(2 * (size_t)ranks, sizeof *lengths);
+  int* offsets = lengths ? lengths + ranks : NULL;
+  int fails = !lengths || !is_wanted;
+  MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  char* gathered = NULL;
+  size_t end = 0;
+  if (!fails && lengths) {
+    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; i++) {
+      offsets[i] = (int)end;
+      end += (size_t)lengths[i];
+    }
+    if (rank == 0 && end <= INT_MAX) gathered = malloc(end + 1);
+    fails = rank == 0 && !gathered;
+    MPI_Bcast(&fails, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  if (!fails)
+    MPI_Gatherv(mine, length, MPI_BYTE, gathered, lengths, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
+  free(lengths);
+  *all = end;
+  return gathered;
+}
+
+/* ---- Making what is known */
+
+/* Whether the group has processes from outside MPI_COMM_WORLD. They may lack this library, and cannot be asked. */
 static int is_outside(MPI_Group group) {
   MPI_Group world, outside;
   int count = 0;
@@ -72,22 +114,20 @@ static int reaches_outside(MPI_Comm comm, int inter) {
   return is_outside(group);
 }
 
-static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
-
-/* Once a process. */
+/* Once in a process. */
 static void say_once(int* is_said, const char* text) {
-  if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
+  if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) fprintf(stderr, "quadrille: %s\n", text);
 }
 
-/* Compares settings, and tells of what is wrong with them. Returns why nothing is served, or NULL. */
-static const char* agree(struct preload_communicator* of, int is_enough) {
+/* Compares settings, and says what is wrong with them. Returns why nothing is served, or NULL. */
+static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
   const struct preload_settings* settings = preload_settings();
   enum { LACK, DEVICE, REPORT, ERROR, HASH, NOT_HASH, WORDS };
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver) dlclose(driver);
-  /* Of those that found an error, the first rank says it. */
-  const uint64_t mine[WORDS] = {[LACK] = !is_enough,
+  /* The first rank that found an error says it. */
+  const uint64_t mine[WORDS] = {[LACK] = !has_memory,
                                 [DEVICE] = driver != NULL,
                                 [REPORT] = settings->report != NULL,
                                 [ERROR] = settings->error[0] ? ~(uint64_t)of->rank : 0,
@@ -95,7 +135,7 @@ static const char* agree(struct preload_communicator* of, int is_enough) {
                                 [NOT_HASH] = ~settings->hash};
   uint64_t all[WORDS];
   preload_most(of, mine, all, WORDS, MPI_UINT64_T);
-  of->is_watched = all[REPORT] != 0; /* at all ranks alike: nodes are looked for together */
+  of->is_watched = all[REPORT] != 0; /* the same at all ranks, since finding nodes is collective */
   if (all[ERROR] != 0) {
     if (all[ERROR] == mine[ERROR]) say_once(&said_error, settings->error);
     return "settings are wrong";
@@ -154,9 +194,9 @@ static struct preload_communicator* make(MPI_Comm comm) {
   struct preload_communicator* of = calloc(1, sizeof *of);
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
-  /* Its attribute says that its ranks have met: without it, this one would come to a meeting alone. */
+  /* Without its attribute, this rank would meet the others again at its next call, and wait for ever. */
   if (!of || MPI_Comm_set_attr(comm, keyval, of) != MPI_SUCCESS) {
-    say("memory ran out");
+    fprintf(stderr, "quadrille: memory ran out\n");
     MPI_Abort(comm, MPI_ERR_NO_MEM);
     abort();
   }
@@ -166,14 +206,11 @@ static struct preload_communicator* make(MPI_Comm comm) {
   MPI_Comm_size(comm, &of->shape.ranks);
   MPI_Comm_rank(comm, &of->rank);
   if (inter) MPI_Comm_remote_size(comm, &of->shape.remote_ranks);
-  if (of->shape.ranks + of->shape.remote_ranks == 1) {
+  if (of->shape.ranks + of->shape.remote_ranks == 1)
     of->reason = "one rank";
-    return of;
-  }
-  if (reaches_outside(comm, inter)) {
+  else if (reaches_outside(comm, inter))
     of->reason = "it has processes from outside MPI_COMM_WORLD";
-    return of;
-  }
+  if (of->reason) return of;
   of->rules = calloc((size_t)preload_settings()->rule_count + 1, sizeof *of->rules);
   of->bound = calloc((size_t)quadrille_universal_count, sizeof *of->bound);
   of->reason = agree(of, of->rules && of->bound);
@@ -192,7 +229,7 @@ static int is_usable(MPI_Comm comm) {
   return initialized && !finalized;
 }
 
-/* The key of the attribute; 0 where there is none to be had. */
+/* Whether the attribute has its key, which the first call makes. */
 static int has_keyval(void) {
   static int is_refused;
   pthread_mutex_lock(&lock);
@@ -212,14 +249,15 @@ static struct preload_communicator* find(MPI_Comm comm) {
 }
 
 struct preload_communicator* preload_communicator_of(MPI_Comm comm) {
-  const unsigned slot = slot_of(comm), now = __atomic_load_n(&freed, __ATOMIC_RELAXED);
+  const uintptr_t bits = (uintptr_t)comm;
+  const unsigned slot = (unsigned)(bits ^ bits >> 4 ^ bits >> 9) % CACHED, now = preload_freed();
   if (cache.freed != now) {
     memset(&cache, 0, sizeof cache);
     cache.freed = now;
   }
-  if (cache.known[slot] && cache.comms[slot] == comm) return cache.known[slot];
+  if (cache.found[slot] && cache.comms[slot] == comm) return cache.found[slot];
   struct preload_communicator* of = find(comm);
   cache.comms[slot] = comm;
-  cache.known[slot] = of;
+  cache.found[slot] = of;
   return of;
 }

@@ -1,5 +1,6 @@
-/* What functions that stand before MPI's share, and those of them that serve no collective: communicators that are freed,
- * processes that come from outside MPI_COMM_WORLD, and error handlers. Tested by tests/preload/corners_test.sh. */
+/* The functions before MPI's that serve no collective. They watch for freed communicators, for processes from outside
+ * MPI_COMM_WORLD, for error handlers, and for the end of MPI. Each calls MPI's function with the program's arguments, so
+ * the program sees MPI's own behaviour. Tested by tests/preload/corners_test.sh. */
 #include "preload/interpose.h"
 
 #include <dlfcn.h>
@@ -28,7 +29,7 @@ void* preload_next(void** next, const char* name) {
 static int is_foreign;
 
 static void ask_library(void) {
-  enum { LONGEST = 1 << 14 }; /* of any MPI library */
+  enum { LONGEST = 1 << 14 }; /* any MPI library's version fits */
   static char version[LONGEST];
   int length = 0;
   MPI_Get_library_version(version, &length);
@@ -53,22 +54,12 @@ int preload_is_foreign(void) {
   return is_foreign;
 }
 
-/* Defines MPI_Name and PMPI_Name: what is done, which may use `next`, the next definition of the function; then the
- * function's arguments with and without their types. */
-#define DEFINE(Name, does, types, arguments)    \
-  DEFINE_AS(MPI_##Name, does, types, arguments) \
-  DEFINE_AS(PMPI_##Name, does, types, arguments)
-#define DEFINE_AS(function, does, types, arguments)                                \
-  PRELOAD_SHOWN int exported_##function types __asm__(#function);                  \
-  PRELOAD_SHOWN int exported_##function types {                                    \
-    static void* found;                                                            \
-    __typeof__(exported_##function)* const next = preload_next(&found, #function); \
-    if (preload_is_foreign()) return next arguments;                               \
-    return does;                                                                   \
-  }
+#define DEFINE(Name, does, types, arguments)         \
+  PRELOAD_DEFINE(MPI_##Name, does, types, arguments) \
+  PRELOAD_DEFINE(PMPI_##Name, does, types, arguments)
 
-/* ---- Communicators that are freed. Functions of attributes are called meanwhile, and may call collectives. What this
- * library knows of the communicator is an attribute as well, which may be gone by then or not. */
+/* ---- Freed communicators. Meanwhile MPI calls the delete functions of attributes, which may call collectives. This
+ * library's own attribute may be gone by then, so such calls go to MPI. */
 
 _Thread_local const struct preload_leaving* preload_leaving;
 
@@ -85,7 +76,6 @@ DEFINE(Comm_disconnect, leave(next, comm), (MPI_Comm * comm), (comm))
 
 /* ---- Processes from outside MPI_COMM_WORLD */
 
-/* Arguments of `next`. */
 #define MEET(...) (preload_meet_others(), next(__VA_ARGS__))
 DEFINE(Comm_spawn, MEET(command, argv, maxprocs, info, root, comm, intercomm, codes),
        (const char* command, char* argv[], int maxprocs, preload_any_handle info, int root,
@@ -105,21 +95,21 @@ DEFINE(Comm_connect, MEET(port, info, root, comm, newcomm),
         MPI_Comm* newcomm),
        (port, info, root, comm, newcomm))
 DEFINE(Comm_join, MEET(socket, intercomm), (int socket, MPI_Comm* intercomm), (socket, intercomm))
-/* One rank alone may have met the other group. */
+/* Perhaps only one rank of this group knows the other group. */
 DEFINE(Intercomm_create, MEET(comm, leader, peer, remote_leader, tag, intercomm),
        (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
         MPI_Comm* intercomm),
        (comm, leader, peer, remote_leader, tag, intercomm))
 
-/* ---- Error handlers, which may leave by longjmp or an exception, and may call collectives: this thread is not inside a
- * function meanwhile, and frees no communicator. MPI gives a handler nothing that tells whose it is, so each function of the
- * program has one of these before it, as long as there are some left. */
+/* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread
+ * is not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each
+ * handler of the program gets a wrapper of its own here, until the wrappers run out. */
 
 enum { HANDLERS = 64 };
 
 static MPI_Comm_errhandler_function* handlers[HANDLERS];
 
-/* `name`: the function's, of Open MPI. */
+/* Open MPI passes the function's name as well. */
 static void handle(int number, MPI_Comm* comm, int* code, void* name) {
   const int was_inside = preload_is_inside;
   const struct preload_leaving* const was_leaving = preload_leaving;
@@ -137,28 +127,51 @@ static void handle(int number, MPI_Comm* comm, int* code, void* name) {
     handle(number, comm, code, va_arg(rest, void*));            \
     va_end(rest);                                               \
   }
-/* Octal numbers: 000 to 077. */
+/* Numbers 000 to 077, in octal. */
 #define ROW(DO, row) \
   DO(row##0) DO(row##1) DO(row##2) DO(row##3) DO(row##4) DO(row##5) DO(row##6) DO(row##7)
 #define EACH_HANDLER(DO) \
   ROW(DO, 00) ROW(DO, 01) ROW(DO, 02) ROW(DO, 03) ROW(DO, 04) ROW(DO, 05) ROW(DO, 06) ROW(DO, 07)
 EACH_HANDLER(HANDLER)
 #define ADDRESS(number) handle_##number,
-static MPI_Comm_errhandler_function* const befores[HANDLERS] = {EACH_HANDLER(ADDRESS)};
+static MPI_Comm_errhandler_function* const wrappers[HANDLERS] = {EACH_HANDLER(ADDRESS)};
 
-static MPI_Comm_errhandler_function* before(MPI_Comm_errhandler_function* function) {
+static MPI_Comm_errhandler_function* wrap(MPI_Comm_errhandler_function* function) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   int number = 0;
-  if (!function) return NULL; /* an error, and MPI's to say so */
+  if (!function) return NULL; /* MPI reports the error */
   pthread_mutex_lock(&lock);
   while (number < HANDLERS && handlers[number] && handlers[number] != function) number++;
   if (number < HANDLERS) handlers[number] = function;
   pthread_mutex_unlock(&lock);
-  return number < HANDLERS ? befores[number] : function;
+  return number < HANDLERS ? wrappers[number] : function;
 }
 
-DEFINE(Comm_create_errhandler, next(before(function), handler),
+DEFINE(Comm_create_errhandler, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler), (function, handler))
-/* Of MPI 1, in libraries that still have it. */
-DEFINE(Errhandler_create, next(before(function), handler),
+/* A function of MPI 1 that some libraries still have. */
+DEFINE(Errhandler_create, next(wrap(function), handler),
        (MPI_Comm_errhandler_function * function, MPI_Errhandler* handler), (function, handler))
+
+/* ---- The end of MPI. The rules that were learned and the report are written first. */
+
+static void finish(void) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized) return;
+  preload_learn_write();
+  preload_report();
+  preload_forget_communicators();
+}
+
+static int finalize(int (*next)(void)) {
+  if (preload_is_inside) return next();
+  preload_is_inside = 1;
+  finish();
+  const int code = next();
+  preload_is_inside = 0;
+  return code;
+}
+
+DEFINE(Finalize, finalize(next), (void), ())

@@ -1,38 +1,41 @@
-/* Functions that stand before MPI's, each once by MPI's name and once by the profiling interface's. A call that is not
- * served goes on, unchanged, to the next definition of the same name. */
+/* How a function of this library stands before one of MPI's. Each is defined under MPI's name and under the name of the
+ * profiling interface. A call that is not served goes unchanged to the next definition of the same name. */
 #ifndef QUADRILLE_PRELOAD_INTERPOSE_H_
 #define QUADRILLE_PRELOAD_INTERPOSE_H_
 
 #include <mpi.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#define PRELOAD_SHOWN __attribute__((visibility("default")))
-
-/* A handle of any MPI library, as it is passed: in a program of another MPI, calls pass through here as they are. */
+/* A handle of any MPI library, so that calls of a program with another MPI pass through unchanged. */
 #ifdef OPEN_MPI
 typedef void* preload_any_handle;
 #else
 typedef intptr_t preload_any_handle;
 #endif
 
-/* This thread is inside such a function: what it calls there goes on at once, be it the runtime's, a tool's or MPI's own. */
+/* This thread is inside such a function. Calls that it makes there, for the runtime or a tool, go on at once. */
 extern _Thread_local int preload_is_inside;
 
 /* The next definition of a function, looked up once. */
 void* preload_next(void** next, const char* name);
-/* Whether the program has another MPI library than this library is for; says so once. */
+/* Whether the program has another MPI library than this library is for. The first call says so. */
 int preload_is_foreign(void);
-/* The communicators that this thread is freeing. */
+
+/* The communicators that this thread is freeing. The attributes of one may free another. */
 struct preload_leaving {
   MPI_Comm comm;
-  const struct preload_leaving* outer; /* one whose attributes' functions free this one */
+  const struct preload_leaving* outer;
 };
 extern _Thread_local const struct preload_leaving* preload_leaving;
-static inline int preload_is_leaving(MPI_Comm comm) {
-  const struct preload_leaving* one = preload_leaving;
-  while (one && one->comm != comm) one = one->outer;
-  return one != NULL;
-}
+
+/* Defines `function` to return the expression `does`, which may use `next`, the next definition. `types` are the
+ * parameters, and `arguments` passes them on. */
+#define PRELOAD_DEFINE(function, does, types, arguments)                           \
+  int exported_##function types __asm__(#function);                                \
+  __attribute__((visibility("default"))) int exported_##function types {           \
+    static void* found;                                                            \
+    __typeof__(exported_##function)* const next = preload_next(&found, #function); \
+    return preload_is_foreign() ? next arguments : (does);                         \
+  }
 
 #endif /* QUADRILLE_PRELOAD_INTERPOSE_H_ */

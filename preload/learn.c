@@ -1,8 +1,10 @@
-/* QUADRILLE=learn: calls for which there is no rule take turns, MPI's own and the schedules. Those that are far behind after
- * a look are left out; when all others have had their turns, ranks agree on what they take. Of many the fastest may have had
- * luck: it and MPI's own take turns again, and then one of the two is taken from then on. A communicator learns for each collective and
- * class of sizes, and goes on from where all its ranks are with others of its shape. When MPI ends, rank 0 writes what was
- * learned behind the rules that were read; now and then before, what it has learned itself. */
+/* QUADRILLE=learn: MPI's own collective and the schedules take turns at calls that have no rule, in three stages. A first look
+ * drops the candidates that are far behind. The others take more turns, and the ranks agree on their times. The fastest may have
+ * been lucky, so it and MPI's own take turns once more, and one of them then serves the communicator.
+ *
+ * A communicator learns for each collective and class of sizes. It continues from what all its ranks learned on others of its
+ * shape. When MPI ends, rank 0 writes the rules that were read and those that were learned. Every choice depends on agreed
+ * times only, so ranks never differ. Tested by tests/preload/choice_test.sh and tune_test.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 enum { LOOK, ALL, TWO, STAGES };
 enum { MOST_TURNS = 16, CANDIDATES = 24, UNDECIDED = -2 };
-/* Of each candidate, up to the end of a stage. */
+/* How many turns each candidate has had when a stage ends. */
 static const int turns[STAGES] = {2, 6, MOST_TURNS};
 
 struct preload_learner {
@@ -21,39 +23,36 @@ struct preload_learner {
   int collective, size_class;
   struct preload_shape shape;
   int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
-  int stage, turn;                   /* calls so far, of the candidates that are left */
+  int stage, turn;                   /* the turns of the remaining candidates so far */
   int best;                          /* or UNDECIDED */
   float times[CANDIDATES][MOST_TURNS];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct preload_learner* known;   /* what this process knows of shapes */
-static struct preload_settings learned; /* its rules */
+static struct preload_learner* shapes;  /* the furthest learner of each shape in this process */
+static struct preload_settings learned; /* the rules of this rank */
 
-static struct preload_learner* find(struct preload_learner* in, const struct preload_turn* turn) {
-  const int size_class = preload_size_class(turn->bytes);
-  while (in && (in->collective != turn->collective || in->size_class != size_class ||
-                memcmp(&in->shape, &turn->of->shape, sizeof in->shape) != 0))
+static struct preload_learner* find(struct preload_learner* in, const struct preload_call* call) {
+  const int size_class = preload_size_class(call->bytes);
+  while (in && (in->collective != call->collective || in->size_class != size_class ||
+                memcmp(&in->shape, &call->of->shape, sizeof in->shape) != 0))
     in = in->next;
   return in;
 }
 
-/* What tells who is further. */
+/* Grows as the learner makes progress. */
 static int calls_of(const struct preload_learner* learner) {
   return learner->turn + learner->stage * CANDIDATES * MOST_TURNS;
 }
 
-/* What was learned on one communicator, for others of its shape. */
-static void share(const struct preload_turn* turn) {
-  const struct preload_learner* learner = turn->learner;
+/* Keeps what was learned on this communicator, for others of its shape. */
+static void share(const struct preload_call* call) {
+  const struct preload_learner* learner = call->learner;
   pthread_mutex_lock(&lock);
-  struct preload_learner* shared = find(known, turn);
-  if (!shared) {
-    shared = calloc(1, sizeof *shared);
-    if (shared) {
-      shared->next = known;
-      known = shared;
-    }
+  struct preload_learner* shared = find(shapes, call);
+  if (!shared && (shared = calloc(1, sizeof *shared))) {
+    shared->next = shapes;
+    shapes = shared;
   }
   if (shared && calls_of(learner) >= calls_of(shared)) {
     struct preload_learner* next = shared->next;
@@ -63,15 +62,15 @@ static void share(const struct preload_turn* turn) {
   pthread_mutex_unlock(&lock);
 }
 
-static void start(struct preload_learner* learner, const struct preload_turn* turn) {
+static void start(struct preload_learner* learner, const struct preload_call* call) {
   memset(learner, 0, sizeof *learner);
-  learner->collective = turn->collective;
-  learner->size_class = preload_size_class(turn->bytes);
-  learner->shape = turn->of->shape;
+  learner->collective = call->collective;
+  learner->size_class = preload_size_class(call->bytes);
+  learner->shape = call->of->shape;
   learner->best = UNDECIDED;
 }
 
-/* How far this process is, in a number that is one for ranks that are equally far. */
+/* The progress as a number, the same for ranks that have come equally far with the same candidates. */
 static uint64_t progress_of(const struct preload_learner* learner) {
   uint64_t progress = (uint64_t)calls_of(learner) * 1000 + (uint64_t)(learner->best - UNDECIDED);
   for (int i = 0; i < learner->count; i++)
@@ -79,74 +78,72 @@ static uint64_t progress_of(const struct preload_learner* learner) {
   return progress;
 }
 
-/* The schedules that serve the communicator. */
+/* Takes MPI's own and the schedules that serve the communicator. */
 static void find_candidates(struct preload_learner* learner, struct preload_communicator* of) {
   struct preload_rule rule = preload_any_rule(learner->collective, of->shape.groups);
-  const char* scheduled = preload_scheduled(learner->collective);
   learner->candidates[learner->count++] = PRELOAD_NATIVE;
   for (int i = 0; i < quadrille_universal_count && learner->count < CANDIDATES; i++) {
     rule.universal = i;
-    if (quadrille_universal[i].groups == of->shape.groups &&
-        strcmp(quadrille_universal[i].collective, scheduled) == 0 && preload_bind(of, &rule))
+    if (preload_is_scheduled(i, learner->collective, of->shape.groups) && preload_bind(of, &rule))
       learner->candidates[learner->count++] = i;
   }
 }
 
-/* Binds what it will need; starts anew where some of that does not serve this communicator. */
-static void prepare(struct preload_learner* learner, const struct preload_turn* turn) {
-  struct preload_rule rule = preload_any_rule(turn->collective, turn->of->shape.groups);
+/* Binds the schedules that the learner has taken from elsewhere. Starts anew if one does not serve this communicator. */
+static void prepare(struct preload_learner* learner, const struct preload_call* call) {
+  struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
   const int is_decided = learner->best != UNDECIDED;
   int serve = is_decided || learner->count > 0;
   for (int i = 0; i < (is_decided ? 1 : learner->count); i++) {
     rule.universal = is_decided ? learner->best : learner->candidates[i];
-    serve &= rule.universal == PRELOAD_NATIVE || preload_bind(turn->of, &rule);
+    serve &= rule.universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
   }
   if (serve) return;
-  start(learner, turn);
-  find_candidates(learner, turn->of);
+  start(learner, call);
+  find_candidates(learner, call->of);
 }
 
-/* NULL where a rank lacks memory. */
-static struct preload_learner* learner_of(const struct preload_turn* turn) {
-  struct preload_learner *learner = find(turn->of->learners, turn), *shared;
+/* The learner of this kind of calls, found or made. NULL if memory ran out at a rank. */
+static struct preload_learner* learner_of(const struct preload_call* call) {
+  struct preload_learner *learner = find(call->of->learners, call), *shared;
   if (learner) return learner;
   learner = malloc(sizeof *learner);
   if (learner) {
-    start(learner, turn);
+    start(learner, call);
     pthread_mutex_lock(&lock);
-    shared = find(known, turn);
+    shared = find(shapes, call);
     if (shared) *learner = *shared;
     pthread_mutex_unlock(&lock);
   }
   const uint64_t progress = learner ? progress_of(learner) : 0;
   const uint64_t mine[3] = {learner == NULL, progress, ~progress};
   uint64_t all[3];
-  preload_most(turn->of, mine, all, 3, MPI_UINT64_T);
+  preload_most(call->of, mine, all, 3, MPI_UINT64_T);
   if (all[0] || !learner) {
     free(learner);
     return NULL;
   }
-  if (all[1] != ~all[2]) start(learner, turn);
-  prepare(learner, turn);
-  learner->next = turn->of->learners;
-  turn->of->learners = learner;
+  if (all[1] != ~all[2]) start(learner, call);
+  prepare(learner, call);
+  learner->next = call->of->learners;
+  call->of->learners = learner;
   return learner;
 }
 
-/* Whose turn it is. In a program whose calls differ in turn, as one there and one back, a candidate gets calls of both
- * kinds: from one round of turns to the next it moves by an odd number of calls. */
+/* Whose turn it is. A program may alternate between two kinds of calls. A candidate therefore moves by an odd number of calls
+ * from one round to the next, so that it gets both kinds. */
 static int candidate_of(const struct preload_learner* learner) {
   const int round = learner->turn / learner->count;
   return (learner->turn + (learner->count % 2 ? 0 : round)) % learner->count;
 }
 
-void preload_learn_begin(struct preload_turn* turn) {
-  struct preload_learner* learner = learner_of(turn);
+void preload_learn_begin(struct preload_call* call) {
+  struct preload_learner* learner = learner_of(call);
   if (!learner) return;
   const int is_decided = learner->best != UNDECIDED;
-  turn->universal = is_decided ? learner->best : learner->candidates[candidate_of(learner)];
-  turn->reason = is_decided ? "learned" : "learning";
-  if (!is_decided) turn->learner = learner;
+  call->universal = is_decided ? learner->best : learner->candidates[candidate_of(learner)];
+  call->reason = is_decided ? "learned" : "learning";
+  if (!is_decided) call->learner = learner;
 }
 
 static int by_time(const void* a, const void* b) {
@@ -154,6 +151,7 @@ static int by_time(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
+/* Adds the rule that was learned. */
 static void note(const struct preload_communicator* of, const struct preload_learner* learner,
                  float time, float native_time) {
   struct preload_rule rule = preload_any_rule(learner->collective, of->shape.groups);
@@ -172,8 +170,8 @@ static void note(const struct preload_communicator* of, const struct preload_lea
   pthread_mutex_unlock(&lock);
 }
 
-/* After the look: MPI's own, and what is not far behind the fastest. */
-static void leave_out(struct preload_learner* learner, const float* all) {
+/* Ends the first look: keeps MPI's own and the candidates that are not far behind the fastest. */
+static void drop_slow(struct preload_learner* learner, const float* all) {
   float least = all[0];
   int count = 1;
   for (int i = 1; i < learner->count; i++) least = all[i] < least ? all[i] : least;
@@ -187,24 +185,24 @@ static void leave_out(struct preload_learner* learner, const float* all) {
   learner->turn = count * turns[LOOK];
 }
 
-/* The mean of the middle half, of calls of two kinds in between; of a look the least. */
+/* The mean of the middle half; after a first look, the least. The middle half has both kinds of calls where they alternate. */
 static float typical(float* times, int count) {
-  const int left_out = count / 4;
+  const int dropped = count / 4;
   float sum = 0;
   qsort(times, (size_t)count, sizeof *times, by_time);
-  if (left_out == 0) return times[0];
-  for (int i = left_out; i < count - left_out; i++) sum += times[i];
-  return sum / (float)(count - 2 * left_out);
+  if (dropped == 0) return times[0];
+  for (int i = dropped; i < count - dropped; i++) sum += times[i];
+  return sum / (float)(count - 2 * dropped);
 }
 
-/* A call takes as long as its slowest rank. The library's own, unless another is faster by more than 3 %. */
+/* Ends a stage. A call takes as long as at its slowest rank. A schedule wins if it is faster than MPI's own by more than 3 %. */
 static void decide(const struct preload_communicator* of, struct preload_learner* learner) {
   float mine[CANDIDATES], all[CANDIDATES];
   int best = 0;
   for (int i = 0; i < learner->count; i++)
     mine[i] = typical(learner->times[i], turns[learner->stage]);
   preload_most(of, mine, all, learner->count, MPI_FLOAT);
-  if (learner->stage == LOOK) return leave_out(learner, all);
+  if (learner->stage == LOOK) return drop_slow(learner, all);
   for (int i = 1; i < learner->count; i++)
     if (all[i] < all[best] && all[i] < 0.97F * all[0]) best = i;
   if (best > 0 && learner->stage == ALL) {
@@ -218,11 +216,11 @@ static void decide(const struct preload_communicator* of, struct preload_learner
   if (of->rank == 0) note(of, learner, all[best], all[0]);
 }
 
-void preload_learn_end(struct preload_turn* turn, double seconds) {
-  struct preload_learner* learner = turn->learner;
+void preload_learn_end(struct preload_call* call, double seconds) {
+  struct preload_learner* learner = call->learner;
   learner->times[candidate_of(learner)][learner->turn / learner->count] = (float)seconds;
-  if (++learner->turn == learner->count * turns[learner->stage]) decide(turn->of, learner);
-  share(turn);
+  if (++learner->turn == learner->count * turns[learner->stage]) decide(call->of, learner);
+  share(call);
 }
 
 void preload_learners_free(struct preload_communicator* of) {
@@ -239,7 +237,7 @@ static int is_same_cell(const struct preload_rule* a, const struct preload_rule*
 
 static double gain(const struct preload_rule* rule) { return rule->native_time / rule->time; }
 
-/* Of communicators of one shape, the one that gained least. */
+/* Communicators of one shape share a rule: that of the least gain. */
 static void merge(struct preload_settings* rules, const struct preload_rule* added) {
   for (int i = 0; i < rules->rule_count; i++) {
     if (!is_same_cell(&rules->rules[i], added)) continue;
@@ -249,21 +247,16 @@ static void merge(struct preload_settings* rules, const struct preload_rule* add
   preload_add_rule(rules, added);
 }
 
-static void write_file(const struct preload_settings* rules, const char* path) {
-  FILE* file = preload_open(path);
-  if (file) preload_print_rules(file, rules);
-  if (!preload_close(file, path))
-    fprintf(stderr, "quadrille: the rules could not be written to %s\n", path);
-}
-
-/* The rules that were read, and these. */
+/* Writes the rules that were read, then these. */
 static void write_rules(const struct preload_rule* rules, int count) {
   const struct preload_settings* settings = preload_settings();
   struct preload_settings written = {.rule_count = 0};
   for (int i = settings->first_of_file; i < settings->rule_count; i++)
     preload_add_rule(&written, &settings->rules[i]);
   for (int i = 0; i < count; i++) merge(&written, &rules[i]);
-  write_file(&written, settings->rules_file);
+  FILE* file = preload_open(settings->rules_file);
+  if (file) preload_print_rules(file, &written);
+  preload_close(file, settings->rules_file, "rules");
   free(written.rules);
 }
 
@@ -280,13 +273,9 @@ void preload_learn_save(void) {
 }
 
 void preload_learn_write(void) {
-  const int mine = learns();
   size_t size = 0;
-  int all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all) return;
   struct preload_rule* rules =
-      preload_gather(learned.rules, (size_t)learned.rule_count * sizeof *rules, &size);
+      preload_gather(learns(), learned.rules, (size_t)learned.rule_count * sizeof *rules, &size);
   if (!rules) return;
   write_rules(rules, (int)(size / sizeof *rules));
   free(rules);

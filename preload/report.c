@@ -1,14 +1,13 @@
-/* QUADRILLE_REPORT: what was called, and what came of it, as rank 0 of each communicator saw it. Until MPI ends, a file has what
- * rank 0 of MPI_COMM_WORLD saw. */
+/* QUADRILLE_REPORT: which calls were made, and what served them or why not. Rank 0 of each communicator records its calls;
+ * until MPI ends, the file has those of rank 0 of MPI_COMM_WORLD only. Tested by tests/preload/preload_test.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emitted/universal.h"
 #include "preload/preload.h"
 
-/* Calls that are told as one. */
+/* Calls that share a line. */
 struct record {
   int collective, size_class, universal;
   struct preload_shape shape;
@@ -27,7 +26,7 @@ static int is_same(const struct record* a, const struct record* b) {
          strcmp(a->reason, b->reason) == 0;
 }
 
-/* Adds to the record of the same calls, or a new one; what there is no memory for is not told. */
+/* Adds to the record of the same calls, or as a new one. If memory runs out, the calls are not reported. */
 static void add(struct record** all, int* count, const struct record* added) {
   int i = 0;
   while (i < *count && !is_same(&(*all)[i], added)) i++;
@@ -43,16 +42,16 @@ static void add(struct record** all, int* count, const struct record* added) {
   grown[(*count)++] = *added;
 }
 
-void preload_record(const struct preload_turn* turn, double seconds) {
-  struct record added = {.collective = turn->collective,
-                         .size_class = preload_size_class(turn->bytes),
-                         .universal = turn->universal,
-                         .shape = turn->of->shape,
+void preload_record(const struct preload_call* call, double seconds) {
+  struct record added = {.collective = call->collective,
+                         .size_class = preload_size_class(call->bytes),
+                         .universal = call->universal,
+                         .shape = call->of->shape,
                          .calls = 1,
-                         .bytes = turn->bytes > 0 ? turn->bytes : 0,
+                         .bytes = call->bytes > 0 ? call->bytes : 0,
                          .seconds = seconds};
-  if (turn->of->rank != 0) return;
-  snprintf(added.reason, sizeof added.reason, "%s", turn->reason);
+  if (call->of->rank != 0) return;
+  snprintf(added.reason, sizeof added.reason, "%s", call->reason);
   pthread_mutex_lock(&lock);
   add(&records, &record_count, &added);
   pthread_mutex_unlock(&lock);
@@ -81,9 +80,6 @@ static void print_class(int size_class, char text[48]) {
 
 static void print_record(FILE* file, const struct record* one, int is_json) {
   char shape[64], size[48];
-  const char* collective = preload_collective_names[one->collective];
-  const char* schedule =
-      one->universal == PRELOAD_NATIVE ? "native" : quadrille_universal[one->universal].name;
   print_shape(&one->shape, shape);
   print_class(one->size_class, size);
   fprintf(file,
@@ -91,7 +87,8 @@ static void print_record(FILE* file, const struct record* one, int is_json) {
                     "\"schedule\": \"%s\", \"calls\": %lld, \"all_bytes\": %lld, \"seconds\": "
                     "%.6f, \"reason\": \"%s\"}"
                   : "%-20s  %-18s  %20s  %-25s  %8lld  %12lld  %10.6f  %s",
-          collective, shape, size, schedule, (long long)one->calls, (long long)one->bytes,
+          preload_collectives[one->collective].name, shape, size,
+          preload_schedule_name(one->universal), (long long)one->calls, (long long)one->bytes,
           one->seconds, one->reason);
 }
 
@@ -116,8 +113,7 @@ static void write_report(const char* name, const struct record* all, int count) 
   if (strcmp(name, "1") == 0) return print_records(stderr, all, count, 0);
   FILE* file = preload_open(name);
   if (file) print_records(file, all, count, length > 5 && strcmp(name + length - 5, ".json") == 0);
-  if (!preload_close(file, name))
-    fprintf(stderr, "quadrille: the report could not be written to %s\n", name);
+  preload_close(file, name, "report");
 }
 
 void preload_report_save(void) {
@@ -130,13 +126,10 @@ void preload_report_save(void) {
 
 void preload_report(void) {
   const char* name = preload_settings()->report;
-  const int mine = name != NULL;
-  int wanted = 0, count = 0;
   size_t size = 0;
+  int count = 0;
   struct record *all = NULL, *gathered;
-  MPI_Allreduce(&mine, &wanted, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!wanted || !name) return;
-  gathered = preload_gather(records, (size_t)record_count * sizeof *records, &size);
+  gathered = preload_gather(name != NULL, records, (size_t)record_count * sizeof *records, &size);
   if (!gathered) return;
   for (size_t i = 0; i < size / sizeof *gathered; i++) add(&all, &count, &gathered[i]);
   write_report(name, all, count);

@@ -1,4 +1,4 @@
-/* Which schedule a collective follows: the rules, where they come from, and what they ask. Knows no communicator. */
+/* The collectives that are served, and the rules that choose a schedule for each call. Nothing here knows a communicator. */
 #ifndef QUADRILLE_PRELOAD_RULES_H_
 #define QUADRILLE_PRELOAD_RULES_H_
 
@@ -6,56 +6,71 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The collectives that are served: MPI's name of them, the runtime's, the one that their schedules are for, and the
- * family of their arguments. */
-#define PRELOAD_COLLECTIVES(ROW)                                              \
-  ROW(Allgather, allgather, "allgather", EQUAL_BLOCKS)                        \
-  ROW(Allgatherv, allgatherv, "allgather", GATHERED_BLOCKS)                   \
-  ROW(Allreduce, allreduce, "allreduce", ELEMENTS)                            \
-  ROW(Alltoall, alltoall, "alltoall", EQUAL_BLOCKS)                           \
-  ROW(Alltoallv, alltoallv, "alltoall", COUNTED_BLOCKS)                       \
-  ROW(Alltoallw, alltoallw, "alltoall", TYPED_BLOCKS)                         \
-  ROW(Bcast, bcast, "broadcast", BUFFER_OF_ROOT)                              \
-  ROW(Exscan, exscan, "exscan", ELEMENTS)                                     \
-  ROW(Gather, gather, "gather", EQUAL_BLOCKS_OF_ROOT)                         \
-  ROW(Gatherv, gatherv, "gather", GATHERED_BLOCKS_OF_ROOT)                    \
-  ROW(Reduce, reduce, "reduce", ELEMENTS_OF_ROOT)                             \
-  ROW(Reduce_scatter, reduce_scatter, "reduce-scatter", COUNTED_ELEMENTS)     \
-  ROW(Reduce_scatter_block, reduce_scatter_block, "reduce-scatter", ELEMENTS) \
-  ROW(Scan, scan, "scan", ELEMENTS)                                           \
-  ROW(Scatter, scatter, "scatter", EQUAL_BLOCKS_OF_ROOT)                      \
-  ROW(Scatterv, scatterv, "scatter", SCATTERED_BLOCKS_OF_ROOT)
+/* All that the library knows about the collectives. The columns are MPI's name, the runtime's name, the collective of
+ * the schedules, the family of the arguments (quadrille.h), the direction of the data, and the size that rules compare. */
+#define PRELOAD_COLLECTIVES(ROW)                                                                 \
+  ROW(Allgather, allgather, "allgather", EQUAL_BLOCKS, ALL_RANKS, BLOCK)                         \
+  ROW(Allgatherv, allgatherv, "allgather", GATHERED_BLOCKS, ALL_RANKS, MEAN_BLOCK)               \
+  ROW(Allreduce, allreduce, "allreduce", ELEMENTS, ALL_RANKS, VECTOR)                            \
+  ROW(Alltoall, alltoall, "alltoall", EQUAL_BLOCKS, ALL_RANKS, BLOCK)                            \
+  ROW(Alltoallv, alltoallv, "alltoall", COUNTED_BLOCKS, ALL_RANKS, AGREED_MEAN)                  \
+  ROW(Alltoallw, alltoallw, "alltoall", TYPED_BLOCKS, ALL_RANKS, AGREED_MEAN)                    \
+  ROW(Bcast, bcast, "broadcast", BUFFER_OF_ROOT, FROM_ROOT, BLOCK)                               \
+  ROW(Exscan, exscan, "exscan", ELEMENTS, ALL_RANKS, VECTOR)                                     \
+  ROW(Gather, gather, "gather", EQUAL_BLOCKS_OF_ROOT, TO_ROOT, BLOCK)                            \
+  ROW(Gatherv, gatherv, "gather", GATHERED_BLOCKS_OF_ROOT, TO_ROOT, UNKNOWN)                     \
+  ROW(Reduce, reduce, "reduce", ELEMENTS_OF_ROOT, TO_ROOT, VECTOR)                               \
+  ROW(Reduce_scatter, reduce_scatter, "reduce-scatter", COUNTED_ELEMENTS, ALL_RANKS, VECTOR)     \
+  ROW(Reduce_scatter_block, reduce_scatter_block, "reduce-scatter", ELEMENTS, ALL_RANKS, VECTOR) \
+  ROW(Scan, scan, "scan", ELEMENTS, ALL_RANKS, VECTOR)                                           \
+  ROW(Scatter, scatter, "scatter", EQUAL_BLOCKS_OF_ROOT, FROM_ROOT, BLOCK)                       \
+  ROW(Scatterv, scatterv, "scatter", SCATTERED_BLOCKS_OF_ROOT, FROM_ROOT, UNKNOWN)
 
 enum preload_collective {
-#define PRELOAD_NUMBER(Name, name, scheduled, family) PRELOAD_##Name,
+#define PRELOAD_NUMBER(Name, name, scheduled, family, direction, size) PRELOAD_##Name,
   PRELOAD_COLLECTIVES(PRELOAD_NUMBER)
 #undef PRELOAD_NUMBER
       PRELOAD_COLLECTIVE_COUNT
 };
-extern const char* const preload_collective_names[]; /* "alltoallv" */
+
+enum preload_direction { PRELOAD_ALL_RANKS, PRELOAD_FROM_ROOT, PRELOAD_TO_ROOT };
+
+enum preload_size {
+  PRELOAD_BLOCK,       /* one block, or one rank's contribution */
+  PRELOAD_MEAN_BLOCK,  /* the mean block; every rank knows all lengths */
+  PRELOAD_AGREED_MEAN, /* the mean block; the ranks agree on it in some calls */
+  PRELOAD_VECTOR, /* the whole vector of a reduction; all reductions have this size, and nothing else has it */
+  PRELOAD_UNKNOWN /* the ranks do not know the same size */
+};
+
+struct preload_facts {
+  const char *name, *scheduled; /* "bcast", "broadcast" */
+  enum preload_direction direction;
+  enum preload_size size;
+};
+extern const struct preload_facts preload_collectives[];
 
 enum { PRELOAD_NATIVE = -1, PRELOAD_TEXT = 400 };
 
-/* What the ranks of a communicator have agreed on. */
+/* What the ranks of a communicator have agreed on. Nodes, and the ranks of the smallest and the largest node, are 0 where
+ * they are unknown, and between groups. */
 struct preload_shape {
-  int groups;
-  int ranks, remote_ranks;
-  int nodes, least,
-      most; /* nodes, and ranks of the smallest and the largest; 0: not known, or between groups */
+  int groups, ranks, remote_ranks;
+  int nodes, least, most;
 };
 
 struct preload_range {
   int64_t least, most;
 };
 
-/* A collective on a communicator of such a shape, with so many bytes, follows a schedule. */
+/* On a communicator of such a shape, calls of that many bytes follow a schedule. */
 struct preload_rule {
   int collective, groups;
   struct preload_range nodes, ranks_a_node, ranks, bytes;
-  int even;                 /* all nodes of one size: 1, not: 0, either: -1 */
-  int universal;            /* which schedule of quadrille_universal, or PRELOAD_NATIVE */
-  int window, block_size;   /* options of the binding; 0: its own */
-  double time, native_time; /* measured, in seconds; 0: not */
+  int even;                 /* 1: all nodes have one size; 0: they do not; -1: either */
+  int universal;            /* index into quadrille_universal, or PRELOAD_NATIVE */
+  int window, block_size;   /* options of the binding; 0: its defaults */
+  double time, native_time; /* measured seconds; 0: not measured */
 };
 
 enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_VERIFY, PRELOAD_LEARN };
@@ -64,54 +79,56 @@ enum preload_mode { PRELOAD_OFF, PRELOAD_ON, PRELOAD_VERIFY, PRELOAD_LEARN };
 struct preload_settings {
   enum preload_mode mode;
   struct preload_rule* rules;
-  int rule_count, first_of_file; /* before it, rules of variables */
+  int rule_count, first_of_file; /* rules of variables come before those of the file */
   const char* rules_file;        /* or NULL */
   const char* report;            /* QUADRILLE_REPORT, or NULL */
-  uint64_t hash;                 /* of all that decides */
-  char error[PRELOAD_TEXT];      /* what is wrong with them, or "" */
+  uint64_t hash;                 /* of everything that decides */
+  char error[PRELOAD_TEXT];      /* what is wrong, or "" */
 };
 
-/* settings.c: read once. */
+/* settings.c: reads the environment at the first call. */
 const struct preload_settings* preload_settings(void);
 
-/* algorithm.c: fills in the schedule, window and block size that `text` names, such as "tuna:radix=8:window=4" or
- * "native"; the rule has its collective and groups. Returns 0 and says why in `error`. */
-int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
-/* The number of a collective, or -1; any case. */
+/* ---- rules.c */
+
+/* The number of a collective, in any case of letters; -1 if there is none. */
 int preload_collective_of(const char* name);
-/* The collective that its schedules are for: "broadcast" of a bcast. */
-const char* preload_scheduled(int collective);
-/* Whether the collective combines elements. */
 int preload_reduces(int collective);
+/* Whether schedule `universal` is for the collective on so many groups. */
+int preload_is_scheduled(int universal, int collective, int groups);
+/* Reads the schedule, window and block size from `text`, such as "tuna:radix=8:window=4" or "native". The rule has its
+ * collective and groups already. Returns 0 and a reason in `error` if it fails. */
+int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]);
 /* Writes what preload_parse_algorithm reads. */
 void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size);
-
-/* match.c */
+/* "native", or the schedule's name. */
+const char* preload_schedule_name(int universal);
 /* A rule for any communicator and any bytes. */
 struct preload_rule preload_any_rule(int collective, int groups);
-/* Adds a rule; 0 where memory ran out. */
+/* Adds a rule; returns 0 if memory ran out. */
 int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule);
+/* Adds the rules that hold without a rules file; returns 0 if memory ran out. */
+int preload_add_built_in(struct preload_settings* settings);
 int preload_asks_for_nodes(const struct preload_rule* rule);
 int preload_asks_for_bytes(const struct preload_rule* rule);
-/* As far as nodes are known. */
+/* Conditions on nodes count once the nodes are known. */
 int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape);
+/* `bytes` is -1 if they are unknown. */
 int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes);
-/* Bytes by powers of four: 0, 1 to 3, 4 to 15, ..; one class of its own where they are not known, -1. */
+/* The class of a size by powers of four: 0, 1 to 3, 4 to 15, and so on; -1 if the bytes are unknown. */
 int preload_size_class(int64_t bytes);
 struct preload_range preload_class_range(int size_class);
 
-/* file.c: reads a rules file, or says why not: "FILE:LINE: ...". */
+/* ---- rules_file.c */
+
+/* Reads a rules file into the settings. If it is wrong, their error says "FILE:LINE: ..." and the result is 0. */
 int preload_read_rules(const char* path, const char* text, size_t length,
                        struct preload_settings* settings);
-
-/* print.c: such a file. */
+/* Writes such a file. */
 void preload_print_rules(FILE* file, const struct preload_settings* settings);
-/* A file that takes its name once it is whole, so that nobody reads half of it. The first returns NULL, the second 0, where
- * it cannot be written; NULL may be closed. */
+/* Opens a file that takes its name when it is complete, so no reader sees half of it. NULL if that fails. */
 FILE* preload_open(const char* path);
-int preload_close(FILE* file, const char* path);
-
-/* built_in.c: the rules where nobody gives any; 0 where memory ran out. */
-int preload_add_built_in(struct preload_settings* settings);
+/* Completes the file, or says that the `what` could not be written. `file` may be NULL. */
+void preload_close(FILE* file, const char* path, const char* what);
 
 #endif /* QUADRILLE_PRELOAD_RULES_H_ */

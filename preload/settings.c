@@ -1,7 +1,8 @@
-/* What the environment asks for. Each process reads its own; ranks compare what they have read (communicator.c). */
-#include <ctype.h>
+/* The settings that the environment of this process asks for, read once. communicator.c compares them between ranks, by
+ * a hash. Wrong settings become one error, and then nothing is served. Tested by tests/preload/choice_test.sh. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,20 @@ extern char** environ;
 
 static struct preload_settings settings = {.mode = PRELOAD_ON};
 
-/* Adds a setting; the sum does not depend on their order, which is the environment's. */
+/* Adds a setting. The sum does not depend on the order of the environment. */
 static void hash(const char* bytes, size_t length) {
   uint64_t one = 0xcbf29ce484222325;
   for (size_t i = 0; i < length; i++) one = (one ^ (unsigned char)bytes[i]) * 0x100000001b3;
   settings.hash += one;
 }
 
-static void refuse(const char* text) {
-  if (!settings.error[0]) snprintf(settings.error, sizeof settings.error, "%s", text);
+/* Keeps the first error. */
+__attribute__((format(printf, 1, 2))) static void refuse(const char* format, ...) {
+  va_list values;
+  if (settings.error[0]) return;
+  va_start(values, format);
+  vsnprintf(settings.error, sizeof settings.error, format, values);
+  va_end(values);
 }
 
 static void refuse_memory(int is_added) {
@@ -32,62 +38,53 @@ static void read_mode(const char* value) {
                                       [PRELOAD_ON] = "on",
                                       [PRELOAD_VERIFY] = "verify",
                                       [PRELOAD_LEARN] = "learn"};
-  char text[PRELOAD_TEXT];
-  for (int mode = PRELOAD_OFF; mode <= PRELOAD_LEARN; mode++) {
-    if (strcmp(value, modes[mode]) != 0) continue;
-    settings.mode = (enum preload_mode)mode;
-    return;
-  }
-  snprintf(text, sizeof text, "QUADRILLE=%.40s: it is off, on, verify or learn", value);
-  refuse(text);
+  int mode = PRELOAD_OFF;
+  while (mode <= PRELOAD_LEARN && strcmp(value, modes[mode]) != 0) mode++;
+  if (mode > PRELOAD_LEARN)
+    return refuse("QUADRILLE=%.40s is no mode: write off, on, verify or learn", value);
+  settings.mode = (enum preload_mode)mode;
 }
 
-/* QD_ALLTOALL=linear: for communicators of one group, of two, or both, as there are schedules of that name. */
+/* Reads QUADRILLE_ALLTOALL=linear. The rule holds for one group, two groups or both, where schedules of that name exist. */
 static void read_collective(int collective, const char* variable, const char* value) {
-  char errors[3][PRELOAD_TEXT] = {"", "", ""}, text[PRELOAD_TEXT];
+  char errors[2][PRELOAD_TEXT];
   int found = 0;
   for (int groups = 1; groups <= 2; groups++) {
     struct preload_rule rule = preload_any_rule(collective, groups);
-    if (!preload_parse_algorithm(value, &rule, errors[groups])) continue;
+    if (!preload_parse_algorithm(value, &rule, errors[groups - 1])) continue;
     refuse_memory(preload_add_rule(&settings, &rule));
     found = 1;
   }
-  if (found) return;
-  snprintf(text, sizeof text, "%s: %.300s", variable, errors[1]);
-  refuse(text);
+  if (!found) refuse("%s: %.300s", variable, errors[0]);
 }
 
-/* VARIABLE=VALUE, one that begins with QUADRILLE. What is kept of it is copied: a program may write over its environment. */
+/* Reads VARIABLE=VALUE, where VARIABLE begins with QUADRILLE. Values are copied, since a program may overwrite its
+ * environment. */
 static void read_variable(const char* entry) {
+  static const char* const elsewhere[] = {"QUADRILLE", "QUADRILLE_DEBUG", "QUADRILLE_STALL",
+                                          "QUADRILLE_CHECK_PLANS"};
   const char* value = strchr(entry, '=') + 1;
-  char variable[64], text[PRELOAD_TEXT];
+  char variable[64];
   snprintf(variable, sizeof variable, "%.*s", (int)(value - 1 - entry), entry);
+  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+    if (strcmp(variable, elsewhere[i]) == 0) return;
+  const int is_report = strcmp(variable, "QUADRILLE_REPORT") == 0;
+  if (is_report || strcmp(variable, "QUADRILLE_RULES") == 0) {
+    if (value[0]) *(is_report ? &settings.report : &settings.rules_file) = strdup(value);
+    return;
+  }
+  hash(entry, strlen(entry));
   const int collective =
       strncmp(variable, "QUADRILLE_", 10) == 0 ? preload_collective_of(variable + 10) : -1;
-  if (strcmp(variable, "QUADRILLE_REPORT") == 0) {
-    if (value[0]) settings.report = strdup(value);
-    return;
-  }
-  if (strcmp(variable, "QUADRILLE_DEBUG") == 0 || strcmp(variable, "QUADRILLE_STALL") == 0 ||
-      strcmp(variable, "QUADRILLE_CHECK_PLANS") == 0)
-    return;
-  if (strcmp(variable, "QUADRILLE_RULES") == 0) {
-    if (value[0]) settings.rules_file = strdup(value);
-    return;
-  }
-  if (strcmp(variable, "QUADRILLE") == 0) return; /* read before */
-  hash(entry, strlen(entry));
   if (collective >= 0) return read_collective(collective, variable, value);
-  snprintf(
-      text, sizeof text,
+  refuse(
       "%s is not known: there are QUADRILLE, QUADRILLE_RULES, QUADRILLE_REPORT, QUADRILLE_DEBUG, "
       "QUADRILLE_STALL, QUADRILLE_CHECK_PLANS, and one for each collective, such as "
       "QUADRILLE_ALLTOALLV",
       variable);
-  refuse(text);
 }
 
-/* NULL where it cannot be read; errno says why. */
+/* NULL if the file cannot be read; errno says why. */
 static char* read_text(const char* path, size_t* length) {
   enum { MOST = 1 << 24 };
   FILE* file = fopen(path, "rb");
@@ -105,19 +102,14 @@ static char* read_text(const char* path, size_t* length) {
 }
 
 static void read_file(void) {
-  char text[PRELOAD_TEXT];
   size_t length = 0;
   errno = 0;
-  char* read = read_text(settings.rules_file, &length);
-  if (!read && errno == ENOENT && settings.mode == PRELOAD_LEARN) return;
-  if (!read) {
-    snprintf(text, sizeof text, "QUADRILLE_RULES: %.200s: %s", settings.rules_file,
-             strerror(errno));
-    return refuse(text);
-  }
-  hash(read, length);
-  preload_read_rules(settings.rules_file, read, length, &settings);
-  free(read);
+  char* text = read_text(settings.rules_file, &length);
+  if (!text && errno == ENOENT && settings.mode == PRELOAD_LEARN) return;
+  if (!text) return refuse("QUADRILLE_RULES: %.200s: %s", settings.rules_file, strerror(errno));
+  hash(text, length);
+  preload_read_rules(settings.rules_file, text, length, &settings);
+  free(text);
 }
 
 static void read_all(void) {

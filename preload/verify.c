@@ -1,31 +1,29 @@
-/* QUADRILLE=verify: the library's own collective receives first. What it brought is packed and kept, and what stood there
- * before is put back; then the schedule receives, and both results are compared. Bytes that no datatype covers are not
- * looked at: they may be no memory at all.
+/* QUADRILLE=verify: MPI's own collective runs first. Its result is packed and kept, and the buffer is restored. Then the
+ * schedule runs, and both results are compared. Bytes between the blocks' elements are never read, since they may not be
+ * readable memory.
  *
- * A sum or product of floating-point numbers depends on the order of the operands, which MPI leaves open. So may what a
- * program's own operator makes of such numbers, and a maximum or minimum where an operand is no number. These are not
- * compared. Zeros of both signs are equal. */
+ * MPI leaves the order of operands open. It may change a sum or product of floating-point numbers, the result of a program's
+ * own operator on them, and a maximum or minimum with a NaN among the operands. Such calls are not compared. Zeros of both
+ * signs are equal. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "emitted/universal.h"
 #include "preload/preload.h"
 #include "runtime/execute/datatypes.h"
 
-/* In one piece of memory: what the receive buffer held, then what the library's own collective brought, then what the
- * schedule brings; each packed. */
+/* Three packed parts: the receive buffer before the call, MPI's own result, and the schedule's result. */
 struct preload_results {
-  int64_t kept; /* bytes of each */
-  int64_t compared;
+  int64_t size;     /* bytes of each part */
+  int64_t received; /* bytes of a result, at most `size` */
   char bytes[];
 };
 
-/* ---- What results are compared as */
+/* ---- How results are compared */
 
-/* Whether the datatype has floating-point numbers in it; 1 where MPI does not say. */
+/* Whether the datatype contains floating-point numbers; 1 if MPI does not say. */
 static int has_floats(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
   struct qd_envelope making;
@@ -48,7 +46,7 @@ static int has_floats(MPI_Datatype type) {
   return found;
 }
 
-/* The floating-point number with which each element of MPI's own types begins: its size in bytes, or 0. */
+/* The size of the floating-point number at the start of each element of one of MPI's own types, or 0. */
 static size_t number_size(MPI_Datatype type) {
   const struct {
     MPI_Datatype type;
@@ -84,7 +82,7 @@ static long double number_at(const char* bytes, size_t size) {
   return memcpy(&wide, bytes, sizeof wide), wide;
 }
 
-/* Of so many packed bytes, the first that differs; `count` where none does. */
+/* The first packed byte that differs, or `count`. Each element begins with a number of that size, if it is not 0. */
 static int64_t first_difference(const char* one, const char* other, int64_t count, size_t number,
                                 int64_t element) {
   if (number == 0) {
@@ -100,59 +98,38 @@ static int64_t first_difference(const char* one, const char* other, int64_t coun
   return count;
 }
 
-/* ---- What is received */
+/* ---- The blocks of a call */
 
-static struct qd_block block_of(const struct preload_side* side, int block, struct qd_side* typed) {
-  *typed = (struct qd_side){.type = preload_type(side, block), .uniform = 1, .count = 1};
-  const int64_t count = (int64_t)preload_count(side, block);
-  if (count == 0 || typed->type == MPI_DATATYPE_NULL) return (struct qd_block){NULL, 0};
-  qd_side_describe(typed, 1);
-  return (struct qd_block){(char*)((uintptr_t)side->base + (uintptr_t)preload_place(side, block)),
-                           count};
-}
+typedef int conversion(const struct qd_side*, struct qd_block, char*, MPI_Comm);
 
-static int64_t bytes_of(const struct preload_side* side, int blocks) {
-  struct qd_side typed;
-  int64_t bytes = 0;
-  for (int i = 0; i < blocks; i++) bytes += block_of(side, i, &typed).count * typed.type_size;
-  return bytes;
-}
-
-/* All blocks of a side to their packed form one behind the other, or back. */
-static void convert(const struct preload_side* side, int blocks, char* packed, int unpacks,
+/* Converts all blocks of a side to or from their packed form, one behind the other. */
+static void convert(const struct preload_side* side, int blocks, char* packed, conversion* way,
                     MPI_Comm comm) {
-  struct qd_side typed;
   for (int i = 0; i < blocks; i++) {
-    const struct qd_block block = block_of(side, i, &typed);
-    (unpacks ? qd_unpack : qd_pack)(&typed, block, packed, comm);
-    packed += block.count * typed.type_size;
+    struct qd_side typed = {.type = preload_type(side, i), .uniform = 1, .count = 1};
+    const int64_t count = (int64_t)preload_count(side, i);
+    if (count == 0) continue; /* an empty block may have any type and address */
+    qd_side_describe(&typed, 1);
+    const MPI_Aint offset = side->displacements         ? side->displacements[i]
+                            : side->large_displacements ? side->large_displacements[i]
+                                                        : i * (MPI_Aint)side->count;
+    const MPI_Aint unit = side->types ? 1 : (MPI_Aint)typed.extent;
+    char* address = (char*)((uintptr_t)side->base + (uintptr_t)(offset * unit));
+    way(&typed, (struct qd_block){address, count}, packed, comm);
+    packed += count * typed.type_size;
   }
 }
 
-/* The elements that a reduction is given at this rank, as one block. */
-static struct preload_side operands(const struct preload_turn* turn,
-                                    const struct preload_arguments* a) {
-  struct preload_side side = a->send.base == MPI_IN_PLACE ? a->receive : a->send;
-  side.count = a->receive.count;
-  side.counts = NULL;
-  side.large_counts = NULL;
-  if (turn->collective != PRELOAD_Reduce_scatter &&
-      turn->collective != PRELOAD_Reduce_scatter_block)
-    return side;
-  side.count = 0;
-  for (int i = 0; i < turn->of->shape.ranks; i++) side.count += preload_count(&a->receive, i);
-  return side;
-}
-
-/* Whether this rank gives a reduction something that is no number; 1 where memory runs out. */
-static int gives_no_number(const struct preload_turn* turn, const struct preload_arguments* a) {
-  const struct preload_side side = operands(turn, a);
+/* Whether this rank contributes a NaN; 1 if memory runs out. */
+static int contributes_nan(const struct preload_call* call) {
+  const struct preload_side side = preload_operands(call);
   const size_t number = number_size(side.type);
-  const int64_t bytes = a->root == MPI_ROOT || a->root == MPI_PROC_NULL ? 0 : bytes_of(&side, 1);
+  const int64_t bytes =
+      call->root == MPI_ROOT || call->root == MPI_PROC_NULL ? 0 : preload_side_bytes(&side, 1);
   MPI_Count element = 1;
   char* packed = malloc((size_t)bytes + 1);
   int found = !packed;
-  if (packed && bytes > 0) convert(&side, 1, packed, 0, turn->of->comm);
+  if (packed && bytes > 0) convert(&side, 1, packed, qd_pack, call->of->comm);
   MPI_Type_size_x(side.type, &element);
   for (int64_t i = 0; packed && i < bytes; i += (int64_t)element)
     found |= isnan(number_at(packed + i, number));
@@ -161,83 +138,71 @@ static int gives_no_number(const struct preload_turn* turn, const struct preload
 }
 
 /* Whether the order of operands may change the results of the call. */
-static int depends_on_order(const struct preload_turn* turn, const struct preload_arguments* a) {
-  const MPI_Datatype type = a->receive.type;
-  if (!preload_reduces(turn->collective) || type == MPI_DATATYPE_NULL || !has_floats(type))
+static int depends_on_order(const struct preload_call* call) {
+  const MPI_Datatype type = call->receive.type;
+  if (!preload_reduces(call->collective) || type == MPI_DATATYPE_NULL || !has_floats(type))
     return 0;
-  return !takes_extremes(a->operation) || number_size(type) == 0 || gives_no_number(turn, a);
+  return !takes_extremes(call->operation) || number_size(type) == 0 || contributes_nan(call);
 }
 
-/* What the call may overwrite: what it receives, and, in place, what a reduction is given. */
-static int overwritten(const struct preload_turn* turn, const struct preload_arguments* a,
-                       struct preload_side* side) {
-  const int blocks = preload_received(turn, a, side);
-  if (a->send.base != MPI_IN_PLACE || !preload_reduces(turn->collective)) return blocks;
-  *side = operands(turn, a);
-  return turn->collective == PRELOAD_Reduce ? blocks : 1;
+/* The blocks that the call may overwrite: what it receives, and the operands of a reduction in place. */
+static int overwritten(const struct preload_call* call, struct preload_side* side) {
+  const int blocks = preload_received(call, side);
+  if (call->send.base != MPI_IN_PLACE || !preload_reduces(call->collective)) return blocks;
+  *side = preload_operands(call);
+  return call->collective == PRELOAD_Reduce ? blocks : 1;
 }
 
-void preload_verify_begin(struct preload_turn* turn, const struct preload_arguments* a) {
+void preload_verify_begin(struct preload_call* call) {
   struct preload_side side, received;
-  const int blocks = overwritten(turn, a, &side);
-  const int64_t kept = bytes_of(&side, blocks);
-  const int64_t compared = bytes_of(&received, preload_received(turn, a, &received));
-  struct preload_results* results = malloc(sizeof *results + 3 * (size_t)kept);
+  const int blocks = overwritten(call, &side);
+  const int64_t size = preload_side_bytes(&side, blocks);
+  struct preload_results* results = malloc(sizeof *results + 3 * (size_t)size);
   enum { LACKS, DEPENDS, WORDS };
-  const int mine[WORDS] = {[LACKS] = !results, [DEPENDS] = depends_on_order(turn, a)};
+  const int mine[WORDS] = {[LACKS] = !results, [DEPENDS] = depends_on_order(call)};
   int all[WORDS];
-  preload_most(turn->of, mine, all, WORDS, MPI_INT);
-  turn->is_verified = !all[LACKS] && !all[DEPENDS] && results;
-  if (!turn->is_verified)
-    turn->reason = all[LACKS] ? "by rule; not compared: memory ran out"
+  preload_most(call->of, mine, all, WORDS, MPI_INT);
+  if (all[LACKS] || all[DEPENDS] || !results) {
+    call->reason = all[LACKS] ? "by rule; not compared: memory ran out"
                               : "by rule; not compared: the order of operands may matter";
-  if (!turn->is_verified || !results) {
     free(results);
     return;
   }
-  results->kept = kept;
-  results->compared = compared;
-  turn->results = results;
-  convert(&side, blocks, results->bytes, 0, turn->of->comm);
+  call->is_verified = 1;
+  call->results = results;
+  results->size = size;
+  results->received = preload_side_bytes(&received, preload_received(call, &received));
+  convert(&side, blocks, results->bytes, qd_pack, call->of->comm);
 }
 
-void preload_verify_native(const struct preload_turn* turn, const struct preload_arguments* a) {
-  struct preload_results* results = turn->results;
-  struct preload_side side, received;
-  const int blocks = preload_received(turn, a, &received);
-  convert(&received, blocks, results->bytes + results->kept, 0, turn->of->comm);
-  convert(&side, overwritten(turn, a, &side), results->bytes, 1, turn->of->comm);
-}
-
-/* Which block has that packed byte, and which of its bytes it is. */
-static int find_block(const struct preload_side* side, int64_t* byte) {
-  struct qd_side typed;
-  for (int block = 0;; block++) {
-    const int64_t bytes = block_of(side, block, &typed).count * typed.type_size;
-    if (*byte < bytes) return block;
-    *byte -= bytes;
-  }
-}
-
-void preload_verify_end(const struct preload_turn* turn, const struct preload_arguments* a) {
-  struct preload_results* results = turn->results;
+void preload_verify_native(const struct preload_call* call) {
+  char* before = call->results->bytes;
   struct preload_side side;
-  const int blocks = preload_received(turn, a, &side);
-  char *const native = results->bytes + results->kept, *const ours = native + results->kept;
+  int blocks = preload_received(call, &side);
+  convert(&side, blocks, before + call->results->size, qd_pack, call->of->comm);
+  blocks = overwritten(call, &side);
+  convert(&side, blocks, before, qd_unpack, call->of->comm);
+}
+
+void preload_verify_end(const struct preload_call* call) {
+  const struct preload_results* results = call->results;
+  char *const native = call->results->bytes + results->size, *const ours = native + results->size;
+  struct preload_side side;
   MPI_Count element = 1;
-  convert(&side, blocks, ours, 0, turn->of->comm);
-  const size_t number = preload_reduces(turn->collective) ? number_size(side.type) : 0;
+  convert(&side, preload_received(call, &side), ours, qd_pack, call->of->comm);
+  const size_t number = preload_reduces(call->collective) ? number_size(side.type) : 0;
   if (number > 0) MPI_Type_size_x(side.type, &element);
-  const int64_t i = first_difference(native, ours, results->compared, number, (int64_t)element);
-  if (i == results->compared) return;
-  int64_t byte = i;
-  const int block = find_block(&side, &byte);
+  const int64_t i = first_difference(native, ours, results->received, number, (int64_t)element);
+  if (i == results->received) return;
+  int block = 0;
+  while (preload_side_bytes(&side, block + 1) <= i) block++;
   fprintf(stderr,
           "quadrille: verify: %s by %s differs from MPI's own at rank %d: byte %lld of block %d is "
           "%d instead of %d\n",
-          preload_collective_names[turn->collective], quadrille_universal[turn->universal].name,
-          turn->of->rank, (long long)byte, block, (unsigned char)ours[i], (unsigned char)native[i]);
-  /* So that the launcher passes it on before it ends the job. */
+          preload_collectives[call->collective].name, preload_schedule_name(call->universal),
+          call->of->rank, (long long)(i - preload_side_bytes(&side, block)), block,
+          (unsigned char)ours[i], (unsigned char)native[i]);
+  /* Gives the launcher time to pass the message on before it ends the job. */
   nanosleep(&(struct timespec){0, 200000000}, NULL);
-  MPI_Abort(turn->of->comm, 1);
+  MPI_Abort(call->of->comm, 1);
 }

@@ -15,7 +15,7 @@ refused() {
 
 # What is read is the same with either MPI library.
 if [ "$mpi" = mpich ]; then
-  refused 'QUADRILLE=maybe: it is off, on, verify or learn' QUADRILLE=maybe
+  refused 'QUADRILLE=maybe is no mode: write off, on, verify or learn' QUADRILLE=maybe
   refused "QUADRILLE_ALLTOALL: 'nosuch' is none of factor, hierarchical-factor," QUADRILLE_ALLTOALL=nosuch
   refused "QUADRILLE_BCAST: 'binomial:window=0' is none of binomial, pipeline, scatter-ring, native" \
     QUADRILLE_BCAST=binomial:window=0

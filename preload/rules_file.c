@@ -1,16 +1,16 @@
-/* Rules files: one JSON document.
+/* Rules files, read and written. A file is one JSON document:
  *
  *   {"schema": 1, "rules": [
  *     {"collective": "alltoallv", "nodes": [2, null], "ranks_a_node": 8, "even": true, "algorithm": "tuna:radix=8"},
  *     {"collective": "allgather", "bytes": [65536, null], "algorithm": "blocked-ring:block-size=16384",
  *      "time": 0.0012, "native_time": 0.0023}]}
  *
- * docs/guide.md says what the fields mean. */
-#include <ctype.h>
+ * docs/guide.md explains the fields. An error names the file and the line. Tested by tests/preload/choice_test.sh. */
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define JSMN_STATIC
 #define JSMN_STRICT
@@ -18,13 +18,15 @@
 
 #include "preload/rules.h"
 
+/* ---- Reading */
+
 struct reader {
   const char *path, *text;
   const jsmntok_t* tokens;
   struct preload_settings* settings;
 };
 
-/* At a place of the text; the first error is kept. */
+/* Says what is wrong at an offset of the text. */
 static int fail(const struct reader* reader, int at, const char* what) {
   int line = 1;
   for (int i = 0; i < at; i++) line += reader->text[i] == '\n';
@@ -42,11 +44,19 @@ static void copy_text(const struct reader* reader, const jsmntok_t* token, char*
   snprintf(text, size, "%.*s", token->end - token->start, reader->text + token->start);
 }
 
-/* The token behind this one and all that is in it. */
+/* The token after this one and everything in it. */
 static const jsmntok_t* skip(const jsmntok_t* token) {
   int left = 1;
   for (; left > 0; token++) left += token->size - 1;
   return token;
+}
+
+static const jsmntok_t* value_of(const struct reader* reader, const jsmntok_t* object,
+                                 const char* name) {
+  const jsmntok_t* key = object + 1;
+  for (int i = 0; i < object->size; i++, key = skip(key))
+    if (is_text(reader, key, name)) return key + 1;
+  return NULL;
 }
 
 static int read_number(const struct reader* reader, const jsmntok_t* token, double* number) {
@@ -56,17 +66,17 @@ static int read_number(const struct reader* reader, const jsmntok_t* token, doub
   if (token->type == JSMN_PRIMITIVE && end != text && *end == '\0' && isfinite(*number) &&
       *number >= 0)
     return 1;
-  return fail(reader, token->start, "a number that is 0 or more is wanted here");
+  return fail(reader, token->start, "write a number that is 0 or more here");
 }
 
 static int read_integer(const struct reader* reader, const jsmntok_t* token, int64_t* integer) {
   double number = 0;
   if (!read_number(reader, token, &number)) return 0;
   *integer = (int64_t)fmin(number, 9e15);
-  return (double)*integer == number || fail(reader, token->start, "a whole number is wanted here");
+  return (double)*integer == number || fail(reader, token->start, "write a whole number here");
 }
 
-/* N, or [LEAST, MOST], where null as MOST means no limit. */
+/* Reads N, or [LEAST, MOST]. A null as MOST means no limit. */
 static int read_range(const struct reader* reader, const jsmntok_t* token,
                       struct preload_range* range) {
   if (token->type != JSMN_ARRAY) {
@@ -89,21 +99,29 @@ static int read_even(const struct reader* reader, const jsmntok_t* token, int* e
   return fail(reader, token->start, "\"even\" is true or false");
 }
 
-/* One field of a rule, but for what it is for and what it says. */
+static int read_algorithm(const struct reader* reader, const jsmntok_t* token,
+                          struct preload_rule* rule) {
+  char text[200], error[PRELOAD_TEXT];
+  if (token->type != JSMN_STRING)
+    return fail(reader, token->start, "\"algorithm\" is a schedule's name, or \"native\"");
+  copy_text(reader, token, text, sizeof text);
+  return preload_parse_algorithm(text, rule, error) || fail(reader, token->start, error);
+}
+
 static int read_field(const struct reader* reader, const jsmntok_t* key,
                       struct preload_rule* rule) {
   const jsmntok_t* value = key + 1;
   char text[PRELOAD_TEXT], name[64];
+  if (is_text(reader, key, "collective") || is_text(reader, key, "groups"))
+    return 1; /* read before */
   if (is_text(reader, key, "nodes")) return read_range(reader, value, &rule->nodes);
   if (is_text(reader, key, "ranks_a_node")) return read_range(reader, value, &rule->ranks_a_node);
   if (is_text(reader, key, "ranks")) return read_range(reader, value, &rule->ranks);
   if (is_text(reader, key, "bytes")) return read_range(reader, value, &rule->bytes);
   if (is_text(reader, key, "even")) return read_even(reader, value, &rule->even);
+  if (is_text(reader, key, "algorithm")) return read_algorithm(reader, value, rule);
   if (is_text(reader, key, "time")) return read_number(reader, value, &rule->time);
   if (is_text(reader, key, "native_time")) return read_number(reader, value, &rule->native_time);
-  if (is_text(reader, key, "collective") || is_text(reader, key, "algorithm") ||
-      is_text(reader, key, "groups"))
-    return 1;
   copy_text(reader, key, name, sizeof name);
   snprintf(text, sizeof text,
            "\"%s\" is not known; a rule has collective, groups, nodes, ranks_a_node, ranks, even, "
@@ -112,53 +130,37 @@ static int read_field(const struct reader* reader, const jsmntok_t* key,
   return fail(reader, key->start, text);
 }
 
-static const jsmntok_t* value_of(const struct reader* reader, const jsmntok_t* object,
-                                 const char* name) {
-  const jsmntok_t* key = object + 1;
-  for (int i = 0; i < object->size; i++, key = skip(key))
-    if (is_text(reader, key, name)) return key + 1;
-  return NULL;
-}
-
-static int read_algorithm(const struct reader* reader, const jsmntok_t* object,
-                          struct preload_rule* rule) {
-  const jsmntok_t* value = value_of(reader, object, "algorithm");
-  char text[200], error[PRELOAD_TEXT];
-  if (!value || value->type != JSMN_STRING)
-    return fail(reader, object->start, "a rule says \"algorithm\": its name, or \"native\"");
-  copy_text(reader, value, text, sizeof text);
-  return preload_parse_algorithm(text, rule, error) || fail(reader, value->start, error);
-}
-
 static int read_rule(const struct reader* reader, const jsmntok_t* object) {
   char name[64] = "";
   int64_t groups = 1;
   if (object->type != JSMN_OBJECT) return fail(reader, object->start, "a rule is an object: {...}");
   const jsmntok_t *collective = value_of(reader, object, "collective"),
-                  *of_groups = value_of(reader, object, "groups");
+                  *group_count = value_of(reader, object, "groups");
   if (collective) copy_text(reader, collective, name, sizeof name);
   if (preload_collective_of(name) < 0)
     return fail(reader, (collective ? collective : object)->start,
-                "a rule says \"collective\": one that is served, such as \"alltoallv\"");
-  if (of_groups && (!read_integer(reader, of_groups, &groups) || groups < 1 || groups > 2))
-    return fail(reader, of_groups->start, "\"groups\" is 1, or 2 for intercommunicators");
+                "a rule needs \"collective\": one that is served, such as \"alltoallv\"");
+  if (group_count && (!read_integer(reader, group_count, &groups) || groups < 1 || groups > 2))
+    return fail(reader, group_count->start, "\"groups\" is 1, or 2 for intercommunicators");
+  if (!value_of(reader, object, "algorithm"))
+    return fail(reader, object->start,
+                "a rule needs \"algorithm\": a schedule's name, or \"native\"");
   struct preload_rule rule = preload_any_rule(preload_collective_of(name), (int)groups);
   const jsmntok_t* key = object + 1;
   for (int i = 0; i < object->size; i++, key = skip(key))
     if (!read_field(reader, key, &rule)) return 0;
-  if (!read_algorithm(reader, object, &rule)) return 0;
   return preload_add_rule(reader->settings, &rule) ||
          fail(reader, object->start, "memory ran out while rules were read");
 }
 
-/* Each name in an object has a value, and one document is all there is. */
+/* Each name in an object needs a value, and the text must be one document. */
 static int check(const struct reader* reader, int count) {
   const jsmntok_t *first = reader->tokens, *end = first + count;
   for (const jsmntok_t* token = first; token < end; token++) {
     const jsmntok_t* key = token + 1;
     for (int i = 0; token->type == JSMN_OBJECT && i < token->size; i++, key = skip(key))
       if (key->type != JSMN_STRING || key->size != 1)
-        return fail(reader, key->start, "a name and its value are wanted here");
+        return fail(reader, key->start, "write a name and its value here");
   }
   return skip(first) == end ||
          fail(reader, skip(first)->start, "this follows the end of the rules");
@@ -198,4 +200,64 @@ int preload_read_rules(const char* path, const char* text, size_t length,
   const int is_read = check(&reader, count) && read_document(&reader);
   free(tokens);
   return is_read;
+}
+
+/* ---- Writing */
+
+static void print_range(FILE* file, const char* name, struct preload_range range) {
+  if (range.least == 0 && range.most == INT64_MAX) return;
+  if (range.least == range.most)
+    fprintf(file, ", \"%s\": %lld", name, (long long)range.least);
+  else if (range.most == INT64_MAX)
+    fprintf(file, ", \"%s\": [%lld, null]", name, (long long)range.least);
+  else
+    fprintf(file, ", \"%s\": [%lld, %lld]", name, (long long)range.least, (long long)range.most);
+}
+
+static void print_rule(FILE* file, const struct preload_rule* rule) {
+  char algorithm[128];
+  preload_print_algorithm(rule, algorithm, sizeof algorithm);
+  fprintf(file, "  {\"collective\": \"%s\"", preload_collectives[rule->collective].name);
+  if (rule->groups == 2) fprintf(file, ", \"groups\": 2");
+  print_range(file, "nodes", rule->nodes);
+  print_range(file, "ranks_a_node", rule->ranks_a_node);
+  print_range(file, "ranks", rule->ranks);
+  if (rule->even >= 0) fprintf(file, ", \"even\": %s", rule->even ? "true" : "false");
+  print_range(file, "bytes", rule->bytes);
+  fprintf(file, ", \"algorithm\": \"%s\"", algorithm);
+  if (rule->time > 0) fprintf(file, ", \"time\": %.3g", rule->time);
+  if (rule->native_time > 0) fprintf(file, ", \"native_time\": %.3g", rule->native_time);
+  fprintf(file, "}");
+}
+
+void preload_print_rules(FILE* file, const struct preload_settings* settings) {
+  fprintf(file, "{\"schema\": 1, \"rules\": [");
+  for (int i = 0; i < settings->rule_count; i++) {
+    fprintf(file, i ? ",\n" : "\n");
+    print_rule(file, &settings->rules[i]);
+  }
+  fprintf(file, "\n]}\n");
+}
+
+/* The name of the file while it is written. A device or a pipe keeps its name. */
+static void partial_name(const char* path, char name[PATH_MAX]) {
+  struct stat status;
+  const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+  snprintf(name, PATH_MAX, is_special ? "%s" : "%s.partial", path);
+}
+
+FILE* preload_open(const char* path) {
+  char name[PATH_MAX];
+  partial_name(path, name);
+  return fopen(name, "w");
+}
+
+void preload_close(FILE* file, const char* path, const char* what) {
+  char name[PATH_MAX];
+  partial_name(path, name);
+  const int failed = !file || ferror(file), is_closed = file && fclose(file) == 0;
+  const int is_whole = is_closed && !failed;
+  if (is_whole && (strcmp(name, path) == 0 || rename(name, path) == 0)) return;
+  if (file && strcmp(name, path) != 0) remove(name);
+  fprintf(stderr, "quadrille: the %s could not be written to %s\n", what, path);
 }

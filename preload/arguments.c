@@ -1,0 +1,184 @@
+/* The arguments of a call: which sides a rank has, how many blocks and bytes they are, and whether MPI refuses them. The
+ * columns of PRELOAD_COLLECTIVES tell collectives apart. Rules may depend only on what preload_bytes returns, which is
+ * the same at all ranks. Tested by tests/preload/preload_test.sh, choice_test.sh and corners_test.sh. */
+#include "preload/preload.h"
+
+MPI_Count preload_count(const struct preload_side* side, int block) {
+  return side->counts         ? side->counts[block]
+         : side->large_counts ? side->large_counts[block]
+                              : side->count;
+}
+
+MPI_Datatype preload_type(const struct preload_side* side, int block) {
+  return side->types ? side->types[block] : side->type;
+}
+
+int64_t preload_side_bytes(const struct preload_side* side, int blocks) {
+  MPI_Count bytes = 0, size = -1;
+  for (int i = 0; i < blocks; i++) {
+    const MPI_Count count = preload_count(side, i);
+    const MPI_Datatype type = preload_type(side, i);
+    if (count == 0) continue; /* an empty block may have any type */
+    if (type == MPI_DATATYPE_NULL) return -1;
+    if (side->types || size < 0) MPI_Type_size_x(type, &size);
+    bytes += size * count;
+  }
+  return (int64_t)bytes;
+}
+
+/* ---- The ranks of a call */
+
+static int is_between_groups(const struct preload_call* call) {
+  return call->of->shape.groups == 2;
+}
+
+/* How many ranks this rank exchanges blocks with: all of its own group, or of the other group. */
+static int peers(const struct preload_call* call) {
+  const struct preload_shape* shape = &call->of->shape;
+  return is_between_groups(call) ? shape->remote_ranks : shape->ranks;
+}
+
+static int is_root(const struct preload_call* call) {
+  return call->root == (is_between_groups(call) ? MPI_ROOT : call->of->rank);
+}
+
+/* Whether this rank exchanges data with the root. On one group the root does so too, with itself. */
+static int meets_root(const struct preload_call* call) {
+  return !is_between_groups(call) || call->root >= 0;
+}
+
+static int sends(const struct preload_call* call) {
+  switch (preload_collectives[call->collective].direction) {
+    case PRELOAD_FROM_ROOT: return is_root(call);
+    case PRELOAD_TO_ROOT: return meets_root(call);
+    default: return 1;
+  }
+}
+
+static int receives(const struct preload_call* call) {
+  switch (preload_collectives[call->collective].direction) {
+    case PRELOAD_FROM_ROOT: return meets_root(call);
+    case PRELOAD_TO_ROOT: return is_root(call);
+    default: return call->collective != PRELOAD_Exscan || call->of->rank > 0;
+  }
+}
+
+int preload_received(const struct preload_call* call, struct preload_side* side) {
+  *side = call->receive;
+  if (call->receive.base == MPI_IN_PLACE || !receives(call)) return 0;
+  if (call->collective == PRELOAD_Reduce_scatter) {
+    side->count = preload_count(&call->receive, call->of->rank);
+    side->counts = NULL;
+    side->large_counts = NULL;
+  }
+  const int is_one = preload_reduces(call->collective) ||
+                     preload_collectives[call->collective].direction == PRELOAD_FROM_ROOT;
+  return is_one ? 1 : peers(call);
+}
+
+struct preload_side preload_operands(const struct preload_call* call) {
+  struct preload_side side = call->send.base == MPI_IN_PLACE ? call->receive : call->send;
+  const int is_scattered = call->collective == PRELOAD_Reduce_scatter ||
+                           call->collective == PRELOAD_Reduce_scatter_block;
+  side.count = 0;
+  side.counts = NULL;
+  side.large_counts = NULL;
+  for (int i = 0; i < (is_scattered ? call->of->shape.ranks : 1); i++)
+    side.count += preload_count(&call->receive, i);
+  return side;
+}
+
+/* ---- The bytes that rules compare */
+
+/* The mean block of an all-to-all whose lengths no rank knows all of. The ranks agree on it in calls that become ever rarer;
+ * other calls use the last result. A reduction in the background would have to end before the communicator is freed, and MPI
+ * libraries announce that too late. */
+static int64_t agreed_mean(const struct preload_call* call) {
+  enum { RAREST = 64 };
+  struct preload_communicator* of = call->of;
+  struct preload_average* average = &of->averages[call->collective == PRELOAD_Alltoallw];
+  const int64_t ranks = of->shape.ranks;
+  const unsigned number = average->calls++;
+  if (number % RAREST != 0 && (number > RAREST || (number & (number - 1)) != 0))
+    return average->bytes;
+  int64_t bytes = preload_side_bytes(call->send.base == MPI_IN_PLACE ? &call->receive : &call->send,
+                                     (int)ranks);
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, of->comm);
+  return average->bytes = bytes / (ranks * ranks);
+}
+
+/* A block of the side that holds all blocks at the root, and of the only side that counts elsewhere. */
+static int64_t block_bytes(const struct preload_call* call) {
+  const int is_rooted = preload_collectives[call->collective].direction != PRELOAD_ALL_RANKS;
+  if (is_rooted) {
+    const int is_sender = preload_collectives[call->collective].direction == PRELOAD_FROM_ROOT;
+    return preload_side_bytes(is_sender == is_root(call) ? &call->send : &call->receive, 1);
+  }
+  const int64_t received = preload_side_bytes(&call->receive, 1);
+  if (!is_between_groups(call) || received < 0) return received;
+  const int64_t sent = preload_side_bytes(&call->send, 1);
+  return sent < 0 ? -1 : (sent + received) / 2;
+}
+
+int64_t preload_bytes(const struct preload_call* call) {
+  const struct preload_facts* facts = &preload_collectives[call->collective];
+  const int is_inter = is_between_groups(call);
+  if (is_inter && facts->direction != PRELOAD_ALL_RANKS) return -1;
+  switch (facts->size) {
+    case PRELOAD_BLOCK: return block_bytes(call);
+    case PRELOAD_MEAN_BLOCK: {
+      const int ranks = call->of->shape.ranks;
+      const int64_t all = is_inter ? -1 : preload_side_bytes(&call->receive, ranks);
+      return all < 0 ? -1 : all / ranks;
+    }
+    case PRELOAD_AGREED_MEAN:
+      return is_inter || !call->of->asks_for_bytes[call->collective] ? -1 : agreed_mean(call);
+    case PRELOAD_VECTOR: {
+      const struct preload_side side = preload_operands(call);
+      return preload_side_bytes(&side, 1);
+    }
+    default: return -1;
+  }
+}
+
+/* ---- What MPI refuses */
+
+static int is_wrong_root(const struct preload_call* call) {
+  if (is_between_groups(call) && call->root == MPI_ROOT) return 0;
+  return call->root < 0 || call->root >= peers(call);
+}
+
+/* Whether a count is negative, or a block with elements has no type. */
+static int is_wrong_side(const struct preload_side* side, int blocks) {
+  if (!side->counts && !side->large_counts) blocks = 1;
+  for (int i = 0; i < blocks; i++) {
+    const MPI_Count count = preload_count(side, i);
+    if (count < 0 || (count > 0 && preload_type(side, i) == MPI_DATATYPE_NULL)) return 1;
+  }
+  return 0;
+}
+
+/* Whether a side is in place where MPI forbids it. With a root, only the root's own block may be in place. */
+static int is_wrong_place(const struct preload_call* call) {
+  const int sent = call->send.base == MPI_IN_PLACE && sends(call);
+  const int received = call->receive.base == MPI_IN_PLACE && receives(call);
+  switch (preload_collectives[call->collective].direction) {
+    case PRELOAD_FROM_ROOT: return sent || (received && !is_root(call));
+    case PRELOAD_TO_ROOT: return received || (sent && !is_root(call));
+    default: return received;
+  }
+}
+
+int preload_is_refused(const struct preload_call* call) {
+  const int reduces = preload_reduces(call->collective);
+  if (is_between_groups(call) && call->root == MPI_PROC_NULL) return 0; /* all else is ignored */
+  if (is_wrong_root(call) || is_wrong_place(call)) return 1;
+  if (reduces && (call->operation == MPI_OP_NULL || call->receive.type == MPI_DATATYPE_NULL))
+    return 1;
+  /* In a reduction both sides have one type, and its counts are those of this rank's own group. */
+  const int has_send = sends(call) && call->send.base != MPI_IN_PLACE;
+  const int has_receive = reduces || (receives(call) && call->receive.base != MPI_IN_PLACE);
+  return (has_send && is_wrong_side(&call->send, peers(call))) ||
+         (has_receive &&
+          is_wrong_side(&call->receive, reduces ? call->of->shape.ranks : peers(call)));
+}

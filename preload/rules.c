@@ -1,0 +1,187 @@
+/* Rules: how they are written, which are built in, and which calls they fit. A rule depends only on facts that all ranks
+ * know, so all ranks choose alike. Tested by tests/preload/choice_test.sh. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "emitted/universal.h"
+#include "preload/rules.h"
+
+static const struct preload_range any = {0, INT64_MAX};
+
+const struct preload_facts preload_collectives[] = {
+#define FACTS(Name, name, scheduled, family, direction, size) \
+  {#name, scheduled, PRELOAD_##direction, PRELOAD_##size},
+    PRELOAD_COLLECTIVES(FACTS)};
+
+int preload_collective_of(const char* name) {
+  for (int i = 0; i < PRELOAD_COLLECTIVE_COUNT; i++)
+    if (strcasecmp(name, preload_collectives[i].name) == 0) return i;
+  return -1;
+}
+
+int preload_reduces(int collective) {
+  return preload_collectives[collective].size == PRELOAD_VECTOR;
+}
+
+/* ---- Schedules by name */
+
+int preload_is_scheduled(int universal, int collective, int groups) {
+  const struct quadrille_universal* schedule = &quadrille_universal[universal];
+  return schedule->groups == groups &&
+         strcmp(schedule->collective, preload_collectives[collective].scheduled) == 0;
+}
+
+const char* preload_schedule_name(int universal) {
+  return universal == PRELOAD_NATIVE ? "native" : quadrille_universal[universal].name;
+}
+
+/* The schedule of that name. A name without options finds the algorithm's first schedule. */
+static int find(const char* name, const struct preload_rule* rule) {
+  const size_t length = strlen(name);
+  for (int i = 0; i < quadrille_universal_count; i++) {
+    const char* one = quadrille_universal[i].name;
+    if (preload_is_scheduled(i, rule->collective, rule->groups) &&
+        strncmp(one, name, length) == 0 && (one[length] == '\0' || one[length] == ':'))
+      return i;
+  }
+  return PRELOAD_NATIVE;
+}
+
+static void list_choices(const struct preload_rule* rule, char* text, size_t size) {
+  size_t length = 0;
+  text[0] = '\0';
+  for (int i = 0; i < quadrille_universal_count && length < size; i++)
+    if (preload_is_scheduled(i, rule->collective, rule->groups))
+      length += (size_t)snprintf(text + length, size - length, "%s, ", preload_schedule_name(i));
+}
+
+/* Reads `name`=N, where N is at least 1. */
+static int read_option(const char* word, const char* name, int* number) {
+  const size_t length = strlen(name);
+  char* end = NULL;
+  if (strncmp(word, name, length) != 0 || word[length] != '=') return 0;
+  const long value = strtol(word + length + 1, &end, 10);
+  if (end == word + length + 1 || *end != '\0' || value < 1 || value > INT_MAX) return 0;
+  *number = (int)value;
+  return 1;
+}
+
+int preload_parse_algorithm(const char* text, struct preload_rule* rule, char error[PRELOAD_TEXT]) {
+  char words[128], name[128] = "", choices[300], *rest = NULL;
+  snprintf(words, sizeof words, "%s", text);
+  for (char* word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest)) {
+    if (read_option(word, "window", &rule->window) ||
+        read_option(word, "block-size", &rule->block_size))
+      continue;
+    const size_t length = strlen(name);
+    snprintf(name + length, sizeof name - length, "%s%s", length ? ":" : "", word);
+  }
+  rule->universal = find(name, rule);
+  if (strlen(text) < sizeof words && name[0] &&
+      (strcmp(name, "native") == 0 || rule->universal != PRELOAD_NATIVE))
+    return 1;
+  list_choices(rule, choices, sizeof choices);
+  snprintf(error, PRELOAD_TEXT,
+           "'%.60s' is none of %snative; :window=N and :block-size=N may follow", text, choices);
+  return 0;
+}
+
+void preload_print_algorithm(const struct preload_rule* rule, char* text, size_t size) {
+  char window[32] = "", block_size[32] = "";
+  if (rule->window) snprintf(window, sizeof window, ":window=%d", rule->window);
+  if (rule->block_size) snprintf(block_size, sizeof block_size, ":block-size=%d", rule->block_size);
+  snprintf(text, size, "%s%s%s", preload_schedule_name(rule->universal), window, block_size);
+}
+
+/* ---- Making rules */
+
+struct preload_rule preload_any_rule(int collective, int groups) {
+  return (struct preload_rule){.collective = collective,
+                               .groups = groups,
+                               .nodes = any,
+                               .ranks_a_node = any,
+                               .ranks = any,
+                               .bytes = any,
+                               .even = -1,
+                               .universal = PRELOAD_NATIVE};
+}
+
+int preload_add_rule(struct preload_settings* to, const struct preload_rule* rule) {
+  if ((to->rule_count & (to->rule_count - 1)) == 0) { /* 0, 1, 2, 4, ..: the array is full */
+    const size_t capacity = to->rule_count ? 2 * (size_t)to->rule_count : 1;
+    struct preload_rule* grown = realloc(to->rules, capacity * sizeof *grown);
+    if (!grown) return 0;
+    to->rules = grown;
+  }
+  to->rules[to->rule_count++] = *rule;
+  return 1;
+}
+
+/* These schedules won by a tenth or more with both Open MPI and MPICH, on four nodes of four ranks
+ * (docs/measurements.md). MPI serves everything else. */
+int preload_add_built_in(struct preload_settings* settings) {
+  static const struct {
+    int collective, groups, least_nodes, least_bytes;
+    const char* algorithm;
+  } measured[] = {
+      {PRELOAD_Allgather, 1, 2, 262144, "blocked-ring-nodes:block-size=16384"},
+      {PRELOAD_Allgatherv, 1, 2, 262144, "blocked-ring-nodes:block-size=16384"},
+      {PRELOAD_Reduce_scatter_block, 1, 2, 65536, "halving"},
+      {PRELOAD_Reduce_scatter, 1, 2, 65536, "halving"},
+      {PRELOAD_Allgather, 2, 0, 65536, "segment-map-v"},
+  };
+  char error[PRELOAD_TEXT];
+  for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+    struct preload_rule rule = preload_any_rule(measured[i].collective, measured[i].groups);
+    rule.nodes.least = measured[i].least_nodes;
+    rule.bytes.least = measured[i].least_bytes;
+    if (!preload_parse_algorithm(measured[i].algorithm, &rule, error) ||
+        !preload_add_rule(settings, &rule))
+      return 0;
+  }
+  return 1;
+}
+
+/* ---- Which calls a rule fits */
+
+static int is_in(int64_t value, struct preload_range range) {
+  return range.least <= value && value <= range.most;
+}
+
+static int is_any(struct preload_range range) {
+  return range.least == any.least && range.most == any.most;
+}
+
+int preload_asks_for_nodes(const struct preload_rule* rule) {
+  return !is_any(rule->nodes) || !is_any(rule->ranks_a_node) || rule->even >= 0;
+}
+
+int preload_asks_for_bytes(const struct preload_rule* rule) { return !is_any(rule->bytes); }
+
+int preload_shape_fits(const struct preload_rule* rule, const struct preload_shape* shape) {
+  if (rule->groups != shape->groups || !is_in(shape->ranks + shape->remote_ranks, rule->ranks))
+    return 0;
+  return shape->nodes == 0 ||
+         (is_in(shape->nodes, rule->nodes) && is_in(shape->least, rule->ranks_a_node) &&
+          is_in(shape->most, rule->ranks_a_node) &&
+          (rule->even < 0 || rule->even == (shape->least == shape->most)));
+}
+
+int preload_bytes_fit(const struct preload_rule* rule, int64_t bytes) {
+  return bytes < 0 ? !preload_asks_for_bytes(rule) : is_in(bytes, rule->bytes);
+}
+
+int preload_size_class(int64_t bytes) {
+  int size_class = bytes < 0 ? -1 : 0;
+  for (; bytes > 0; bytes /= 4) size_class++;
+  return size_class;
+}
+
+struct preload_range preload_class_range(int size_class) {
+  if (size_class < 0) return any;
+  if (size_class == 0) return (struct preload_range){0, 0};
+  const int64_t least = (int64_t)1 << (2 * (size_class - 1));
+  return (struct preload_range){least, 4 * least - 1};
+}
