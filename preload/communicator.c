@@ -2,7 +2,6 @@
  * their settings there, and find their nodes when a rule asks for them. If settings differ or memory runs out, nothing is
  * served at any rank. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,7 @@ enum { CACHED = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
-static unsigned
-    freed; /* communicators so far; when it grows, the threads' caches are out of date */
+static unsigned freed; /* communicators so far; a thread's cache is for one such number */
 static int has_ended, has_met_others;
 
 static _Thread_local struct {
@@ -44,48 +42,6 @@ void preload_forget_communicators(void) {
 unsigned preload_freed(void) { return __atomic_load_n(&freed, __ATOMIC_RELAXED); }
 
 void preload_meet_others(void) { __atomic_store_n(&has_met_others, 1, __ATOMIC_RELAXED); }
-
-/* ---- Maxima over ranks, and data of all ranks at rank 0 */
-
-void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
-                  MPI_Datatype type) {
-  int size = 0;
-  MPI_Allreduce(mine, all, count, type, MPI_MAX, of->comm);
-  if (of->shape.groups == 1) return;
-  /* Between groups, an allreduce yields the maxima of the other group. A second one brings this group's back. */
-  char others[256];
-  MPI_Type_size(type, &size);
-  memcpy(others, all, (size_t)count * (size_t)size);
-  MPI_Allreduce(others, all, count, type, MPI_MAX, of->comm);
-  MPI_Reduce_local(others, all, count, type, MPI_MAX);
-}
-
-void* preload_gather(int is_wanted, const void* mine, size_t size, size_t* all) {
-  int rank = 0, ranks = 0, length = size > INT_MAX ? 0 : (int)size;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int* lengths = calloc(2 * (size_t)ranks, sizeof *lengths);
-  int* offsets = lengths ? lengths + ranks : NULL;
-  int fails = !lengths || !is_wanted;
-  MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  char* gathered = NULL;
-  size_t end = 0;
-  if (!fails && lengths) {
-    MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int i = 0; i < ranks; i++) {
-      offsets[i] = (int)end;
-      end += (size_t)lengths[i];
-    }
-    if (rank == 0 && end <= INT_MAX) gathered = malloc(end + 1);
-    fails = rank == 0 && !gathered;
-    MPI_Bcast(&fails, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  }
-  if (!fails)
-    MPI_Gatherv(mine, length, MPI_BYTE, gathered, lengths, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
-  free(lengths);
-  *all = end;
-  return gathered;
-}
 
 /* ---- Making what is known */
 

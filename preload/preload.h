@@ -64,6 +64,9 @@ unsigned preload_freed(void);
 void preload_meet_others(void);
 /* Forgets all communicators, because MPI ends. */
 void preload_forget_communicators(void);
+
+/* ---- gather.c */
+
 /* The maxima over all ranks, of both groups if there are two. Collective. */
 void preload_most(const struct preload_communicator* of, const void* mine, void* all, int count,
                   MPI_Datatype type);

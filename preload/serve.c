@@ -65,7 +65,8 @@ static void keep_decision(const struct preload_call* call, const struct preload_
   struct preload_decision* d = &call->of->decisions[call->collective];
   d->is_kept = 0;
   if (preload_reduces(call->collective) && !qd_is_predefined_operator(call->operation)) return;
-  if (preload_settings()->mode != PRELOAD_ON || !is_plain(&call->receive) || !is_plain(&call->send))
+  if (call->of->is_watched || preload_settings()->mode != PRELOAD_ON || !is_plain(&call->receive) ||
+      !is_plain(&call->send))
     return;
   *d = (struct preload_decision){.is_kept = 1,
                                  .rule = rule,
@@ -82,13 +83,12 @@ static void keep_decision(const struct preload_call* call, const struct preload_
 int preload_begin(struct preload_call* call) {
   struct preload_communicator* of = call->of;
   struct preload_decision* decision = &of->decisions[call->collective];
+  const int is_same = is_decided(decision, call);
+  if (is_same && !decision->rule) return 0;
   call->freed = preload_freed();
-  if (!of->is_watched && is_decided(decision, call)) {
-    if (!decision->rule) return 0;
-    if (preload_bind(of, decision->rule)) {
-      call->schedule = preload_handle(decision->rule->universal);
-      return 1;
-    }
+  if (is_same && preload_bind(of, decision->rule)) {
+    call->schedule = preload_handle(decision->rule->universal);
+    return 1;
   }
   const int may_be_served = !of->reason && !preload_is_refused(call);
   call->bytes = may_be_served ? preload_bytes(call) : -1;
