@@ -1,19 +1,14 @@
 // The checker's walk: a program compiled to register code, run for one rank after another or for
 // all in turn.
 //
-// A Walker is the state of one rank. run() goes on to the next pause; what
-// happens on the way is told to a Sink, a class with these members:
-//
-//   void message(const MessageHead&)             a message begins; its pieces follow
-//   void piece(const PieceValue&)
-//   void message_end()
-//   void block_message(const MessageHead&, Buffer, int64_t block)   a message of one whole block
-//   void copy(const PieceValue& from, const PieceValue& to)
-//   void reduce(Side, const PieceValue& from, const PieceValue& into)
-//
-// Pauses: kStep before each step (walker.key and .after are set), kStepEnd after its last
-// statement, kOutside before a copy or reduce outside steps (so that an executor can let earlier
-// steps finish), kLoop before an iteration of a loop that batch() may take several of, kEnd, and kUndefined where an expression has no value (walker.why).
+// A Walker is the state of one rank. run() goes on to the next pause, and calls a Sink for each message, copy and
+// reduction on the way. Pauses are:
+//   kStep       before each step; walker.key and walker.after are set
+//   kStepEnd    after the last statement of a step
+//   kOutside    before a copy or reduction outside steps, so that an executor can complete earlier steps
+//   kLoop       before an iteration of a loop of which batch() may take several
+//   kEnd        at the end of the program
+//   kUndefined  where an expression has no value; walker.why says why
 #ifndef QUADRILLE_SCHEDULE_WALK_H_
 #define QUADRILLE_SCHEDULE_WALK_H_
 
@@ -46,7 +41,22 @@ struct PauseAtLoops {
   static constexpr bool kStepEnd = false, kOutside = true, kLoop = true;
 };
 
-class Code;
+// A sink that ignores everything. A sink of a kind derives from SinkOf<itself>, and hides what it wants to know.
+template <class Sink>
+struct SinkOf {
+  void message(const MessageHead&) {}  // a message begins; its pieces follow
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  // A message of one whole block.
+  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
+    auto& sink = static_cast<Sink&>(*this);
+    sink.message(head);
+    sink.piece({buffer, block, false, 0, 0});
+    sink.message_end();
+  }
+  void copy(const PieceValue&, const PieceValue&) {}  // from, to
+  void reduce(Side, const PieceValue&, const PieceValue&) {}
+};
 
 struct Walker {
   int64_t key = 0;

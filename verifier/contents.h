@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,34 @@ class BlockContents {
   Fragment one_ = {};  // the only one, where there is no list; none where it is empty
   std::unique_ptr<Fragments> list_;
   bool written_ = false;
+};
+
+class Accesses {
+ public:
+  // Notes a use in the step with that key, which is no less than those before in the same epoch;
+  // what was before an epoch is over. Returns the key of the first earlier step above `after` that
+  // has used part of the same, where one of the two writes.
+  std::optional<int64_t> note(int64_t epoch, int64_t key, int64_t after, const Interval& part,
+                              bool write);
+
+ private:
+  struct Step {
+    int64_t key;
+    bool write;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  struct Part {
+    int64_t low, high;
+    std::vector<Step> steps;  // that have used it, in their order
+
+    void use(int64_t key, bool write);
+    std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;
+  };
+
+  void cut(int64_t position);
+
+  int64_t epoch_ = 0;
+  std::vector<Part> parts_;  // ascending
 };
 
 }  // namespace quadrille::verifier

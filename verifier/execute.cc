@@ -12,16 +12,154 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
+#include <vector>
 
-#include "verifier/bounds.h"
-#include "verifier/ledger.h"
+#include "schedule/binding.h"
+#include "schedule/volume.h"
+#include "schedule/walk.h"
 #include "verifier/memory.h"
-#include "verifier/rendezvous.h"
-#include "verifier/volume_count.h"
+#include "verifier/port_accounting.h"
+#include "verifier/received.h"
 
 namespace quadrille::verifier {
+
+namespace {
+
+// A message of the step that a rank is in; its parts are those of the rank from `first` on.
+struct Posted {
+  MessageHead head;
+  int peer = -1;  // as a process
+  int first, count;
+  bool waits = false;  // is posted and has not met
+};
+
+// A rank on its way. It goes on only when its step has met, so there is one message at most between
+// two ranks each way.
+struct Context {
+  int process = 0;
+  Walker walker;
+  std::vector<int64_t> registers;
+  std::optional<int64_t> key;  // of the last step
+  int64_t epoch = 0;           // ended by a copy outside steps
+  // The step that is posted.
+  Use use;
+  std::vector<Posted> posted;
+  std::vector<Part> parts;  // what is sent, and where what arrives belongs
+  std::vector<int> order;   // of the posted, by peer and direction, where they are many
+  int unmet = 0;
+  bool combines = false;                   // what it receives lands when all have met
+  std::optional<BarrierProgress> barrier;  // of a barrier
+
+  void sort();  // once all are posted
+  // The message to or from that process that has not met; nothing where there is none.
+  Posted* waiting(int peer, Direction direction);
+};
+
+// The peer of the first message that has not met, and its direction.
+std::pair<int, Direction> waits_for(const Context& context) {
+  std::optional<std::pair<int, Direction>> first;
+  for (const Posted& posted : context.posted) {
+    if (!posted.waits) continue;
+    const std::pair<int, Direction> here{posted.peer, posted.head.direction};
+    if (!first || here < *first) first = here;
+  }
+  check(first.has_value(), "a rank waits for a message that is not posted");
+  return *first;
+}
+
+const Context* if_waiting(const Context& context) { return context.unmet > 0 ? &context : nullptr; }
+
+struct Wait {
+  std::vector<const Context*> path;  // who waits for the next
+  bool cycle;                        // the last waits for the first; else for one that is done
+};
+
+// Follows who waits for whom until a rank comes up again, or is done.
+Wait follow(const std::vector<Context>& contexts, const Context& start) {
+  Wait wait{{}, false};
+  for (const Context* at = &start; at; at = if_waiting(contexts[waits_for(*at).first])) {
+    const auto seen = std::find(wait.path.begin(), wait.path.end(), at);
+    if (seen != wait.path.end()) {
+      wait.path.erase(wait.path.begin(), seen);
+      wait.cycle = true;
+      break;
+    }
+    wait.path.push_back(at);
+  }
+  return wait;
+}
+
+constexpr size_t kFew = 8;
+
+}  // namespace
+
+void Context::sort() {
+  order.clear();
+  if (posted.size() <= kFew) return;
+  for (size_t i = 0; i < posted.size(); ++i) order.push_back(static_cast<int>(i));
+  std::sort(order.begin(), order.end(), [this](int a, int b) {
+    return std::tie(posted[a].peer, posted[a].head.direction, a) <
+           std::tie(posted[b].peer, posted[b].head.direction, b);
+  });
+}
+
+Posted* Context::waiting(int peer, Direction direction) {
+  const auto is_wanted = [=](const Posted& p) {
+    return p.waits && p.peer == peer && p.head.direction == direction;
+  };
+  if (order.empty()) {
+    const auto found = std::find_if(posted.begin(), posted.end(), is_wanted);
+    return found == posted.end() ? nullptr : &*found;
+  }
+  const auto first = std::partition_point(order.begin(), order.end(), [&](int i) {
+    return std::tie(posted[i].peer, posted[i].head.direction) < std::tie(peer, direction);
+  });
+  const auto found = std::find_if(first, order.end(), [&](int i) {
+    return is_wanted(posted[i]) || posted[i].peer != peer || posted[i].head.direction != direction;
+  });
+  return found == order.end() || !is_wanted(posted[*found]) ? nullptr : &posted[*found];
+}
+
+// Nothing can go on: adds to the findings what the first waiting rank waits for, and nothing where everybody is done.
+void ask_progress(const std::vector<Context>& contexts, Findings& findings) {
+  const auto stuck = std::find_if(contexts.begin(), contexts.end(),
+                                  [](const Context& context) { return context.unmet > 0; });
+  if (stuck == contexts.end()) return;
+  const Wait wait = follow(contexts, *stuck);
+  const Context& first = wait.cycle ? *wait.path.front() : *wait.path.back();
+  const auto [peer, direction] = waits_for(first);
+  const std::string text =
+      fmt::format("waits {} {}", direction == Direction::kSend ? "to send to" : "to receive from",
+                  findings.processes.name(peer));
+  if (!wait.cycle)
+    return findings.add(Property::kMatch, first.key, {first.process, peer},
+                        text + ", which is done");
+  std::vector<int64_t> waiting;
+  std::string around;
+  for (const Context* context : wait.path) {
+    waiting.push_back(context->process);
+    around += findings.processes.name(context->process) + " waits for ";
+  }
+  findings.add(Property::kProgress, first.key, waiting,
+               fmt::format("{}: {}{}", text, around, findings.processes.name(first.process)));
+}
+
+// At the end of a barrier: adds a rank that leaves without depending on all others.
+void ask_barrier(const std::vector<Context>& contexts, Findings& findings) {
+  for (const Context& context : contexts) {
+    if (!context.barrier) return;
+    const auto missing = static_cast<int>(context.barrier->all().first_missing());
+    if (missing == findings.processes.size()) continue;
+    return findings.add(Property::kBarrier, std::nullopt, {context.process, missing},
+                        "leaves without having heard of " + findings.processes.name(missing));
+  }
+}
+
 namespace {
 
 // A message, or a copy where source and target are one.
@@ -30,20 +168,18 @@ struct Booking {
   uint32_t source, target : 31, block : 1;  // block: a message with pieces, a copy in a step
 };
 
-class Executor {
+class Executor : public SinkOf<Executor> {
  public:
   Executor(const Program& program, const Job& job, const Call& call,
            const std::vector<Binding>& bindings, const CheckOptions& options)
       : program_(program),
-        job_(job),
         bindings_(bindings),
         code_(*Code::compile(program)),
         processes_(bindings),
-        findings_(processes_),
+        findings_{processes_},
         knows_counts_(uses_counts(program)),
         memory_(program, call, bindings, processes_, findings_),
-        ledger_(program, job, options),
-        volumes_(job),
+        accounting_(program, job, options),
         contexts_(processes_.size()),
         last_sent_(processes_.size(), 0),
         last_received_(processes_.size(), 0) {}
@@ -55,20 +191,16 @@ class Executor {
       ready_.pop_front();
       go(next);
     }
-    if (!findings_.any()) ask_progress(contexts_, processes_, findings_);
+    if (!findings_.any()) ask_progress(contexts_, findings_);
     if (!findings_.any()) memory_.finish();
-    if (!findings_.any()) ask_barrier(contexts_, processes_, findings_);
+    if (!findings_.any()) ask_barrier(contexts_, findings_);
     if (!findings_.any()) book();
-    report_.violation = findings_.violation();
+    report_.violation = findings_.violation;
     return report_;
   }
 
   // The walk's sink: a step is gathered, and done when it is posted; outside steps things are done
   // at once.
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    message(head);
-    piece({buffer, block, false, 0, 0});
-  }
   void message(const MessageHead& head) {
     gathered_.push_back({head, peer_of(head), static_cast<int>(pieces_.size()), 0});
   }
@@ -76,7 +208,6 @@ class Executor {
     ++gathered_.back().count;
     pieces_.push_back(piece);
   }
-  void message_end() {}
   void copy(const PieceValue& from, const PieceValue& to) { local({std::nullopt, from, to}); }
   void reduce(Side side, const PieceValue& from, const PieceValue& into) {
     local({side, from, into});
@@ -88,21 +219,20 @@ class Executor {
     PieceValue from, to;
   };
 
-  void fail(Property property, const Context& context, const std::vector<int>& others,
-            std::string detail) {
-    std::vector<int> processes = {context.process};
-    processes.insert(processes.end(), others.begin(), others.end());
-    findings_.add(property, context.key, processes,
-                  processes_.name(context.process) + " " + std::move(detail));
+  void fail(Property property, const Context& context, const std::vector<int64_t>& others,
+            const std::string& detail) {
+    std::vector<int64_t> involved = {context.process};
+    involved.insert(involved.end(), others.begin(), others.end());
+    findings_.add(property, context.key, involved, detail);
   }
 
   void start(int process) {
-    const Place& place = processes_.place(process);
+    const Place place = processes_.place(process);
     Context& context = contexts_[process];
     context.process = process;
     context.registers.resize(code_.registers());
     if (program_.collective == Collective::kBarrier)
-      context.hearing.emplace(process, has_overlapping_steps(program_));
+      context.barrier.emplace(process, has_overlapping_steps(program_));
     code_.start(bindings_[place.group], place.rank, context.walker, context.registers.data());
     ready_.push_back(process);
   }
@@ -125,7 +255,7 @@ class Executor {
       switch (pause) {
         case Pause::kStep: enter(context); break;
         case Pause::kStepEnd:
-          if (context.hearing) context.hearing->begin(use(context, true).after);
+          if (context.barrier) context.barrier->begin(use(context, true).after);
           post(context);
           if (context.unmet > 0) return;
           land(context);
@@ -134,8 +264,8 @@ class Executor {
         case Pause::kLoop: break;
         case Pause::kEnd: return;
         case Pause::kUndefined:
-          return fail(Property::kDefined, context, {},
-                      fmt::format("meets {}", describe(context.walker.why)));
+          return findings_.add(
+              undefined_value(processes_, context.key, context.process, context.walker.why));
       }
     }
   }
@@ -143,7 +273,7 @@ class Executor {
   void enter(Context& context) {
     const int64_t key = context.walker.key;
     if (context.key && key <= *context.key)
-      return fail(Property::kOrder, context, {}, fmt::format("goes on to step {}", key));
+      return findings_.add(key_out_of_order(processes_, context.key, context.process, key));
     context.key = key;
     gathered_.clear();
     pieces_.clear();
@@ -158,7 +288,7 @@ class Executor {
       sequential_ = true;
       return;
     }
-    ledger_.overlapping_step();
+    accounting_.overlapping_step();
     std::vector<int64_t>& keys = keys_[context.process];
     keys.push_back(*context.key);
     const auto first = std::upper_bound(keys.begin(), keys.end(), context.walker.after);
@@ -214,7 +344,7 @@ class Executor {
 
   // The process that a message names; -1 where there is none.
   int peer_of(const MessageHead& head) const {
-    const Place& place = processes_.place(current_->process);
+    const Place place = processes_.place(current_->process);
     if (head.peer < 0 || head.peer >= (head.remote ? place.remote_ranks : place.ranks)) return -1;
     return processes_.index(head.remote ? 1 - place.group : place.group, head.peer);
   }
@@ -234,21 +364,17 @@ class Executor {
   }
 
   bool ask_peer(const Context& context, const Posted& message) {
-    const Place& place = processes_.place(context.process);
+    const Place place = processes_.place(context.process);
     const bool send = message.head.direction == Direction::kSend;
-    if (message.peer < 0) {
-      fail(Property::kPeer, context, {},
-           fmt::format("names rank {} of {}", message.head.peer,
-                       message.head.remote ? place.remote_ranks : place.ranks));
-    } else if (message.peer == context.process) {
-      fail(Property::kSelfMessage, context, {}, "sends to itself");
+    if (message.peer < 0 || message.peer == context.process) {
+      findings_.add(wrong_peer(processes_, context.key, context.process, message.head.peer,
+                               message.head.remote ? place.remote_ranks : place.ranks,
+                               message.peer == context.process));
     } else if (is_bystander(program_.collective, place)) {
       fail(Property::kRole, context, {},
            "has a message, though MPI does not tell it who the root of its group is");
     } else if (int64_t& last = (send ? last_sent_ : last_received_)[message.peer]; last == posts_) {
-      fail(Property::kOrder, context, {message.peer},
-           fmt::format("has two messages in one direction with {} in a step",
-                       processes_.name(message.peer)));
+      findings_.add(two_messages(processes_, context.key, context.process, message.peer));
     } else {
       last = posts_;
       return true;
@@ -261,7 +387,7 @@ class Executor {
     for (int i = 0; i < sent.count && !findings_.any(); ++i) {
       const Part& part = sender.parts[sent.first + i];
       Part& target = receiver.parts[received.first + i];
-      volumes_.message(sender.process, receiver.process, part.length);
+      accounting_.carry(sender.process, receiver.process, part.length);
       if (!received.head.sized) memory_.note_length(receiver.use, part);
       if (receiver.combines)
         target = {target.piece, part.length, part.fragments};
@@ -269,8 +395,8 @@ class Executor {
         memory_.write(receiver.use, target.piece, part, false);
     }
     single_ &= sent.count == 0 || (sent.count == 1 && !sender.parts[sent.first].piece.ranged);
-    book(*sender.key, sender.process, receiver.process, sent.count > 0 || sender.hearing);
-    if (receiver.hearing) receiver.hearing->hear(sender.hearing->told());
+    book(*sender.key, sender.process, receiver.process, sent.count > 0 || sender.barrier);
+    if (receiver.barrier) receiver.barrier->receive(sender.barrier->sent());
     sent.waits = received.waits = false;
     for (Context* context : {&sender, &receiver})
       if (--context->unmet == 0 && context != current_) ready_.push_back(context->process);
@@ -278,7 +404,7 @@ class Executor {
 
   // What a step that combines has received, in the order of its statements.
   void land(Context& context) {
-    if (context.hearing && context.key) context.hearing->end(*context.key);
+    if (context.barrier && context.key) context.barrier->complete(*context.key);
     if (!context.combines) return;
     context.combines = false;
     for (const Posted& message : context.posted) {
@@ -308,8 +434,8 @@ class Executor {
       return disagree(Property::kLength, fmt::format("sends {} pieces, {} receives {}", sent.count,
                                                      peer(), received.count));
     if (sent.head.sized != received.head.sized)
-      return disagree(Property::kLength,
-                      fmt::format("and {} disagree whether lengths travel ahead", peer()));
+      return findings_.add(
+          lengths_ahead_at_one_end(processes_, sender.key, sender.process, receiver.process));
     for (int i = 0; i < sent.count; ++i) {
       const int64_t length = sender.parts[sent.first + i].length;
       const int64_t wanted = receiver.parts[received.first + i].length;
@@ -329,42 +455,36 @@ class Executor {
                      [](const Booking& a, const Booking& b) { return a.key < b.key; });
     for (size_t i = 0; i < bookings_.size() && !findings_.any(); ++i) {
       book(bookings_[i]);
-      if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key) ledger_.end_key();
+      if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key)
+        accounting_.end_key();
     }
-    ledger_.finish(report_);
-    report_.timed = single_ && ledger_.has_time() && program_.groups == 1 &&
-                    program_.collective == Collective::kAlltoall;
-    if (report_.timed) report_.lower_bound = alltoall_lower_bound(job_.groups[0]);
+    accounting_.finish(report_, single_);
     if (sequential_) report_.safe_window = 1;
     report_.in_place = memory_.in_place();
     report_.any_counts = memory_.any_counts();
-    report_.volumes = {{volumes_.rank(), volumes_.node()}};
+    report_.volumes = accounting_.volumes();
   }
 
   void book(const Booking& booking) {
     const auto source = static_cast<int32_t>(booking.source);
     const auto target = static_cast<int32_t>(booking.target);
     if (booking.source == booking.target)
-      return booking.block ? ledger_.copy(source) : ledger_.copy_outside(source);
+      return booking.block ? accounting_.copy(source) : accounting_.copy_outside(source);
     (booking.block ? report_.messages : report_.tokens) += 1;
-    ledger_.message(source, target, booking.block);
-    if (!ledger_.conflict()) return;
-    findings_.add(Property::kPort, booking.key, {source, target},
-                  fmt::format("the message from {} to {} is one too many for the port of {} {}",
-                              processes_.name(source), processes_.name(target),
-                              ledger_.port_per_node() ? "node" : "rank", ledger_.conflict()->unit));
+    accounting_.message(source, target, booking.block);
+    if (!accounting_.conflict()) return;
+    findings_.add(port_overused(processes_, booking.key, source, target,
+                                accounting_.port_per_node(), accounting_.conflict()->unit));
   }
 
   const Program& program_;
-  const Job& job_;
   const std::vector<Binding>& bindings_;
   const Code code_;
   const Processes processes_;
   Findings findings_;
   const bool knows_counts_;
   Memory memory_;
-  Ledger ledger_;
-  VolumeCount volumes_;
+  PortAccounting accounting_;
 
   std::vector<Context> contexts_;  // by process
   std::deque<int> ready_;

@@ -1,72 +1,333 @@
-// The checker of large all-to-alls: all ranks in key order, a few bytes a block.
+// The checker of large all-to-alls: it takes all ranks in the order of their keys, and keeps a few bytes per block.
 //
-// Every rank is a walker that stands before its next step; a timing wheel finds those whose key is
-// next. The messages of one key are gathered, then each receive is matched with its send, and all
-// that they carry is read before anything that they bring is written. Since both ends of a message
-// must have the same key and keys strictly increase at a rank, induction over keys gives progress
-// without any buffering. Most steps are an exchange of one block with one rank, most of them in
-// loops whose iterations differ by constant strides: these are matched without further ado.
-// Memory: a bit a pair of ranks, 12 bytes a temporary block, and some 500 bytes a rank.
+// Every rank is a walker that stands before its next step. A timing wheel finds the ranks whose key is next. The checker
+// gathers the messages of one key, and matches each receive with its send. It reads everything that they carry before it
+// writes anything that they bring. Both ends of a message must have the same key, and keys strictly increase at a rank:
+// so induction over keys gives progress without any buffering. Most steps exchange one block with one rank, most of them
+// in loops whose iterations differ by constant strides. Such exchanges are matched at once.
+// Memory: a bit per pair of ranks, 12 bytes per temporary block, and some 500 bytes per rank.
+// Tested by tests/verifier/key_order_test.cc.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "schedule/walk.h"
-#include "verifier/blocks.h"
-#include "verifier/bounds.h"
 #include "verifier/check.h"
 #include "verifier/exchange_loop.h"
-#include "verifier/key_messages.h"
+#include "verifier/findings.h"
 #include "verifier/key_queue.h"
-#include "verifier/ledger.h"
-#include "verifier/step_numbers.h"
-#include "verifier/violations.h"
+#include "verifier/port_accounting.h"
+#include "verifier/strides.h"
 
 namespace quadrille::verifier {
 namespace {
 
 // Source and target of a block in a temporary buffer fit into 32 bits.
 constexpr int64_t kMostRanks = 65535;
-// Steps that are walked before a loop that was none of exchanges is looked at again.
+// How many steps are walked before a loop that was no loop of exchanges is looked at again.
 constexpr int32_t kPlainSteps = 64;
+
+// Which blocks have arrived: a bit for every two ranks.
+class Arrivals {
+ public:
+  explicit Arrivals(int64_t ranks)
+      : ranks_(ranks), row_words_((ranks + 63) / 64), bits_(ranks * row_words_, 0) {}
+
+  bool has(int64_t source, int64_t target) const {
+    return bits_[word(source, target)] >> (source % 64) & 1;
+  }
+  // False where the block had arrived before.
+  bool add(int64_t source, int64_t target) {
+    uint64_t& bits = bits_[word(source, target)];
+    const uint64_t bit = uint64_t{1} << (source % 64);
+    if (bits & bit) return false;
+    bits |= bit;
+    ++count_;
+    return true;
+  }
+  void prefetch(int64_t source, int64_t target) const {
+    __builtin_prefetch(&bits_[word(source, target)], 1);
+  }
+
+  // The first source and target whose block is missing.
+  std::optional<std::pair<int64_t, int64_t>> missing() const {
+    if (count_ == ranks_ * ranks_) return std::nullopt;
+    int64_t pair = 0;
+    while (has(pair % ranks_, pair / ranks_)) ++pair;
+    return std::pair{pair % ranks_, pair / ranks_};
+  }
+
+ private:
+  size_t word(int64_t source, int64_t target) const { return target * row_words_ + source / 64; }
+
+  int64_t ranks_, row_words_;
+  std::vector<uint64_t> bits_;
+  int64_t count_ = 0;
+};
+
+// What each block of the temporary buffers holds, and in which steps of its rank it was last written and last read. The
+// last access is enough: it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent from a
+// receive buffer, so one of the copies has no place to go, and the checker finds that at the end.
+class TemporaryBlocks {
+ public:
+  // A block by its source and its target, in one number.
+  using Name = uint32_t;
+  static constexpr Name kNone = UINT32_MAX;
+
+  TemporaryBlocks(int64_t ranks, int64_t blocks) : blocks_(blocks), held_(ranks * blocks) {}
+
+  // What is wrong with the access, if anything. A step reads everything before it writes.
+  std::optional<Property> read(int64_t rank, int64_t block, NumberedStep step, Name& name) {
+    Held& held = held_[rank * blocks_ + block];
+    name = held.name;
+    if (held.name == kNone) return Property::kHeld;
+    if (held.read > held.written) return Property::kOnce;  // from here there are two of it
+    if (disturbs(step, held.written)) return Property::kOverlap;
+    held.read = step.number;
+    return std::nullopt;
+  }
+  std::optional<Property> write(int64_t rank, int64_t block, NumberedStep step, Name name) {
+    Held& held = held_[rank * blocks_ + block];
+    if (held.name == name) return Property::kOnce;
+    if (unused(held)) return Property::kOverwrite;
+    if (disturbs(step, held.written) || disturbs(step, held.read)) return Property::kOverlap;
+    held = {name, step.number, held.read};
+    return std::nullopt;
+  }
+
+  // Rank and block of the first that was filled and never used.
+  std::optional<std::pair<int64_t, int64_t>> left_over() const {
+    for (size_t i = 0; i < held_.size(); ++i)
+      if (unused(held_[i])) return std::pair<int64_t, int64_t>{i / blocks_, i % blocks_};
+    return std::nullopt;
+  }
+
+ private:
+  struct Held {
+    Name name = kNone;
+    int32_t written = 0, read = 0;  // the steps in which it last was
+  };
+
+  static bool unused(const Held& held) { return held.name != kNone && held.written >= held.read; }
+  // Whether the earlier step may be in flight together with this one.
+  static bool disturbs(NumberedStep step, int32_t earlier) {
+    return step.over < earlier && earlier < step.number;
+  }
+
+  int64_t blocks_;
+  std::vector<Held> held_;
+};
+
+// The blocks of all ranks. A block is known by its source and its target, source*ranks + target.
+class Blocks {
+ public:
+  // Where a piece belongs: a block of the receive buffer, or block -1 - it of the temporary one.
+  using Place = int32_t;
+  static Place place(const PieceValue& piece) {
+    const auto block = static_cast<Place>(piece.block);
+    return piece.buffer == Buffer::kReceive ? block : -1 - block;
+  }
+
+  Blocks(const Program& program, const Binding& binding, Findings& findings)
+      : ranks_(binding.place.ranks),
+        claims_in_place_(program.in_place),
+        findings_(findings),
+        arrivals_(ranks_),
+        temporary_(ranks_, binding.temporary_blocks) {}
+
+  // The block that the rank sends or copies from there, a block of its send or temporary buffer.
+  int64_t read(int64_t rank, NumberedStep step, const PieceValue& piece) {
+    if (piece.buffer == Buffer::kTemporary) {
+      TemporaryBlocks::Name name = TemporaryBlocks::kNone;
+      if (const auto wrong = temporary_.read(rank, piece.block, step, name))
+        bad_temporary(*wrong, rank, piece.block);
+      return name;
+    }
+    if (piece.block != rank && arrivals_.has(piece.block, rank)) {
+      in_place_ = false;
+      if (claims_in_place_)
+        findings_.add(read_after_overwritten(findings_.processes, findings_.key, rank, piece.block,
+                                             piece.block));
+    }
+    return rank * ranks_ + piece.block;
+  }
+  void write(int64_t rank, NumberedStep step, Place where, int64_t block) {
+    if (where < 0) {
+      const auto name = static_cast<TemporaryBlocks::Name>(block);
+      if (const auto wrong = temporary_.write(rank, -1 - where, step, name))
+        bad_temporary(*wrong, rank, -1 - where);
+    } else if (block == where * ranks_ + rank) {
+      arrive(where, rank);
+    } else {
+      belongs_elsewhere(rank, where, block);
+    }
+  }
+  void arrive(int64_t source, int64_t target) {
+    if (!arrivals_.add(source, target)) arrives_again(source, target);
+  }
+  void prefetch(int64_t source, int64_t target) const { arrivals_.prefetch(source, target); }
+
+  // Whether all blocks have arrived, and none was moved in vain.
+  void finish() {
+    if (const auto missing = arrivals_.missing())
+      findings_.add(violation_in_words(findings_.processes, Property::kCoverage, {},
+                                       {missing->second, missing->first},
+                                       fmt::format("rank {}'s block never arrives at rank {}",
+                                                   missing->first, missing->second)));
+    if (const auto left = temporary_.left_over())
+      findings_.add(left_over(findings_.processes, left->first, left->second));
+  }
+  // Each block was sent no later than its place in the receive buffer was written.
+  bool in_place() const { return in_place_; }
+
+ private:
+  [[gnu::cold]] void arrives_again(int64_t source, int64_t target) {
+    findings_.add(violation_in_words(
+        findings_.processes, Property::kOnce, findings_.key, {target, source},
+        fmt::format("rank {}'s block arrives again at rank {}", source, target)));
+  }
+  [[gnu::cold]] void belongs_elsewhere(int64_t rank, Place where, int64_t block) {
+    findings_.add(Property::kPlace, {rank},
+                  fmt::format("gets into block {} of its receive buffer what belongs elsewhere: "
+                              "rank {}'s block for rank {}",
+                              where, block / ranks_, block % ranks_));
+  }
+  [[gnu::cold]] void bad_temporary(Property property, int64_t rank, int64_t block) {
+    const char* const did =
+        property == Property::kHeld        ? "uses {}, which holds nothing there yet"
+        : property == Property::kOnce      ? "uses {} again, or gets what is there already"
+        : property == Property::kOverwrite ? "overwrites {} before it was used"
+                                           : "touches {} in a step, and in an earlier one that may "
+                                             "still be in flight";
+    const PieceValue piece{Buffer::kTemporary, block, false, 0, 0};
+    findings_.add(property, {rank}, fmt::format(fmt::runtime(did), text(piece)));
+  }
+
+  const int64_t ranks_;
+  const bool claims_in_place_;
+  Findings& findings_;
+  Arrivals arrivals_;
+  TemporaryBlocks temporary_;
+  bool in_place_ = true;
+};
+
+struct KeyMessage {
+  int32_t source, target;
+  int64_t number;  // which message of the checker's list
+  bool matched = false;
+};
+
+// The messages of one key. Sends are kept by sender, so that a receive finds its send.
+class KeyMessages {
+ public:
+  explicit KeyMessages(int64_t ranks) : first_send_(ranks, 0), send_count_(ranks, 0) {}
+
+  // The sends of a rank are added one after another.
+  void add_send(int32_t source, int32_t target, int64_t number) {
+    if (send_count_[source]++ == 0) first_send_[source] = sends_.size();
+    sends_.push_back({source, target, number});
+  }
+  void add_receive(int32_t source, int32_t target, int64_t number) {
+    receives_.push_back({source, target, number});
+  }
+
+  // Calls deliver(send, receive) for each receive and its send, up to the first violation. A message without its other
+  // end is one.
+  template <class Deliver>
+  void match(Findings& findings, Deliver deliver) {
+    sort();
+    for (const KeyMessage& receive : receives_) {
+      KeyMessage* send = find_send(receive.source, receive.target);
+      if (!send)
+        return findings.add(
+            receive_without_send(findings.processes, findings.key, receive.source, receive.target));
+      if (send->matched)
+        return findings.add(Property::kOrder, {receive.target, receive.source},
+                            fmt::format("receives twice from rank {} in a step", receive.source));
+      send->matched = true;
+      deliver(*send, receive);
+      if (findings.any()) return;
+    }
+    for (const KeyMessage& send : sends_) {
+      if (send.matched) continue;
+      if (find_send(send.source, send.target)->matched)
+        return findings.add(Property::kOrder, {send.source, send.target},
+                            fmt::format("sends twice to rank {} in a step", send.target));
+      return findings.add(
+          send_without_receive(findings.processes, findings.key, send.source, send.target));
+    }
+  }
+
+  void clear() {
+    for (const KeyMessage& send : sends_) send_count_[send.source] = 0;
+    sends_.clear();
+    receives_.clear();
+  }
+
+ private:
+  static constexpr int32_t kFew = 8;
+
+  // A short list is searched, a long one sorted.
+  void sort() {
+    for (size_t first = 0; first < sends_.size(); first += send_count_[sends_[first].source])
+      if (send_count_[sends_[first].source] > kFew)
+        std::sort(&sends_[first], &sends_[first] + send_count_[sends_[first].source],
+                  [](const KeyMessage& a, const KeyMessage& b) { return a.target < b.target; });
+  }
+
+  // The first send of `source` to `target`, or nullptr.
+  KeyMessage* find_send(int32_t source, int32_t target) {
+    if (send_count_[source] == 0) return nullptr;
+    KeyMessage* first = &sends_[first_send_[source]];
+    KeyMessage* last = first + send_count_[source];
+    if (send_count_[source] > kFew)
+      first = std::lower_bound(first, last, target,
+                               [](const KeyMessage& a, int32_t b) { return a.target < b; });
+    else
+      while (first != last && first->target != target) ++first;
+    return first != last && first->target == target ? first : nullptr;
+  }
+
+  std::vector<KeyMessage> sends_, receives_;
+  std::vector<int32_t> first_send_, send_count_;  // by rank: where its sends stand in sends_
+};
 
 std::string pieces(size_t count) {
   return count == 0 ? "nothing" : count == 1 ? "one piece" : fmt::format("{} pieces", count);
 }
 
-class KeyOrderChecker {
+class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
  public:
   KeyOrderChecker(const Program& program, const Job& job, const Binding& binding,
                   const CheckOptions& options)
-      : program_(program),
-        topology_(job.groups[0]),
-        binding_(binding),
+      : binding_(binding),
         code_(*Code::compile(program)),
         ranks_(binding.place.ranks),
         waits_(StepNumbers::are_named(program)),
-        ledger_(program, job, options),
+        accounting_(program, job, options),
         registers_(ranks_ * code_.registers()),
-        walkers_(ranks_),
-        numbers_(ranks_),
-        steps_(ranks_),
+        walks_(ranks_),
         loops_(ranks_),
-        plain_(ranks_, 0),
         queue_(ranks_),
         matching_(ranks_),
         partner_(ranks_, -1),
-        blocks_(program, binding, finding_) {}
+        processes_({binding}),
+        blocks_(program, binding, findings_) {}
 
   std::optional<Report> run() {
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) {
-      code_.start(binding_, rank, walkers_[rank], registers(rank));
+      code_.start(binding_, rank, walks_[rank].walker, registers(rank));
       proceed(rank);
     }
     run_copies();
     while (!queue_.empty() && !stopped()) advance();
     if (unclear_) return std::nullopt;
     if (!stopped()) finish();
-    report_.violation = finding_.violation;
+    report_.violation = findings_.violation;
     return report_;
   }
 
@@ -84,7 +345,8 @@ class KeyOrderChecker {
     close_message();
     open_ = Pieces{head.direction, head.sized, pieces_of(head.direction), 0};
     if (!is_peer(head.peer))
-      return finding_.add(wrong_peer(finding_.key, current_, head.peer, ranks_));
+      return findings_.add(wrong_peer(processes_, findings_.key, current_, head.peer, ranks_,
+                                      head.peer == current_));
     const auto peer = static_cast<int32_t>(head.peer);
     const auto number = static_cast<int64_t>(messages_.size());
     if (head.direction == Direction::kSend)
@@ -97,22 +359,18 @@ class KeyOrderChecker {
     if (open_->direction == Direction::kReceive)
       wants_.push_back(Blocks::place(piece));
     else
-      loads_.push_back(blocks_.read(current_, steps_[current_], piece));
-  }
-  void message_end() {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {
-    check(false, "an all-to-all reduces nothing");
+      loads_.push_back(blocks_.read(current_, walks_[current_].step, piece));
   }
   void copy(const PieceValue& from, const PieceValue& to) {
     if (!ask_block(from) || !ask_block(to)) return;
     if (outside_) {
-      steps_[current_] = numbers_[current_].copy();
+      walks_[current_].step = walks_[current_].numbers.copy();
     } else if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary) {
       unclear_ = true;  // read before what the step brings, written after
       return;
     }
-    outside_ ? ledger_.copy_outside(current_) : ledger_.copy(current_);
-    const TemporaryBlocks::Step step = steps_[current_];
+    outside_ ? accounting_.copy_outside(current_) : accounting_.copy(current_);
+    const NumberedStep step = walks_[current_].step;
     const int64_t block = blocks_.read(current_, step, from);
     if (!stopped()) blocks_.write(current_, step, Blocks::place(to), block);
   }
@@ -122,20 +380,27 @@ class KeyOrderChecker {
     MessageHead head;
     PieceValue piece;
   };
+  // A rank on its way.
+  struct Walk {
+    Walker walker;
+    StepNumbers numbers;
+    NumberedStep step;  // that it is in, or the copy
+    int32_t plain = 0;  // how many steps it walks until a loop is looked at
+  };
   struct Pieces {
     Direction direction;
     bool sized;
     size_t first, count;  // in loads_ or wants_
   };
 
-  bool stopped() const { return finding_.violation.has_value() || unclear_; }
+  bool stopped() const { return findings_.any() || unclear_; }
   bool is_peer(int64_t number) const {
     return 0 <= number && number < ranks_ && number != current_;
   }
   bool ask_block(const PieceValue& piece) {
     const int64_t blocks = piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_;
     if (0 <= piece.block && piece.block < blocks) return true;
-    finding_.add(no_such_block(finding_.key, current_, piece.buffer, piece.block, blocks));
+    findings_.add(no_such_block(processes_, findings_.key, current_, piece, blocks));
     return false;
   }
   int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
@@ -186,7 +451,7 @@ class KeyOrderChecker {
   // which waits for what the step brings.
   void proceed(int32_t rank) {
     current_ = rank;
-    Walker& walker = walkers_[rank];
+    Walker& walker = walks_[rank].walker;
     while (!stopped()) {
       const Pause pause = code_.run<PauseAtLoops>(binding_, walker, registers(rank), *this);
       end_walked();
@@ -200,7 +465,7 @@ class KeyOrderChecker {
           break;
         case Pause::kEnd: return;
         case Pause::kUndefined:
-          return finding_.add(undefined_value(finding_.key, rank, walker.why));
+          return findings_.add(undefined_value(processes_, findings_.key, rank, walker.why));
         default: check(false, "a walk that pauses at loops does not pause within steps");
       }
     }
@@ -218,19 +483,19 @@ class KeyOrderChecker {
   // Steps that the rank comes to next.
   void enter(int32_t rank, const StridedBatch::Strided& key, const StridedBatch::Strided& after,
              int64_t count) {
-    const bool has_after = walkers_[rank].has_after;
-    StepNumbers& numbers = numbers_[rank];
+    const bool has_after = walks_[rank].walker.has_after;
+    StepNumbers& numbers = walks_[rank].numbers;
     if (!numbers.increases(key.at))
-      return finding_.add(key_out_of_order(finding_.key, rank, key.at));
+      return findings_.add(key_out_of_order(processes_, findings_.key, rank, key.at));
     for (const int64_t number :
          {key.at, key.last(count), has_after ? after.at : 0, has_after ? after.last(count) : 0})
       unclear_ |= KeyHistory::is_great(number);
     if (unclear_) return;
     numbers.enter(key, count, waits_);
     if (has_after) {
-      ledger_.overlapping_step();
+      accounting_.overlapping_step();
       if (waits_)
-        report_.limit_window(numbers.window(after, count));
+        report_.limit_window(numbers.keys().window(after, count));
       else
         unclear_ |= after.at >= numbers.first();
     } else {
@@ -241,14 +506,14 @@ class KeyOrderChecker {
 
   // Takes iterations of the loop of exchanges that the rank has come to out of its walk.
   bool begin_loop(int32_t rank) {
-    if (--plain_[rank] > 0) return false;
-    Walker& walker = walkers_[rank];
-    plain_[rank] = kPlainSteps;
+    if (--walks_[rank].plain > 0) return false;
+    Walker& walker = walks_[rank].walker;
+    walks_[rank].plain = kPlainSteps;
     if (!code_.batch(binding_, walker, registers(rank), batch_)) return false;
     const std::optional<ExchangeLoop> loop = ExchangeLoop::of(batch_, rank, ranks_);
     if (!loop) return false;
     code_.take(walker, registers(rank), batch_);
-    plain_[rank] = 0;
+    walks_[rank].plain = 0;
     loops_[rank] = *loop;
     enter(rank, batch_.key, batch_.after, batch_.count);
     return true;
@@ -270,27 +535,27 @@ class KeyOrderChecker {
   void advance() {
     int32_t rank = queue_.advance();
     if (rank < 0) return;
-    finding_.key = queue_.now();
+    findings_.key = queue_.now();
     while (rank >= 0 && !stopped()) {
       const int32_t next = queue_.take(rank);
       if (next >= 0) __builtin_prefetch(&loops_[next], 1);
       if (loops_[rank].left > 0) {
         go_on(rank);
       } else {
-        steps_[rank] = numbers_[rank].step(walkers_[rank]);
+        walks_[rank].step = walks_[rank].numbers.step(walks_[rank].walker);
         proceed(rank);
       }
       rank = next;
     }
     match_exchanges();
     if (!stopped())
-      matching_.match(finding_, [this](const KeyMessage& send, const KeyMessage& receive) {
+      matching_.match(findings_, [this](const KeyMessage& send, const KeyMessage& receive) {
         deliver(send, receive);
       });
-    if (const auto& conflict = ledger_.conflict(); conflict && !stopped())
-      finding_.add(port_overused(finding_.key, conflict->source, conflict->target,
-                                 ledger_.port_per_node(), conflict->unit));
-    ledger_.end_key();
+    if (const auto& conflict = accounting_.conflict(); conflict && !stopped())
+      findings_.add(port_overused(processes_, findings_.key, conflict->source, conflict->target,
+                                  accounting_.port_per_node(), conflict->unit));
+    accounting_.end_key();
     matching_.clear();
     messages_.clear();
     loads_.clear();
@@ -310,7 +575,7 @@ class KeyOrderChecker {
         report_.messages += 2;
         blocks_.arrive(rank, peer);
         blocks_.arrive(peer, rank);
-        ledger_.exchange(rank, peer);
+        accounting_.exchange(rank, peer);
       }
     }
     close_message();
@@ -323,49 +588,40 @@ class KeyOrderChecker {
     const auto& [source, target, number, matched] = send;
     const Pieces &sent = messages_[number], &received = messages_[receive.number];
     if (sent.count != received.count)
-      return finding_.add(Property::kLength, {source, target},
-                          fmt::format("rank {} sends {}, rank {} receives {}", source,
-                                      pieces(sent.count), target, pieces(received.count)));
+      return findings_.add(Property::kLength, {source, target},
+                           fmt::format("sends {}, rank {} receives {}", pieces(sent.count), target,
+                                       pieces(received.count)));
     if (sent.sized != received.sized)
-      return finding_.add(
-          Property::kLength, {source, target},
-          fmt::format("rank {} and rank {} disagree whether lengths travel ahead", source, target));
+      return findings_.add(lengths_ahead_at_one_end(processes_, findings_.key, source, target));
     for (size_t i = 0; i < sent.count && !stopped(); ++i) {
       const int64_t block = loads_[sent.first + i];
       if (!sent.sized) any_counts_ &= block % ranks_ == target;
-      blocks_.write(target, steps_[target], wants_[received.first + i], block);
+      blocks_.write(target, walks_[target].step, wants_[received.first + i], block);
     }
     single_ &= sent.count <= 1;
     (sent.count > 0 ? report_.messages : report_.tokens) += 1;
-    ledger_.message(source, target, sent.count > 0);
+    accounting_.message(source, target, sent.count > 0);
   }
 
   void finish() {
-    finding_.key.reset();
+    findings_.key.reset();
     blocks_.finish();
-    ledger_.finish(report_);
-    report_.timed = single_ && ledger_.has_time();
-    if (report_.timed) report_.lower_bound = alltoall_lower_bound(topology_);
+    accounting_.finish(report_, single_);
     if (sequential_) report_.safe_window = 1;
     report_.in_place = blocks_.in_place();
     report_.any_counts = any_counts_;
   }
 
-  const Program& program_;
-  const Topology& topology_;
   const Binding& binding_;
   const Code code_;
   const int64_t ranks_;
   const bool waits_;  // a step names others, above key -1, as its `after`
-  Ledger ledger_;
+  PortAccounting accounting_;
 
   // The walk, by rank.
   std::vector<int64_t> registers_;
-  std::vector<Walker> walkers_;
-  std::vector<StepNumbers> numbers_;
-  std::vector<TemporaryBlocks::Step> steps_;  // that ranks are in, or copies
+  std::vector<Walk> walks_;
   std::vector<ExchangeLoop> loops_;
-  std::vector<int32_t> plain_;  // steps until a loop is looked at
   StridedBatch batch_;
   KeyQueue queue_;
   std::vector<int32_t> copying_;  // ranks that have come to a copy outside steps
@@ -383,7 +639,8 @@ class KeyOrderChecker {
   std::vector<Blocks::Place> wants_;
   std::vector<int32_t> partner_, exchanging_;  // ranks whose step is an exchange, and with whom
 
-  FirstViolation finding_;
+  const Processes processes_;
+  Findings findings_{processes_};
   Blocks blocks_;
   bool sequential_ = false, unclear_ = false, single_ = true, any_counts_ = true;
   Report report_;

@@ -6,51 +6,21 @@
 
 #include <algorithm>
 
-#include "verifier/violations.h"
-
 namespace quadrille::verifier {
-namespace {
-
-std::string describe(const PieceValue& piece) { return block_text(piece.buffer, piece.block); }
-
-}  // namespace
-
-Processes::Processes(const std::vector<Binding>& bindings)
-    : first_of_second_(bindings[0].place.ranks) {
-  for (const Binding& binding : bindings)
-    for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
-      places_.push_back(binding.place);
-      places_.back().rank = rank;
-    }
-}
-
-std::string Processes::name(int process) const {
-  const Place& place = places_[process];
-  return place.intercommunicator() ? fmt::format("rank {} of group {}", place.rank, place.group)
-                                   : fmt::format("rank {}", place.rank);
-}
-
-void Findings::add(Property property, std::optional<int64_t> key, const std::vector<int>& processes,
-                   std::string detail) {
-  if (violation_) return;
-  violation_ = Violation{property, key, {}, std::move(detail)};
-  for (const int process : processes) violation_->processes.push_back(processes_.id(process));
-}
-
 Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
                const Processes& processes, Findings& findings)
     : program_(program), call_(call), processes_(processes), findings_(findings) {
   const bool overlapping = has_overlapping_steps(program);
   buffers_.resize(processes.size());
   for (int process = 0; process < processes.size(); ++process) {
-    const Place& place = processes.place(process);
+    const Place place = processes.place(process);
     const std::pair<Buffer, int64_t> sizes[] = {
         {Buffer::kSend, block_count(program.collective, Buffer::kSend, place)},
         {Buffer::kReceive, block_count(program.collective, Buffer::kReceive, place)},
         {Buffer::kTemporary, bindings[place.group].temporary_blocks}};
     for (const auto& [which, size] : sizes) {
       buffer(process, which).blocks.resize(size);
-      buffer(process, which).touches.resize(overlapping ? size : 0);
+      buffer(process, which).accesses.resize(overlapping ? size : 0);
     }
     buffer(process, Buffer::kReceive).arrived.resize(sizes[1].second);
     fill_send_blocks(process);
@@ -58,7 +28,7 @@ Memory::Memory(const Program& program, const Call& call, const std::vector<Bindi
 }
 
 void Memory::fill_send_blocks(int process) {
-  const Place& place = processes_.place(process);
+  const Place place = processes_.place(process);
   std::vector<BlockContents>& send = buffer(process, Buffer::kSend).blocks;
   for (size_t block = 0; block < send.size(); ++block) {
     const int64_t length = length_of(process, Buffer::kSend, block);
@@ -69,14 +39,13 @@ void Memory::fill_send_blocks(int process) {
 }
 
 void Memory::fail(Property property, const Use& use, std::string detail) {
-  findings_.add(property, use.key, {use.process},
-                fmt::format("{} {}", processes_.name(use.process), detail));
+  findings_.add(property, use.key, {use.process}, detail);
 }
 
 // A block's length by the counts of the call; without counts every block is one unit long.
 int64_t Memory::length_of(int process, Buffer buffer, int64_t block) const {
   if (call_.counts.empty()) return 1;
-  const Place& place = processes_.place(process);
+  const Place place = processes_.place(process);
   const LengthSource source = length_source(program_.collective, buffer, place, {block});
   return call_.counts[source.remote ? 1 - place.group : place.group][source.index];
 }
@@ -85,8 +54,7 @@ BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
   std::vector<BlockContents>& blocks = buffer(use.process, piece.buffer).blocks;
   if (piece.block >= 0 && piece.block < static_cast<int64_t>(blocks.size()))
     return &blocks[piece.block];
-  fail(Property::kBlock, use,
-       fmt::format("names {}, which has {}", describe(piece), blocks.size()));
+  findings_.add(no_such_block(processes_, use.key, use.process, piece, blocks.size()));
   return nullptr;
 }
 
@@ -98,7 +66,7 @@ std::optional<Interval> Memory::interval(const Use& use, const PieceValue& piece
   if (0 <= piece.low && piece.low <= piece.high && piece.high <= length)
     return Interval{piece.low, piece.high};
   fail(Property::kBlock, use,
-       fmt::format("names {}..{} of {}, which is {} long", piece.low, piece.high, describe(piece),
+       fmt::format("names {}..{} of {}, which is {} long", piece.low, piece.high, text(piece),
                    length));
   return std::nullopt;
 }
@@ -113,13 +81,12 @@ Part Memory::read(const Use& use, const PieceValue& piece) {
   const std::optional<Interval> range = interval(use, piece, whole);
   if (!range) return part;
   if (!block->written() || !block->holds(range->low, range->high)) {
-    fail(Property::kHeld, use,
-         fmt::format("uses {}, which holds nothing there yet", describe(piece)));
+    findings_.add(not_held(processes_, use.key, use.process, piece));
     return part;
   }
   part.length = range->high - range->low;
   part.fragments = block->read(range->low, range->high);
-  touch(use, piece, *range, false);
+  access(use, piece, *range, false);
   if (piece.buffer == Buffer::kSend) ask_in_place(use, piece.block);
   return part;
 }
@@ -144,23 +111,22 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
       use, piece, temporary ? source.length : length_of(use.process, piece.buffer, piece.block));
   if (!range) return;
   if (range->high - range->low != source.length)
-    return fail(Property::kLength, use,
-                fmt::format("puts {} into {} of {}", source.length, range->high - range->low,
-                            describe(piece)));
+    return fail(
+        Property::kLength, use,
+        fmt::format("puts {} into {} of {}", source.length, range->high - range->low, text(piece)));
   Fragments fragments = source.fragments;
   for (Fragment& fragment : fragments)
     fragment = {fragment.low + range->low, fragment.high + range->low, fragment.shift - range->low,
                 fragment.value};
   if (block->shares(fragments))
-    return fail(Property::kOnce, use,
-                fmt::format("gets into {} what is there already", describe(piece)));
+    return findings_.add(arrives_again(processes_, use.key, use.process, piece));
   if (is_over_own(use, piece, range->low, source, local))
     return fail(Property::kOnce, use,
-                fmt::format("writes over its own contribution, {}", describe(piece)));
+                fmt::format("writes over its own contribution, {}", text(piece)));
   const bool replaced = temporary && !piece.ranged;
   if (block->unused(range->low, replaced ? INT64_MAX : range->high))
     return fail(Property::kOverwrite, use,
-                fmt::format("overwrites {} before it was used", describe(piece)));
+                fmt::format("overwrites {} before it was used", text(piece)));
   if (replaced) block->clear();
   block->write(range->low, range->high, fragments);
   const bool onto_itself = local && source.piece.buffer == Buffer::kSend &&
@@ -169,14 +135,14 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
                            (source.piece.ranged ? source.piece.low : 0) == range->low;
   if (piece.buffer == Buffer::kReceive && !onto_itself)
     buffer(use.process, Buffer::kReceive).arrived[piece.block] = true;
-  touch(use, piece, *range, true);
+  access(use, piece, *range, true);
 }
 
 // A rank's own block of an allgather is there from the beginning, as it is in a call in place: it takes the copy of the
 // contribution, byte by byte, and nothing else.
 bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
                          bool local) const {
-  const Place& place = processes_.place(use.process);
+  const Place place = processes_.place(use.process);
   if (program_.collective != Collective::kAllgather || place.intercommunicator()) return false;
   if (piece.buffer != Buffer::kReceive || piece.block != place.rank) return false;
   const int64_t from = source.piece.ranged ? source.piece.low : 0;
@@ -184,11 +150,11 @@ bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, c
 }
 
 // Notes a use of part of a block, and asks whether a step that may be in flight disturbs it.
-void Memory::touch(const Use& use, const PieceValue& piece, const Interval& part, bool write) {
-  std::vector<Touches>& touches = buffer(use.process, piece.buffer).touches;
-  if (touches.empty() || !use.in_step) return;
-  if (const auto earlier =
-          touches[piece.block].note(use.epoch, *use.key, use.after.value_or(*use.key), part, write))
+void Memory::access(const Use& use, const PieceValue& piece, const Interval& part, bool write) {
+  std::vector<Accesses>& accesses = buffer(use.process, piece.buffer).accesses;
+  if (accesses.empty() || !use.in_step) return;
+  if (const auto earlier = accesses[piece.block].note(use.epoch, *use.key,
+                                                      use.after.value_or(*use.key), part, write))
     fail(Property::kOverlap, use,
          fmt::format(
              "touches a block in step {} and again in step {}, which may be in flight together",
@@ -223,7 +189,7 @@ Part Memory::combine(const Use& use, const Part& from, const Part& into, Side si
 
 void Memory::note_length(const Use& use, const Part& part) {
   if (!only_ends_know_lengths(program_.collective)) return;
-  const Place& place = processes_.place(use.process);
+  const Place place = processes_.place(use.process);
   if (rooted(program_.collective) && place.group == 0 && place.rank == place.root) return;
   const bool gathers = program_.collective == Collective::kGather;
   for (const Fragment& fragment : part.fragments)
@@ -250,10 +216,7 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
   if (!block || *block >= static_cast<int64_t>(arrived.size()) || !arrived[*block]) return;
   in_place_ = false;
   if (program_.in_place || has_one_buffer(program_.collective, program_.groups))
-    fail(Property::kInPlace, use,
-         fmt::format(
-             "reads block {} of its send buffer after block {} of its receive buffer was written",
-             send_block, *block));
+    findings_.add(read_after_overwritten(processes_, use.key, use.process, send_block, *block));
 }
 
 void Memory::finish() {
@@ -263,9 +226,7 @@ void Memory::finish() {
     const std::vector<BlockContents>& temporary = buffer(process, Buffer::kTemporary).blocks;
     for (size_t block = 0; block < temporary.size(); ++block)
       if (temporary[block].unused(INT64_MIN, INT64_MAX))
-        findings_.add(Property::kLeftOver, std::nullopt, {process},
-                      fmt::format("block {} of {}'s temporary buffer is filled and never used",
-                                  block, processes_.name(process)));
+        findings_.add(left_over(processes_, process, block));
   }
 }
 
@@ -274,22 +235,22 @@ void Memory::finish_block(int process, int64_t block) {
   const int64_t length = length_of(process, Buffer::kReceive, block);
   if (all.count == 0 || length == 0) return;
   const auto fail = [&](Property property, const char* what) {
-    findings_.add(
-        property, std::nullopt, {process},
-        fmt::format("block {} of {}'s receive buffer{}", block, processes_.name(process), what));
+    Violation violation = not_filled(processes_, process, block, what);
+    violation.property = property;
+    findings_.add(std::move(violation));
   };
   const BlockContents& found = buffer(process, Buffer::kReceive).blocks[block];
-  if (!found.holds(0, length)) return fail(Property::kCoverage, " is not filled");
+  if (!found.holds(0, length)) return fail(Property::kCoverage, "is not filled");
   const int32_t wanted = values_.sum_of(all);
   for (const Fragment& fragment : found.fragments()) {
     if (values_.size(fragment.value) < all.count)
-      return fail(Property::kCoverage, " lacks contributions");
+      return fail(Property::kCoverage, "lacks contributions");
     const bool same = fragment.value == wanted ||
                       (program_.commutative &&
                        values_.in_any_order(fragment.value) == values_.in_any_order(wanted));
     if (same && fragment.shift == 0) continue;
-    return fail(Property::kPlace, all.count > 1 ? " holds contributions in another order"
-                                                : " holds what belongs elsewhere");
+    return fail(Property::kPlace, all.count > 1 ? "holds contributions in another order"
+                                                : "holds what belongs elsewhere");
   }
 }
 

@@ -9,45 +9,11 @@
 #include <vector>
 
 #include "schedule/walk.h"
-#include "verifier/check.h"
 #include "verifier/contents.h"
-#include "verifier/touches.h"
+#include "verifier/findings.h"
 #include "verifier/values.h"
 
 namespace quadrille::verifier {
-
-// All processes of both groups, numbered: group 0 first.
-class Processes {
- public:
-  explicit Processes(const std::vector<Binding>& bindings);
-
-  int size() const { return places_.size(); }
-  const Place& place(int process) const { return places_[process]; }
-  int index(int64_t group, int64_t rank) const {
-    return static_cast<int>(rank + (group == 1 ? first_of_second_ : 0));
-  }
-  std::string name(int process) const;  // "rank 3", "rank 3 of group 1"
-  Process id(int process) const { return {places_[process].group, places_[process].rank}; }
-
- private:
-  std::vector<Place> places_;
-  int64_t first_of_second_;
-};
-
-// The first violation, and nothing after it.
-class Findings {
- public:
-  explicit Findings(const Processes& processes) : processes_(processes) {}
-
-  bool any() const { return violation_.has_value(); }
-  const std::optional<Violation>& violation() const { return violation_; }
-  void add(Property property, std::optional<int64_t> key, const std::vector<int>& processes,
-           std::string detail);
-
- private:
-  const Processes& processes_;
-  std::optional<Violation> violation_;
-};
 
 // Who uses a block, and when. Uses outside steps overlap with no step.
 struct Use {
@@ -90,7 +56,7 @@ class Memory {
  private:
   struct BufferState {
     std::vector<BlockContents> blocks;
-    std::vector<Touches> touches;  // of each; none where no step may be in flight beside another
+    std::vector<Accesses> accesses;  // of each; none where no step may be in flight beside another
     std::vector<bool> arrived;  // something was written that a call in place has not there already
   };
   using Buffers = std::array<BufferState, 3>;
@@ -105,7 +71,7 @@ class Memory {
   std::optional<Interval> interval(const Use& use, const PieceValue& piece, int64_t whole);
   bool is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
                    bool local) const;
-  void touch(const Use& use, const PieceValue& piece, const Interval& part, bool write);
+  void access(const Use& use, const PieceValue& piece, const Interval& part, bool write);
   void ask_in_place(const Use& use, int64_t send_block);
   std::optional<int64_t> alias(int process, int64_t send_block) const;
   void finish_block(int process, int64_t block);

@@ -12,20 +12,89 @@
 // Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
 #include <fmt/core.h>
 
+#include <optional>
+#include <vector>
+
+#include "schedule/binding.h"
 #include "schedule/walk.h"
+#include "schedule/walk_events.h"
 #include "verifier/check.h"
-#include "verifier/held_ranges.h"
-#include "verifier/key_history.h"
-#include "verifier/message_lists.h"
-#include "verifier/rank_port.h"
-#include "verifier/violations.h"
+#include "verifier/findings.h"
+#include "verifier/port_accounting.h"
+#include "verifier/strides.h"
 
 namespace quadrille::verifier {
+
 namespace {
+
+class RankPort {
+ public:
+  RankPort(const Program& program, const Job& job, const Processes& processes)
+      : port_(program.port),
+        processes_(processes),
+        unclear_(port_.kind != PortKind::kNone && port_.per == PortScope::kNode &&
+                 has_tokens(program)) {
+    for (const int64_t size : job.groups[0].sizes()) {
+      node_of_.insert(node_of_.end(), size, static_cast<int32_t>(nodes_.size()));
+      nodes_.emplace_back();
+    }
+  }
+
+  // The port of a node is followed as long as one of its ranks sends to others, one receives from
+  // others, and no tokens may order them, whether this job has any or not.
+  bool unclear() const { return unclear_; }
+
+  // The messages of each of these steps: what is one too many.
+  std::optional<Violation> use(int64_t rank, const StridedBatch& steps) {
+    if (port_.kind == PortKind::kNone) return std::nullopt;
+    int64_t sends = 0, receives = 0;
+    const StridedBatch::Message* first = nullptr;
+    for (const StridedBatch::Message& message : steps.messages) {
+      const int64_t peer = message.peer.at;
+      const bool known = 0 <= peer && peer < static_cast<int64_t>(node_of_.size());
+      if (!known || !counts(rank, message)) continue;
+      if (!first) first = &message;
+      const bool another = port_.kind == PortKind::kExchange && peer != first->peer.at;
+      if (++(message.head.direction == Direction::kSend ? sends : receives) > 1 || another)
+        return conflict(rank, message, steps.key.at);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Node {
+    int64_t sender = -1, receiver = -1;
+  };
+
+  bool counts(int64_t rank, const StridedBatch::Message& message) {
+    if (port_.per == PortScope::kRank) return true;
+    unclear_ |= message.pieces == 0;
+    if (node_of_[message.peer.at] == node_of_[rank]) return false;
+    Node& node = nodes_[node_of_[rank]];
+    int64_t& user = message.head.direction == Direction::kSend ? node.sender : node.receiver;
+    unclear_ |= (user >= 0 && user != rank) || port_.kind == PortKind::kExchange;
+    user = rank;
+    return true;
+  }
+
+  Violation conflict(int64_t rank, const StridedBatch::Message& message, int64_t key) const {
+    const bool send = message.head.direction == Direction::kSend;
+    const bool of_node = port_.per == PortScope::kNode;
+    const int64_t peer = message.peer.at;
+    return port_overused(processes_, key, send ? rank : peer, send ? peer : rank, of_node,
+                         of_node ? node_of_[rank] : rank);
+  }
+
+  const Port port_;
+  const Processes& processes_;
+  std::vector<int32_t> node_of_;
+  std::vector<Node> nodes_;
+  bool unclear_;
+};
 
 using Strided = StridedBatch::Strided;
 
-class RankByRankChecker {
+class RankByRankChecker : public SinkOf<RankByRankChecker> {
  public:
   RankByRankChecker(const Program& program, const Job& job, const Call& call,
                     const Binding& binding)
@@ -37,8 +106,9 @@ class RankByRankChecker {
         lengths_(call.counts.empty() ? std::vector<int64_t>(ranks_, 1) : call.counts[0]),
         registers_(code_.registers()),
         held_(ranks_),
-        port_(program, job),
-        pairs_(ranks_, lengths_) {}
+        processes_({binding}),
+        port_(program, job, processes_),
+        pairs_(processes_, lengths_) {}
 
   std::optional<Report> run() {
     for (rank_ = 0; rank_ < ranks_ && !stopped(); ++rank_) {
@@ -57,10 +127,6 @@ class RankByRankChecker {
   }
 
   // The walk's sink: a plain step is a batch of one.
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    message(head);
-    piece({buffer, block, false, 0, 0});
-  }
   void message(const MessageHead& head) {
     step_.messages.push_back({head, {head.peer, 0}, static_cast<int32_t>(step_.pieces.size()), 0});
   }
@@ -68,7 +134,6 @@ class RankByRankChecker {
     ++step_.messages.back().pieces;
     step_.pieces.push_back({p.buffer, p.ranged, {p.block, 0}, {p.low, 0}, {p.high, 0}});
   }
-  void message_end() {}
   void reduce(Side, const PieceValue&, const PieceValue&) { unclear_ = true; }
   // The one copy that is known here brings a rank's own block to its place, before all else.
   void copy(const PieceValue& from, const PieceValue& to) {
@@ -85,12 +150,12 @@ class RankByRankChecker {
   static constexpr int64_t kMostSingles = 8, kSingles = 64;
   // Such keys and places are left to execute().
   static bool is_great(const Strided& value) { return KeyHistory::is_great(value.at); }
+  static PieceValue whole(int64_t block) { return {Buffer::kReceive, block, false, 0, 0}; }
 
   bool stopped() const { return unclear_ || port_.unclear() || report_.violation.has_value(); }
 
-  void fail(Property property, std::optional<int64_t> key, const std::vector<int64_t>& ranks,
-            std::string detail) {
-    keep(violation_of(property, key, ranks, std::move(detail)));
+  void fail(Property property, Key key, const std::string& did) {
+    keep(violation_of(processes_, property, key, {rank_}, did));
   }
 
   // The first violation; what is one only if all bytes travel to their own places is kept apart.
@@ -124,7 +189,8 @@ class RankByRankChecker {
           if (--plain <= 0) plain = take_batches(walker);
           break;
         case Pause::kEnd: return;
-        case Pause::kUndefined: return keep(undefined_value(last_key_, rank_, walker.why));
+        case Pause::kUndefined:
+          return keep(undefined_value(processes_, last_key_, rank_, walker.why));
         default: unclear_ = true; return;
       }
     }
@@ -182,7 +248,8 @@ class RankByRankChecker {
       return;
     }
     if ((last_key_ && steps.key.at <= *last_key_) || (steps.count > 1 && steps.key.by < 1))
-      return keep(key_out_of_order(last_key_.value_or(steps.key.at), rank_, steps.key.at));
+      return keep(
+          key_out_of_order(processes_, last_key_.value_or(steps.key.at), rank_, steps.key.at));
     last_key_ = steps.key.last(steps.count);
     note_window(steps);
     keep(port_.use(rank_, steps));
@@ -213,13 +280,11 @@ class RankByRankChecker {
     }
     const int64_t peer = message.peer.at;
     if (peer < 0 || peer >= ranks_ || peer == rank_)
-      return keep(wrong_peer(steps.key.at, rank_, peer, ranks_));
+      return keep(wrong_peer(processes_, steps.key.at, rank_, peer, ranks_, peer == rank_));
     const bool send = message.head.direction == Direction::kSend;
     MessageList& messages = pairs_.at(rank_, peer, message.head.direction);
     if (!messages.empty() && messages.last_key() >= steps.key.at)
-      return fail(Property::kOrder, steps.key.at, {rank_, peer},
-                  fmt::format("rank {} has two messages in one direction with rank {} in a step",
-                              rank_, peer));
+      return keep(two_messages(processes_, steps.key.at, rank_, peer));
     if (send) {
       (message.pieces > 0 ? report_.messages : report_.tokens) += steps.count;
       if (message.pieces > 0) keys_.add(steps.key, steps.count);
@@ -243,7 +308,7 @@ class RankByRankChecker {
     }
     for (const int64_t end : {block.at, block.last(steps.count)})
       if (end < 0 || end >= ranks_)
-        return keep(no_such_block(steps.key.at, rank_, Buffer::kReceive, end, ranks_));
+        return keep(no_such_block(processes_, steps.key.at, rank_, whole(end), ranks_));
     MessageBatch batch{steps.key, block, {}, MessageBatch::kWhole, steps.count, begins};
     if (piece.ranged) {
       batch.low = piece.low;
@@ -266,9 +331,9 @@ class RankByRankChecker {
     }
     const auto [low, high] = std::minmax({tiles.low.at, tiles.low.last(count)});
     if (low < 0 || tiles.length < 0 || high + tiles.length > lengths_[owner])
-      fail(Property::kBlock, key, {rank_},
-           fmt::format("rank {} names {}..{} of block {} of its receive buffer, which is {} long",
-                       rank_, tiles.low.at, tiles.low.at + tiles.length, owner, lengths_[owner]));
+      fail(Property::kBlock, key,
+           fmt::format("names {}..{} of {}, which is {} long", tiles.low.at,
+                       tiles.low.at + tiles.length, text(whole(owner)), lengths_[owner]));
     else if (tiles.length == 0)
       empty(owner, key);
     else if (!send)
@@ -281,23 +346,19 @@ class RankByRankChecker {
 
   void empty(int64_t owner, int64_t key) {
     if (!knows_counts_) unclear_ = true;
-    fail(Property::kEmpty, key, {rank_},
-         fmt::format("rank {} has nothing of block {} in a message", rank_, owner));
+    fail(Property::kEmpty, key, fmt::format("has nothing of block {} in a message", owner));
   }
 
   void ask_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
     switch (held_.ask(owner, tiles, settled)) {
       case HeldRanges::Held::kSettled: return;
       case HeldRanges::Held::kNo:
-        return fail(Property::kHeld, tiles.key.at, {rank_},
-                    fmt::format("rank {} uses block {} of its receive buffer, which holds nothing "
-                                "there yet",
-                                rank_, owner));
+        return keep(not_held(processes_, tiles.key.at, rank_, whole(owner)));
       case HeldRanges::Held::kInFlight:
-        return fail(Property::kOverlap, tiles.key.at, {rank_},
-                    fmt::format("rank {} sends of block {} what an earlier step brings that may be "
-                                "in flight together with this one",
-                                rank_, owner));
+        return fail(Property::kOverlap, tiles.key.at,
+                    fmt::format("sends of block {} what an earlier step brings that may be in "
+                                "flight together with this one",
+                                owner));
     }
   }
 
@@ -309,19 +370,14 @@ class RankByRankChecker {
       case HeldRanges::Arrival::kUnclear: unclear_ = true; return;
       case HeldRanges::Arrival::kAgain:
         blurred_ = true;
-        return fail(Property::kOnce, tiles.key.at, {rank_},
-                    fmt::format("rank {} gets into block {} of its receive buffer what is there "
-                                "already",
-                                rank_, owner));
+        return keep(arrives_again(processes_, tiles.key.at, rank_, whole(owner)));
     }
   }
 
   void finish_rank() {
     for (int64_t owner = 0; owner < ranks_; ++owner)
       if (lengths_[owner] > 0 && !blurred_ && !held_.whole(owner, lengths_[owner]))
-        return fail(
-            Property::kCoverage, std::nullopt, {rank_},
-            fmt::format("block {} of rank {}'s receive buffer is not filled", owner, rank_));
+        return keep(not_filled(processes_, rank_, owner, "is not filled"));
     keep(pairs_.settle(rank_));
   }
 
@@ -343,6 +399,7 @@ class RankByRankChecker {
   bool has_own_ = false, outside_ = false;
   bool blurred_ = false;  // something has arrived twice: what is held is no longer known
 
+  const Processes processes_;
   RankPort port_;
   Pairs pairs_;
   KeySet keys_;

@@ -24,7 +24,7 @@ std::string piece_text(const PieceValue& piece);
 // "end". A walk that comes to an expression without a value ends with "undefined". Pauses tells
 // whether steps' ends are among them.
 template <class Pauses>
-class EventTeller {
+class EventTeller : public SinkOf<EventTeller<Pauses>> {
  public:
   EventTeller(const Program& program, const Binding& binding)
       : code_(*Code::compile(program)), binding_(binding) {}
@@ -38,11 +38,6 @@ class EventTeller {
   }
 
   // The walk's sink.
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    message(head);
-    piece({buffer, block, false, 0, 0});
-    message_end();
-  }
   void message(const MessageHead& head) { events_.push_back(message_text(head)); }
   void piece(const PieceValue& piece) { events_.push_back(piece_text(piece)); }
   void message_end() { events_.push_back("message end"); }

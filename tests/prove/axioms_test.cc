@@ -13,7 +13,6 @@
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
 #include "tests/support/topologies.h"
-#include "verifier/prove/bitvector.h"
 #include "verifier/prove/logic.h"
 
 namespace quadrille::verifier {

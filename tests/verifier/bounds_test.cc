@@ -1,6 +1,6 @@
 // The lower bound of times against all odd sets of nodes, and against the times that are known; that of volumes against
 // all algorithms; rounds that documents tell of.
-#include "verifier/bounds.h"
+#include "verifier/port_accounting.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <array>
 #include <random>
 
-#include "verifier/touches.h"
 #include "verifier/values.h"
 
 namespace quadrille::verifier {
@@ -178,7 +177,7 @@ TEST(Touches, FindTheStepsThatAListOfAllUsesFinds) {
   const auto below = [&](int n) { return static_cast<int>(random() % n); };
   int found = 0;
   for (int round = 0; round < 500; ++round) {
-    Touches touches;
+    Accesses accesses;
     std::vector<Use> uses;
     int64_t epoch = 0, key = -5;
     for (int i = 0; i < 30; ++i) {
@@ -192,7 +191,7 @@ TEST(Touches, FindTheStepsThatAListOfAllUsesFinds) {
             (earlier.write || use.write) &&
             std::max(earlier.part.low, low) < std::min(earlier.part.high, high))
           wanted = earlier.key;
-      ASSERT_EQ(touches.note(epoch, key, after, use.part, use.write), wanted);
+      ASSERT_EQ(accesses.note(epoch, key, after, use.part, use.write), wanted);
       found += wanted.has_value();
       uses.push_back(use);
     }

@@ -8,9 +8,7 @@
 
 #include "tests/support/effort.h"
 #include "tests/support/property.h"
-#include "verifier/held_ranges.h"
-#include "verifier/key_history.h"
-#include "verifier/message_lists.h"
+#include "verifier/strides.h"
 
 namespace quadrille::verifier {
 namespace {

@@ -41,6 +41,7 @@
 
 #include "schedule/expression.h"
 #include "schedule/program.h"
+#include "verifier/prove/obligations.h"
 
 namespace quadrille::verifier {
 
@@ -55,6 +56,9 @@ std::optional<Expression> named_axiom(const Program& program, const std::string&
 
 // Whether there is an axiom of that name at all.
 bool is_axiom(const std::string& name);
+
+// The facts behind the axioms xor_range, xor_cancel and xor_groups (axioms.h), as obligations of their own.
+std::vector<Obligation> bitvector_obligations();
 
 }  // namespace quadrille::verifier
 

@@ -1,15 +1,13 @@
 // Every partial operation has a value wherever the program comes to it. A place that is reached on
 // more conditions than one already asked for is not asked again. What is used of exclusive or is
 // proven here too, for as many ranks as it can be. Tested with the obligations (obligations.cc).
-#include "verifier/prove/planner.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "schedule/binding.h"
 #include "schedule/traverse.h"
-#include "verifier/prove/bitvector.h"
-#include "verifier/prove/paths.h"
+#include "verifier/prove/planner.h"
 
 namespace quadrille::verifier {
 
@@ -108,6 +106,70 @@ View Planner::with_loop_names(View view) const {
   for (const Site& site : anatomy_.sites)
     if (site.variables == view.unknowns) view.names.insert(site.names.begin(), site.names.end());
   return view;
+}
+
+void Planner::fits() {
+  const ProofStatement *statement = find("fits", ""), *definedness = find("defined", "");
+  const auto found = out_of_range(program_, anatomy_.places);
+  if (!found)
+    return fail_proof(
+        "the conditions of its expressions are nested too deeply, lets put in, to tell that they "
+        "fit");
+  std::vector<OutOfRange> asked;
+  for (const OutOfRange& out : *found) {
+    const bool known = std::any_of(asked.begin(), asked.end(), [&](const OutOfRange& earlier) {
+      return earlier.value.expression == out.value.expression &&
+             earlier.value.high == out.value.high && is_part_of(earlier.path, out.path);
+    });
+    if (known) continue;
+    asked.push_back(out);
+    const View view = with_loop_names(view_along(out.path));
+    Uses facts = uses(statement, view);
+    const Uses more = uses(definedness, view);
+    facts.insert(facts.end(), more.begin(), more.end());
+    add(fmt::format("fits {}", asked.size()), [=, this](Query& q) {
+      bound(q);
+      const Instance instance = unknowns_at(q, view, out.path, facts);
+      for (const Bounded& part : out.parts) append(q.hypotheses, between(q, part, instance));
+      const Polynomial value = q.logic.number(out.value.expression, instance);
+      show(q, {}, between(q, out.value, instance),
+           q.logic.less(value, Polynomial::constant(out.value.low)));
+    });
+  }
+}
+
+std::vector<z3::expr> Planner::between(Query& q, const Bounded& bounded, const Instance& instance) {
+  const Polynomial value = q.logic.number(bounded.expression, instance);
+  return {q.logic.less_equal(Polynomial::constant(bounded.low), value),
+          q.logic.less_equal(value, Polynomial::constant(bounded.high))};
+}
+
+// What programs are proven for.
+void Planner::bound(Query& q) const {
+  const auto at_most = [&](const Polynomial& number, int64_t limit) {
+    q.hypotheses.push_back(q.logic.less_equal(number, Polynomial::constant(limit)));
+  };
+  q.logic.bound_counts(kMaxCount);
+  for (size_t i = 0; i < program_.parameters.size(); ++i) {
+    const Polynomial parameter = q.logic.number(leaf(Operator::kParameter, i), {});
+    at_most(parameter, kMaxParameter);
+    at_most(Polynomial::constant(0) - parameter, kMaxParameter);
+  }
+}
+
+void Planner::roles() {
+  if (program_.groups != 2 || !rooted(program_.collective)) return;
+  for (const Site& site : anatomy_.sites) {
+    if (!site.is_message() || site.piece > 0) continue;
+    const View view = with_loop_names(view_of_site(site));
+    const Uses facts = uses(find("defined", ""), view);
+    add("role " + site_name(site), [=, this](Query& q) {
+      const Instance instance = unknowns_at(q, view, site.message_path(), facts);
+      const bool is_first = instance.group == 0;
+      const z3::expr is_root = q.logic.equal(instance.rank, q.logic.root());
+      show(q, {}, {q.logic.truth(!is_first) || is_root}, q.logic.truth(is_first) && !is_root);
+    });
+  }
 }
 
 }  // namespace quadrille::verifier

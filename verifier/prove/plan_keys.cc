@@ -7,8 +7,6 @@
 
 #include <algorithm>
 
-#include "verifier/prove/paths.h"
-
 namespace quadrille::verifier {
 
 void Planner::keys() {

@@ -169,15 +169,7 @@ std::optional<FailingJob> failure(const Program& program, const Job& job, const 
   return FailingJob{job, call, *report->violation};
 }
 
-// Hears nothing of what a rank does.
-struct Deaf {
-  void block_message(const MessageHead&, Buffer, int64_t) {}
-  void message(const MessageHead&) {}
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
-};
+struct NoSink : SinkOf<NoSink> {};
 
 // Loops may follow the counts of a call, to more iterations than anybody waits for. So many at a rank are looked at.
 constexpr int64_t kIterationsTried = 1 << 16;
@@ -190,7 +182,7 @@ bool takes_too_long(const Program& program, const Result<Code>& code, const Job&
     std::vector<int64_t> registers(code->registers());
     for (int64_t rank = 0; rank < binding->place.ranks; ++rank) {
       Walker walker;
-      Deaf nobody;
+      NoSink nobody;
       code->start(*binding, rank, walker, registers.data());
       walker.iterations = std::min(walker.iterations, kIterationsTried);
       while (code->run<PauseAtSteps>(*binding, walker, registers.data(), nobody) < Pause::kEnd) {

@@ -139,6 +139,14 @@ int64_t parts(const Expression& expression);
 int64_t parts_after(const Expression& expression, const std::vector<Expression>& variables,
                     const Expression& rank);
 
+// Whether whatever is on the one path is, in that order, on the other, which then knows at least as
+// much.
+bool is_part_of(const Path& part, const Path& path);
+
+// Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
+// they do not choose.
+void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out);
+
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_VERIFIER_PROVE_SITES_H_

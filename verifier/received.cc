@@ -1,12 +1,12 @@
-// Sets are merged as sorted lists are. Tested by tests/verifier/heard_test.cc and by what the checker says of
+// Sets are merged as sorted lists are. Tested by tests/verifier/received_test.cc and by what the checker says of
 // barriers.
-#include "verifier/heard.h"
+#include "verifier/received.h"
 
 #include <algorithm>
 
 namespace quadrille::verifier {
 
-void Hearsay::add(const Hearsay& others) {
+void ProcessSet::add(const ProcessSet& others) {
   std::vector<Interval> all;
   all.reserve(intervals_.size() + others.intervals_.size());
   std::merge(intervals_.begin(), intervals_.end(), others.intervals_.begin(),
@@ -21,34 +21,34 @@ void Hearsay::add(const Hearsay& others) {
   }
 }
 
-int64_t Hearsay::first_missing() const {
+int64_t ProcessSet::first_missing() const {
   return intervals_.empty() || intervals_[0].low > 0 ? 0 : intervals_[0].high;
 }
 
-bool operator==(const Hearsay& a, const Hearsay& b) {
+bool operator==(const ProcessSet& a, const ProcessSet& b) {
   return std::equal(a.intervals_.begin(), a.intervals_.end(), b.intervals_.begin(),
                     b.intervals_.end(), [](const Interval& one, const Interval& other) {
                       return one.low == other.low && one.high == other.high;
                     });
 }
 
-void Hearing::begin(std::optional<int64_t> after) {
+void BarrierProgress::begin(std::optional<int64_t> after) {
   const auto waited_for =
       after ? std::partition_point(steps_.begin(), steps_.end(),
-                                   [&](const Ended& step) { return step.key <= *after; })
+                                   [&](const Completed& step) { return step.key <= *after; })
             : steps_.end();
-  told_ = waited_for == steps_.begin() ? Hearsay(process_) : std::prev(waited_for)->heard;
-  arriving_ = Hearsay();
+  sent_ = waited_for == steps_.begin() ? ProcessSet(process_) : std::prev(waited_for)->received;
+  arriving_ = ProcessSet();
   begun_ = true;
 }
 
-void Hearing::end(int64_t key) {
+void BarrierProgress::complete(int64_t key) {
   if (!begun_) return;
   begun_ = false;
-  Hearsay heard = all();
-  heard.add(arriving_);
+  ProcessSet received = all();
+  received.add(arriving_);
   if (!keep_) steps_.clear();
-  steps_.push_back({key, std::move(heard)});
+  steps_.push_back({key, std::move(received)});
 }
 
 }  // namespace quadrille::verifier

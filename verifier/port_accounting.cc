@@ -1,6 +1,9 @@
-// Set-up, knowledge and totals of the ledger. Tested through both executors, and by the paced and
+// Set-up, knowledge and totals. Tested through both executors, and by the paced and
 // unpaced programs of tests/verifier/port_test.cc.
-#include "verifier/ledger.h"
+#include "verifier/port_accounting.h"
+
+#include <algorithm>
+#include <vector>
 
 #include "schedule/traverse.h"
 
@@ -15,7 +18,7 @@ bool has_tokens(const Program& program) {
   return found;
 }
 
-Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& options)
+PortAccounting::PortAccounting(const Program& program, const Job& job, const CheckOptions& options)
     : kind_(program.port.kind),
       asked_(options.ports.has_value()),
       limit_(options.ports.value_or(1)),
@@ -28,6 +31,10 @@ Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& optio
   for (const Topology& topology : job.groups)
     for (const Run& run : topology.runs())
       for (int64_t i = 0; i < run.nodes; ++i) node_of_.insert(node_of_.end(), run.size, nodes++);
+  of_ranks_.resize(node_of_.size());
+  of_nodes_.resize(nodes);
+  if (program.collective == Collective::kAlltoall && program.groups == 1)
+    lower_bound_ = alltoall_lower_bound(job.groups[0]);
   loads_.resize(nodes);
   copies_outside_.assign(nodes, 0);
   uses_.resize(per_node_ ? nodes : node_of_.size());
@@ -41,13 +48,13 @@ Ledger::Ledger(const Program& program, const Job& job, const CheckOptions& optio
   exchanges_.assign(nodes, 0);
 }
 
-int64_t Ledger::known(int32_t rank, int32_t node) const {
+int64_t PortAccounting::known(int32_t rank, int32_t node) const {
   if (node_of_[rank] == node) return knowledge_[rank].own;
   return knowledge_[rank].other_node == node ? knowledge_[rank].other : 0;
 }
 
 // What `rank` knows after a message from a rank of its own node that knows `more`.
-Ledger::Knowledge Ledger::merged(int32_t rank, const Knowledge& more) const {
+PortAccounting::Knowledge PortAccounting::merged(int32_t rank, const Knowledge& more) const {
   const Knowledge& old = knowledge_[rank];
   Knowledge result = more;
   result.own = std::max(old.own, more.own);
@@ -61,7 +68,7 @@ Ledger::Knowledge Ledger::merged(int32_t rank, const Knowledge& more) const {
 // An exchange may start as soon as both its ranks have come to it: all earlier exchanges of both
 // nodes must be known to be over by one of them. Everything at a key is judged by what was known
 // before it.
-void Ledger::learn() {
+void PortAccounting::learn() {
   learnt_.clear();
   for (const auto& [source, target] : messages_) {
     const int32_t from = node_of_[source], to = node_of_[target];
@@ -86,7 +93,16 @@ void Ledger::learn() {
   for (const auto& [rank, knowledge] : learnt_) knowledge_[rank] = knowledge;
 }
 
-void Ledger::finish(Report& report) const {
+std::pair<Volume, Volume> PortAccounting::volumes() const {
+  Volume rank, node;
+  for (const Volume& each : of_ranks_) rank.take_greater(each);
+  for (const Volume& each : of_nodes_) node.take_greater(each);
+  return {rank, node};
+}
+
+void PortAccounting::finish(Report& report, bool whole_blocks) const {
+  report.timed = whole_blocks && paired_ && lower_bound_;
+  if (report.timed) report.lower_bound = *lower_bound_;
   report.steps = steps_;
   report.copy_steps = copy_steps_;
   report.time = time_ + *std::max_element(copies_outside_.begin(), copies_outside_.end());
@@ -96,6 +112,25 @@ void Ledger::finish(Report& report) const {
   const bool always = !overlapping_ && track_ && every_timing_;
   if (asked_) report.partners = limit_;
   report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;
+}
+
+int64_t alltoall_lower_bound(const Topology& topology) {
+  const std::vector<int64_t> sizes = topology.sizes();
+  const int64_t ranks = topology.ranks();
+  int64_t bound = 0;
+  for (const Run& run : topology.runs())
+    bound = std::max(bound, 2 * run.size * (ranks - run.size) + run.size * run.size);
+  // The `taken` largest nodes: their ranks, and the pairs of ranks on different ones of them.
+  int64_t taken = 0, inside = 0, pairs = 0;
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    pairs += inside * *size;
+    inside += *size;
+    ++taken;
+    if (taken % 2 == 0 || taken < 3) continue;
+    const int64_t at_a_time = (taken - 1) / 2;
+    bound = std::max(bound, 2 * ((pairs + at_a_time - 1) / at_a_time));
+  }
+  return bound;
 }
 
 }  // namespace quadrille::verifier

@@ -5,8 +5,8 @@
 // own node's, and of the last partner node's, exchanges a rank can be sure are over when its next
 // step starts. A message hands knowledge on. This under-approximates what is known, so it never
 // claims too much.
-#ifndef QUADRILLE_VERIFIER_LEDGER_H_
-#define QUADRILLE_VERIFIER_LEDGER_H_
+#ifndef QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
+#define QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "schedule/binding.h"
+#include "schedule/topology.h"
 #include "verifier/check.h"
 
 namespace quadrille::verifier {
@@ -21,7 +22,7 @@ namespace quadrille::verifier {
 // Whether the program has tokens, which may order the ranks of a node.
 bool has_tokens(const Program& program);
 
-class Ledger {
+class PortAccounting {
  public:
   // The message that used a port once too often. Ranks and units are numbered through both groups.
   struct Conflict {
@@ -29,7 +30,7 @@ class Ledger {
     int32_t unit;
   };
 
-  Ledger(const Program& program, const Job& job, const CheckOptions& options);
+  PortAccounting(const Program& program, const Job& job, const CheckOptions& options);
 
   void message(int32_t source, int32_t target, bool block) {
     if (track_) messages_.push_back({source, target});
@@ -86,11 +87,21 @@ class Ledger {
   }
 
   const std::optional<Conflict>& conflict() const { return conflict_; }
-  bool has_time() const { return paired_; }
   bool port_per_node() const { return per_node_; }
 
-  // Steps, time and the port's verdict.
-  void finish(Report& report) const;
+  // How much a message carries.
+  void carry(int source, int target, int64_t length) {
+    of_ranks_[source].out += length;
+    of_ranks_[target].in += length;
+    if (node_of_[source] == node_of_[target]) return;
+    of_nodes_[node_of_[source]].out += length;
+    of_nodes_[node_of_[target]].in += length;
+  }
+  // Of the busiest rank and the busiest node.
+  std::pair<Volume, Volume> volumes() const;
+
+  // Steps, time and the port's verdict. `whole_blocks`: each message has carried one whole block.
+  void finish(Report& report, bool whole_blocks) const;
 
  private:
   struct Pair {
@@ -166,6 +177,7 @@ class Ledger {
   int64_t limit_;
   int32_t most_partners_ = 0;  // that are noted
   bool per_node_, track_;
+  std::optional<int64_t> lower_bound_;  // of the time, in an all-to-all of one group
   std::vector<int32_t> node_of_;
 
   int64_t key_ = 0;  // counts keys, whatever their values
@@ -177,6 +189,7 @@ class Ledger {
   bool moved_ = false, copied_ = false, overlapping_ = false;
   int64_t steps_ = 0, copy_steps_ = 0, time_ = 0;
 
+  std::vector<Volume> of_ranks_, of_nodes_;
   std::vector<Use> uses_;
   std::vector<int32_t> partners_;
   std::optional<Conflict> conflict_;
@@ -187,6 +200,16 @@ class Ledger {
   std::vector<std::pair<int32_t, Knowledge>> learnt_;
 };
 
+// What no all-to-all schedule can beat on these nodes, in the model of Sanders and Traeff 2002: a
+// node does one thing at a time; an exchange between two nodes takes 2, a message or copy inside a
+// node 1.
+//
+// The greater of the busiest node's work, 2 n (p - n) + n^2, and, over odd sets S of nodes,
+// 2 ceil(e(S) / ((|S| - 1) / 2)), where e(S) counts the rank pairs between nodes of S: no more than
+// (|S| - 1) / 2 of these exchanges go on at a time. For each odd size the largest nodes decide, so
+// O(N) sets are looked at.
+int64_t alltoall_lower_bound(const Topology& topology);
+
 }  // namespace quadrille::verifier
 
-#endif  // QUADRILLE_VERIFIER_LEDGER_H_
+#endif  // QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
