@@ -132,8 +132,9 @@ held send 1
 Algorithm blocked_ring() {
   return {"blocked-ring",
           Collective::kAllgather,
-          "contributions cut into blocks of B bytes, which go round a ring of ranks",
+          "contributions are cut into blocks of B bytes, which go round a ring of ranks",
           "Traeff et al. 2008, blocked ring",
+          "b - 1 rounds of B bytes, for b blocks in all: (b - 1)(alpha + beta B)",
           "none",
           {},
           program,

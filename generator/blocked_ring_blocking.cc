@@ -78,6 +78,8 @@ Algorithm blocked_ring_blocking() {
           Collective::kAllgather,
           "blocked-ring with one call at a time: even ranks send first, odd ranks receive first",
           "ours: the rounds of Traeff et al. 2008, blocked ring, by blocking calls",
+          "2(b - 1) calls a rank, for b blocks in all; a round lasts two calls, or three if p "
+          "is odd",
           "none",
           {},
           program,

@@ -108,6 +108,8 @@ Algorithm blocked_ring_nodes() {
           Collective::kAllgather,
           "blocked-ring on nodes of any sizes: one rank of a node receives from outside, one sends",
           "Traeff et al. 2008, blocked ring with virtual ranking",
+          "b - 1 rounds of B bytes, for b blocks in all; a node receives each block of other nodes "
+          "once, and none of its own",
           "none",
           {},
           program,

@@ -123,13 +123,14 @@ Algorithm bruck() {
           Collective::kAllgather,
           "a rank holds radix times as many blocks after each digit: few messages",
           "Bruck et al. 1997, section 4",
+          "ceil(log p to the base radix) digits of at most radix - 1 messages a rank",
           "a radix of 2 to p",
           {},
           program,
           proof,
           {{"radix", 2, NumberKind::kRadix,
-            "how many times as many blocks a rank holds after each digit: 2 for the fewest "
-            "messages, the number of ranks to send every block straight where it belongs"}}};
+            "the factor by which each digit multiplies the blocks of a rank: 2 sends the fewest "
+            "messages, the number of ranks sends every block straight"}}};
 }
 
 }  // namespace quadrille

@@ -54,15 +54,17 @@ for i in 1 .. ranks
 Algorithm bruck_alltoall() {
   return {"bruck",
           Collective::kAlltoall,
-          "the messages of tuna, with all blocks rotated into a buffer first and out of it last",
+          "the messages of tuna; all blocks are copied to a buffer first and from it last",
           "Bruck et al. 1997, section 3",
+          "the messages of tuna, and two copies a block",
           "a radix of 2 to p",
           {},
           program,
           nullptr,
           {{"radix", 2, NumberKind::kRadix,
-            "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
-            "block straight"}}};
+            "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
+            "block "
+            "straight"}}};
 }
 
 }  // namespace quadrille

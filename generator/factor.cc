@@ -59,8 +59,9 @@ cover
 Algorithm factor() {
   return {"factor",
           Collective::kAlltoall,
-          "a 1-factorization of all ranks: in round i, rank u exchanges with (i - u) mod p",
+          "in round i, rank u exchanges with rank (i - u) mod p",
           "Sanders and Traeff 2002, section 2, figure 1",
+          "p rounds; a rank exchanges in p - 1 of them and copies its own block in one",
           "none",
           {self_loops_option()},
           program,

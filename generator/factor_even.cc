@@ -58,15 +58,15 @@ keys round
 }  // namespace
 
 Algorithm factor_even() {
-  return {
-      "factor-even",
-      Collective::kAlltoall,
-      "the circle method: every rank exchanges in each of p - 1 rounds, all self-loops in one more",
-      "Sanders and Traeff 2002, section 2, last paragraph",
-      "an even number of ranks",
-      {self_loops_option()},
-      program,
-      proof};
+  return {"factor-even",
+          Collective::kAlltoall,
+          "the circle method: every rank exchanges in each of p - 1 rounds",
+          "Sanders and Traeff 2002, section 2, last paragraph",
+          "p - 1 rounds of one exchange a rank, and one round of copies",
+          "an even number of ranks",
+          {self_loops_option()},
+          program,
+          proof};
 }
 
 }  // namespace quadrille

@@ -232,14 +232,12 @@ std::vector<Option> options() {
   return {self_loops_option(),
           {"intra",
            {"one-way", "exchange"},
-           "one-way: the paper's intra-node sends; exchange: both directions at once, as early as "
-           "rounds in which a "
-           "node is paired with itself have room"},
+           "one-way: the paper's sends inside nodes; exchange: both directions at once, as soon as "
+           "a round in which a node is paired with itself has room"},
           {"pacing",
            {"free", "token"},
-           "free: steps may overlap, the port holds in lock-step; token: empty messages inside a "
-           "node make it hold "
-           "for every timing"}};
+           "free: steps may overlap, and the port holds in lock-step; token: empty messages inside "
+           "a node make it hold for every timing"}};
 }
 
 }  // namespace
@@ -250,6 +248,8 @@ Algorithm hierarchical_factor() {
       Collective::kAlltoall,
       "nodes of any sizes, one inter-node exchange a node at a time, in phases of equal node size",
       "Sanders and Traeff 2002, section 3, figure 2",
+      "n*p steps with self-copies, for n ranks on the largest node; its time is at most n^2 above "
+      "the lower bound",
       "none",
       options(),
       factor_program,
@@ -262,6 +262,7 @@ Algorithm hierarchical_circle() {
           "hierarchical-factor with the circle method where the number of active nodes is even",
           "ours: Sanders and Traeff 2002, section 3, with the factors of the last paragraph of "
           "section 2",
+          "as hierarchical-factor, and n^2 less time on an even number of equal nodes of n ranks",
           "none",
           options(),
           circle_program,

@@ -119,13 +119,16 @@ Algorithm hierarchical_overlapped() {
       Collective::kAlltoall,
       "nodes of any sizes: one message a node and rank, exchanges inside nodes at the same time",
       "ours: the stages of Fan et al. 2024, section IV, in both orders at once",
+      "q - 1 messages inside a node of q ranks, and as many for each early node; each block "
+      "crosses the network once",
       "none",
       {},
       program,
       hierarchical_overlapped_proof,
       {{"early", 1, NumberKind::kNodes,
-        "to how many nodes blocks travel first, to be spread there; those for the others are "
-        "gathered first"}}};
+        "the number of nodes whose blocks travel first and are spread there; blocks for other "
+        "nodes "
+        "are gathered first"}}};
 }
 
 }  // namespace quadrille

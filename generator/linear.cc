@@ -44,6 +44,7 @@ Algorithm linear() {
           Collective::kAlltoall,
           "all exchanges at once, in rank order",
           "Fan et al. 2024, section II (d), linear",
+          "p - 1 exchanges a rank, all in flight at once; 2p - 3 steps in lock-step",
           "none",
           {},
           program,

@@ -54,6 +54,7 @@ Algorithm linear_ring() {
           Collective::kAllgather,
           "whole blocks go round a ring of ranks",
           "Traeff et al. 2008, linear ring; Thakur, Rabenseifner and Gropp 2005, section 4.1",
+          "p - 1 rounds, each as long as its largest block",
           "none",
           {},
           program,

@@ -30,9 +30,10 @@ using cli::bad_input;
 
 int list() {
   for (const Algorithm& algorithm : algorithms()) {
-    fmt::print("{} {}{}\n  {}\n  source: {}\n  needs: {}\n", name_of(algorithm.collective),
-               algorithm.name, algorithm.groups == 2 ? " between groups" : "", algorithm.summary,
-               algorithm.source, algorithm.precondition);
+    fmt::print("{} {}{}\n  {}\n  cost: {}\n  needs: {}\n  source: {}\n",
+               name_of(algorithm.collective), algorithm.name,
+               algorithm.groups == 2 ? " between groups" : "", algorithm.summary, algorithm.cost,
+               algorithm.precondition, algorithm.source);
     fmt::print("  proven: {}\n  --nodes any: {}\n", algorithm.proof ? "yes" : "not yet",
                algorithm.proof ? "yes" : "not yet, as it is not proven");
     for (const Option& option : algorithm.options)

@@ -85,14 +85,16 @@ keys t
 }  // namespace
 
 Algorithm neighbor_exchange() {
-  return {"neighbor-exchange",
-          Collective::kAllgather,
-          "pairs of blocks go by turns to both neighbours: half the rounds of a ring",
-          "Chen et al. 2005",
-          "an even number of ranks",
-          {},
-          program,
-          proof};
+  return {
+      "neighbor-exchange",
+      Collective::kAllgather,
+      "each rank exchanges two blocks with its two neighbours by turns: half the rounds of a ring",
+      "Chen et al. 2005",
+      "p/2 rounds, with the bytes of a ring",
+      "an even number of ranks",
+      {},
+      program,
+      proof};
 }
 
 }  // namespace quadrille

@@ -1,6 +1,6 @@
 // Algorithms without options, whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
-// (COLLECTIVE-between-groups where they are for two). Each text opens with the idea, and the line "-- Source: " names the
-// source; a program without a proof is not proven for all sizes.
+// (COLLECTIVE-between-groups where they are for two). Each text opens with the idea; the line "-- Source: " names the source
+// and the line "-- Cost: " the cost. A program without a proof is not proven for all sizes.
 #include "generator/programs.h"
 
 #include <array>
@@ -17,73 +17,88 @@ struct Row {
 
 constexpr auto kRows = std::to_array<Row>({
     {"allgather-between-groups.segment-map-v",
-     "the other group's bytes cut into one segment a rank, which go round a ring; any counts"},
-    {"allgather-between-groups.segment-map", "the same for equal counts, in closed form",
+     "the other group's bytes are cut into one segment a rank, and the segments go "
+     "round a ring; any counts"},
+    {"allgather-between-groups.segment-map", "segment-map-v for equal counts, in closed form",
      "equal counts in each group"},
     {"allgather-between-groups.segment-map-ordered",
-     "segment-map-v with one send and one receive a rank at a time: the fewest steps, up to nearly "
-     "twice the bytes of the paper's order"},
+     "segment-map-v with one send and one receive a rank at a time: the fewest steps, "
+     "up to nearly twice the bytes of the paper's order"},
     {"allgather-between-groups.segment-map-paper",
-     "segments as the paper has them: of one block each, not of equal length"},
+     "segments as the paper has them: parts of one block each, not of equal length"},
     {"allgather-between-groups.two-stage",
-     "blocks gathered in subgroups of the larger group, then between these"},
+     "blocks are gathered in subgroups of the larger group, then between the subgroups"},
     {"allgather-between-groups.subgroup-bruck",
-     "whole blocks to subgroups, then rounds that double; for small contributions"},
-    {"allgather-between-groups.leader", "all to rank 0 of the other group, then down a tree"},
+     "whole blocks go to subgroups, then rounds double what a rank holds; for small "
+     "contributions"},
+    {"allgather-between-groups.leader",
+     "all ranks send to rank 0 of the other group, which sends everything down a tree"},
     {"allgather-between-groups.root-gathering",
-     "gathered at a root of each group, scattered and gathered there; one direction after the "
-     "other"},
+     "gathered at a root of each group, sent to the other root, scattered and gathered "
+     "there; one direction after the other"},
     {"alltoall-between-groups.direct",
      "every rank exchanges with every rank of the other group, all at once"},
-    {"alltoall-between-groups.factor", "one partner at a time"},
+    {"alltoall-between-groups.factor",
+     "every rank exchanges with one rank of the other group at a time"},
     {"broadcast.binomial", "down a binomial tree"},
-    {"broadcast.scatter-ring", "one segment a rank, which go round a ring; for long messages"},
-    {"broadcast.pipeline", "blocks of B bytes down a chain of ranks"},
-    {"broadcast-between-groups.leader", "to rank 0 of the leaves, then down a binomial tree"},
+    {"broadcast.scatter-ring",
+     "the root sends one segment to each rank, and the segments go round a ring; for "
+     "long messages"},
+    {"broadcast.pipeline", "blocks of B bytes go down a chain of ranks"},
+    {"broadcast-between-groups.leader", "to rank 0 of the leaf group, then down a binomial tree"},
     {"broadcast-between-groups.scatter-ring",
-     "one segment a leaf, which go round a ring; for long messages"},
-    {"broadcast-between-groups.pipeline", "blocks of B bytes down a chain of the leaves"},
-    {"gather.linear", "all at once to the root"},
+     "the root sends one segment to each leaf, and the segments go round a ring; for "
+     "long messages"},
+    {"broadcast-between-groups.pipeline", "blocks of B bytes go down a chain of the leaves"},
+    {"gather.linear", "all ranks send to the root at once"},
     {"gather.binomial", "up a binomial tree"},
-    {"gather-between-groups.linear", "all at once to the root"},
+    {"gather-between-groups.linear", "all leaves send to the root at once"},
     {"gather-between-groups.tree", "up a binomial tree of the leaves, then to the root"},
-    {"scatter.linear", "all at once from the root"},
+    {"scatter.linear", "the root sends to all ranks at once"},
     {"scatter.binomial", "down a binomial tree"},
-    {"scatter-between-groups.linear", "all at once from the root"},
-    {"scatter-between-groups.tree", "to rank 0 of the leaves, then down a binomial tree"},
+    {"scatter-between-groups.linear", "the root sends to all leaves at once"},
+    {"scatter-between-groups.tree", "to rank 0 of the leaf group, then down a binomial tree"},
     {"reduce.binomial", "up a binomial tree, in the order of ranks"},
     {"reduce-between-groups.leader", "up a binomial tree of the leaves, then to the root"},
     {"reduce-between-groups.segments",
-     "each leaf combines one segment and sends it to the root; for long messages"},
+     "each leaf reduces one segment and sends it to the root; for long messages"},
     {"allreduce.doubling", "groups of 1, 2, 4, .. ranks exchange their sums; for short messages"},
     {"allreduce.rabenseifner", "halving combines segments, doubling gathers them"},
-    {"allreduce.ring", "segments combined round a ring, then gathered round it"},
+    {"allreduce.ring", "a ring reduces segments, then gathers them"},
     {"allreduce.hierarchical",
-     "up a tree in each node, doubling between their first ranks, down a tree; for short messages"},
+     "up a tree in each node, doubling between the nodes' first ranks, down a tree; for "
+     "short messages"},
     {"allreduce.ring-nodes",
-     "the ring on nodes of any sizes: no node is sent what one of its ranks has; for long "
-     "messages"},
+     "the ring on nodes of any sizes: no node receives data that one of its ranks has; "
+     "for long messages"},
     {"allreduce-between-groups.leader", "up a tree in each group, across, and down a tree"},
     {"allreduce-between-groups.segments",
-     "each rank combines one segment; these cross by the segment map and go round a ring"},
-    {"reduce-scatter.pairwise", "blocks straight to their ranks, combined as they come"},
-    {"reduce-scatter.spread-out", "the same all at once, combined at the end; for short messages"},
-    {"reduce-scatter.halving", "half of what is left to the partner, in the order of ranks"},
+     "each rank reduces one segment; the segments cross by the segment map and go round "
+     "a ring"},
+    {"reduce-scatter.pairwise",
+     "blocks go straight to their ranks and are combined as they arrive"},
+    {"reduce-scatter.spread-out",
+     "the messages of pairwise all at once, combined at the end; for short messages"},
+    {"reduce-scatter.halving",
+     "a rank sends half of its blocks to its partner in each round, in the order of "
+     "ranks"},
     {"reduce-scatter.ring", "blocks collect contributions round a ring"},
     {"reduce-scatter.blocked-ring",
-     "the same with blocks of B elements, the blocked ring reversed; for uneven counts"},
+     "the ring with blocks of B elements, the blocked ring reversed; for uneven counts"},
     {"reduce-scatter.blocked-ring-nodes",
-     "blocked-ring on nodes of any sizes: what a node has itself is combined inside it"},
+     "blocked-ring on nodes of any sizes: contributions of the owner's node are "
+     "combined inside it"},
     {"reduce-scatter-between-groups.direct",
-     "blocks straight to their ranks, one partner at a time"},
+     "blocks go straight to their ranks, one partner at a time"},
     {"reduce-scatter-between-groups.spread-out",
-     "the same all at once, combined at the end; for short messages"},
+     "the messages of direct all at once, combined at the end; for short messages"},
     {"reduce-scatter-between-groups.leader",
-     "up a tree in each group; its root scatters to the other group"},
+     "up a tree in each group; its rank 0 scatters to the other group"},
     {"scan.doubling", "sums of 1, 2, 4, .. ranks"},
-    {"exscan.one-two-three", "distances 1, 2, 3, 6, 12, ..: ceil(log2(4(p - 1)/3)) rounds"},
+    {"exscan.one-two-three", "sums of ranks at distances 1, 2, 3, 6, 12, .."},
     {"barrier.dissemination", "tokens at distances 1, 2, 4, .."},
-    {"barrier-between-groups.dissemination", "the same with the ranks of both groups in a row"},
+    {"barrier-between-groups.dissemination",
+     "tokens at distances 1, 2, 4, .. among the ranks of both groups in a row"},
 });
 
 const ProgramText& text_of(std::string_view file) {
@@ -93,13 +108,12 @@ const ProgramText& text_of(std::string_view file) {
   return program_texts()[0];
 }
 
-// What the text says of it; tests/docs/sources_test.py looks it up in docs/references.md.
-std::string source_of(const ProgramText& text) {
-  constexpr std::string_view kMark = "-- Source: ";
-  const size_t mark = text.program.find(kMark);
-  check(mark != std::string::npos, "a program names no source");
-  const size_t begin = mark + kMark.size();
-  return text.program.substr(begin, text.program.find('\n', begin) - begin);
+// The rest of the line of the text that begins with `mark`; tests/docs/algorithms_test.py compares it with the documents.
+std::string line_of(const ProgramText& text, std::string_view mark) {
+  const size_t begin = text.program.find(mark);
+  check(begin != std::string::npos, "a program names no source, or no cost");
+  const size_t after = begin + mark.size();
+  return text.program.substr(after, text.program.find('\n', after) - after);
 }
 
 Algorithm algorithm_of(const Row& row) {
@@ -109,7 +123,8 @@ Algorithm algorithm_of(const Row& row) {
   Algorithm algorithm = {program->algorithm.text,
                          program->collective,
                          std::string(row.summary),
-                         source_of(text),
+                         line_of(text, "-- Source: "),
+                         line_of(text, "-- Cost: "),
                          std::string(row.precondition),
                          {},
                          nullptr,

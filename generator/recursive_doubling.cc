@@ -109,6 +109,8 @@ Algorithm recursive_doubling() {
           Collective::kAllgather,
           "groups of 1, 2, 4, .. ranks exchange all they have; any number of ranks",
           "Thakur, Rabenseifner and Gropp 2005, section 4.1, with the fold of section 4.4",
+          "floor(log2 p) exchanges a rank, and two more messages for each rank beyond the greatest "
+          "power of two",
           "none",
           {},
           program,

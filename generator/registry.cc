@@ -15,11 +15,11 @@ std::string flag_of(std::string name) {
 }
 
 Option self_loops_option() {
-  return {"self-loops",
-          {"keep", "drop"},
-          "keep: a rank's block to itself is copied in the round that pairs it with itself; drop: "
-          "copied before "
-          "the first step, and the round's step falls away"};
+  return {
+      "self-loops",
+      {"keep", "drop"},
+      "keep: a rank copies its own block in the round that pairs it with itself; drop: it copies "
+      "the block before the first step, and the round's step is left out"};
 }
 
 const std::vector<Algorithm>& algorithms() {

@@ -47,6 +47,8 @@ struct Algorithm {
   std::string summary;
   // Paper and section, by the names of docs/references.md; "ours: " and what it builds on where no paper has it.
   std::string source;
+  // Rounds, messages and bytes, for p ranks (of each group); docs/algorithms.md has the same words.
+  std::string cost;
   std::string precondition;  // for people; the program's own `require` decides
   std::vector<Option> options;
   // The program in its text form (schedule/text.h), and what is claimed and proven of it

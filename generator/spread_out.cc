@@ -58,6 +58,7 @@ Algorithm spread_out() {
           Collective::kAlltoall,
           "in round i, rank u sends to u + i and receives from u - i; all rounds at once",
           "Kang et al. 2020; Fan et al. 2024, section II (d)",
+          "p - 1 messages a rank, all in flight at once",
           "none",
           {},
           spread_out_program,
@@ -69,11 +70,12 @@ Algorithm scattered() {
           Collective::kAlltoall,
           "spread-out in batches of rounds, one batch after another",
           "Fan et al. 2024, section II (d), scattered",
+          "p - 1 messages a rank, one batch in flight at a time",
           "none",
           {},
           scattered_program,
           proof,
-          {{"block_count", 32, NumberKind::kBatch, "how many rounds there are to a batch"}}};
+          {{"block_count", 32, NumberKind::kBatch, "the number of rounds in a batch"}}};
 }
 
 Algorithm pairwise() {
@@ -81,6 +83,7 @@ Algorithm pairwise() {
           Collective::kAlltoall,
           "spread-out with one round after another",
           "Thakur, Rabenseifner and Gropp 2005, section 4.3; Fan et al. 2024, section II (d)",
+          "p - 1 rounds of one message each way",
           "none",
           {},
           pairwise_program,

@@ -65,13 +65,16 @@ Algorithm tuna() {
           Collective::kAlltoall,
           "blocks hop digit by digit of their distance: few messages for small blocks",
           "Fan et al. 2024, section III, Algorithm 1",
+          "one message a rank for each distance z*radix^x below p; a block travels once for each "
+          "nonzero digit of its distance",
           "a radix of 2 to p",
           {},
           program,
           tuna_proof,
           {{"radix", 2, NumberKind::kRadix,
-            "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
-            "block straight where it belongs"}}};
+            "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
+            "block "
+            "straight"}}};
 }
 
 }  // namespace quadrille

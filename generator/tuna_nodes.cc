@@ -126,10 +126,11 @@ std::string staggered(const Choices&) {
 std::vector<Number> numbers() {
   return {
       {"radix", 2, NumberKind::kRadix,
-       "what the digits are of: 2 for the fewest messages, the number of ranks to send every "
-       "block straight where it belongs"},
+       "the base of the digits: 2 sends the fewest messages, the number of ranks sends every block "
+       "straight"},
       {"block_count", 32, NumberKind::kBatch,
-       "how many nodes a rank sends to at a time (tuna-coalesced), or blocks (tuna-staggered)"}};
+       "the nodes that a rank sends to at a time (tuna-coalesced), or the blocks "
+       "(tuna-staggered)"}};
 }
 
 }  // namespace
@@ -139,6 +140,8 @@ Algorithm tuna_coalesced() {
           Collective::kAlltoall,
           "nodes of any sizes: tuna inside nodes, then one message a node and rank",
           "Fan et al. 2024, section IV, Algorithm 3, there on nodes of one size",
+          "on a node of q ranks: tuna on q ranks with up to ceil(p/q) times the blocks, then up to "
+          "ceil(p/q) messages of q blocks to other nodes",
           "a radix of 2 to p",
           {},
           coalesced,
@@ -151,6 +154,7 @@ Algorithm tuna_staggered() {
           Collective::kAlltoall,
           "nodes of any sizes: tuna inside nodes, then one message a block",
           "Fan et al. 2024, section IV, Algorithm 2, there on nodes of one size",
+          "as tuna-coalesced, with q messages of one block for each message of q blocks",
           "a radix of 2 to p",
           {},
           staggered,

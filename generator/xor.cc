@@ -68,9 +68,10 @@ keys round
 Algorithm xor_exchange() {
   return {"xor",
           Collective::kAlltoall,
-          "in round i, rank u exchanges with u xor i",
+          "in round i, rank u exchanges with rank u xor i",
           "Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005, "
           "section 4.3",
+          "p - 1 rounds of one exchange a rank, and one round of copies",
           "a power of two of ranks",
           {self_loops_option()},
           program,

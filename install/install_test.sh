@@ -12,6 +12,8 @@ problem() {
   failed=1
 }
 
+said() { grep -qF -- "$1" said || problem "no '$1'"; }
+
 # ---- Where it goes
 DESTDIR=$PWD/root "$install" "$tree" --prefix /usr >said 2>&1 || problem "a staged install"
 [ -x root/usr/bin/quadrille ] || problem "DESTDIR"
@@ -55,13 +57,25 @@ for mpi in openmpi mpich; do
   rm -f report
 done
 mkdir project && cp "$projects/CMakeLists.txt" "$projects/app.c" project
-{ CC=mpicc.openmpi cmake -S project -B project -DCMAKE_PREFIX_PATH="$prefix" && cmake --build project; } >said 2>&1 || problem "CMake"
-right openmpi project/app
+configure() { # PACKAGE VERSION
+  rm -rf built && CC=mpicc.openmpi cmake -S project -B built -DCMAKE_PREFIX_PATH="$prefix" -DPACKAGE="$1" -DVERSION="$2" >said 2>&1
+}
+version=$(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/quadrille-mpich.pc") major=${version%%.*} minor=${version#*.}
+for request in '' "$major" "$version" "$version;EXACT" "$major.0...$major.99"; do
+  for package in quadrille Quadrille; do
+    configure $package "$request" || problem "find_package($package $request)"
+  done
+done
+cmake --build built >said 2>&1 || problem "CMake"
+right openmpi built/app
+for request in "$((major + 1))" "$major.$((minor + 1))" "$((major + 1)).0...$((major + 2))" "$major.0...<$version" "$version.1;EXACT"; do
+  ! configure quadrille "$request" && said 'were considered but not accepted' && said ", version: $version" ||
+    problem "CMake takes version $version for '$request'"
+done
 
 # ---- The one command
 export PATH=$prefix/bin:$PATH
-said() { grep -qF -- "$1" said || problem "no '$1'"; }
-quadrille --version >said && said "quadrille $(sed -n 's/^Version: //p' "$prefix/lib/pkgconfig/quadrille-mpich.pc")"
+quadrille --version >said && said "quadrille $version"
 quadrille generate allgather --algorithm blocked-ring --nodes any --out mine.qs >said 2>&1 && said 'mine.qs: blocked-ring'
 quadrille check mine.qs >said 2>&1 && said 'mine.qs: proven'
 quadrille prove factor >said 2>&1 && said 'everything proven'
@@ -80,9 +94,18 @@ wrong "'chek' is no command; quadrille --help names them" quadrille chek
 wrong 'usage: quadrille COMMAND' quadrille
 wrong "'lam' is no MPI library that is served" quadrille preload lam
 wrong "QUADRILLE_MPI is 'lam'" env QUADRILLE_MPI=lam quadrille run mine.qs
-for page in quadrille quadrille-generate quadrille-prove quadrille-tune; do
+for page in quadrille quadrille-{calibrate,check,emit,generate,list,prove,replay,run,show,tune}; do
   grep -qi usage "$prefix/share/man/man1/$page.1" || problem "the page of $page"
 done
+# apropos finds a page by its NAME, one line "name - what it is"; lexgrog, where it is installed, reads them as apropos does.
+named() { # PAGE
+  awk '/^\.SH/ { name = $0 == ".SH NAME"; next } name { print }' "$1" >said
+  [ "$(wc -l <said)" -eq 1 ] && grep -qE "^$(basename "$1" .1) \\\\- [a-z].+" said &&
+    { [ -z "$(command -v lexgrog)" ] || lexgrog "$1" >said 2>&1; }
+}
+for page in "$prefix"/share/man/man1/*.1; do named "$page" || problem "the NAME of $page"; done
+sed '/^\.SH NAME/d' "$prefix/share/man/man1/quadrille.1" >quadrille.1
+! named quadrille.1 || problem "a page without NAME is not noticed"
 completed() { # WORDS... EXPECTED
   COMP_WORDS=("${@:1:$#-1}") COMP_CWORD=$(($# - 2)) COMPREPLY=()
   _quadrille
@@ -95,11 +118,15 @@ completed quadrille generate allg allgather
 completed quadrille generate allgather --algorithm blo blocked-ring
 
 # ---- Documents
-"$links" "$prefix/share/doc/quadrille" >said 2>&1 && [ -s "$prefix/share/doc/quadrille/references.md" ] || problem "links"
-grep -q '](references.md)' "$prefix/share/doc/quadrille/guide.md" || problem "the guide has lost its links"
-mv "$prefix/share/doc/quadrille/references.md" kept
-! "$links" "$prefix/share/doc/quadrille" >said 2>&1 && said 'guide.md points to references.md, which is not there'
-mv kept "$prefix/share/doc/quadrille/references.md"
+documents=$prefix/share/doc/quadrille
+"$links" "$documents" >said 2>&1 || problem "links"
+for page in README CHANGELOG docs/{algorithms,choosing,guide,language,measurements,proofs,references} theory/README; do
+  [ -s "$documents/$page.md" ] || problem "$page.md"
+done
+grep -q '](../../../../include/quadrille/quadrille.h)' "$documents/docs/guide.md" || problem "the guide has lost the header"
+mv "$documents/docs/references.md" kept
+! "$links" "$documents" >said 2>&1 && said 'docs/algorithms.md points to references.md, which is not there'
+mv kept "$documents/docs/references.md"
 
 # ---- Packages
 mkdir packages && "$deb" "$tree" packages >said 2>&1 || problem "packages"

@@ -7,25 +7,26 @@ usage() {
 usage: quadrille COMMAND [ARGUMENT...]
 
 Under an unchanged program
-  tune RULES.json SIZE...    learn which schedules are faster here (under mpirun)
-  preload [openmpi|mpich]    print the library to preload
+  tune RULES.json SIZE...   learn which schedules are faster here (under mpirun)
+  preload [openmpi|mpich]    print the path of the library to preload
 
 Schedules
-  list                       the algorithms: what they are, where they come from, what they need
+  list                       describe every algorithm: idea, cost, needs, source
   generate COLLECTIVE ...    make a schedule, for any nodes or for given ones
-  show FILE.qs               print or draw it
-  emit FILE.qs ...           write it as C
+  show FILE.qs               print or draw a schedule
+  emit FILE.qs ...           write a schedule as C
 
 Right for every size
-  check FILE.qs ...          walk every rank of a topology
-  prove [NAME...]            prove it for all sizes
+  check FILE.qs ...          walk every rank and say whether a schedule is right
+  replay FILE.qs ...         print what ranks do, step by step
+  prove [NAME...]            prove programs for all sizes
 
 On a machine
-  calibrate                  measure its network (under mpirun)
+  calibrate                  measure the network of a machine (under mpirun)
   run FILE.qs ...            run a schedule beside MPI's own collective (under mpirun)
 
-quadrille COMMAND --help tells more; guide.md, language.md in share/doc/quadrille tell all.
-Under mpirun the library is the launcher's, Open MPI or MPICH; QUADRILLE_MPI=openmpi or =mpich says so elsewhere.
+quadrille COMMAND --help tells more. share/doc/quadrille/README.md leads to all documents.
+Under mpirun the MPI library is the launcher's. Elsewhere it is Open MPI, or the one that QUADRILLE_MPI=openmpi or =mpich names.
 EOT
 }
 
@@ -53,7 +54,7 @@ case $library in
 esac
 case $command in
   generate | list | show | emit) exec "$tools/generator" "$command" "$@" ;;
-  check | prove) exec "$tools/verifier" "$command" "$@" ;;
+  check | prove | replay) exec "$tools/verifier" "$command" "$@" ;;
   run | calibrate | tune) exec "$tools/$command-$library" "$@" ;;
   preload)
     library=${1:-$library}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tree.sh OUT.tar 'PLACE=FILE...'...: the files, each at its place, and what is made of them: the schedules for any nodes,
-# the pages of the manual. Several files for one place are archives, of which one is made.
+# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files, each at its place, with the schedules for any nodes and the pages of
+# the manual, which it makes. Several files for one place are archives; they become one.
 set -euo pipefail
 out=$(readlink -f "$1")
 shift
@@ -35,8 +35,8 @@ for pair in "$@"; do
     */proofs) install -D -m 644 -t "$place" "${files[0]}"/*.proof ;;
     */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
     *.md)
-      # What lies outside the documents is not installed: links to it become text.
-      sed -E 's/\[([^]]*)\]\(\.\.\/[^)]*\)/\1/g' "${files[0]}" >"$place"
+      # Documents and the files that they link to lie as in the source tree; only the header has another place.
+      sed 's|](\.\./runtime/quadrille\.h)|](../../../../include/quadrille/quadrille.h)|g' "${files[0]}" >"$place"
       chmod 644 "$place"
       ;;
     *)
@@ -57,16 +57,17 @@ mkdir -p "$tree/share/quadrille"
       --out "$tree/share/quadrille/$collective${between:+-between-groups}.$algorithm.qs" >/dev/null
   done
 
-# The manual: what each command says of itself.
+# The manual: each page has the line of `quadrille --help` as its NAME, for apropos, and the command's own help below.
 man=$tree/share/man/man1
 mkdir -p "$man"
-page() { # NAME COMMAND...
-  printf '.TH %s 1 "" "Quadrille %s"\n.SH %s\n.nf\n' "${1^^}" "$version" "${1^^}"
-  "${@:2}" --help | sed 's/\\/\\e/g; s/^[.'\'']/\\\&&/; s/-/\\-/g'
+page() { # NAME DESCRIPTION COMMAND...
+  printf '.TH %s 1 "" "Quadrille %s"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n' "${1^^}" "$version" "$1" "$2"
+  "${@:3}" --help | sed -E 's/\b(generator|verifier) ([a-z]+|COMMAND)/quadrille \2/g; s/\\/\\e/g; s/^[.'\'']/\\\&&/; s/-/\\-/g'
 }
-page quadrille "$quadrille" >"$man/quadrille.1"
-for command in generate list show emit check prove run calibrate tune; do
-  page "quadrille-$command" "$quadrille" "$command" >"$man/quadrille-$command.1"
+page quadrille "make, check, prove and run communication schedules for MPI collectives" "$quadrille" >"$man/quadrille.1"
+"$quadrille" --help | sed -nE 's/^  ([a-z]+) .*  +([^ ].*)$/\1 \2/p' | while read -r command description; do
+  "$quadrille" "$command" --help >/dev/null 2>&1 || continue # preload has no help of its own
+  page "quadrille-$command" "$description" "$quadrille" "$command" >"$man/quadrille-$command.1"
 done
 
 tar -C "$tree" --sort=name --owner=0 --group=0 --mtime=@0 -cf "$out" .

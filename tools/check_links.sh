@@ -1,16 +1,27 @@
 #!/usr/bin/env bash
-# check_links.sh [TREE]: every file that the documents point to is there: README.md and docs/, or those in TREE itself, as
-# they are installed. Tested by //tests/structure:lint_test and //install:install_test.
+# check_links.sh [TREE]: checks that every file and every heading that the documents link to exists. Without TREE these are
+# the documents of the source tree; an installed folder of documents has the same layout.
+# Tested by //tests/structure:lint_test and //install:install_test.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 code=0
-for document in ./*.md docs/*.md; do
+
+# The name that a link gives to each heading: small letters, hyphens for spaces, other marks left out.
+anchors() { sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'; }
+
+for document in ./*.md docs/*.md theory/*.md; do
   [ -e "$document" ] || continue
-  for target in $(grep -oE '\]\([^)#:]+\)|src="[^":]+"' "$document" | sed -E 's/^\]\(//; s/\)$//; s/^src="//; s/"$//'); do
-    [ -e "$(dirname "$document")/$target" ] || {
-      echo "${document#./} points to $target, which is not there" >&2
+  for link in $(grep -oE '\]\([^):]+\)|src="[^":]+"' "$document" | sed -E 's/^\]\(//; s/\)$//; s/^src="//; s/"$//'); do
+    file=${link%%#*}
+    target=$document
+    [ -z "$file" ] || target=$(dirname "$document")/$file
+    if [ ! -e "$target" ]; then
+      echo "${document#./} points to $file, which is not there" >&2
       code=1
-    }
+    elif [ "$link" != "$file" ] && ! anchors "$target" | grep -qxF -- "${link#*#}"; then
+      echo "${document#./} points to $link, and there is no such heading" >&2
+      code=1
+    fi
   done
 done
 exit $code

@@ -22,6 +22,7 @@ TEST(Registry, SaysWhatUsersAskOfAnAlgorithm) {
   for (const Algorithm& algorithm : algorithms()) {
     EXPECT_FALSE(algorithm.summary.empty()) << algorithm.name;
     EXPECT_FALSE(algorithm.source.empty()) << algorithm.name;
+    EXPECT_FALSE(algorithm.cost.empty()) << algorithm.name;
     EXPECT_FALSE(algorithm.precondition.empty()) << algorithm.name;
     for (const Option& option : algorithm.options) {
       EXPECT_GE(option.values.size(), 2u) << algorithm.name << " " << option.name;

@@ -61,7 +61,13 @@ sed -i 1d schedule/long.sh
 expect 0 'nothing to mend'
 echo '[away](docs/away.md)' >>README.md
 expect 1 'README.md points to docs/away.md, which is not there'
+echo '[nothing](docs/nothing.md#some-thing)' >>README.md
+expect 1 'README.md points to docs/nothing.md#some-thing, and there is no such heading'
+echo '## Some thing!' >>docs/nothing.md
+expect 1 'README.md points to docs/away.md, which is not there'
 sed -i '$d' README.md
+sed -i '$d' README.md
+expect 0 'nothing to mend'
 printf '#include "verifier/check.h"\n' >schedule/knows.cc
 git add -A
 expect 1 'schedule/ knows no other room'
