@@ -1,5 +1,5 @@
-// Times are whole nanoseconds a message and whole picoseconds a byte, so that all ranks compute the
-// same block size from them without a floating-point number. Tested by tests/cli/generator_test.sh.
+// Times are whole nanoseconds for a message and whole picoseconds for a byte. So all ranks compute the same block size
+// from them without floating-point numbers. Tested by tests/cli/generator_test.sh.
 #include "generator/block_size.h"
 
 #include <fmt/core.h>

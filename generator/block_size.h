@@ -1,4 +1,4 @@
-// Times, and how a blocked algorithm's block size is chosen, as the command line says it.
+// Times on the command line, and the rule that chooses the block size of a blocked algorithm.
 #ifndef QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 #define QUADRILLE_GENERATOR_BLOCK_SIZE_H_
 

@@ -1,15 +1,16 @@
 // Blocked ring allgather(v) (Traeff et al. 2008).
 //
-// Idea: contributions of any lengths are cut into blocks of B bytes, and the blocks go round the
-// ring of ranks one a round, so that a large contribution keeps all links busy at once. Rank i has
-// b_i = max(1, ceil(m_i / B)) blocks, an empty contribution one empty block; s is their prefix sum,
-// b the number of all. In round k rank i sends block s_{i+1} - 1 - k (mod b) and receives block s_i
-// - 1 - k: its own blocks first, from the last one down, then its left neighbour's, and so on. An
-// empty block is not sent, nor one that the receiver owns. Cost: b - 1 rounds of B bytes: (b - 1)
-// (alpha + beta B), so B is chosen at the call from what all ranks know. Precondition: none.
+// Idea: contributions of any lengths are cut into blocks of B bytes. The blocks travel round the ring of ranks, one in
+// each round, so that a large contribution keeps all links busy. Rank i has b_i = max(1, ceil(m_i / B)) blocks; an
+// empty contribution is one empty block. s is the prefix sum of b_i, and b the number of all blocks. In round k, rank
+// i sends block s_{i+1} - 1 - k (mod b) and receives block s_i - 1 - k: first its own blocks from the last one down,
+// then those of its left neighbour, and so on. Two kinds of blocks are not sent: empty ones, and those that the
+// receiver owns.
 //
-// What is sent in round k is own or came in round k - b_i: so as many as b_i rounds may be in
-// flight.
+// Cost: b - 1 rounds of B bytes, (b - 1) (alpha + beta B). All ranks know the counts, so B is chosen at the call.
+// Precondition: none.
+//
+// A rank sends blocks of its own, or blocks that arrived in round k - b_i. So b_i rounds may be in flight.
 #include "generator/blocked_ring.h"
 
 #include <fmt/core.h>

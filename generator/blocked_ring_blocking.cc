@@ -1,12 +1,15 @@
-// Blocked ring allgather(v) with one call at a time, for systems that cannot send and receive at once. The
-// rounds are those of Traeff et al. 2008, who assume that a rank does both; the order of calls is ours.
+// Blocked ring allgather(v) with one call at a time, for systems that cannot send and receive at once. The rounds are
+// those of Traeff et al. 2008, who assume that a rank does both. The order of calls is ours.
 //
-// Idea: the rounds of the blocked ring (generator/blocked_ring.cc) as blocking calls: even ranks
-// send first, odd ranks receive first, so that a round takes two calls' time, three where p is odd.
-// That this cannot deadlock, with synchronous sends, is seen from a potential: the message that
-// rank i sends in round k has 3k + 0 where i is even, 3k + 1 where i is even and the last rank, so
-// that it sends to another even one, 3k + 2 where i is odd; it increases along every rank's calls.
-// These are the keys. Cost: 2 (b - 1) calls a rank. Precondition: none.
+// Idea: the rounds of the blocked ring (generator/blocked_ring.cc) as blocking calls. Even ranks send first, and odd
+// ranks receive first. So a round takes the time of two calls, or of three if p is odd.
+//
+// A potential shows that this cannot deadlock with synchronous sends. The message of rank i in round k has the
+// potential 3k if i is even, 3k + 1 if i is even and the last rank, and 3k + 2 if i is odd. The last rank may be even
+// and then sends to an even rank. The potential increases along the calls of every rank, and the program uses it as
+// the key.
+//
+// Cost: 2 (b - 1) calls for each rank. Precondition: none.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"

@@ -1,17 +1,17 @@
 // Blocked ring allgather(v) on nodes of any sizes (Traeff et al. 2008, "virtual ranking").
 //
-// Idea: it is the blocked ring over ranks in node order (generator/blocked_ring.cc), in which one
-// rank of a node, its first, receives from outside and one, its last, sends: with one change. A
-// block that a rank of this very node owns would come back over the network to the node's first
-// rank, which it reaches last of all (rounds k >= b - blocks of the node). The node's own last rank
-// sends it there instead, and the previous node's last rank skips it. So a node never receives a
-// block twice, and what travels inside a node does so meanwhile. Cost: b - 1 rounds, as in the flat
-// ring, but the network carries b - (blocks of the node) blocks to each node. Precondition: none;
-// with one rank on every node it is the flat ring.
+// Idea: the blocked ring over ranks in the order of nodes (generator/blocked_ring.cc). The first rank of a node
+// receives from outside, and the last rank sends to outside. One thing changes. A block that a rank of the node owns
+// would come back over the network to the node's first rank, in the last rounds (k >= b - blocks of the node).
+// Instead, the node's own last rank sends it there, and the previous node's last rank skips it. So no node receives a
+// block twice, and messages inside a node travel meanwhile.
 //
-// That the last rank L has the block y that the first rank F wants in round k, in time for `after k
-// - b_L`: y is L's own, or came to L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k'
-// = b - (s_L - s_F), which is at least b_L because the blocks of F .. L are at most all blocks.
+// Cost: b - 1 rounds, as in the flat ring. The network carries b - (blocks of the node) blocks to each node.
+// Precondition: none. With one rank on every node it is the flat ring.
+//
+// The last rank L has the block y that the first rank F needs in round k, in time for `after k - b_L`. Either y is L's
+// own, or it arrived at L in round k' = s_L - 1 - y, while k = s_F - 1 - y + b. So k - k' = b - (s_L - s_F). That is
+// at least b_L, since the blocks of F .. L are at most all blocks.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"

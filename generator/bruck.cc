@@ -1,13 +1,13 @@
 // Bruck allgather(v) with radix k (Bruck et al. 1997, section 4: concatenation).
 //
-// Idea: before digit x a rank holds the blocks of the k^x ranks from itself upwards; it sends them
-// to the k - 1 ranks that lie h = k^x, 2 k^x, .. below it and receives as many from those above, so
-// that it holds k^(x+1), and in the last digit what is still missing. Blocks arrive where they
-// belong, in the receive buffer, so nothing is rotated. Cost: ceil(log_k p) digits of at most k - 1
-// messages, which may all be in flight together: few starts for small contributions; radix p is
-// direct exchange. Precondition: 2 <= radix, and radix <= p where p > 2.
+// Idea: before digit x, a rank holds the blocks of the k^x ranks from itself upwards. It sends them to the k - 1 ranks
+// that are h = k^x, 2 k^x, .. below it, and receives as many from those above. Then it holds k^(x+1) blocks; the last
+// digit brings what is missing. Blocks arrive at their final place in the receive buffer, so nothing is rotated.
 //
-// A message of which all blocks are empty is not sent: prefix sums of the counts tell both ends.
+// Cost: ceil(log_k p) digits of at most k - 1 messages, which may all be in flight. That is few starts for small
+// contributions. Radix p is direct exchange. Precondition: 2 <= radix, and radix <= p if p > 2.
+//
+// A message without bytes is not sent. Both ends know this from prefix sums of the counts.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"

@@ -1,14 +1,12 @@
 // Bruck's all-to-all with any radix (Bruck et al. 1997, section 3: index).
 //
-// Idea: as in tuna.cc a block for the rank i below hops z*radix^x for each digit z of i; a round
-// exchanges the blocks with one digit. But here all blocks are brought to the temporary buffer first,
-// in the order of their distances, stay there until the last round, each at its own place, and are
-// brought to the receive buffer in the end: the rotations of the original. It is the baseline that MPI
-// libraries have for small blocks; tuna sends the same messages, with fewer copies and slots. Bruck
-// asks for blocks of one size; here lengths travel with the blocks, so that it serves any.
+// Idea: as in tuna.cc, a block for the rank i below hops z*radix^x for each digit z of i, and a round exchanges the
+// blocks with one digit. But all blocks are first copied to the temporary buffer in the order of their distances. They
+// stay there until the last round, and are then copied to the receive buffer. These are the rotations of the original.
+// This is the baseline: MPI libraries use it for small blocks. tuna sends the same messages with fewer copies and
+// slots. Bruck requires blocks of one size; here lengths travel with the blocks, so it serves any sizes.
 //
-// Cost: the messages of tuna, and two copies a block. Precondition: 2 <= radix, and radix <= p where
-// p > 2.
+// Cost: the messages of tuna, and two copies for each block. Precondition: 2 <= radix, and radix <= p if p > 2.
 #include "generator/algorithms.h"
 
 namespace quadrille {

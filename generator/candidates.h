@@ -1,5 +1,5 @@
-// The algorithms for a collective, each with the numbers that take least by the models of generator/cost.h, where it is
-// an all-to-all of one group, and of generator/timing.h.
+// The algorithms for a collective, each with the numbers that take the least time by a model: that of generator/cost.h
+// for an all-to-all of one group, that of generator/timing.h for all others.
 #ifndef QUADRILLE_GENERATOR_CANDIDATES_H_
 #define QUADRILLE_GENERATOR_CANDIDATES_H_
 
@@ -16,7 +16,7 @@
 
 namespace quadrille {
 
-// What is to be done, and where.
+// The collective, its counts, and the nodes.
 struct Workload {
   Collective collective = Collective::kAlltoall;
   std::vector<Topology> groups;  // one or two
@@ -29,7 +29,7 @@ struct Workload {
       {};  // in the first group; where there is none, `estimate` says which
 };
 
-// What the model says of a program.
+// The result of the model for a program.
 struct Estimate {
   std::vector<Traffic> traffic = {};  // of an all-to-all of one group
   Work work = {};                     // of all others
@@ -43,13 +43,14 @@ Result<Estimate> estimate(const Program& program, const Job& job, const Workload
                           int64_t longest = INT64_MAX,
                           const std::vector<std::string>& parameters = {});
 
-// Nanoseconds that no schedule takes less than: for what must enter or leave the busiest node or rank.
+// A lower bound of the time of every schedule in nanoseconds: the bytes that must enter or leave the busiest node or
+// rank.
 int64_t least_time(const Workload& workload);
 
-// By what a block size is chosen at the call: what a message and a byte take between nodes, if there are several.
+// The alpha and beta by which a call chooses its block size: those between nodes if there are several.
 LinearModel block_model(const Workload& workload);
 
-// An algorithm with its default options and the numbers of its file.
+// An algorithm with its default options, and the numbers of its file.
 struct Candidate : Estimate {
   const Algorithm* algorithm = nullptr;
   std::vector<int64_t> numbers = {};  // in the order of algorithm->numbers
@@ -59,7 +60,7 @@ struct Candidate : Estimate {
 // "tuna, radix = 4".
 std::string candidate_text(const Candidate& candidate);
 
-// Numbers that are not to be chosen, by name.
+// Numbers that are given, by name.
 using Fixed = std::map<std::string, int64_t>;
 
 // The best of each algorithm for the collective that serves these nodes, all counts, and has those numbers, in the order

@@ -14,7 +14,7 @@ std::string groups_text(size_t groups) {
   return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");
 }
 
-// One a rank, as many as MPI has: alike where it has one.
+// One count for each rank, or one for all.
 Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
   Result<verifier::Counts> counts = verifier::read_counts(text);
   if (!counts.ok()) return counts;
@@ -40,7 +40,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
   return counts;
 }
 
-// --bytes are among what calibrate prints: they may be given where they say nothing.
+// calibrate prints --bytes too, so that flag may be given where it has no effect.
 Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
   const std::string name = in_words(workload.collective);
   if (!bytes.empty()) {
@@ -71,7 +71,7 @@ std::string in(const Unit& unit, int64_t nanoseconds) {
   return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / unit.nanoseconds);
 }
 
-// With the traffic of the ranks that take longest.
+// With the traffic of the slowest ranks.
 std::string row(const std::string& name, const Estimate& found, const Workload& workload,
                 const Unit& unit) {
   if (found.traffic.empty()) {

@@ -1,4 +1,4 @@
-// "auto" on the command line: the algorithm and the numbers that the model finds best, and what it says of a
+// `--algorithm auto`: the algorithm and the numbers with the least time by the model, and the model's table of a
 // schedule beside the others.
 #ifndef QUADRILLE_GENERATOR_CHOOSE_H_
 #define QUADRILLE_GENERATOR_CHOOSE_H_
@@ -14,7 +14,7 @@ class Command;
 
 namespace quadrille {
 
-// As they were typed; empty where they were not.
+// As typed; empty if not given.
 struct MachineArguments {
   std::string bytes, alpha, beta, alpha_inside, beta_inside, gap, gap_inside, copy, beta_copy,
       beta_alone, eager, port;

@@ -1,9 +1,8 @@
-// A walk takes time in proportion to the blocks that its rank deals with; that is why few nodes stand for all:
-// nodes of one size do alike, and those between the least and the largest do what is between. But the ranks of a
-// node may do unlike things: one may send all that another node gets. So all are walked, and what leaves the
-// largest node, where most must leave, is counted to the last block: no time is below what that takes. Where there
-// is one node alone nothing leaves it, and its ranks do alike by rotation. Tested by tests/generator/cost_test.cc
-// and, beside the least time, by candidates_test.cc.
+// The time of a walk is proportional to the blocks of its rank. So a few nodes represent all: nodes of one size behave
+// alike, and other sizes lie between the least and the largest. But the ranks of a node may differ: one of them may
+// send everything for another node. So all ranks of a node are walked. The blocks that leave the largest node are
+// counted exactly, so no time is below that bound. If there is only one node, nothing leaves it, and its ranks behave
+// alike by rotation. Tested by tests/generator/cost_test.cc and, against the lower bound, by candidates_test.cc.
 #include "generator/cost.h"
 
 #include <algorithm>
@@ -97,7 +96,7 @@ Counter walked(const Code& code, const Binding& binding, int64_t rank, int64_t f
 constexpr int64_t Load::*kLoads[] = {&Load::between, &Load::inside, &Load::blocks_between,
                                      &Load::blocks_inside, &Load::copied};
 
-// A stage ends where a step waits for all up to there and no further.
+// A stage ends if a step waits for all steps up to there and for no others.
 std::vector<Stage> stages_of(const std::vector<Step>& steps) {
   std::set<int64_t> ends;
   for (const Step& step : steps) ends.insert(step.over);
@@ -131,8 +130,8 @@ void take(Traffic& all, const std::vector<Stage>& stages) {
   }
 }
 
-// A rank has blocks for so many ranks of other nodes. What ranks that were not looked at must send of these is put to
-// the end, where those that were looked at send less on the average.
+// A rank has blocks for all ranks of other nodes. If the ranks that were walked send fewer blocks than the average,
+// the rest is added at the end.
 void add_unseen(Traffic& all, int64_t others) {
   int64_t unseen = all.samples * others;
   for (const Stage& stage : all.stages) unseen -= stage.sum.blocks_between;
@@ -151,7 +150,7 @@ std::set<size_t> rounds_of(const std::vector<Stage>& stages, int64_t Load::*mess
 
 using Wide = __int128;  // picoseconds
 
-// A node, or a rank of it, while a call goes on.
+// A node, or a rank of it, during a call.
 class Clock {
  public:
   Clock(const Machine& machine, const Traffic& traffic, int64_t bytes)
@@ -183,7 +182,7 @@ class Clock {
   }
   bool shared() const { return machine_.port == PortScope::kNode; }
 
-  // When the stage's messages of one kind are there.
+  // When the messages of one kind of the stage have arrived.
   Wide queued(Wide& free, const LinearModel& model, int64_t gap_ns, const Stage& stage,
               int64_t Load::*messages, int64_t Load::*blocks) const {
     const auto busy = [&](const Load& load) {

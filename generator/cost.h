@@ -1,13 +1,13 @@
-// What a call of an all-to-all takes by a linear model of the machine. The model reads programs by
-// walking them, so it knows nothing of any algorithm.
+// The time of an all-to-all by a linear model of the machine. The model walks programs, so it knows no algorithm.
 //
-// The steps of a rank are stages: those of a stage wait for the same stages, and are waited for together.
-// A stage begins when those that it waits for are done and the one before it has begun, and its rank then
-// copies blocks into messages and out of them. Its messages queue up, with those of the other ranks of the
-// node, which do the same: at the node's port, which the gap of each message between nodes and beta for each
-// of its bytes keep busy, and in its memory, which those of messages inside keep busy. With a port a rank,
-// a rank's messages of both kinds queue up at it alone. Alpha later, of either kind, the stage is done.
-// Integers only: one machine and one block size give one choice. tools/calibrate.c measures a machine.
+// The steps of a rank form stages: the steps of a stage wait for the same stages, and later steps wait for them
+// together. A stage begins when the stages that it waits for are done and the stage before it has begun. Its rank then
+// copies blocks into messages and out of them. Its messages queue with those of the other ranks of the node, at two
+// places. Messages between nodes queue at the node's port, which is busy for a gap for each message and beta for each
+// byte. Messages inside the node queue at its memory. If each rank has its own port, all its messages queue there. The
+// stage is done alpha later.
+//
+// All numbers are integers, so one machine and one block size give one choice. tools/calibrate.c measures a machine.
 #ifndef QUADRILLE_GENERATOR_COST_H_
 #define QUADRILLE_GENERATOR_COST_H_
 
@@ -18,7 +18,7 @@
 
 namespace quadrille {
 
-// Of our days: a message to another node starts in 2 us, and 10 GB a second leave a node.
+// Typical values: a message between nodes starts in 2 us, and 10 GB a second leave a node.
 inline constexpr LinearModel kCommonModel = {2000, 100};
 
 struct Machine {
@@ -28,7 +28,8 @@ struct Machine {
   int64_t gap_ns = 50;                 // from a message to the next between nodes
   int64_t gap_inside_ns = 50;          // and inside
   PortScope port = PortScope::kNode;   // whether the ranks of a node share a port, and memory
-  // Of these an all-to-all of one group, in which all ranks send at once and many messages are under way, knows nothing.
+  // The model of an all-to-all of one group does not use these: all ranks send at once, and many messages are in
+  // flight.
   int64_t beta_alone_ps =
       0;  // a byte of a message inside while no other is; `inside`, where that is more
   int64_t eager =
@@ -36,7 +37,7 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-// What a rank does in a stage, or in all.
+// What a rank does in a stage, or in the whole call.
 struct Load {
   int64_t between = 0, inside = 0;  // messages that it sends to other nodes, to its own
   int64_t blocks_between = 0, blocks_inside = 0;  // that they carry
@@ -52,7 +53,7 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
-// What ranks of one node do in a call.
+// What the ranks of a node do in a call.
 struct Traffic {
   int64_t node_ranks = 0;     // of the node
   int64_t samples = 0;        // that were looked at
@@ -64,11 +65,11 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// Of the least node, the one in the middle and the largest, those of one size once: all of their ranks, up to 32; a
-// few, where there is one node alone. The program is bound to the job and right for it.
+// Walks the least, the middle and the largest node, each size once: all of its ranks, up to 32. If there is only one
+// node, walks a few of its ranks. The program must be bound to the job and right for it.
 std::vector<Traffic> traffic(const Program& program, const Job& job, const Binding& binding);
 
-// Nanoseconds that a call with blocks of so many bytes takes; INT64_MAX where it is more.
+// The nanoseconds of a call with blocks of so many bytes; INT64_MAX if they are more.
 int64_t call_time(const Machine& machine, const std::vector<Traffic>& traffic, int64_t bytes);
 
 }  // namespace quadrille

@@ -1,4 +1,4 @@
-// A schedule file as C: the same bytes in a header and a source, to be linked into a program.
+// A schedule file as C: the same bytes in a header and a source, for linking into a program.
 #ifndef QUADRILLE_GENERATOR_EMIT_H_
 #define QUADRILLE_GENERATOR_EMIT_H_
 
@@ -8,17 +8,17 @@
 
 namespace quadrille {
 
-// How both files begin.
+// The first line of both files.
 inline constexpr const char* kMadeByEmit = "/* DO NOT EDIT. Made by:";
 
 struct EmittedSource {
   std::string header, source;
 };
 
-// "nodes-1,2,3" becomes nodes_1_2_3: what the emitted files and their symbol are called.
+// The name of the files and of their symbol: "nodes-1,2,3" becomes nodes_1_2_3.
 std::string identifier_from(const std::string& name);
 
-// `identifier` names the array, quadrille_<identifier>; `command` made the files and stands in
+// `identifier` names the array, quadrille_<identifier>. `command` is the command that made the files; it stands in
 // their first lines.
 EmittedSource emit_c(std::span<const uint8_t> file, const std::string& identifier,
                      const std::string& command);

@@ -1,6 +1,6 @@
-// Bytes from a program: one pass, prefix order, every number in its shortest form, so that equal
-// programs have equal code. The two decoders (verifier/decode.cc, runtime/load.c) are written
-// without this file; the round trip is tested in tests/generator/encode_test.cc.
+// Bytes from a program: one pass in prefix order, every number in its shortest form. So equal programs have equal
+// code. The two decoders (verifier/decode.cc, runtime/program/load.c) do not use this file.
+// tests/generator/encode_test.cc tests the round trip.
 #include "generator/encode.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace quadrille {
 
 using Bytes = std::vector<uint8_t>;
 
-// The code alone: equal for equal programs, whatever the job and the names.
+// The code alone. It is equal for equal programs, whatever the job and the names.
 Bytes encode_code(const Program& program);
 
 // The names of a program, as section NAM holds them.

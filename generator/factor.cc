@@ -1,9 +1,10 @@
 // Flat factor all-to-all (Sanders and Traeff 2002, section 2, figure 1).
 //
-// Idea: the complete graph on p ranks with self-loops falls into p 1-factors; in round i rank u
-// meets (i - u) mod p. The relation is symmetric, so both directions of a pair travel in one
-// exchange, and u and w meet in round (u + w) mod p and in no other. Cost: p rounds, of which every
-// rank spends one with itself. Precondition: none.
+// Idea: the complete graph on p ranks with self-loops decomposes into p 1-factors. In round i, rank u meets (i - u)
+// mod p. The relation is symmetric, so both directions of a pair travel in one exchange. u and w meet in round (u + w)
+// mod p only.
+//
+// Cost: p rounds, of which every rank spends one with itself. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {

@@ -1,5 +1,5 @@
-// Bounds are part of the formula, so that the file says all there is to it and the readers know no
-// kinds of numbers. Tested by tests/generator/formulas_test.cc.
+// The formula of a number includes its bounds. So the file is complete, and its readers need no kinds of numbers.
+// Tested by tests/generator/formulas_test.cc.
 #include "generator/formulas.h"
 
 #include <fmt/core.h>

@@ -1,9 +1,10 @@
 // Linear all-to-all (Fan et al. 2024, section II (d)): Open MPI's linear algorithm.
 //
-// Idea: every rank exchanges with all others in rank order, and nothing waits for anything. Both
-// ends of an exchange know its step by the sum of their ranks. Cost: p - 1 exchanges a rank, all in
-// flight at once; where steps keep step, 2p - 3 of them, in which many ranks idle. Precondition:
-// none.
+// Idea: every rank exchanges with all others in the order of ranks, and nothing waits for anything. The sum of two
+// ranks is the step of their exchange.
+//
+// Cost: p - 1 exchanges for each rank, all in flight at once. In lock-step there are 2p - 3 steps, in which many ranks
+// idle. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {

@@ -1,9 +1,10 @@
-// Linear ring allgather(v).
+// Linear ring allgather(v) (Traeff et al. 2008, "linear ring"; Thakur, Rabenseifner and Gropp 2005, section 4.1).
 //
-// Idea: in round k every rank hands on to its right neighbour the block that came k rounds ago from
-// k places to its left: rank i sends block i - k and receives block i - 1 - k (Traeff et al. 2008,
-// "linear ring"; Thakur, Rabenseifner and Gropp 2005, section 4.1). Cost: p - 1 rounds, each as long as its largest block, since one
-// large block moves through all ranks as a whole: blocked-ring cures that. Precondition: none.
+// Idea: in round k, rank i sends block i - k to its right neighbour and receives block i - 1 - k from its left one. So
+// each rank forwards the block that it received in the round before.
+//
+// Cost: p - 1 rounds, each as long as its largest block. A large block passes through all ranks as a whole; blocked-
+// ring avoids that. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {

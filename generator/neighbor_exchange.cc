@@ -1,12 +1,12 @@
 // Neighbour exchange allgather(v) for an even number of ranks (Chen et al. 2005).
 //
-// Idea: ranks r = 2q and 2q + 1 are pair q, of N = p / 2 pairs. In round 0 the ranks of a pair
-// exchange their blocks. In every later round each rank exchanges two blocks, those of a pair, with
-// one of its two neighbours, by turns the other pair's and its own pair's, and sends the two that it
-// received in the round before, in round 1 its own pair's. So in round t an even rank receives the
-// blocks of pair q - (t + 1)/2 where t is odd, q + t/2 where t is even; an odd rank those of the
-// mirrored pair. Cost: p / 2 rounds, half the starts of a ring, with the same bytes.
-// Precondition: p is even.
+// Idea: ranks r = 2q and 2q + 1 are pair q of N = p / 2 pairs. In round 0 the two ranks of a pair exchange their
+// blocks. In every later round, each rank exchanges the two blocks of some pair with one of its two neighbours: in
+// turn, its neighbour in the other pair and in its own pair. It sends the two blocks that it received in the round
+// before, and in round 1 those of its own pair. So in round t an even rank receives the blocks of pair q - (t + 1)/2
+// if t is odd, and q + t/2 if t is even. An odd rank receives those of the mirrored pair.
+//
+// Cost: p / 2 rounds, half the starts of a ring, with the same bytes. Precondition: p is even.
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"

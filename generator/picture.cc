@@ -1,5 +1,5 @@
-// Walks every rank, gathers its sends and copies by key, and lays them out. Headings come from the
-// loops that the program calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
+// Walks every rank, collects its sends and copies by key, and lays them out. Headings come from the loops that the
+// program calls `phase` and `round`. Tested by tests/generator/picture_test.cc.
 #include "generator/picture.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMostRanks = 1024;
 constexpr size_t kMostRows = 2000;
 
-// The loops that give headings, by their place among the lets and fors.
+// The loops that give headings, by their index among the lets and fors.
 struct HeadingLoops {
   int phase = -1, round = -1;
 };
@@ -35,13 +35,14 @@ HeadingLoops find_loops(const Program& program) {
   return loops;
 }
 
-// A row, and what its receivers alone know.
+// A row, and what only its receivers know.
 struct GatheredRow : FigureRow {
   std::set<std::pair<int64_t, int64_t>> combining;  // source and target
 };
 using Rows = std::map<int64_t, GatheredRow>;
 
-// The sink of one rank's walk. Ranks of its group are numbered from `first` on, those of the other from `other` on.
+// The sink of one rank's walk. Ranks of its group are numbered from `first` on, those of the other group from `other`
+// on.
 class Gatherer {
  public:
   Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}
@@ -87,7 +88,7 @@ void mark_combining(GatheredRow& row) {
     if (row.combining.contains({arc.source, arc.target})) arc.kind = ArcKind::kCombines;
 }
 
-// Two messages of one kind in opposite directions become one arc; arcs are sorted from the left.
+// Joins two messages of one kind in opposite directions to one arc, and sorts arcs from the left.
 void join_directions(std::vector<Arc>& arcs) {
   std::vector<Arc> joined;
   for (const Arc& arc : arcs) {
@@ -124,7 +125,7 @@ class Walk {
   Walk(const Program& program, const Binding& binding)
       : binding_(binding), code_(*Code::compile(program)), loops_(find_loops(program)) {}
 
-  // Of all ranks of the group.
+  // of all ranks of the group
   Result<bool> run(std::optional<int64_t> low, std::optional<int64_t> high, Rows& rows) {
     const Place& place = binding_.place;
     const int64_t first = place.group == 0 ? 0 : place.remote_ranks;

@@ -1,6 +1,6 @@
-// Pictures of a schedule, drawn from a walk of all its ranks: a table of steps against nodes like
-// Sanders and Traeff's figure 3, as text or as SVG. Of two groups the nodes of one stand beside those of the other,
-// whose ranks and nodes are primed: 0'.
+// Pictures of a schedule from a walk of all its ranks: a table of steps against nodes like Sanders and Traeff's figure
+// 3, as text or as SVG. The nodes of two groups stand side by side. Ranks and nodes of the second group are primed:
+// 0'.
 #ifndef QUADRILLE_GENERATOR_PICTURE_H_
 #define QUADRILLE_GENERATOR_PICTURE_H_
 
@@ -13,7 +13,7 @@
 
 namespace quadrille {
 
-// Of a message: its pieces are put down, combined with what is there, or it has none.
+// How a message ends: its pieces are stored, or reduced, or it has none.
 enum class ArcKind : uint8_t { kMoves, kCombines, kToken };
 
 // What happens between two ranks in a step. Ranks are numbered through both groups.

@@ -1,5 +1,5 @@
-// The figure as SVG: a column a rank, nodes as shaded bands, a row a step, arrows between ranks.
-// Arrows of a row that would cross are put one above the other.
+// The figure as SVG: a column for each rank, nodes as shaded bands, a row for each step, arrows between ranks. Arrows
+// of a row that would cross are drawn above each other.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 constexpr int kColumn = 34, kLane = 15, kLeft = 150, kTop = 74, kGap = 26, kPadding = 5,
               kRowGap = 7, kGroupGap = 40;
 
-// Where the columns of ranks stand; nodes are set apart, and groups more.
+// The columns of ranks. There is space between nodes, and more between groups.
 std::vector<int> columns(const Figure& figure) {
   std::vector<int> x;
   int next = kLeft;
@@ -25,8 +25,7 @@ std::vector<int> columns(const Figure& figure) {
   return x;
 }
 
-// For each arc the lane of the row that it is drawn in, from the top: the first where it crosses
-// nothing.
+// The lane of each arc in its row, from the top: the first lane in which it crosses nothing.
 std::vector<int> lanes(const std::vector<Arc>& arcs) {
   std::vector<int> result;
   std::vector<int64_t> free_from;  // by lane

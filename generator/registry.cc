@@ -1,4 +1,4 @@
-// The list, and what can be said of any entry of it.
+// The list of algorithms, and functions for its entries.
 #include "generator/registry.h"
 
 #include <algorithm>

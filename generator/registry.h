@@ -1,6 +1,5 @@
-// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run
-// over this list: a new algorithm is one file that defines an Algorithm, and one row in
-// registry.cc.
+// Every algorithm that Quadrille generates. Tests, help text, proofs, pictures and measurements run over this list. A
+// new algorithm is one file that defines an Algorithm, and one row in registry.cc.
 #ifndef QUADRILLE_GENERATOR_REGISTRY_H_
 #define QUADRILLE_GENERATOR_REGISTRY_H_
 
@@ -14,8 +13,8 @@
 
 namespace quadrille {
 
-// A choice between programs, as a flag of `generate`. The first value is the default; every other
-// value adds "+value" to the algorithm's name.
+// A choice between programs, as a flag of `generate`. The first value is the default. Every other value adds "+value"
+// to the algorithm's name.
 struct Option {
   std::string name;
   std::vector<std::string> values;
@@ -60,7 +59,7 @@ struct Algorithm {
 };
 
 const std::vector<Algorithm>& algorithms();
-// A name may stand for one algorithm of one group and for another between groups.
+// An algorithm of one group and one between groups may have the same name.
 const Algorithm* find_algorithm(Collective collective, const std::string& name, int groups = 1);
 
 // All combinations of an algorithm's options.
@@ -69,7 +68,7 @@ std::vector<Choices> all_choices(const Algorithm& algorithm);
 // "hierarchical-factor+token": the name with the values that are not defaults.
 std::string full_name(const Algorithm& algorithm, const Choices& choices);
 
-// The program itself. That it parses is this project's own business: a bug aborts.
+// The program itself. Aborts if the text does not parse: that is a bug of this project.
 Program make_program(const Algorithm& algorithm, const Choices& choices);
 
 }  // namespace quadrille

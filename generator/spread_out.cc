@@ -1,12 +1,12 @@
-// All-to-all round the ring of ranks (Kang et al. 2020; Fan et al. 2024, section II (d)): in round i rank
-// u sends to u + i and receives from u - i. One round after another: Thakur, Rabenseifner and Gropp 2005,
-// section 4.3.
+// All-to-all round the ring of ranks (Kang et al. 2020; Fan et al. 2024, section II (d)). With one round after another
+// it is that of Thakur, Rabenseifner and Gropp 2005, section 4.3.
 //
-// Idea: at no time do two ranks send to one, as long as rounds keep step. Three baselines differ in
-// how many rounds are in flight: spread-out, all of them; scattered, batches of block_count, of
-// which each starts when the one before is complete; pairwise, one. Cost: p - 1 messages a rank.
-// Precondition: none. (In the rounds of factor and xor both messages of a rank are with the same
-// partner.)
+// Idea: in round i, rank u sends to u + i and receives from u - i. In lock-step, no two ranks send to one rank at a
+// time. Three baselines differ in how many rounds are in flight. spread-out has all of them. scattered has batches of
+// block_count rounds, and each batch starts when the one before is complete. pairwise has one. In factor and xor, both
+// messages of a rank in a round are with one partner; here they are with two.
+//
+// Cost: p - 1 messages for each rank. Precondition: none.
 #include "generator/algorithms.h"
 
 namespace quadrille {

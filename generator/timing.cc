@@ -1,5 +1,5 @@
-// All ranks go on together, key by key: the steps of a key are begun at all of its ranks before any of them is done, so
-// that a message is sent before it is awaited. Tested by tests/generator/timing_test.cc.
+// All ranks proceed key by key: every rank begins its steps of a key before any rank completes them. So a message is
+// sent before it is awaited. Tested by tests/generator/timing_test.cc.
 #include "generator/timing.h"
 
 #include <fmt/core.h>
@@ -16,8 +16,8 @@ namespace {
 
 using Time = __int128;  // picoseconds
 constexpr Time kNanosecond = 1000;
-// Steps of a rank whose ends are remembered at least, where any waits for others than the one before. What waits for
-// one that is forgotten is taken not to have to.
+// The least number of steps of a rank whose ends are kept, if a step waits for others than the one before. A step
+// whose end was dropped counts as complete.
 constexpr size_t kRemembered = 256;
 
 struct Done {
@@ -50,7 +50,7 @@ void take_greater(Work& into, const Work& from) {
     into.*each = std::max(into.*each, from.*each);
 }
 
-// Whether a rank goes on only when what it has sent is gone.
+// Whether a rank waits for its sends before it proceeds.
 bool awaits_sends(const Program& program, const Job& job) {
   if (program.collective != Collective::kAllgather && program.collective != Collective::kBroadcast)
     return true;
@@ -58,7 +58,7 @@ bool awaits_sends(const Program& program, const Job& job) {
                      [](const LinearModel& model) { return model.beta_ps > 0; });
 }
 
-// Lengths of the blocks of the receive buffer, in an allgather of one group; null for others.
+// The lengths of the blocks of the receive buffer, for an allgather of one group; null for others.
 const std::vector<int64_t>* gathered(const Program& program, const Call& call) {
   const bool is_one = program.collective == Collective::kAllgather && program.groups == 1;
   return is_one && !call.counts.empty() ? call.counts.data() : nullptr;
@@ -182,7 +182,7 @@ class Execution {
       wrong_ = fmt::format("rank {} meets {}", process.rank, describe(process.walker.why));
   }
 
-  // Past what stands outside steps, which waits for all before it.
+  // After a statement outside steps, which waits for everything before it.
   void until_step(Process& process) {
     while (process.pause == Pause::kOutside) {
       process.begun = std::max(process.begun, process.done);
@@ -262,7 +262,7 @@ class Execution {
     }
   }
 
-  // Of so many pieces.
+  // of so many pieces
   Time copies(int64_t pieces, int64_t bytes) {
     now_->sent.bytes_copied += bytes;
     return pieces * kNanosecond * machine_.copy.alpha_ns + Time{bytes} * machine_.copy.beta_ps;
@@ -329,7 +329,7 @@ class Execution {
   int64_t pieces_ = 0, bytes_ = 0;
 };
 
-// About what such a rank's messages take, one after the other; as a number to compare.
+// An estimate: the messages of such a rank, one after the other. Serves comparisons only.
 double rough_time(const Machine& machine, const Topology& nodes, const Work& work) {
   const auto time = [](int64_t number, int64_t each) {
     return static_cast<double>(number) * static_cast<double>(each);

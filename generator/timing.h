@@ -1,19 +1,20 @@
-// What a call takes by the linear model of a machine (generator/cost.h) where ranks do not do alike, as in all
-// collectives but an all-to-all of one group: there the slowest chain of messages decides, so every rank is walked. The
-// model reads programs by walking them and knows nothing of any algorithm.
+// The time of a call by a linear model of the machine (generator/cost.h), for collectives whose ranks differ: all but
+// an all-to-all of one group. There the slowest chain of messages decides, so every rank is walked. The model walks
+// programs and knows no algorithm.
 //
-// A step begins when the steps that it waits for are done and the one before it has begun. Its messages of several
-// pieces are put together, which takes what a copy of each piece takes, and queue up: between nodes at the port that
-// they leave by and, alpha later, at the one that they arrive by; inside a node in its memory. A port sends and receives at
-// the same time; a gap for each message and beta for each of its bytes keep it busy. What arrives in several pieces, or is
-// combined, takes what copies take. A step is done when all that it sends has left and all that it receives is there; where
-// the runtime waits for sends before it goes on, messages that are not eager have left when they are there. It does so
-// before it combines, of blocks whose size was chosen by what messages take, and wherever blocks are not sent on. A message
-// inside takes no less than it takes alone.
-// Steps are taken in the order of their keys, which both ends of a message share; so queues are served in that order.
+// A step begins when the steps that it waits for are done and the one before it has begun. A message of several pieces
+// is first gathered, which takes the time of copying each piece. Messages between nodes queue at the port of the
+// sender, and alpha later at the port of the receiver. Messages inside a node queue at its memory. A port sends and
+// receives at the same time; a gap for each message and beta for each byte keep it busy. If a message arrives in
+// several pieces or is reduced, that takes the time of copies. A step is done when everything that it sends has left
+// and everything that it receives has arrived. If the runtime waits for sends before it proceeds, a rendezvous send
+// has left when it has arrived. The runtime does so before reductions, for blocks whose size follows from the time of
+// messages, and in schedules that forward no blocks. A message inside a node takes no less than it takes alone. Steps
+// are taken in the order of their keys, which both ends of a message share; so queues are served in that order.
 //
-// Integers only: one machine and one call give one time. Two groups are on nodes of their own, and the root is in
-// the first. An element of a reduction is a byte. A whole temporary block is as long as others of its kind are on the average.
+// All numbers are integers, so one machine and one call give one time. Two groups are on nodes of their own, and the
+// root is in the first. An element of a reduction is a byte. A whole temporary block has the average length of its
+// kind.
 #ifndef QUADRILLE_GENERATOR_TIMING_H_
 #define QUADRILLE_GENERATOR_TIMING_H_
 
@@ -25,7 +26,7 @@
 
 namespace quadrille {
 
-// What ranks send or receive, whichever is more: each of the greatest of all ranks.
+// What ranks send or receive, whichever is more: each number is the greatest of all ranks.
 struct Work {
   int64_t between = 0, inside = 0;              // messages
   int64_t bytes_between = 0, bytes_inside = 0;  // that they carry
@@ -38,15 +39,16 @@ struct Timing {
   Work most;
 };
 
-// The program is bound to the job and the call in each of its groups. Where the call has no counts, a block has `bytes`.
-// Errors: a call takes longer than `longest`; what only a wrong program does, an expression without a value or a message to
-// nobody. Whether a program is right is not asked here. Takes time in proportion to messages, a second for some ten millions.
+// The program must be bound to the job and the call in each of its groups. If the call has no counts, a block has
+// `bytes`. Errors: the call takes longer than `longest`; or the program is wrong, with an expression without a value
+// or a message to no rank. The model does not check that a program is right. Its time is proportional to messages: a
+// second for some ten millions.
 Result<Timing> call_timing(const Program& program, const Job& job, const Call& call,
                            const std::vector<Binding>& bindings, int64_t bytes,
                            const Machine& machine, int64_t longest = INT64_MAX);
 
-// About what the same call takes, by what two ranks of each group send, one message after the other: a number by which
-// programs are compared. Takes time in proportion to these messages.
+// An estimate of the same call from two ranks of each group: their messages, one after the other. It serves to compare
+// programs. Its time is proportional to these messages.
 double rough_timing(const Program& program, const Job& job, const Call& call,
                     const std::vector<Binding>& bindings, int64_t bytes, const Machine& machine);
 

@@ -1,9 +1,11 @@
-// All-to-all by exclusive or (Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and
-// Gropp 2005, section 4.3): in round i rank u exchanges with u xor i.
+// All-to-all by exclusive or (Sanders and Traeff 2002, section 1, Related Work; Thakur, Rabenseifner and Gropp 2005,
+// section 4.3).
 //
-// u xor i is an involution, and u and w meet in round u xor w alone. Round 0 holds all self-loops.
-// Cost: p - 1 exchanges a rank, all ranks busy in each. Precondition: p is a power of two; the
-// program asks it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
+// Idea: in round i, rank u exchanges with u xor i. This is an involution, and u and w meet in round u xor w only.
+// Round 0 holds all self-loops.
+//
+// Cost: p - 1 exchanges for each rank, and all ranks are busy in each. Precondition: p is a power of two. The program
+// requires it as p xor (p - 1) = 2p - 1, which holds for powers of two only.
 #include "generator/algorithms.h"
 
 namespace quadrille {
