@@ -3,10 +3,11 @@
 #include "tests/prove/proofs.h"
 
 #include <fmt/core.h>
-#include <gtest/gtest.h>
 
 #include "generator/encode.h"
+#include "generator/proof_file.h"
 #include "schedule/text.h"
+#include "tests/support/variants.h"
 #include "verifier/prove/refute.h"
 
 namespace quadrille {
@@ -22,6 +23,16 @@ Program parsed(const std::string& text) {
   Result<Program> program = parse_program(text, "program");
   if (!program.ok()) check(false, program.error().message.c_str());
   return std::move(program).value();
+}
+
+// "factor", or a program of the generator and its proof: "allgather.linear-ring".
+std::pair<std::string, std::string> elsewhere(const std::string& name) {
+  if (name == "factor") return {kFactor, kFactorProof};
+  for (const Variant& variant : variants())
+    if (variant.algorithm->proof && proof_name(*variant.algorithm, variant.choices) == name)
+      return {print(variant.program), variant.algorithm->proof(variant.choices)};
+  check(false, ("no case and no program: " + name).c_str());
+  return {};
 }
 
 }  // namespace
@@ -52,30 +63,10 @@ keys round
   to round + 1
 )";
 
-const char* const kDirectProof = R"(match send 1
-  with receive 1 where s = s, d = d
-match receive 1
-  with send 1 where s = s, d = d
-cover
-  with receive 1 where s = source, d = target
-keys s
-  from s*ranks
-  to s*ranks + ranks
-keys d
-  from s*ranks + d
-  to s*ranks + d + 1
-)";
-
 std::string proof_text(const std::string& program, const std::string& statements) {
   const Program code = parsed(program);
   return "proof 1\n" + line_of("code", encode_code(code)) + line_of("names", encode_names(code)) +
          "\n" + statements;
-}
-
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
 Proving prove(const std::string& program, const std::string& statements,
@@ -106,25 +97,22 @@ std::string smallest_failure(const std::string& program) {
   return fmt::format("{}: {}", job->text(), verifier::property_name(job->violation.property));
 }
 
-std::string matched(int number, const std::string& values) {
-  const std::string where = values.empty() ? "" : " where " + values;
-  std::string statements;
-  for (const auto& [one, other] : {std::pair{"send", "receive"}, {"receive", "send"}})
-    statements += fmt::format("match {0} {2}\n  with {1} {2}{3}\n", one, other, number, where);
-  return statements;
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  check(at != std::string::npos, from.c_str());
+  return text.replace(at, from.size(), to);
 }
 
-Fate fate(const std::string& program, const std::string& statements) {
-  const Proving proving = prove(program, statements);
-  EXPECT_EQ(proving.error, "");
-  return {proving.failed, smallest_failure(program)};
+const std::vector<TextCase>& proof_cases() {
+  static const std::vector<TextCase> cases = read_cases("tests/prove/cases", elsewhere);
+  return cases;
 }
 
-void expect_fate(const std::string& program, const std::string& statements,
-                 const std::vector<std::string>& failed, const std::string& smallest_failure) {
-  const Fate its = fate(program, statements);
-  EXPECT_EQ(its.failed, failed);
-  EXPECT_EQ(its.smallest_failure, smallest_failure);
+const TextCase& proof_case(const std::string& title) {
+  for (const TextCase& one : proof_cases())
+    if (one.title.starts_with(title)) return one;
+  check(false, title.c_str());
+  std::abort();
 }
 
 }  // namespace quadrille

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/cases.h"
 #include "verifier/prove/prover.h"
 
 namespace quadrille {
@@ -28,27 +29,17 @@ Proving prove(const std::string& program, const std::string& statements,
 // `text` with one thing, which must be in it, in the place of another.
 std::string changed(std::string text, const std::string& from, const std::string& to);
 
-// The statements that send and receive of this number match, with these values for their variables.
-std::string matched(int number, const std::string& values = "");
+// The corpus in tests/prove/cases; cases_test.cc says what it expects.
+const std::vector<TextCase>& proof_cases();
+// The case of which this begins the title.
+const TextCase& proof_case(const std::string& title);
 
-// On which nodes the checker refutes it, and how: "1,1: coverage"; "" where it does not.
+// The nodes on which the checker refutes the program, and how: "1,1: coverage"; "" where it does not.
 std::string smallest_failure(const std::string& program);
-
-// Which obligations of the program fail, in order, and where it goes wrong.
-struct Fate {
-  std::vector<std::string> failed;
-  std::string smallest_failure;
-};
-Fate fate(const std::string& program, const std::string& statements);
-void expect_fate(const std::string& program, const std::string& statements,
-                 const std::vector<std::string>& failed, const std::string& smallest_failure);
 
 // "algorithm factor for alltoall" and a proof that holds.
 extern const char* const kFactor;
 extern const char* const kFactorProof;
-
-// Of an allgather that goes through all pairs of ranks s and d, in loops of these names.
-extern const char* const kDirectProof;
 
 }  // namespace quadrille
 

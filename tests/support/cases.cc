@@ -23,67 +23,136 @@ std::string with_line_ends(std::string text) {
   return text;
 }
 
+std::pair<std::string, std::string> split_at(const std::string& text, const std::string& mark) {
+  const size_t at = text.find(mark);
+  require(at != std::string::npos, "no '" + mark + "': " + text);
+  return {text.substr(0, at), text.substr(at + mark.size())};
+}
+
+// What is put where in a program or a proof.
+void change(TextCase& one, const std::string& key, const std::string& value) {
+  std::string& text = key.ends_with("proof") ? one.proof : one.program;
+  if (key.find("before the ") != std::string::npos)
+    text = with_line_ends(value) + "\n" + text;
+  else if (key.find("after the ") != std::string::npos)
+    text += with_line_ends(value) + "\n";
+  else
+    text = edited(text, value, key.starts_with("change all"));
+}
+
+// A line of a proof: "both 2 where i = i" stands for two statements.
+std::string statement(const std::string& line) {
+  if (!line.starts_with("both ")) return line + "\n";
+  const std::string witness = line.substr(5), number = witness.substr(0, witness.find(' '));
+  return "match send " + number + "\n  with receive " + witness + "\nmatch receive " + number +
+         "\n  with send " + witness + "\n";
+}
+
+// Adds the cases of one file to those of the files before.
 class Reader {
  public:
-  Reader(const std::string& path, const Elsewhere& elsewhere) : elsewhere_(elsewhere) {
+  Reader(const std::string& path, const Elsewhere& elsewhere, std::vector<TextCase>& cases)
+      : elsewhere_(elsewhere), cases_(cases) {
     std::istringstream text(read_text(path));
     for (std::string line; std::getline(text, line);) read(line);
+    finish();
   }
 
-  const std::vector<TextCase>& cases() const { return cases_; }
-
  private:
-  enum class Part { kKeys, kProgram, kProof };
-
   void read(const std::string& line) {
     if (line.starts_with(kTitle)) {
-      cases_.push_back({line.substr(4), {}, {}, {}});
-      part_ = Part::kKeys;
-      return;
+      finish();
+      in_case_ = true;
+      one_ = {line.substr(4), {}, whole_.first, whole_.second};
+    } else if (in_case_ && !begins_text(line) && !(line.empty() && !text_)) {
+      text_ ? add(line) : read_key(line);
     }
-    if (cases_.empty() || (line.empty() && part_ == Part::kKeys)) return;
-    if (line == "proof") {
-      part_ = Part::kProof;
-      cases_.back().proof.clear();
-      return;
+  }
+
+  void finish() {
+    if (!in_case_) return;
+    if (is_whole_) whole_ = {one_.program, one_.proof};
+    if (!one_.expectations.empty()) cases_.push_back(one_);
+    for (const auto& [key, value] : tries_) try_out(key, value);
+    text_ = nullptr;
+    is_whole_ = false;
+    tries_.clear();
+  }
+
+  void try_out(const std::string& key, const std::string& value) {
+    auto [edit, expectations] = split_at(value, " ==> ");
+    TextCase tried{one_.title + ": " + edit, {}, one_.program, one_.proof};
+    change(tried, key, edit);
+    for (size_t bar = 0; bar != std::string::npos;) {
+      bar = expectations.find(" | ");
+      tried.expectations.push_back(split_at(expectations.substr(0, bar), ": "));
+      if (bar != std::string::npos) expectations.erase(0, bar + 3);
     }
-    if (part_ == Part::kKeys && (line.starts_with("algorithm ") || line.starts_with("--"))) {
-      part_ = Part::kProgram;
-      cases_.back().program.clear();
-    }
-    if (part_ == Part::kKeys) return read_key(line);
-    (part_ == Part::kProgram ? cases_.back().program : cases_.back().proof) += line + "\n";
+    cases_.push_back(tried);
+  }
+
+  // Lines go to the program or the proof from here on, in place of what it was or beside it.
+  bool begins_text(const std::string& line) {
+    const bool whole_program = !text_ && (line.starts_with("algorithm ") || line.starts_with("--"));
+    is_whole_ |= whole_program;
+    if (whole_program) one_.program.clear(), one_.proof.clear();
+    if (line == "proof") one_.proof.clear();
+    if (whole_program || line == "after the program")
+      begin(one_.program, one_.program.size());
+    else if (line == "proof" || line == "before the proof")
+      begin(one_.proof, 0);
+    else if (line == "after the proof")
+      begin(one_.proof, one_.proof.size());
+    else
+      return false;
+    if (whole_program) add(line);
+    return true;
+  }
+
+  void begin(std::string& text, size_t at) {
+    text_ = &text;
+    at_ = at;
+    empty_lines_.clear();
+  }
+
+  // Empty lines count where another line follows them.
+  void add(const std::string& line) {
+    if (line.empty()) return empty_lines_.push_back('\n');
+    const std::string added = empty_lines_ + (text_ == &one_.proof ? statement(line) : line + "\n");
+    text_->insert(at_, added);
+    at_ += added.size();
+    empty_lines_.clear();
   }
 
   void read_key(const std::string& line) {
-    const size_t colon = line.find(": ");
-    require(colon != std::string::npos, "no 'key: value': " + line);
-    const std::string key = line.substr(0, colon), value = line.substr(colon + 2);
-    TextCase& one = cases_.back();
-    if (key == "from") return begin_with(value);
-    if (!key.starts_with("change")) return one.expectations.emplace_back(key, value), void();
-    const bool all = key.find(" all") != std::string::npos;
-    std::string& text = key.ends_with("proof") ? one.proof : one.program;
-    text = edited(text, value, all);
+    const auto [key, value] = split_at(line, ": ");
+    if (key == "from")
+      begin_with(value);
+    else if (key.starts_with("change"))
+      change(one_, key, value);
+    else
+      (key.starts_with("try") ? tries_ : one_.expectations).emplace_back(key, value);
   }
 
   void begin_with(const std::string& name) {
-    TextCase& one = cases_.back();
-    const auto other = std::find_if(cases_.begin(), cases_.end() - 1, [&](const TextCase& earlier) {
+    const auto other = std::find_if(cases_.begin(), cases_.end(), [&](const TextCase& earlier) {
       return earlier.title.starts_with(name);
     });
-    if (other != cases_.end() - 1) {
-      one.program = other->program;
-      one.proof = other->proof;
-    } else {
-      require(elsewhere_ != nullptr, "no case before it begins with: " + name);
-      std::tie(one.program, one.proof) = elsewhere_(name);
-    }
+    require(other != cases_.end() || elsewhere_, "no case before begins with: " + name);
+    if (other == cases_.end()) whole_ = elsewhere_(name);
+    std::tie(one_.program, one_.proof) =
+        other == cases_.end() ? whole_ : std::pair(other->program, other->proof);
   }
 
   const Elsewhere& elsewhere_;
-  std::vector<TextCase> cases_;
-  Part part_ = Part::kKeys;
+  std::vector<TextCase>& cases_;
+  std::pair<std::string, std::string> whole_;  // the last program that stands there, and its proof
+  TextCase one_;
+  bool in_case_ = false, is_whole_ = false;
+  std::vector<std::pair<std::string, std::string>> tries_;
+  std::string* text_ = nullptr;  // where lines go
+  size_t at_ = 0;
+  std::string empty_lines_;
 };
 
 }  // namespace
@@ -101,10 +170,7 @@ std::vector<TextCase> read_cases(const std::string& folder, const Elsewhere& els
     if (entry.path().extension() == ".cases") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<TextCase> result;
-  for (const std::string& path : paths) {
-    const Reader reader(path, elsewhere);
-    result.insert(result.end(), reader.cases().begin(), reader.cases().end());
-  }
+  for (const std::string& path : paths) Reader(path, elsewhere, result);
   require(!result.empty(), "no cases in " + folder);
   return result;
 }

@@ -7,16 +7,24 @@
 //   proof                           the statements of its proof, if it has one
 //   ...
 //
-// Text above the first case is for readers. Two keys are for all corpora:
+// Text above the first case is for readers. A case without a program begins with the last whole program above it, and
+// its proof. These keys are for all corpora:
 //
-//   from: NAME          begin with the program and the proof of another case; NAME begins its title
+//   from: NAME          begin with the program and the proof of another case before, of which NAME begins the title, or
+//                       with a whole program from elsewhere
 //   change: A => B      put B, or nothing, in the place of A, which must be there; \n is the end of a line
 //   change all: A => B  the same wherever A is
 //   change proof: A => B, change all proof: A => B
+//   try: A => B ==> key: value | key: value    a case of its own: this one with that change, and what is expected of it
+//   try proof: A => B ==> ..., try before the proof: TEXT ==> ..., and so on
+//
+// In a proof the line "both 2 where i = i" stands for 'match send 2' with receive 2 and 'match receive 2' with send 2.
+// Lines below "after the program", "before the proof" or "after the proof" are added there.
 #ifndef QUADRILLE_TESTS_SUPPORT_CASES_H_
 #define QUADRILLE_TESTS_SUPPORT_CASES_H_
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +40,10 @@ struct TextCase {
   std::vector<std::string> values(const std::string& key) const;
 };
 
-// Program and proof of a name that no case of the file has.
+// For messages of tests.
+inline void PrintTo(const TextCase& one, std::ostream* out) { *out << one.title; }
+
+// Program and proof of a name that no case before has.
 using Elsewhere = std::function<std::pair<std::string, std::string>(const std::string& name)>;
 
 // The cases of all files of the folder that end in ".cases", in the order of their names.

@@ -1,5 +1,4 @@
-// Tested by tests/prove/prover_test.cc with obligations that fail in each of the ways that there
-// are.
+// Tested by tests/prove/cases with obligations that fail in every way that there is.
 #include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
