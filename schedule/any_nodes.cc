@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "schedule/evaluate.h"
 #include "schedule/lexer.h"
 #include "schedule/text.h"
+#include "schedule/walk.h"
 
 namespace quadrille {
 namespace {
@@ -148,15 +148,16 @@ Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<T
                                nodes.ranks())};
   // Of two groups either would do: formulas are numbers then.
   const Topology& nodes = groups[0];
-  std::vector<std::vector<int64_t>> tables(program.tables.size());
-  for (size_t i = 0; i < tables.size(); ++i)
-    if (program.tables[i].kind == TableKind::kNodes) tables[i] = nodes.sizes();
+  Binding binding;
+  binding.place.ranks = nodes.ranks();
+  for (const Table& table : program.tables)
+    binding.tables.push_back(table.kind == TableKind::kNodes ? nodes.sizes()
+                                                             : std::vector<int64_t>());
   Job placed{groups, job.parameters, job.models};
-  const Environment environment{{nodes.ranks()}, {}, tables, {}};
   for (size_t i = 0; i < program.parameters.size(); ++i) {
     if (program.parameters[i].at_call) continue;
     Undefined why = Undefined::kNone;
-    const auto value = evaluate(job.formulas[i], environment, &why);
+    const auto value = Formula(job.formulas[i], 0).value(binding, {}, &why);
     if (!value)
       return Error{fmt::format("{} has no value on nodes {}: {}", parameter_text(program, job, i),
                                nodes.text(), describe(why))};

@@ -6,30 +6,56 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
 
 #include "schedule/any_nodes.h"
-#include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "schedule/traverse.h"
+#include "schedule/walk.h"
 
 namespace quadrille {
+
 namespace {
 
-void mark_located(const Expression& expression, std::vector<bool>& located) {
-  if (expression.op == Operator::kLocate) located[expression.value] = true;
-  for (const Expression& operand : expression.operands) mark_located(operand, located);
+struct Named {
+  int64_t rule;
+  std::string_view name;
+};
+constexpr std::array<Named, 3> kNamed = {
+    {{kRuleLeast, "min"}, {kRuleModel, "model"}, {kRuleAuto, "auto"}}};
+
+}  // namespace
+
+std::string rule_text(int64_t rule) {
+  for (const Named& named : kNamed)
+    if (rule == named.rule) return std::string(named.name);
+  return rule == kRuleNone ? "none" : std::to_string(rule);
 }
 
+std::optional<int64_t> rule_named(const std::string& text) {
+  for (const Named& named : kNamed)
+    if (text == named.name) return named.rule;
+  int64_t bytes = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, bytes);
+  if (error != std::errc() || end != last || bytes < 1 || bytes > INT32_MAX) return std::nullopt;
+  return bytes;
+}
+
+namespace {
+
 bool mentions_table(const Expression& expression) {
-  return expression.op == Operator::kElement || expression.op == Operator::kLocate ||
-         expression.op == Operator::kLength ||
-         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_table);
+  return any_part(expression, [](const Expression& e) {
+    return e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
+  });
 }
 
 bool mentions_parameter(const Expression& expression, int64_t parameter) {
-  return (expression.op == Operator::kParameter && expression.value == parameter) ||
-         std::any_of(expression.operands.begin(), expression.operands.end(),
-                     [&](const Expression& e) { return mentions_parameter(e, parameter); });
+  return any_part(expression, [=](const Expression& e) {
+    return e.op == Operator::kParameter && e.value == parameter;
+  });
 }
 
 // Tables that the program searches, and which must therefore be ascending.
@@ -37,7 +63,12 @@ std::vector<bool> located_tables(const Program& program) {
   std::vector<bool> located(program.tables.size());
   for (const Table& table : program.tables)
     if (table.kind == TableKind::kDistinct) located[table.source] = true;
-  for_each_expression_of_program(program, [&](const Expression& e) { mark_located(e, located); });
+  for_each_expression_of_program(program, [&](const Expression& whole) {
+    any_part(whole, [&](const Expression& e) {
+      if (e.op == Operator::kLocate) located[e.value] = true;
+      return false;
+    });
+  });
   return located;
 }
 
@@ -98,14 +129,10 @@ class Binder {
     }
   }
 
-  Environment environment() const {
-    return {binding_.place, binding_.parameters, binding_.tables, {}};
-  }
-
-  int64_t value(const Expression& expression, const std::string& what,
-                const Environment& environment) {
+  int64_t value(const Formula& formula, const std::string& what,
+                std::span<const int64_t> variables = {}) {
     Undefined why = Undefined::kNone;
-    const auto result = evaluate(expression, environment, &why);
+    const auto result = formula.value(binding_, variables, &why);
     if (!result) fail(fmt::format("{} is undefined: {}", what, describe(why)));
     return result.value_or(0);
   }
@@ -180,8 +207,8 @@ class Binder {
   }
 
   std::vector<int64_t> powers(const Table& table) {
-    const int64_t radix = value(table.first, "a radix", environment());
-    const int64_t limit = value(table.second, "a limit", environment());
+    const int64_t radix = value({table.first, 0}, "a radix");
+    const int64_t limit = value({table.second, 0}, "a limit");
     if (radix < 2)
       fail(fmt::format("table '{}': a radix of {}; it is at least 2", table.name.text, radix));
     std::vector<int64_t> entries = {1};
@@ -195,23 +222,20 @@ class Binder {
   }
 
   std::vector<int64_t> map(const Table& table) {
-    const int64_t length = value(table.first, "a table's length", environment());
+    const int64_t length = value({table.first, 0}, "a table's length");
     if (length < 0 || length > kMaxTableLength)
       fail(fmt::format("table '{}' of {} entries; at most {} are allowed", table.name.text, length,
                        kMaxTableLength));
     std::vector<int64_t> entries;
-    Environment inner = environment();
-    inner.variables.resize(1);
-    for (int64_t i = 0; i < length && error_.empty(); ++i) {
-      inner.variables[0] = i;
-      entries.push_back(value(table.second, fmt::format("{}[{}]", table.name.text, i), inner));
-    }
+    const Formula entry(table.second, 1);
+    for (int64_t i = 0; i < length && error_.empty(); ++i)
+      entries.push_back(value(entry, fmt::format("{}[{}]", table.name.text, i), {&i, 1}));
     return entries;
   }
 
   void require(const Expression& requirement) {
     if (!error_.empty()) return;
-    if (value(requirement, "a requirement", environment()) == 1) return;
+    if (value({requirement, 0}, "a requirement") == 1) return;
     const std::vector<std::string> no_variables;
     std::string where = fmt::format("{} ranks", binding_.place.ranks);
     for (size_t i = 0; i < program_.parameters.size(); ++i)
@@ -228,7 +252,7 @@ class Binder {
   void bind_temporary() {
     if (!error_.empty()) return;
     binding_.temporary_blocks =
-        value(program_.temporary_blocks, "the number of temporary blocks", environment());
+        value({program_.temporary_blocks, 0}, "the number of temporary blocks");
     if (binding_.temporary_blocks < 0 || binding_.temporary_blocks > kMaxTableLength)
       fail(fmt::format("{} temporary blocks; between 0 and {} are allowed",
                        binding_.temporary_blocks, kMaxTableLength));

@@ -9,15 +9,27 @@
 #ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
 #define QUADRILLE_SCHEDULE_COLLECTIVE_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "schedule/ids.h"
-
 namespace quadrille {
+
+// Strong integer names, so that a rank is never passed for a node, nor a step key for a block. Expressions are evaluated
+// in plain 64-bit integers; these types stand at every boundary.
+template <class Tag>
+struct Id {
+  int64_t value = 0;
+  friend constexpr auto operator<=>(const Id&, const Id&) = default;
+};
+
+using Rank = Id<struct RankTag>;    // of a process, within its group, node by node
+using Node = Id<struct NodeTag>;    // in ascending order of size
+using Block = Id<struct BlockTag>;  // index within a buffer
+using Key = Id<struct KeyTag>;      // of a step; strictly increasing at a rank
 
 // The numbers are part of the file format (runtime/program/table_format.h).
 enum class Collective : uint8_t {

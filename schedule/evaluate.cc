@@ -1,5 +1,5 @@
-// The definition of every operator, once, in exact arithmetic. Tested by
-// tests/schedule/evaluate_test.cc against 128-bit arithmetic over the corners of the range.
+// Operators of two integers. Tested by tests/schedule/evaluate_test.cc against 128-bit arithmetic over the corners of
+// the range.
 #include "schedule/evaluate.h"
 
 #include <algorithm>
@@ -40,6 +40,7 @@ const char* describe(Undefined reason) {
     case Undefined::kIndex: return "an index outside its table";
     case Undefined::kWrap: return "wrap(x, m) with x outside -m .. 2m";
     case Undefined::kEndless: return "loops that do not end in reasonable time";
+    case Undefined::kRegisters: return "an expression of too many different values";
   }
   return "";
 }
@@ -69,50 +70,6 @@ std::optional<int64_t> apply_operator(Operator op, int64_t left, int64_t right, 
   }
   if (overflow) return undefined(Undefined::kOverflow, why);
   return result;
-}
-
-std::optional<int64_t> evaluate(const Expression& e, const Environment& environment,
-                                Undefined* why) {
-  const auto operand = [&](int i) { return evaluate(e.operands[i], environment, why); };
-  switch (e.op) {
-    case Operator::kConstant: return e.value;
-    case Operator::kParameter: return environment.parameters[e.value];
-    case Operator::kVariable: return environment.variables[e.value];
-    case Operator::kRank: return environment.place.rank;
-    case Operator::kRanks: return environment.place.ranks;
-    case Operator::kRemoteRanks: return environment.place.remote_ranks;
-    case Operator::kGroup: return environment.place.group;
-    case Operator::kRoot: return environment.place.root;
-    case Operator::kLength: return static_cast<int64_t>(environment.tables[e.value].size());
-    case Operator::kAnd: {
-      const auto left = operand(0);
-      return left && *left ? operand(1) : left;
-    }
-    case Operator::kChoose: {
-      const auto condition = operand(0);
-      if (!condition) return std::nullopt;
-      return operand(*condition ? 1 : 2);
-    }
-    case Operator::kElement: {
-      const std::vector<int64_t>& table = environment.tables[e.value];
-      const auto index = operand(0);
-      if (!index) return std::nullopt;
-      if (*index < 0 || *index >= static_cast<int64_t>(table.size()))
-        return undefined(Undefined::kIndex, why);
-      return table[*index];
-    }
-    case Operator::kLocate: {
-      const auto x = operand(0);
-      if (!x) return std::nullopt;
-      return locate(environment.tables[e.value], *x);
-    }
-    default: break;
-  }
-  const auto left = operand(0);
-  if (!left) return std::nullopt;
-  const auto right = operand(1);
-  if (!right) return std::nullopt;
-  return apply_operator(e.op, *left, *right, why);
 }
 
 }  // namespace quadrille

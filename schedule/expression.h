@@ -65,6 +65,15 @@ inline Expression apply(Operator op, std::vector<Expression> operands, int64_t v
   return {op, value, std::move(operands)};
 }
 
+// Whether the expression, or any part of it, is what the predicate tells.
+template <class Predicate>
+bool any_part(const Expression& expression, const Predicate& predicate) {
+  if (predicate(expression)) return true;
+  for (const Expression& operand : expression.operands)
+    if (any_part(operand, predicate)) return true;
+  return false;
+}
+
 }  // namespace quadrille
 
 #endif  // QUADRILLE_SCHEDULE_EXPRESSION_H_

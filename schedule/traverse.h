@@ -18,56 +18,6 @@ void for_each_expression_of_piece(PieceType& piece, Visit& visit) {
   visit(piece.range->high);
 }
 
-// Calls visit(expression) for every expression that a statement of the body holds (not for its
-// operands).
-template <class BodyType, class Visit>
-void for_each_expression(BodyType& body, Visit&& visit) {
-  const auto in_statement = [&](auto& kind) {
-    using Kind = std::remove_cvref_t<decltype(kind)>;
-    if constexpr (std::is_same_v<Kind, Let>) {
-      visit(kind.value);
-    } else if constexpr (std::is_same_v<Kind, For>) {
-      visit(kind.low);
-      visit(kind.high);
-      for_each_expression(kind.body, visit);
-    } else if constexpr (std::is_same_v<Kind, If>) {
-      visit(kind.condition);
-      for_each_expression(kind.then, visit);
-      for_each_expression(kind.otherwise, visit);
-    } else if constexpr (std::is_same_v<Kind, Step>) {
-      visit(kind.key);
-      if (kind.after) visit(*kind.after);
-      for_each_expression(kind.body, visit);
-    } else if constexpr (std::is_same_v<Kind, Message>) {
-      visit(kind.peer);
-      for_each_expression(kind.pieces, visit);
-    } else if constexpr (std::is_same_v<Kind, Transfer>) {
-      for_each_expression_of_piece(kind.piece, visit);
-    } else if constexpr (std::is_same_v<Kind, Copy>) {
-      for_each_expression_of_piece(kind.from, visit);
-      for_each_expression_of_piece(kind.to, visit);
-    } else {
-      static_assert(std::is_same_v<Kind, Reduce>);
-      for_each_expression_of_piece(kind.from, visit);
-      for_each_expression_of_piece(kind.into, visit);
-    }
-  };
-  for (auto& statement : body) std::visit(in_statement, statement.kind);
-}
-
-// The expressions of the declarations, then those of the body.
-template <class ProgramType, class Visit>
-void for_each_expression_of_program(ProgramType& program, Visit&& visit) {
-  for (auto& table : program.tables) {
-    if (table.kind != TableKind::kPowers && table.kind != TableKind::kMap) continue;
-    visit(table.first);
-    visit(table.second);
-  }
-  for (auto& requirement : program.requirements) visit(requirement);
-  visit(program.temporary_blocks);
-  for_each_expression(program.body, visit);
-}
-
 // Calls visit(statement) for every statement, an outer one before those inside it.
 template <class BodyType, class Visit>
 void for_each_statement(BodyType& body, Visit&& visit) {
@@ -86,6 +36,50 @@ void for_each_statement(BodyType& body, Visit&& visit) {
     visit(statement);
     std::visit(in_statement, statement.kind);
   }
+}
+
+// Calls visit(expression) for every expression that a statement of the body holds (not for its operands).
+template <class BodyType, class Visit>
+void for_each_expression(BodyType& body, Visit&& visit) {
+  const auto in_statement = [&](auto& kind) {
+    using Kind = std::remove_cvref_t<decltype(kind)>;
+    if constexpr (std::is_same_v<Kind, Let>) {
+      visit(kind.value);
+    } else if constexpr (std::is_same_v<Kind, For>) {
+      visit(kind.low);
+      visit(kind.high);
+    } else if constexpr (std::is_same_v<Kind, If>) {
+      visit(kind.condition);
+    } else if constexpr (std::is_same_v<Kind, Step>) {
+      visit(kind.key);
+      if (kind.after) visit(*kind.after);
+    } else if constexpr (std::is_same_v<Kind, Message>) {
+      visit(kind.peer);
+    } else if constexpr (std::is_same_v<Kind, Transfer>) {
+      for_each_expression_of_piece(kind.piece, visit);
+    } else if constexpr (std::is_same_v<Kind, Copy>) {
+      for_each_expression_of_piece(kind.from, visit);
+      for_each_expression_of_piece(kind.to, visit);
+    } else {
+      static_assert(std::is_same_v<Kind, Reduce>);
+      for_each_expression_of_piece(kind.from, visit);
+      for_each_expression_of_piece(kind.into, visit);
+    }
+  };
+  for_each_statement(body, [&](auto& statement) { std::visit(in_statement, statement.kind); });
+}
+
+// The expressions of the declarations, then those of the body.
+template <class ProgramType, class Visit>
+void for_each_expression_of_program(ProgramType& program, Visit&& visit) {
+  for (auto& table : program.tables) {
+    if (table.kind != TableKind::kPowers && table.kind != TableKind::kMap) continue;
+    visit(table.first);
+    visit(table.second);
+  }
+  for (auto& requirement : program.requirements) visit(requirement);
+  visit(program.temporary_blocks);
+  for_each_expression(program.body, visit);
 }
 
 }  // namespace quadrille

@@ -14,15 +14,59 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "schedule/binding.h"
 #include "schedule/evaluate.h"
 #include "schedule/program.h"
-#include "schedule/walk_events.h"
 
 namespace quadrille {
+
+struct MessageHead {
+  Direction direction;
+  bool remote;
+  bool sized;
+  int64_t peer;
+  std::optional<Side> combine = {};
+};
+
+struct PieceValue {
+  Buffer buffer;
+  int64_t block;
+  bool ranged;
+  int64_t low, high;  // where ranged
+};
+
+// What several iterations of a loop do that differ by constant strides: in iteration t of `count`,
+// every Strided is at + t*by. An iteration has one step at most, and all have the same messages.
+struct StridedBatch {
+  struct Strided {
+    int64_t at = 0, by = 0;
+    int64_t last(int64_t count) const { return at + (count - 1) * by; }
+    friend bool operator==(const Strided&, const Strided&) = default;
+  };
+  struct Piece {
+    Buffer buffer;
+    bool ranged;
+    Strided block, low, high;
+  };
+  struct Message {
+    MessageHead head;  // its peer is peer.at
+    Strided peer;
+    int32_t first_piece, pieces;
+  };
+
+  int64_t count = 0;
+  bool more =
+      false;  // the loop has further iterations: a walker that takes these is at kLoop again
+  bool has_step = false, has_after = false;
+  Strided key, after;
+  std::vector<Message> messages;
+  std::vector<Piece> pieces;
+  int32_t behind = 0;  // the loop, in the code
+};
 
 enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kEnd, kUndefined };
 
@@ -73,6 +117,9 @@ class Code {
   // The program must be valid. What it refers to is copied.
   static Result<Code> compile(const Program& program);
 
+  // Code that evaluates an expression with that many variables into the last of its declarations.
+  static Result<Code> compile(const Expression& expression, int variables);
+
   // How many registers a walker has; they belong to the caller, who keeps them together.
   int registers() const { return register_count_; }
   // Sets a walker to the start of the program for that rank.
@@ -90,6 +137,9 @@ class Code {
   // The value of a variable, by its place among the lets and fors of the program; for pictures.
   int64_t variable(const int64_t* registers, int declaration) const {
     return registers[declarations_[declaration]];
+  }
+  void set_variable(int64_t* registers, int declaration, int64_t value) const {
+    registers[declarations_[declaration]] = value;
   }
 
  private:
@@ -307,6 +357,22 @@ Pause Code::run(const Binding& binding, Walker& walker, int64_t* registers, Sink
   }
 }
 // NOLINTEND(readability-function-size)
+
+// One expression, compiled: what tables, requirements, formulas and claims are made of.
+class Formula {
+ public:
+  Formula(const Expression& expression, int variables)
+      : variables_(variables), code_(Code::compile(expression, variables)) {}
+
+  // Its value at the rank of binding.place, or nothing and the reason in *why. A boolean is 0 or 1. Variables are
+  // outermost first.
+  std::optional<int64_t> value(const Binding& binding, std::span<const int64_t> variables,
+                               Undefined* why) const;
+
+ private:
+  int variables_;
+  Result<Code> code_;
+};
 
 }  // namespace quadrille
 

@@ -1,13 +1,13 @@
-// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in
-// registers of their own, so every operand is a register; conditions become jumps, lazily; a
-// message of one whole block, by far the most frequent one, is a single instruction. Tested against
-// the recursive oracle of schedule/evaluate.h by tests/schedule/walk_test.cc, on every program and
-// on random expressions.
+// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in registers of their
+// own, so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one whole block,
+// the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the recursive oracle of
+// tests/support/evaluate.h, on every program and on random expressions.
 #include "schedule/walk.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "schedule/traverse.h"
 
@@ -32,25 +32,41 @@ bool is_invariant(Operator op) {
 
 class Compiler {
  public:
-  explicit Compiler(const Program& program) : program_(program) {}
+  Result<Code> run(const Program& program) {
+    for_each_expression(program.body, [this](const Expression& e) { collect_invariants(e); });
+    begin();
+    body(program.body);
+    return end();
+  }
 
-  Result<Code> run() {
-    for_each_expression(program_.body, [this](const Expression& e) { collect_invariants(e); });
-    invariant(leaf(Operator::kConstant, 0));
-    invariant(leaf(Operator::kConstant, 1));
+  Result<Code> run(const Expression& expression, int variables) {
+    collect_invariants(expression);
+    begin();
+    for (int i = 0; i < variables; ++i) declare(allocate());
+    const int target = allocate();
+    into(expression, target);
+    declare(target);
+    return end();
+  }
+
+ private:
+  using Operation = Code::Operation;
+  using Instruction = Code::Instruction;
+
+  void begin() {
+    invariant(constant(0));
+    invariant(constant(1));
     next_register_ = highest_register_ = static_cast<int>(code_.invariants_.size());
-    body(program_.body);
-    emit({Code::Operation::kEnd});
+  }
+
+  Result<Code> end() {
+    emit({Operation::kEnd});
     code_.register_count_ = highest_register_;
     if (highest_register_ >= Code::kNoRegister)
       return Error{fmt::format("the program needs {} registers; at most {} are allowed",
                                highest_register_, Code::kNoRegister - 1)};
     return std::move(code_);
   }
-
- private:
-  using Operation = Code::Operation;
-  using Instruction = Code::Instruction;
 
   void collect_invariants(const Expression& expression) {
     if (is_invariant(expression.op)) invariant(expression);
@@ -119,24 +135,12 @@ class Compiler {
     next_register_ = saved;
   }
 
+  // Operators of two integers have the same order in both.
   static Operation binary(Operator op) {
-    switch (op) {
-      case Operator::kAdd: return Operation::kAdd;
-      case Operator::kSubtract: return Operation::kSubtract;
-      case Operator::kMultiply: return Operation::kMultiply;
-      case Operator::kDivide: return Operation::kDivide;
-      case Operator::kModulo: return Operation::kModulo;
-      case Operator::kXor: return Operation::kXor;
-      case Operator::kMinimum: return Operation::kMinimum;
-      case Operator::kMaximum: return Operation::kMaximum;
-      case Operator::kWrap: return Operation::kWrap;
-      case Operator::kEqual: return Operation::kEqual;
-      case Operator::kNotEqual: return Operation::kNotEqual;
-      case Operator::kLess: return Operation::kLess;
-      default:
-        check(op == Operator::kLessEqual, "an operator without an operation");
-        return Operation::kLessEqual;
-    }
+    static_assert(static_cast<int>(Operation::kLessEqual) ==
+                  static_cast<int>(Operator::kLessEqual) - static_cast<int>(Operator::kAdd));
+    check(Operator::kAdd <= op && op <= Operator::kLessEqual, "an operator of two integers");
+    return static_cast<Operation>(static_cast<int>(op) - static_cast<int>(Operator::kAdd));
   }
 
   // Code that falls through where the condition holds; the jumps taken where it does not.
@@ -292,13 +296,50 @@ class Compiler {
           reduce.from, reduce.into);
   }
 
-  const Program& program_;
   Code code_;
   int next_register_ = 0, highest_register_ = 0;
   std::vector<uint8_t> variables_;  // the register of each variable in scope
   bool in_step_ = false;
 };
 
-Result<Code> Code::compile(const Program& program) { return Compiler(program).run(); }
+Result<Code> Code::compile(const Program& program) { return Compiler().run(program); }
+
+Result<Code> Code::compile(const Expression& expression, int variables) {
+  return Compiler().run(expression, variables);
+}
+
+void Code::start(const Binding& binding, int64_t rank, Walker& walker, int64_t* registers) const {
+  walker = Walker{};
+  walker.iterations = binding.most_iterations;
+  for (size_t i = 0; i < invariants_.size(); ++i) {
+    const int64_t value = invariants_[i].value;
+    switch (invariants_[i].op) {
+      case Operator::kConstant: registers[i] = value; break;
+      case Operator::kParameter: registers[i] = binding.parameters[value]; break;
+      case Operator::kRank: registers[i] = rank; break;
+      case Operator::kRanks: registers[i] = binding.place.ranks; break;
+      case Operator::kRemoteRanks: registers[i] = binding.place.remote_ranks; break;
+      case Operator::kGroup: registers[i] = binding.place.group; break;
+      case Operator::kRoot: registers[i] = binding.place.root; break;
+      default: registers[i] = binding.tables[value].size(); break;
+    }
+  }
+}
+
+std::optional<int64_t> Formula::value(const Binding& binding, std::span<const int64_t> variables,
+                                      Undefined* why) const {
+  struct NoSink : SinkOf<NoSink> {
+  } nobody;
+  *why = Undefined::kRegisters;
+  if (!code_.ok()) return std::nullopt;
+  Walker walker;
+  std::array<int64_t, 256> registers;
+  code_->start(binding, binding.place.rank, walker, registers.data());
+  for (int i = 0; i < variables_; ++i) code_->set_variable(registers.data(), i, variables[i]);
+  const Pause pause = code_->run<PauseAtSteps>(binding, walker, registers.data(), nobody);
+  *why = walker.why;
+  if (pause == Pause::kUndefined) return std::nullopt;
+  return code_->variable(registers.data(), variables_);
+}
 
 }  // namespace quadrille

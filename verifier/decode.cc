@@ -75,35 +75,17 @@ class Cursor {
   bool failed_ = false;
 };
 
+// Opcodes have the order of operators, but a variable, which has no opcode of its own.
 std::optional<Operator> operator_of(uint8_t opcode) {
-  switch (opcode) {
-    case QD_CONSTANT: return Operator::kConstant;
-    case QD_PARAMETER: return Operator::kParameter;
-    case QD_RANK: return Operator::kRank;
-    case QD_RANKS: return Operator::kRanks;
-    case QD_REMOTE_RANKS: return Operator::kRemoteRanks;
-    case QD_GROUP: return Operator::kGroup;
-    case QD_ROOT: return Operator::kRoot;
-    case QD_ADD: return Operator::kAdd;
-    case QD_SUBTRACT: return Operator::kSubtract;
-    case QD_MULTIPLY: return Operator::kMultiply;
-    case QD_DIVIDE: return Operator::kDivide;
-    case QD_MODULO: return Operator::kModulo;
-    case QD_XOR: return Operator::kXor;
-    case QD_MINIMUM: return Operator::kMinimum;
-    case QD_MAXIMUM: return Operator::kMaximum;
-    case QD_WRAP: return Operator::kWrap;
-    case QD_EQUAL: return Operator::kEqual;
-    case QD_NOT_EQUAL: return Operator::kNotEqual;
-    case QD_LESS: return Operator::kLess;
-    case QD_LESS_EQUAL: return Operator::kLessEqual;
-    case QD_AND: return Operator::kAnd;
-    case QD_CHOOSE: return Operator::kChoose;
-    case QD_ELEMENT: return Operator::kElement;
-    case QD_LOCATE: return Operator::kLocate;
-    case QD_LENGTH: return Operator::kLength;
-    default: return std::nullopt;
-  }
+  constexpr int kShift = QD_RANK - static_cast<int>(Operator::kRank);
+  static_assert(QD_LENGTH - kShift == static_cast<int>(Operator::kLength) &&
+                QD_ADD - kShift == static_cast<int>(Operator::kAdd) &&
+                QD_EXPRESSION_END - kShift == kOperatorCount &&
+                static_cast<int>(Operator::kVariable) + 1 == static_cast<int>(Operator::kRank));
+  if (opcode == QD_CONSTANT) return Operator::kConstant;
+  if (opcode == QD_PARAMETER) return Operator::kParameter;
+  if (opcode < QD_RANK || opcode >= QD_EXPRESSION_END) return std::nullopt;
+  return static_cast<Operator>(opcode - kShift);
 }
 
 class CodeReader {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "schedule/walk_events.h"
+#include "schedule/walk.h"
 
 namespace quadrille::verifier {
 

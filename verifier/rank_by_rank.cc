@@ -17,7 +17,6 @@
 
 #include "schedule/binding.h"
 #include "schedule/walk.h"
-#include "schedule/walk_events.h"
 #include "verifier/check.h"
 #include "verifier/findings.h"
 #include "verifier/port_accounting.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "schedule/binding.h"
-#include "schedule/ids.h"
 #include "schedule/walk.h"
 #include "tests/net/simulation.h"
 

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <random>
 
-#include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
 #include "verifier/prove/logic.h"
 

@@ -6,10 +6,10 @@
 
 #include <random>
 
-#include "schedule/evaluate.h"
 #include "schedule/text.h"
 #include "tests/prove/terms.h"
 #include "tests/support/effort.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
 
 namespace quadrille::verifier {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "generator/registry.h"
-#include "schedule/evaluate.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 

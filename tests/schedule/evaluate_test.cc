@@ -1,5 +1,5 @@
 // The meaning of every operator, at its edges.
-#include "schedule/evaluate.h"
+#include "tests/support/evaluate.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "schedule/binding.h"
-#include "schedule/evaluate.h"
 #include "schedule/walk.h"
+#include "tests/support/evaluate.h"
 
 namespace quadrille {
 

@@ -148,7 +148,7 @@ bool Logic::sums_counts(TableOf table) const {
 
 // Facts about lengths and ends. The entries that they name take no part in facts about pairs.
 void Logic::know_table(TableOf table) {
-  const Polynomial zero = Polynomial::constant(0), one = Polynomial::constant(1);
+  const Polynomial zero = 0, one = 1;
   const Table& t = definition(table);
   if (is_nodes(t.kind)) known_.push_back(term(length(table)) >= 1);
   if (t.kind == TableKind::kPowers) {
@@ -174,15 +174,14 @@ void Logic::know_element(const Application& application) {
   const Table& table = definition(of);
   const z3::expr index = term(application.argument);
   const z3::expr inside = index >= 0 && index < term(length(of));
-  const Polynomial last = length(of) - Polynomial::constant(1);
+  const Polynomial last = length(of) - 1;
   if (is_nodes(table.kind)) {
     known_.push_back(z3::implies(
         inside, term(application.result) >= 1 && less_equal(application.result, entry(of, last))));
   } else if (is_counts(table.kind)) {
     known_.push_back(z3::implies(inside, term(application.result) >= 0));
     if (greatest_count_)
-      known_.push_back(z3::implies(
-          inside, less_equal(application.result, Polynomial::constant(*greatest_count_))));
+      known_.push_back(z3::implies(inside, less_equal(application.result, *greatest_count_)));
   } else if (sums_counts(of)) {
     known_.push_back(z3::implies(
         inside, term(application.result) >= 0 && less_equal(application.result, entry(of, last))));
@@ -211,7 +210,7 @@ void Logic::know_element(const Application& application) {
 Polynomial Logic::next_element(TableOf table, const Polynomial& index) {
   if (adds_up(table) || sums_counts(table))
     return element(table, index) + element(source(table), index);
-  return element(table, index + Polynomial::constant(1));
+  return element(table, index + 1);
 }
 
 void Logic::know_location(const Application& application) {
@@ -301,16 +300,16 @@ constexpr unsigned kBits = 24;
 struct Bits {
   explicit Bits(Query& query)
       : q(query),
-        x(q.logic.context().bv_const("qd_x", kBits)),
-        y(q.logic.context().bv_const("qd_y", kBits)),
-        p(q.logic.context().bv_const("qd_p", kBits)) {
+        x(q.context().bv_const("qd_x", kBits)),
+        y(q.context().bv_const("qd_y", kBits)),
+        p(q.context().bv_const("qd_p", kBits)) {
     q.bit_vectors = true;
     q.hypotheses.push_back(z3::ule(p, number(kMaxRanks)));
     q.hypotheses.push_back(z3::ult(x, p));
     q.hypotheses.push_back(z3::ult(y, p));
   }
   z3::expr number(int64_t value) const {
-    return q.logic.context().bv_val(static_cast<uint64_t>(value), kBits);
+    return q.context().bv_val(static_cast<uint64_t>(value), kBits);
   }
 
   Query& q;
@@ -346,7 +345,7 @@ std::vector<Obligation> bitvector_obligations() {
   result.push_back({"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", false,
                     [](Query& q) {
                       Bits b(q);
-                      const z3::expr k = q.logic.context().bv_const("qd_k", kBits);
+                      const z3::expr k = q.context().bv_const("qd_k", kBits);
                       q.hypotheses.push_back(z3::ule(k, b.number(20)));
                       const z3::expr same = z3::lshr(b.x, k) == z3::lshr(b.y, k);
                       q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;

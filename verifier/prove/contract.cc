@@ -7,7 +7,7 @@ z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& bloc
   const bool send = buffer == Buffer::kSend;
   if (program_.collective == Collective::kBarrier && buffer != Buffer::kTemporary)
     return logic.truth(false);
-  Polynomial blocks = Polynomial::constant(1);
+  Polynomial blocks = 1;
   if (send ? has_targets() : has_sources()) blocks = logic.ranks(other(instance.group));
   if (buffer == Buffer::kTemporary) blocks = logic.number(program_.temporary_blocks, instance);
   z3::expr within = logic.less_equal({}, block) && logic.less(block, blocks);
@@ -22,7 +22,7 @@ z3::expr Contract::has_block(Logic& logic, Buffer buffer, const Polynomial& bloc
 
 Span Contract::known(Logic& logic, Buffer buffer, const Polynomial& block,
                      const Instance& instance) const {
-  const Polynomial one = Polynomial::constant(1), zero;
+  const Polynomial one = 1, zero;
   if (is_barrier()) return {0, zero, one, zero};
   if (buffer == Buffer::kSend)
     return {instance.group, instance.rank, one, has_targets() ? block : zero};

@@ -8,18 +8,6 @@
 
 namespace quadrille::verifier {
 
-Polynomial Polynomial::constant(int64_t value) {
-  Polynomial result;
-  result.add({}, value);
-  return result;
-}
-
-Polynomial Polynomial::atom(int number) {
-  Polynomial result;
-  result.add({number}, 1);
-  return result;
-}
-
 namespace {
 
 // The prover gives up an obligation with numbers that are too large for it: an answer like the
@@ -45,9 +33,7 @@ Polynomial Polynomial::operator+(const Polynomial& other) const {
   return result;
 }
 
-Polynomial Polynomial::operator-(const Polynomial& other) const {
-  return *this + other * constant(-1);
-}
+Polynomial Polynomial::operator-(const Polynomial& other) const { return *this + other * -1; }
 
 Polynomial Polynomial::operator*(const Polynomial& other) const {
   Polynomial result;
@@ -303,7 +289,7 @@ Polynomial Logic::ranks_of(TableOf table) {
 
 Polynomial Logic::length(TableOf table) {
   const Table& t = definition(table);
-  if (t.kind == TableKind::kPrefix) return length(source(table)) + Polynomial::constant(1);
+  if (t.kind == TableKind::kPrefix) return length(source(table)) + 1;
   if (is_counts(t.kind)) return ranks_of(table);
   if (t.kind == TableKind::kMap) return number(t.first, {table.group, {}, {}});
   return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
@@ -312,7 +298,7 @@ Polynomial Logic::length(TableOf table) {
 Polynomial Logic::one_count() {
   const Polynomial count = fresh("count");
   known_.push_back(term(count) >= 0);
-  if (greatest_count_) known_.push_back(less_equal(count, Polynomial::constant(*greatest_count_)));
+  if (greatest_count_) known_.push_back(less_equal(count, *greatest_count_));
   return count;
 }
 

@@ -27,8 +27,14 @@ class Polynomial {
  public:
   using Monomial = std::vector<int>;
 
-  static Polynomial constant(int64_t value);
-  static Polynomial atom(int number);
+  Polynomial() = default;
+  Polynomial(int64_t value) { add({}, value); }
+  static Polynomial constant(int64_t value) { return value; }
+  static Polynomial atom(int number) {
+    Polynomial result;
+    result.add({number}, 1);
+    return result;
+  }
 
   Polynomial operator+(const Polynomial& other) const;
   Polynomial operator-(const Polynomial& other) const;

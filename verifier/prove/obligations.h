@@ -61,11 +61,10 @@
 namespace quadrille::verifier {
 
 // Hypotheses, a goal that they must imply, and a mutant of the goal that they must not imply.
-struct Query {
+struct Query : Logic {
   Query(z3::context& context, const Program& program)
-      : logic(context, program), goal(context), mutant(context) {}
+      : Logic(context, program), goal(context), mutant(context) {}
 
-  Logic logic;
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
   int group = 0;             // whose ranks are spoken of

@@ -29,13 +29,13 @@ void Planner::deadlock(const ProofStatement& statement) {
     assume(q, facts, own);
     const Instance sender = chosen(q, first[0], own, own.rank);
     std::vector<z3::expr> goals = along(q, send.path, sender);
-    const Polynomial peer = q.logic.number(send.peer, sender);
-    append(goals, within(q, peer, q.logic.ranks(own.group)));
-    goals.push_back(!q.logic.equal(peer, own.rank));
+    const Polynomial peer = q.number(send.peer, sender);
+    append(goals, within(q, peer, q.ranks(own.group)));
+    goals.push_back(!q.equal(peer, own.rank));
     // What is empty does not travel; a token does.
     if (send.moved() && contract_.has_lengths() && !contract_.is_barrier()) {
       const auto [low, high] = extent(q, *send.from, first[0].site, sender);
-      goals.push_back(q.logic.less(low, high));
+      goals.push_back(q.less(low, high));
     }
     show(q, {}, goals, !all(q, goals));
   });
@@ -55,7 +55,7 @@ void Planner::posted_later(const Site& receive, const Choice& first,
     const Instance sender = chosen(q, first, own, instance.rank);
     const int step = anatomy_.sites[first.site].step;
     show(q, {}, over_before(q, step, sender, receive.step, instance),
-         q.logic.less_equal(key(q, receive.step, instance), key(q, step, sender)));
+         q.less_equal(key(q, receive.step, instance), key(q, step, sender)));
   });
 }
 

@@ -13,11 +13,9 @@ namespace quadrille::verifier {
 
 void Planner::xor_facts() {
   bool has_xor = false;
-  const std::function<void(const Expression&)> look = [&](const Expression& e) {
-    has_xor |= e.op == Operator::kXor;
-    for (const Expression& operand : e.operands) look(operand);
-  };
-  for_each_expression_of_program(program_, look);
+  for_each_expression_of_program(program_, [&](const Expression& whole) {
+    has_xor |= any_part(whole, [](const Expression& e) { return e.op == Operator::kXor; });
+  });
   for (const ProofStatement& statement : proof_.statements)
     for (const Line& line : statement.lines)
       for (const Token& token : line.tokens) has_xor |= token.text == "xor";
@@ -28,11 +26,11 @@ void Planner::xor_facts() {
 void Planner::table_facts() {
   const View nowhere{{}, {}, false};
   for (const Table& table : program_.tables) {
-    const Polynomial two = Polynomial::constant(2);
+    const Polynomial two = 2;
     if (table.kind == TableKind::kPowers)
       add("defined powers of " + table.name.text, [=, this](Query& q) {
-        const Polynomial radix = q.logic.number(table.first, unknowns(q, nowhere));
-        show(q, {}, {q.logic.less_equal(two, radix)}, q.logic.less(radix, two));
+        const Polynomial radix = q.number(table.first, unknowns(q, nowhere));
+        show(q, {}, {q.less_equal(two, radix)}, q.less(radix, two));
       });
     if (table.kind == TableKind::kPrefix) summed_entries(program_.tables[table.source]);
   }
@@ -45,13 +43,13 @@ void Planner::ascending_entries(const Table& table) {
   const Uses facts = uses(find("defined", ""), view);
   add("defined entries of " + table.name.text + " ascend", [=, this](Query& q) {
     const Instance instance = unknowns(q, view);
-    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
-    q.hypotheses.push_back(q.logic.less_equal(Polynomial::constant(0), index));
-    q.hypotheses.push_back(q.logic.less(index + one, q.logic.number(table.first, instance)));
+    const Polynomial index = instance.variables[0], one = 1;
+    q.hypotheses.push_back(q.less_equal(0, index));
+    q.hypotheses.push_back(q.less(index + one, q.number(table.first, instance)));
     assume(q, facts, instance);
-    const Polynomial entry = q.logic.number(table.second, instance);
-    const Polynomial next = q.logic.number(table.second, Instance{q.group, {}, {index + one}});
-    show(q, {}, {q.logic.less_equal(entry, next)}, q.logic.less(next, entry));
+    const Polynomial entry = q.number(table.second, instance);
+    const Polynomial next = q.number(table.second, Instance{q.group, {}, {index + one}});
+    show(q, {}, {q.less_equal(entry, next)}, q.less(next, entry));
   });
 }
 
@@ -60,13 +58,13 @@ void Planner::summed_entries(const Table& source) {
   const View view{{source.index.text}, {}, false};
   const Uses facts = uses(find("defined", ""), view);
   add("defined entries of " + source.name.text, [=, this](Query& q) {
-    q.logic.doubt_sums();
+    q.doubt_sums();
     const Instance instance = unknowns(q, view);
-    const Polynomial index = instance.variables[0], one = Polynomial::constant(1);
-    append(q.hypotheses, within(q, index, q.logic.number(source.first, instance)));
+    const Polynomial index = instance.variables[0], one = 1;
+    append(q.hypotheses, within(q, index, q.number(source.first, instance)));
     assume(q, facts, instance);
-    const Polynomial entry = q.logic.number(source.second, instance);
-    show(q, {}, {q.logic.less_equal(one, entry)}, q.logic.less(entry, one));
+    const Polynomial entry = q.number(source.second, instance);
+    show(q, {}, {q.less_equal(one, entry)}, q.less(entry, one));
   });
 }
 
@@ -85,7 +83,7 @@ void Planner::defined() {
     const Uses facts = uses(statement, with_loop_names(view));
     add(fmt::format("defined {}", asked.size()), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, place.path, facts);
-      show(q, {}, {q.logic.condition(place.expression, instance)},
+      show(q, {}, {q.condition(place.expression, instance)},
            negated(q, place.expression, instance));
     });
   }
@@ -131,29 +129,27 @@ void Planner::fits() {
       bound(q);
       const Instance instance = unknowns_at(q, view, out.path, facts);
       for (const Bounded& part : out.parts) append(q.hypotheses, between(q, part, instance));
-      const Polynomial value = q.logic.number(out.value.expression, instance);
-      show(q, {}, between(q, out.value, instance),
-           q.logic.less(value, Polynomial::constant(out.value.low)));
+      const Polynomial value = q.number(out.value.expression, instance);
+      show(q, {}, between(q, out.value, instance), q.less(value, out.value.low));
     });
   }
 }
 
 std::vector<z3::expr> Planner::between(Query& q, const Bounded& bounded, const Instance& instance) {
-  const Polynomial value = q.logic.number(bounded.expression, instance);
-  return {q.logic.less_equal(Polynomial::constant(bounded.low), value),
-          q.logic.less_equal(value, Polynomial::constant(bounded.high))};
+  const Polynomial value = q.number(bounded.expression, instance);
+  return {q.less_equal(bounded.low, value), q.less_equal(value, bounded.high)};
 }
 
 // What programs are proven for.
 void Planner::bound(Query& q) const {
   const auto at_most = [&](const Polynomial& number, int64_t limit) {
-    q.hypotheses.push_back(q.logic.less_equal(number, Polynomial::constant(limit)));
+    q.hypotheses.push_back(q.less_equal(number, limit));
   };
-  q.logic.bound_counts(kMaxCount);
+  q.bound_counts(kMaxCount);
   for (size_t i = 0; i < program_.parameters.size(); ++i) {
-    const Polynomial parameter = q.logic.number(leaf(Operator::kParameter, i), {});
+    const Polynomial parameter = q.number(leaf(Operator::kParameter, i), {});
     at_most(parameter, kMaxParameter);
-    at_most(Polynomial::constant(0) - parameter, kMaxParameter);
+    at_most(Polynomial(0) - parameter, kMaxParameter);
   }
 }
 
@@ -166,8 +162,8 @@ void Planner::roles() {
     add("role " + site_name(site), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, site.message_path(), facts);
       const bool is_first = instance.group == 0;
-      const z3::expr is_root = q.logic.equal(instance.rank, q.logic.root());
-      show(q, {}, {q.logic.truth(!is_first) || is_root}, q.logic.truth(is_first) && !is_root);
+      const z3::expr is_root = q.equal(instance.rank, q.root());
+      show(q, {}, {q.truth(!is_first) || is_root}, q.truth(is_first) && !is_root);
     });
   }
 }

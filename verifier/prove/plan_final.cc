@@ -23,33 +23,32 @@ Planner::Ends Planner::ends(Query& q, const Instance& asked) const {
   Ends ends{sources ? asked.variables[0] : Polynomial{},
             {asked.group, asked.variables[sources ? 1 : 0], {}},
             {}};
-  ends.wanted = contract_.required(q.logic, ends.block, ends.target);
+  ends.wanted = contract_.required(q, ends.block, ends.target);
   return ends;
 }
 
 void Planner::assume_ends(Query& q, const Instance& asked) const {
   const Ends ends = this->ends(q, asked);
   if (!contract_.is_barrier())
-    q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, ends.block, ends.target));
+    q.hypotheses.push_back(contract_.has_block(q, Buffer::kReceive, ends.block, ends.target));
   in_range(q, ends.target);
   if (contract_.has_own()) q.hypotheses.push_back(!is_own(q, ends));
   if (contract_.has_lengths())
-    append(q.hypotheses, within(q, asked.variables.back(), contract_.length(q.logic, ends.wanted)));
+    append(q.hypotheses, within(q, asked.variables.back(), contract_.length(q, ends.wanted)));
   if (contract_.is_barrier())
     q.hypotheses.push_back(!is_own_token(q, ends.target, asked.variables.back()));
 }
 
 // Whether a rank contributes it to itself.
 z3::expr Planner::is_own(Query& q, const Ends& ends) {
-  return q.logic.equal(ends.wanted.first, ends.target.rank);
+  return q.equal(ends.wanted.first, ends.target.rank);
 }
 
 // A rank that has a block of its own.
 void Planner::assume_own(Query& q, const Instance& instance) const {
   const Polynomial block = contract_.has_sources() ? instance.rank : Polynomial{};
-  q.hypotheses.push_back(contract_.has_block(q.logic, Buffer::kReceive, block, instance));
-  if (rooted(program_.collective))
-    q.hypotheses.push_back(q.logic.equal(instance.rank, q.logic.root()));
+  q.hypotheses.push_back(contract_.has_block(q, Buffer::kReceive, block, instance));
+  if (rooted(program_.collective)) q.hypotheses.push_back(q.equal(instance.rank, q.root()));
 }
 
 void Planner::cover() {
@@ -74,13 +73,13 @@ void Planner::cover_case(size_t k) {
     const Ends ends = this->ends(q, asked);
     Instance there = chosen(q, cover_[k], asked, ends.target.rank);
     std::vector<z3::expr> goals = along(q, site.path, there);
-    const z3::expr block = q.logic.equal(q.logic.number(site.to->block, there), ends.block);
+    const z3::expr block = q.equal(q.number(site.to->block, there), ends.block);
     goals.push_back(block);
     if (contract_.reduces()) {
       const Span arrives = span(q, i, there);
-      goals.push_back(q.logic.truth(arrives.group == ends.wanted.group));
-      goals.push_back(q.logic.equal(arrives.number, ends.wanted.number));
-      goals.push_back(q.logic.equal(arrives.block, ends.wanted.block));
+      goals.push_back(q.truth(arrives.group == ends.wanted.group));
+      goals.push_back(q.equal(arrives.number, ends.wanted.number));
+      goals.push_back(q.equal(arrives.block, ends.wanted.block));
       // A sum of all may begin anywhere where the operator commutes; a scan's is of some.
       if (!program_.commutative || contract_.scans())
         goals.push_back(same_rank(q, arrives.group, arrives.first, ends.wanted.first));
@@ -100,7 +99,7 @@ void Planner::last_write(size_t i) {
     const auto [first, asked] = two_at(q, both, written.path, facts);
     assume_ends(q, asked);
     const Ends ends = this->ends(q, asked);
-    std::vector<z3::expr> guards = {q.logic.equal(first.rank, ends.target.rank)}, goals;
+    std::vector<z3::expr> guards = {q.equal(first.rank, ends.target.rank)}, goals;
     append(guards, has_byte(q, *written.to, i, first, asked.variables.back()));
     for (size_t k = 0; k < cover_.size(); ++k) {
       const Instance there = chosen(q, cover_[k], asked, ends.target.rank);
@@ -134,13 +133,13 @@ void Planner::copy_case(size_t k) {
     assume_own(q, instance);
     append(q.hypotheses, applies(q, copies_, k, instance));
     const Instance copier = chosen(q, copies_[k], instance, instance.rank);
-    const Polynomial from = q.logic.number(site.from->block, copier),
-                     to = q.logic.number(site.to->block, copier),
+    const Polynomial from = q.number(site.from->block, copier),
+                     to = q.number(site.to->block, copier),
                      own = contract_.has_targets() ? instance.rank : Polynomial{};
     std::vector<z3::expr> goals = along(q, site.path, copier);
-    goals.push_back(q.logic.equal(from, own));
-    goals.push_back(q.logic.equal(to, contract_.has_sources() ? instance.rank : Polynomial{}));
-    show(q, {}, goals, q.logic.less(from, own));
+    goals.push_back(q.equal(from, own));
+    goals.push_back(q.equal(to, contract_.has_sources() ? instance.rank : Polynomial{}));
+    show(q, {}, goals, q.less(from, own));
   });
 }
 
@@ -155,7 +154,7 @@ void Planner::once(size_t i) {
   add(name, [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     apply_rewrites(q, rewriting, instance);
-    const Polynomial block = q.logic.number(site.to->block, instance);
+    const Polynomial block = q.number(site.to->block, instance);
     Instance asked{instance.group, {}, {instance.rank}}, written = instance;
     if (contract_.has_sources()) asked.variables.insert(asked.variables.begin(), block);
     if (contract_.has_lengths()) {
@@ -186,9 +185,8 @@ void Planner::sent_before_overwritten(size_t i) {
     add(case_name(name, cover_, k), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, site.path, facts);
       apply_rewrites(q, rewriting, instance);
-      const Instance ends{instance.group,
-                          instance.rank,
-                          {q.logic.number(site.from->block, instance), instance.rank}};
+      const Instance ends{
+          instance.group, instance.rank, {q.number(site.from->block, instance), instance.rank}};
       const std::vector<z3::expr> guards = applies(q, cover_, k, ends);
       const Instance write = chosen(q, cover_[k], ends, instance.rank);
       const Site& arrives = anatomy_.sites[cover_[k].site];
@@ -196,10 +194,9 @@ void Planner::sent_before_overwritten(size_t i) {
       z3::expr fine = over_before(q, site, instance, arrives, write);
       if (arrives.step >= 0 && site.step >= 0)
         fine = fine || same_step(q, site.step, instance, arrives.step, write) ||
-               q.logic.less_equal(key(q, site.step, instance), key(q, arrives.step, write));
+               q.less_equal(key(q, site.step, instance), key(q, arrives.step, write));
       q.goal = z3::implies(all(q, guards), fine);
-      q.mutant =
-          z3::implies(all(q, guards), late) && z3::implies(!all(q, guards), q.logic.truth(false));
+      q.mutant = z3::implies(all(q, guards), late) && z3::implies(!all(q, guards), q.truth(false));
     });
 }
 
@@ -231,8 +228,8 @@ void Planner::once(size_t i, size_t j) {
         const z3::expr same_one = same_instance(q, i == j, first, second);
         guards.push_back(same(q, span(q, i, first), span(q, j, second)));
         if (writes)
-          guards.push_back(q.logic.equal(q.logic.number(one.to->block, first),
-                                         q.logic.number(two.to->block, second)));
+          guards.push_back(
+              q.equal(q.number(one.to->block, first), q.number(two.to->block, second)));
         i == j ? show(q, guards, {same_one}, !same_one) : show(q, guards, {same_one});
       });
 }
@@ -256,7 +253,7 @@ void Planner::used(size_t i) {
     };
     if (contract_.has_lengths())
       append(q.hypotheses, has_byte(q, *site.to, i, instance, instance.variables.back()));
-    z3::expr some = q.logic.truth(false);
+    z3::expr some = q.truth(false);
     for (size_t k = 0; k < used_[i].size(); ++k) {
       const size_t j = used_[i][k].site;
       const Instance reader = with_byte(chosen(q, used_[i][k], instance, instance.rank));
@@ -296,7 +293,7 @@ void Planner::combine(size_t i) {
         const Span is_there = span(q, base_[i][b].site, before);
         for (const z3::expr& goal : combined(q, *site.combine, comes.span, is_there, left))
           goals.push_back(z3::implies(all(q, guards), goal));
-        less.push_back(z3::implies(all(q, guards), q.logic.equal(left.number, comes.span.number)));
+        less.push_back(z3::implies(all(q, guards), q.equal(left.number, comes.span.number)));
       }
     show(q, {}, goals, all(q, less));
   });
@@ -306,9 +303,9 @@ void Planner::combine(size_t i) {
 std::vector<Planner::Coming> Planner::coming(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   if (!site.is_message() && contract_.is_constant(site.from->buffer))
-    return {{{},
-             contract_.known(q.logic, site.from->buffer, q.logic.number(site.from->block, instance),
-                             instance)}};
+    return {
+        {{},
+         contract_.known(q, site.from->buffer, q.number(site.from->block, instance), instance)}};
   const std::vector<Choice>& sources = site.is_message() ? matches_[i] : held_[i];
   std::vector<Coming> result;
   for (size_t k = 0; k < sources.size(); ++k) {
@@ -329,9 +326,9 @@ std::vector<z3::expr> Planner::combined(Query& q, Side side, const Span& comes,
   if (program_.commutative)
     adjacent =
         adjacent || (side == Side::kLeft ? follows(is_there, comes) : follows(comes, is_there));
-  return {adjacent, q.logic.truth(comes.group == left.group && is_there.group == left.group),
-          q.logic.equal(comes.block, left.block), q.logic.equal(is_there.block, left.block),
-          q.logic.equal(left.number, comes.number + is_there.number)};
+  return {adjacent, q.truth(comes.group == left.group && is_there.group == left.group),
+          q.equal(comes.block, left.block), q.equal(is_there.block, left.block),
+          q.equal(left.number, comes.number + is_there.number)};
 }
 
 }  // namespace quadrille::verifier

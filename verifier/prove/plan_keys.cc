@@ -87,18 +87,17 @@ Planner::KeyRange Planner::key_range(Query& q, const Item& item, size_t shared,
   KeyRange range{along(q, item.path, instance, shared), {}, {}};
   if (!item.is_loop) {
     range.low = key(q, item.index, instance);
-    range.high = range.low + Polynomial::constant(1);
+    range.high = range.low + 1;
     return range;
   }
   const LoopSite& loop = anatomy_.loops[item.index];
-  const Polynomial low = q.logic.number(loop.low, instance),
-                   high = q.logic.number(loop.high, instance);
-  range.guards.push_back(q.logic.less(low, high));
+  const Polynomial low = q.number(loop.low, instance), high = q.number(loop.high, instance);
+  range.guards.push_back(q.less(low, high));
   instance.variables.resize(loop.variable);
   instance.variables.push_back(low);
-  range.low = q.logic.number(intervals_[item.index]->from, instance);
-  instance.variables.back() = high - Polynomial::constant(1);
-  range.high = q.logic.number(intervals_[item.index]->to, instance);
+  range.low = q.number(intervals_[item.index]->from, instance);
+  instance.variables.back() = high - 1;
+  range.high = q.number(intervals_[item.index]->to, instance);
   return range;
 }
 
@@ -122,8 +121,8 @@ void Planner::in_sequence(size_t body, size_t i, size_t j, const Item& one, cons
                        second = key_range(q, two, path.size(), instance);
         std::vector<z3::expr> guards = first.guards;
         append(guards, second.guards);
-        q.goal = z3::implies(all(q, guards), q.logic.less_equal(first.high, second.low));
-        q.mutant = z3::implies(all(q, first.guards), q.logic.truth(false));
+        q.goal = z3::implies(all(q, guards), q.less_equal(first.high, second.low));
+        q.mutant = z3::implies(all(q, first.guards), q.truth(false));
       });
 }
 
@@ -139,11 +138,10 @@ void Planner::loop_keys(size_t body) {
     add(fmt::format("{}, statement {}", name, i + 1), [=, this](Query& q) {
       const Instance instance = unknowns_at(q, view, path, facts);
       const KeyRange range = key_range(q, item, path.size(), instance);
-      const Polynomial from = q.logic.number(interval.from, instance),
-                       to = q.logic.number(interval.to, instance);
-      show(q, range.guards,
-           {q.logic.less_equal(from, range.low), q.logic.less_equal(range.high, to)},
-           q.logic.less(range.low, from));
+      const Polynomial from = q.number(interval.from, instance),
+                       to = q.number(interval.to, instance);
+      show(q, range.guards, {q.less_equal(from, range.low), q.less_equal(range.high, to)},
+           q.less(range.low, from));
     });
   }
   intervals_in_order(body, name);
@@ -157,19 +155,16 @@ void Planner::intervals_in_order(size_t body, const std::string& name) {
   const Uses facts = uses(loop_statements_[body - 1], view);
   add(name + ", in order", [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, path, facts);
-    const Polynomial from = q.logic.number(interval.from, instance),
-                     to = q.logic.number(interval.to, instance);
-    show(q, {}, {q.logic.less_equal(from, to)}, q.logic.less(to, from));
+    const Polynomial from = q.number(interval.from, instance), to = q.number(interval.to, instance);
+    show(q, {}, {q.less_equal(from, to)}, q.less(to, from));
   });
   add(name + ", one after another", [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, path, facts);
     Instance next = instance;
-    next.variables[loop.variable] = instance.variables[loop.variable] + Polynomial::constant(1);
-    q.hypotheses.push_back(
-        q.logic.less(next.variables[loop.variable], q.logic.number(loop.high, instance)));
-    const Polynomial to = q.logic.number(interval.to, instance),
-                     from = q.logic.number(interval.from, next);
-    show(q, {}, {q.logic.less_equal(to, from)}, q.logic.less(from, to));
+    next.variables[loop.variable] = instance.variables[loop.variable] + 1;
+    q.hypotheses.push_back(q.less(next.variables[loop.variable], q.number(loop.high, instance)));
+    const Polynomial to = q.number(interval.to, instance), from = q.number(interval.from, next);
+    show(q, {}, {q.less_equal(to, from)}, q.less(from, to));
   });
 }
 

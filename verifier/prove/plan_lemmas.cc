@@ -62,7 +62,7 @@ void Planner::lemma_obligations(const ProofStatement& statement, const Lemma& le
     const Instance instance = unknowns(q, view);
     assume(q, lemma.given, instance);
     assume(q, facts, instance);
-    show(q, {}, {q.logic.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
+    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
   });
 }
 
@@ -73,23 +73,23 @@ void Planner::induction_obligations(const ProofStatement& statement, const Lemma
   const Lemma::Induction induction = *lemma.induction;
   add(fmt::format("{} {}, base", statement.kind, lemma.name), theorem, [=, this](Query& q) {
     Instance instance = unknowns(q, view);
-    instance.variables[induction.variable] = q.logic.number(induction.low, instance);
+    instance.variables[induction.variable] = q.number(induction.low, instance);
     assume(q, lemma.given, instance);
     assume(q, facts, instance);
-    q.hypotheses.push_back(q.logic.less_equal(q.logic.number(induction.low, instance),
-                                              q.logic.number(induction.high, instance)));
-    show(q, {}, {q.logic.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
+    q.hypotheses.push_back(
+        q.less_equal(q.number(induction.low, instance), q.number(induction.high, instance)));
+    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
   });
   add(fmt::format("{} {}, step", statement.kind, lemma.name), theorem, [=, this](Query& q) {
     Instance instance = unknowns(q, view);
     assume(q, lemma.given, instance);
     assume(q, facts, instance);
     const Polynomial x = instance.variables[induction.variable];
-    q.hypotheses.push_back(q.logic.less_equal(q.logic.number(induction.low, instance), x));
-    q.hypotheses.push_back(q.logic.less(x, q.logic.number(induction.high, instance)));
-    q.hypotheses.push_back(q.logic.condition(lemma.show, instance));
-    instance.variables[induction.variable] = x + Polynomial::constant(1);
-    show(q, {}, {q.logic.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
+    q.hypotheses.push_back(q.less_equal(q.number(induction.low, instance), x));
+    q.hypotheses.push_back(q.less(x, q.number(induction.high, instance)));
+    q.hypotheses.push_back(q.condition(lemma.show, instance));
+    instance.variables[induction.variable] = x + 1;
+    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
   });
 }
 

@@ -50,7 +50,7 @@ bool Planner::can_match(size_t i, const Choice& choice) const {
 
 Instance Planner::at_peer(Query& q, const Choice& choice, const Site& site,
                           const Instance& instance) {
-  Instance there = chosen(q, choice, instance, q.logic.number(site.peer, instance));
+  Instance there = chosen(q, choice, instance, q.number(site.peer, instance));
   if (site.remote) there.group = 1 - instance.group;
   return there;
 }
@@ -65,20 +65,20 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   apply_rewrites(q, rewriting, instance);
   const Instance there = at_peer(q, choice, site, instance);
   std::vector<z3::expr> goals = along(q, other.path, there);
-  goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
+  goals.push_back(q.equal(q.number(other.peer, there), instance.rank));
   const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
-  goals.push_back(q.logic.equal(here_key, there_key));
+  goals.push_back(q.equal(here_key, there_key));
   if (site.moved()) {
     const auto [low, high] = extent(q, *site.moved(), i, instance);
     const auto [other_low, other_high] = extent(q, *other.moved(), choice.site, there);
-    goals.push_back(q.logic.equal(low, other_low));
-    goals.push_back(q.logic.equal(high, other_high));
+    goals.push_back(q.equal(low, other_low));
+    goals.push_back(q.equal(high, other_high));
     // What is combined changes on the way: combine() asks.
     if (!site.combine && !other.combine)
       goals.push_back(same(q, span(q, i, instance), span(q, choice.site, there)));
   }
   goals.push_back(names_instance(q, matches_[choice.site], there, i, instance));
-  show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
+  show(q, {}, goals, q.equal(here_key, there_key + 1));
 }
 
 // Messages of several pieces: piece by piece they match like any other. That the pieces stand in the
@@ -101,10 +101,10 @@ void Planner::message(size_t i, const Uses& facts) {
     const Instance instance = unknowns_at(q, view, path, facts);
     const Instance there = at_peer(q, choice, site, instance);
     std::vector<z3::expr> goals = along(q, other_path, there);
-    goals.push_back(q.logic.equal(q.logic.number(other.peer, there), instance.rank));
+    goals.push_back(q.equal(q.number(other.peer, there), instance.rank));
     const Polynomial here_key = key(q, site.step, instance), there_key = key(q, other.step, there);
-    goals.push_back(q.logic.equal(here_key, there_key));
-    show(q, {}, goals, q.logic.equal(here_key, there_key + Polynomial::constant(1)));
+    goals.push_back(q.equal(here_key, there_key));
+    show(q, {}, goals, q.equal(here_key, there_key + 1));
   });
 }
 
@@ -158,10 +158,10 @@ bool Planner::with_its_message(size_t i, const Choice& choice) const {
 void Planner::peer(const Site& site, const View& view, const Uses& facts) {
   add(fmt::format("match {}, peer", site_name(site)), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
-    const Polynomial peer = q.logic.number(site.peer, instance);
-    const z3::expr self = q.logic.equal(peer, instance.rank);
+    const Polynomial peer = q.number(site.peer, instance);
+    const z3::expr self = q.equal(peer, instance.rank);
     std::vector<z3::expr> goals =
-        within(q, peer, q.logic.ranks(site.remote ? 1 - instance.group : instance.group));
+        within(q, peer, q.ranks(site.remote ? 1 - instance.group : instance.group));
     const z3::expr outside = !goals[0];
     if (!site.remote) goals.push_back(!self);
     show(q, {}, goals, site.remote ? outside : self);

@@ -23,7 +23,8 @@ void Planner::port() {
     if (!leaves_its_node(i))
       for (const int site : anatomy_.steps[i].sites) stays_inside(anatomy_.sites[site], *base);
     for (size_t j = 0; j <= i; ++j)
-      if (leaves_its_node(i) && leaves_its_node(j)) one_exchange(j, i, *base);
+      if (leaves_its_node(i) && leaves_its_node(j))
+        one_crossing(exchange(j), exchange(i), true, *base);
   }
 }
 
@@ -71,9 +72,7 @@ void Planner::different_peers(const StepSite& step, int i, int j) {
   add(port ? "port: " + names : "match " + names + ", peers", [=, this](Query& q) {
     auto [first, second] = two_at(q, both, one.message_path(), facts);
     std::vector<z3::expr> guards = along(q, two.message_path(), second);
-    if (!port)
-      guards.push_back(
-          q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second)));
+    if (!port) guards.push_back(q.equal(q.number(one.peer, first), q.number(two.peer, second)));
     first.variables.resize(one.outer_variables);
     const z3::expr same = same_instance(q, i == j, first, second);
     // Two messages may be there by turns.
@@ -90,9 +89,8 @@ void Planner::one_peer(const StepSite& step, int i, int j) {
   const Uses facts = uses(find("port", ""), both.view);
   add(fmt::format("port: {} and {}", site_name(one), site_name(two)), [=, this](Query& q) {
     const auto [first, second] = two_at(q, both, one.message_path(), facts);
-    const z3::expr same =
-        q.logic.truth(one.remote == two.remote) &&
-        q.logic.equal(q.logic.number(one.peer, first), q.logic.number(two.peer, second));
+    const z3::expr same = q.truth(one.remote == two.remote) &&
+                          q.equal(q.number(one.peer, first), q.number(two.peer, second));
     show(q, along(q, two.message_path(), second), {same});
   });
 }
@@ -148,9 +146,8 @@ void Planner::stays_inside(const Site& site, int64_t base) {
   const Uses facts = uses(find("port", ""), view);
   add(fmt::format("port: {} stays inside its node", site_name(site)), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.message_path(), facts);
-    const z3::expr inside =
-        q.logic.equal(q.logic.located(base, 0, q.logic.number(site.peer, instance)),
-                      q.logic.located(base, 0, instance.rank));
+    const z3::expr inside = q.equal(q.located(base, 0, q.number(site.peer, instance)),
+                                    q.located(base, 0, instance.rank));
     show(q, {}, {inside}, !inside);
   });
 }
@@ -182,18 +179,17 @@ void Planner::same_iteration(size_t loop) {
   add(fmt::format("port: one iteration of {} at a key", body_name(loop + 1)), [=, this](Query& q) {
     const Path path = path_of_body(loop + 1);
     const auto [first, second] = two_at(q, both, path, facts);
-    const Polynomial &x = first.variables.back(), &y = second.variables.back(),
-                     at = q.logic.fresh("key");
+    const Polynomial &x = first.variables.back(), &y = second.variables.back(), at = q.fresh("key");
     std::vector<z3::expr> guards = along(q, path, second);
-    append(guards, within(q, second.rank, q.logic.ranks(second.group)));
+    append(guards, within(q, second.rank, q.ranks(second.group)));
     const z3::expr both_there = all(q, guards);
     for (const Instance* instance : {&first, &second}) {
-      guards.push_back(q.logic.less_equal(q.logic.number(intervals_[loop]->from, *instance), at));
-      guards.push_back(q.logic.less(at, q.logic.number(intervals_[loop]->to, *instance)));
+      guards.push_back(q.less_equal(q.number(intervals_[loop]->from, *instance), at));
+      guards.push_back(q.less(at, q.number(intervals_[loop]->to, *instance)));
       for (const auto& [lower, higher] : {std::pair(x, y), std::pair(y, x)})
         q.hypotheses.push_back(in_turn(q, loop, *instance, lower, higher));
     }
-    const z3::expr same = q.logic.equal(x, y);
+    const z3::expr same = q.equal(x, y);
     q.goal = z3::implies(all(q, guards), same);
     q.mutant = z3::implies(both_there, same);
   });
@@ -203,49 +199,18 @@ void Planner::same_iteration(size_t loop) {
 z3::expr Planner::in_turn(Query& q, size_t loop, Instance instance, const Polynomial& lower,
                           const Polynomial& higher) const {
   const LoopSite& site = anatomy_.loops[loop];
-  const std::vector<z3::expr> there = {
-      q.logic.less_equal(q.logic.number(site.low, instance), lower), q.logic.less(lower, higher),
-      q.logic.less(higher, q.logic.number(site.high, instance))};
+  const std::vector<z3::expr> there = {q.less_equal(q.number(site.low, instance), lower),
+                                       q.less(lower, higher),
+                                       q.less(higher, q.number(site.high, instance))};
   instance.variables.back() = lower;
-  const Polynomial end = q.logic.number(intervals_[loop]->to, instance);
+  const Polynomial end = q.number(intervals_[loop]->to, instance);
   instance.variables.back() = higher;
-  return z3::implies(all(q, there),
-                     q.logic.less_equal(end, q.logic.number(intervals_[loop]->from, instance)));
+  return z3::implies(all(q, there), q.less_equal(end, q.number(intervals_[loop]->from, instance)));
 }
 
 Planner::TwoSteps Planner::two_steps(const StepSite& a, const StepSite& b) const {
   return two_of(view_of(a.variables, a.names), view_of(b.variables, b.names), shared_loops(a, b),
                 false);
-}
-
-void Planner::one_exchange(size_t i, size_t j, int64_t base) {
-  const TwoSteps both = two_steps(anatomy_.steps[i], anatomy_.steps[j]);
-  const Uses facts = uses(find("port", ""), both.view);
-  add(fmt::format("port: step {} and step {}", i + 1, j + 1),
-      [=, this](Query& q) { compare_exchanges(q, i, j, base, both, facts); });
-}
-
-void Planner::compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
-                                const Uses& facts) const {
-  const StepSite &one = anatomy_.steps[i], &two = anatomy_.steps[j];
-  const auto [first, other] = two_at(q, both, one.path, facts);
-  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, 0, rank); };
-  const auto leaves = [&](const StepSite& step, const Instance& instance) {
-    const Polynomial peer = q.logic.number(anatomy_.sites[messages_in(step)[0]].peer, instance);
-    return !q.logic.equal(node(peer), node(instance.rank));
-  };
-  q.hypotheses.push_back(leaves(one, first));
-  std::vector<z3::expr> guards = along(q, two.path, other);
-  append(guards, within(q, other.rank, q.logic.ranks(other.group)));
-  guards.push_back(leaves(two, other));
-  guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
-  const std::vector<z3::expr> before_keys = guards;
-  guards.push_back(q.logic.equal(q.logic.number(one.key, first), q.logic.number(two.key, other)));
-  const z3::expr same =
-      q.logic.equal(first.rank, other.rank) && same_instance(q, i == j, first, other);
-  q.goal = z3::implies(all(q, guards), same);
-  // Without the second step's node, or without keys, different exchanges do go on.
-  q.mutant = i == j ? z3::implies(all(q, before_keys), same) : q.logic.truth(false);
 }
 
 void Planner::one_each_way(int64_t base) {
@@ -259,37 +224,50 @@ void Planner::one_each_way(int64_t base) {
   }
   for (const size_t i : crossing)
     for (const size_t j : crossing)
-      if (j <= i && anatomy_.sites[i].kind == anatomy_.sites[j].kind) one_way(j, i, base);
+      if (j <= i && anatomy_.sites[i].kind == anatomy_.sites[j].kind)
+        one_crossing(crossing_message(j), crossing_message(i), false, base);
 }
 
-void Planner::one_way(size_t i, size_t j, int64_t base) {
-  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
+Planner::Crossing Planner::exchange(size_t step) const {
+  const StepSite& site = anatomy_.steps[step];
+  return {site.path, static_cast<int>(step), anatomy_.sites[messages_in(site)[0]].peer,
+          fmt::format("step {}", step + 1)};
+}
+
+Planner::Crossing Planner::crossing_message(size_t i) const {
+  const Site& site = anatomy_.sites[i];
+  return {site.message_path(), site.step, site.peer, site_name(site)};
+}
+
+// Two instances of what crosses the border of one node at one key are one instance: of an exchange, or of a message of
+// one direction.
+void Planner::one_crossing(const Crossing& one, const Crossing& two, bool of_exchanges,
+                           int64_t base) {
   const TwoSteps both = two_steps(anatomy_.steps[one.step], anatomy_.steps[two.step]);
   const Uses facts = uses(find("port", ""), both.view);
-  add(fmt::format("port: {} and {}", site_name(one), site_name(two)),
-      [=, this](Query& q) { compare_messages(q, i, j, base, both, facts); });
-}
-
-void Planner::compare_messages(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
-                               const Uses& facts) const {
-  const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
-  const auto [first, other] = two_at(q, both, one.message_path(), facts);
-  const auto node = [&](const Polynomial& rank) { return q.logic.located(base, 0, rank); };
-  const auto crosses = [&](const Site& site, const Instance& instance) {
-    return !q.logic.equal(node(q.logic.number(site.peer, instance)), node(instance.rank));
-  };
-  q.hypotheses.push_back(crosses(one, first));
-  std::vector<z3::expr> guards = along(q, two.message_path(), other);
-  append(guards, within(q, other.rank, q.logic.ranks(other.group)));
-  guards.push_back(crosses(two, other));
-  const std::vector<z3::expr> before_keys = guards;
-  guards.push_back(q.logic.equal(key(q, one.step, first), key(q, two.step, other)));
-  const z3::expr same =
-      q.logic.equal(first.rank, other.rank) && same_instance(q, i == j, first, other);
-  // Messages of two nodes may well cross at one key; of two statements, which may never do so at one key, at any.
-  q.mutant = z3::implies(all(q, i == j ? guards : before_keys), same);
-  guards.push_back(q.logic.equal(node(first.rank), node(other.rank)));
-  q.goal = z3::implies(all(q, guards), same);
+  const bool same_place = one.name == two.name;
+  add(fmt::format("port: {} and {}", one.name, two.name), [=, this](Query& q) {
+    const auto [first, other] = two_at(q, both, one.path, facts);
+    const auto node = [&](const Polynomial& rank) { return q.located(base, 0, rank); };
+    const auto crosses = [&](const Crossing& crossing, const Instance& instance) {
+      return !q.equal(node(q.number(crossing.peer, instance)), node(instance.rank));
+    };
+    q.hypotheses.push_back(crosses(one, first));
+    std::vector<z3::expr> guards = along(q, two.path, other);
+    append(guards, within(q, other.rank, q.ranks(other.group)));
+    guards.push_back(crosses(two, other));
+    const z3::expr there = all(q, guards), one_node = q.equal(node(first.rank), node(other.rank)),
+                   one_key = q.equal(key(q, one.step, first), key(q, two.step, other)),
+                   same = q.equal(first.rank, other.rank) &&
+                          same_instance(q, same_place, first, other);
+    q.goal = z3::implies(there && one_node && one_key, same);
+    // Different exchanges of a node do go on, at other keys. Messages of two nodes may well cross at one key; messages
+    // of two statements, which may never do so at one key, cross at any.
+    if (of_exchanges)
+      q.mutant = same_place ? z3::implies(there && one_node, same) : q.truth(false);
+    else
+      q.mutant = z3::implies(same_place ? there && one_key : there, same);
+  });
 }
 
 }  // namespace quadrille::verifier

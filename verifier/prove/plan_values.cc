@@ -31,42 +31,39 @@ const Access* Planner::constant_access(const Site& site) const {
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   if (const Access* access = constant_access(site))
-    return contract_.known(q.logic, access->buffer, q.logic.number(access->block, instance),
-                           instance);
+    return contract_.known(q, access->buffer, q.number(access->block, instance), instance);
   const Carried& carried = *carries_[i];
-  return {carried.remote ? 1 - instance.group : instance.group,
-          q.logic.number(carried.source, instance), q.logic.number(carried.number, instance),
-          q.logic.number(carried.target, instance)};
+  return {carried.remote ? 1 - instance.group : instance.group, q.number(carried.source, instance),
+          q.number(carried.number, instance), q.number(carried.target, instance)};
 }
 
 std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
                                                   const Instance& instance) const {
   if (contract_.is_barrier()) {
-    const Polynomial source = q.logic.number(carries_[i]->source, instance);
-    return {source, source + q.logic.number(carries_[i]->number, instance)};
+    const Polynomial source = q.number(carries_[i]->source, instance);
+    return {source, source + q.number(carries_[i]->number, instance)};
   }
-  if (!access.range) return {{}, contract_.length(q.logic, span(q, i, instance))};
-  return {q.logic.number(access.range->low, instance),
-          q.logic.number(access.range->high, instance)};
+  if (!access.range) return {{}, contract_.length(q, span(q, i, instance))};
+  return {q.number(access.range->low, instance), q.number(access.range->high, instance)};
 }
 
 z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
-  z3::expr same = q.logic.equal(a, b);
+  z3::expr same = q.equal(a, b);
   if (!contract_.reduces()) return same;
-  const Polynomial all = q.logic.ranks(group);
-  return same || q.logic.equal(a + all, b) || q.logic.equal(a, b + all);
+  const Polynomial all = q.ranks(group);
+  return same || q.equal(a + all, b) || q.equal(a, b + all);
 }
 
 z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
-  return q.logic.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
-         q.logic.equal(a.number, b.number) && q.logic.equal(a.block, b.block);
+  return q.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
+         q.equal(a.number, b.number) && q.equal(a.block, b.block);
 }
 
 std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
                                         const Instance& instance, const Polynomial& byte) const {
   const auto [low, high] = extent(q, access, i, instance);
   if (contract_.is_barrier()) return is_token(q, low, high, byte);
-  return {q.logic.less_equal(low, byte), q.logic.less(byte, high)};
+  return {q.less_equal(low, byte), q.less(byte, high)};
 }
 
 void Planner::values() {
@@ -114,12 +111,12 @@ z3::expr Planner::before_in_text(Query& q, const Site& earlier, const Instance& 
                                  const Site& later, const Instance& second) const {
   const auto [end, unused] = std::mismatch(earlier.loops.begin(), earlier.loops.end(),
                                            later.loops.begin(), later.loops.end());
-  z3::expr alike = q.logic.truth(true), before = q.logic.truth(false);
+  z3::expr alike = q.truth(true), before = q.truth(false);
   for (size_t v = 0; v < static_cast<size_t>(end - earlier.loops.begin()); ++v) {
-    before = before || (alike && q.logic.less(first.variables[v], second.variables[v]));
-    alike = alike && q.logic.equal(first.variables[v], second.variables[v]);
+    before = before || (alike && q.less(first.variables[v], second.variables[v]));
+    alike = alike && q.equal(first.variables[v], second.variables[v]);
   }
-  return before || (alike && q.logic.truth(earlier.position < later.position));
+  return before || (alike && q.truth(earlier.position < later.position));
 }
 
 // Steps come in the order of their keys, and may be in flight together; what stands between steps waits
@@ -140,8 +137,8 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
   const bool in_order = earlier.is_message() == later.is_message()
                             ? earlier.index < later.index && !in_loops
                             : later.is_message();
-  return before || (q.logic.truth(in_order) &&
-                    q.logic.equal(key(q, earlier.step, first), key(q, later.step, second)));
+  return before ||
+         (q.truth(in_order) && q.equal(key(q, earlier.step, first), key(q, later.step, second)));
 }
 
 // ---- What is read
@@ -164,33 +161,30 @@ void Planner::piece(size_t i) {
     const bool travels = site.is_message() && contract_.has_own() &&
                          (site.kind == Site::Kind::kReceive || contract_.has_targets());
     const z3::expr own =
-        q.logic.equal(carried.first, contract_.has_targets() ? carried.block : instance.rank);
+        q.equal(carried.first, contract_.has_targets() ? carried.block : instance.rank);
     if (travels) goals.push_back(!own);
-    goals.push_back(q.logic.less_equal({}, low));
+    goals.push_back(q.less_equal({}, low));
     // Where blocks have lengths, no empty message is sent.
-    goals.push_back(uses_counts(program_) && site.is_message() ? q.logic.less(low, high)
-                                                               : q.logic.less_equal(low, high));
-    const Polynomial length = contract_.length(q.logic, carried);
-    goals.push_back(q.logic.less_equal(high, length));
+    goals.push_back(uses_counts(program_) && site.is_message() ? q.less(low, high)
+                                                               : q.less_equal(low, high));
+    const Polynomial length = contract_.length(q, carried);
+    goals.push_back(q.less_equal(high, length));
     for (const std::optional<Access>* access : {&site.from, &site.to}) {
       if (!*access || (*access)->buffer != Buffer::kReceive || !contract_.reduces()) continue;
       // What is not wanted there in the end may have another length.
       const Polynomial all = contract_.length(
-          q.logic,
-          contract_.required(q.logic, q.logic.number((*access)->block, instance), instance));
-      goals.push_back((*access)->range ? q.logic.less_equal(high, all)
-                                       : q.logic.equal(length, all));
+          q, contract_.required(q, q.number((*access)->block, instance), instance));
+      goals.push_back((*access)->range ? q.less_equal(high, all) : q.equal(length, all));
     }
     if (site.from && site.to) {
       const auto [from, to] = extent(q, *site.from, i, instance);
-      goals.push_back(q.logic.equal(from, low));
-      goals.push_back(q.logic.equal(to, high));
+      goals.push_back(q.equal(from, low));
+      goals.push_back(q.equal(to, high));
       // From one buffer of the call to another: what is there is wanted there.
       if (contract_.is_constant(site.from->buffer) && constant_access(site) == &*site.to)
-        goals.push_back(
-            same(q, carried,
-                 contract_.known(q.logic, site.from->buffer,
-                                 q.logic.number(site.from->block, instance), instance)));
+        goals.push_back(same(
+            q, carried,
+            contract_.known(q, site.from->buffer, q.number(site.from->block, instance), instance)));
     }
     show(q, {}, goals, travels ? own : outside);
   });
@@ -201,19 +195,19 @@ std::vector<z3::expr> Planner::in_buffers(Query& q, const Site& site,
   std::vector<z3::expr> result;
   for (const std::optional<Access>* access : {&site.from, &site.to})
     if (*access)
-      result.push_back(contract_.has_block(q.logic, (*access)->buffer,
-                                           q.logic.number((*access)->block, instance), instance));
+      result.push_back(contract_.has_block(q, (*access)->buffer,
+                                           q.number((*access)->block, instance), instance));
   return result;
 }
 
 std::vector<z3::expr> Planner::is_span(Query& q, const Span& span) const {
-  const Polynomial one = Polynomial::constant(1);
-  std::vector<z3::expr> result = within(
-      q, span.block, contract_.has_targets() ? q.logic.ranks(contract_.other(span.group)) : one);
+  const Polynomial one = 1;
+  std::vector<z3::expr> result =
+      within(q, span.block, contract_.has_targets() ? q.ranks(contract_.other(span.group)) : one);
   if (contract_.reduces())
-    result.push_back(q.logic.less_equal(one, span.number));
+    result.push_back(q.less_equal(one, span.number));
   else
-    append(result, within(q, span.first, q.logic.ranks(span.group)));
+    append(result, within(q, span.first, q.ranks(span.group)));
   return result;
 }
 
@@ -234,10 +228,10 @@ std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
   const Polynomial& byte = instance.variables.back();
   const auto [low, high] = extent(q, place(reading), reading.site, instance);
   if (contract_.is_barrier()) return is_token(q, low, high, byte);
-  const z3::expr inside = q.logic.less(byte, high);
+  const z3::expr inside = q.less(byte, high);
   const bool may_be_empty = !anatomy_.sites[reading.site].is_message() || !uses_counts(program_);
-  return {q.logic.less_equal(low, byte),
-          may_be_empty ? inside || (q.logic.equal(low, high) && q.logic.equal(byte, low)) : inside};
+  return {q.less_equal(low, byte),
+          may_be_empty ? inside || (q.equal(low, high) && q.equal(byte, low)) : inside};
 }
 
 void Planner::assume_reading(Query& q, Reading reading, const Instance& instance) const {
@@ -245,7 +239,7 @@ void Planner::assume_reading(Query& q, Reading reading, const Instance& instance
   append(q.hypotheses, along(q, anatomy_.sites[reading.site].path, instance));
   append(q.hypotheses, reads_byte(q, reading, instance));
   if (access.buffer == Buffer::kReceive && own_is_there())
-    q.hypotheses.push_back(!q.logic.equal(q.logic.number(access.block, instance), instance.rank));
+    q.hypotheses.push_back(!q.equal(q.number(access.block, instance), instance.rank));
   if (contract_.is_barrier())
     q.hypotheses.push_back(!is_own_token(q, instance, instance.variables.back()));
 }
@@ -295,12 +289,11 @@ void Planner::held_case(Reading reading, size_t k) {
     // What something is combined with, and what is reduced, is what was written: combine() asks.
     if (!site.combine)
       goals.push_back(same(q, span(q, reading.site, instance), span(q, choice.site, before)));
-    goals.push_back(q.logic.equal(q.logic.number(access.block, instance),
-                                  q.logic.number(written.to->block, before)));
+    goals.push_back(q.equal(q.number(access.block, instance), q.number(written.to->block, before)));
     if (contract_.has_lengths()) {
       const Polynomial& byte = instance.variables.back();
       const auto [low, high] = extent(q, access, reading.site, instance);
-      goals.push_back(z3::implies(q.logic.less(low, high),
+      goals.push_back(z3::implies(q.less(low, high),
                                   all(q, has_byte(q, *written.to, choice.site, before, byte))));
     }
     // What arrives is combined when it is its turn; else all that a step reads it reads first.
@@ -323,8 +316,8 @@ void Planner::apart(size_t i, Reading reading) {
       [=, this](Query& q) {
         const auto [first, second] = two_at(q, both, written.path, facts);
         std::vector<z3::expr> guards = along(q, read.path, second), goals;
-        guards.push_back(q.logic.equal(q.logic.number(written.to->block, first),
-                                       q.logic.number(access.block, second)));
+        guards.push_back(
+            q.equal(q.number(written.to->block, first), q.number(access.block, second)));
         append(guards, reads_byte(q, reading, second));
         const z3::expr untouched = stays(q, i, first, reading, second);
         const std::vector<Choice>& writes = writes_for(reading);
@@ -343,23 +336,23 @@ z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading readi
   const Access &to = *anatomy_.sites[i].to, &access = place(reading);
   const bool temporary = access.buffer == Buffer::kTemporary;
   // All of such a block leaves nothing of what was there.
-  if (!contract_.has_lengths() || (temporary && !to.range)) return q.logic.truth(false);
+  if (!contract_.has_lengths() || (temporary && !to.range)) return q.truth(false);
   z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
   if (!temporary || access.range) return other;
   const auto length = [&](size_t site, const Instance& instance) {
-    return contract_.length(q.logic, span(q, site, instance));
+    return contract_.length(q, span(q, site, instance));
   };
-  return other && q.logic.less_equal(length(i, first), length(reading.site, second));
+  return other && q.less_equal(length(i, first), length(reading.site, second));
 }
 
 // In one step, what is sent is read before all else, and what is received is written after all else; copies and
 // reductions run in the order of the text.
 z3::expr Planner::read_first_in_step(Query& q, const Site& read, const Instance& second,
                                      const Site& written, const Instance& first) const {
-  if (read.step < 0 || written.step < 0) return q.logic.truth(false);
+  if (read.step < 0 || written.step < 0) return q.truth(false);
   if (!read.is_message() && !written.is_message())
     return written_before(q, read, second, written, first);
-  return q.logic.equal(key(q, read.step, second), key(q, written.step, first));
+  return q.equal(key(q, read.step, second), key(q, written.step, first));
 }
 
 // That the order of a write and a read, for which that choice names the write, makes no difference.
@@ -376,24 +369,22 @@ z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading
            same_instance(q, static_cast<int>(i) == choice.site, first, before);
   return fine || read_first_in_step(q, read, second, written, first) ||
          (i == reading.site && !read.is_message() ? same_instance(q, true, first, second)
-                                                  : q.logic.truth(false)) ||
+                                                  : q.truth(false)) ||
          same(q, span(q, i, first), span(q, choice.site, before));
 }
 
 // Of source, source + 1, ... so many, modulo the number of processes.
 std::vector<z3::expr> Planner::is_token(Query& q, const Polynomial& low, const Polynomial& high,
                                         const Polynomial& token) const {
-  const Polynomial number = contract_.processes(q.logic);
-  const auto between = [&](const Polynomial& n) {
-    return q.logic.less_equal(low, n) && q.logic.less(n, high);
-  };
+  const Polynomial number = contract_.processes(q);
+  const auto between = [&](const Polynomial& n) { return q.less_equal(low, n) && q.less(n, high); };
   std::vector<z3::expr> result = within(q, token, number);
   result.push_back(between(token) || between(token + number));
   return result;
 }
 
 z3::expr Planner::is_own_token(Query& q, const Instance& instance, const Polynomial& token) const {
-  return q.logic.equal(token, contract_.process(q.logic, instance));
+  return q.equal(token, contract_.process(q, instance));
 }
 
 // None is there twice, and nobody is brought its own.
@@ -404,13 +395,13 @@ void Planner::tokens(size_t i) {
   add("defined tokens of " + site_name(site), [=, this](Query& q) {
     const Instance instance = unknowns_at(q, view, site.path, facts);
     const auto [low, high] = extent(q, *site.moved(), i, instance);
-    const Polynomial number = contract_.processes(q.logic);
+    const Polynomial number = contract_.processes(q);
     std::vector<z3::expr> goals = within(q, low, number);
     const z3::expr outside = !goals[0];
-    goals.push_back(q.logic.less_equal(low, high));
-    goals.push_back(q.logic.less_equal(high, low + number));
+    goals.push_back(q.less_equal(low, high));
+    goals.push_back(q.less_equal(high, low + number));
     if (site.kind == Site::Kind::kReceive)
-      goals.push_back(!all(q, is_token(q, low, high, contract_.process(q.logic, instance))));
+      goals.push_back(!all(q, is_token(q, low, high, contract_.process(q, instance))));
     show(q, {}, goals, outside);
   });
 }

@@ -122,7 +122,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
           const Instance instance = unknowns_at(q, view, site.path, facts);
           std::vector<z3::expr> goals;
           for (const Expression& condition : given)
-            goals.push_back(q.logic.condition(condition, instance));
+            goals.push_back(q.condition(condition, instance));
           show(q, {}, goals, negated(q, given[0], instance));
         });
   }
@@ -191,7 +191,7 @@ void Planner::add(std::string name, bool theorem, std::function<void(Query&)> bu
 // One query that asks the same of the ranks of either group. What only ranks of one do, only they are asked.
 std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> build) {
   return [build = std::move(build)](Query& q) {
-    z3::expr some = q.logic.truth(false), goal = q.logic.truth(true), mutant = goal;
+    z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;
     for (q.group = 0; q.group < 2; ++q.group) {
       q.hypotheses.clear();
 
@@ -212,20 +212,17 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
 }
 
 Instance Planner::unknowns(Query& q, const View& view) const {
-  Instance instance{q.group, q.logic.fresh("rank"), {}};
+  Instance instance{q.group, q.fresh("rank"), {}};
   // A number before the name keeps it apart from every other symbol, whatever the name is.
   for (const std::string& name : view.unknowns)
-    instance.variables.push_back(
-        q.logic.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
+    instance.variables.push_back(q.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance);
 
-  if (rooted(program_.collective))
-    append(q.hypotheses, within(q, q.logic.root(), q.logic.ranks(0)));
+  if (rooted(program_.collective)) append(q.hypotheses, within(q, q.root(), q.ranks(0)));
   for (int group = 0; group < program_.groups; ++group) {
-    q.hypotheses.push_back(
-        q.logic.less_equal(q.logic.ranks(group), Polynomial::constant(kMaxRanks)));
+    q.hypotheses.push_back(q.less_equal(q.ranks(group), kMaxRanks));
     for (const Expression& requirement : program_.requirements)
-      q.hypotheses.push_back(q.logic.condition(requirement, {group, {}, {}}));
+      q.hypotheses.push_back(q.condition(requirement, {group, {}, {}}));
   }
   return instance;
 }
@@ -246,22 +243,22 @@ void Planner::exhaustive(const std::string& name, const std::vector<Choice>& lis
     const Instance instance = unknowns(q, view);
     assume_more(q, instance);
     assume(q, facts, instance);
-    z3::expr some = q.logic.truth(false);
-    for (const Choice& choice : list) some = some || q.logic.condition(*choice.condition, instance);
-    show(q, {}, {some}, q.logic.condition(*list[0].condition, instance));
+    z3::expr some = q.truth(false);
+    for (const Choice& choice : list) some = some || q.condition(*choice.condition, instance);
+    show(q, {}, {some}, q.condition(*list[0].condition, instance));
   });
 }
 
 Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
-  return q.logic.number(anatomy_.steps[step].key, instance);
+  return q.number(anatomy_.steps[step].key, instance);
 }
 
 std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
                                            int later_step, const Instance& later) const {
   const Polynomial over = key(q, earlier_step, earlier);
-  std::vector<z3::expr> result = {q.logic.less(over, key(q, later_step, later))};
+  std::vector<z3::expr> result = {q.less(over, key(q, later_step, later))};
   if (const auto& after = anatomy_.steps[later_step].after)
-    result.push_back(q.logic.less_equal(over, q.logic.number(*after, later)));
+    result.push_back(q.less_equal(over, q.number(*after, later)));
   return result;
 }
 
@@ -284,18 +281,18 @@ std::pair<Instance, Instance> Planner::two_at(Query& q, const TwoSteps& both, co
   const Instance all_unknowns = unknowns(q, both.view);
   Instance first = all_unknowns;
   first.variables.resize(both.first);
-  Instance second{q.group, q.logic.number(both.second_rank, all_unknowns), {}};
+  Instance second{q.group, q.number(both.second_rank, all_unknowns), {}};
   for (const Expression& value : both.second)
-    second.variables.push_back(q.logic.number(value, all_unknowns));
+    second.variables.push_back(q.number(value, all_unknowns));
   append(q.hypotheses, along(q, path, first));
   assume(q, facts, all_unknowns);
   return {first, second};
 }
 
 z3::expr Planner::same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) {
-  std::vector<z3::expr> same = {q.logic.truth(same_site)};
+  std::vector<z3::expr> same = {q.truth(same_site)};
   for (size_t v = 0; same_site && v < a.variables.size(); ++v)
-    same.push_back(q.logic.equal(a.variables[v], b.variables[v]));
+    same.push_back(q.equal(a.variables[v], b.variables[v]));
   return all(q, same);
 }
 
@@ -306,20 +303,20 @@ z3::expr Planner::same_step(Query& q, int one, Instance a, int two, const Instan
 
 void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
   for (const ProofLines::Rewrite& rewrite : rewrites)
-    q.logic.rewrite(rewrite.left, rewrite.right, instance);
+    q.rewrite(rewrite.left, rewrite.right, instance);
 }
 
 void in_range(Query& q, const Instance& instance) {
-  append(q.hypotheses, within(q, instance.rank, q.logic.ranks(instance.group)));
+  append(q.hypotheses, within(q, instance.rank, q.ranks(instance.group)));
 }
 
 void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
   for (const Expression& condition : conditions)
-    q.hypotheses.push_back(q.logic.condition(condition, instance));
+    q.hypotheses.push_back(q.condition(condition, instance));
 }
 
 std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end) {
-  return {q.logic.less_equal(Polynomial::constant(0), number), q.logic.less(number, end)};
+  return {q.less_equal(0, number), q.less(number, end)};
 }
 
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from) {
@@ -328,10 +325,10 @@ std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance
     const PathElement& element = path[i];
     if (element.kind == PathElement::Kind::kLoop) {
       const Polynomial& v = instance.variables[element.variable];
-      result.push_back(q.logic.less_equal(q.logic.number(element.low, instance), v));
-      result.push_back(q.logic.less(v, q.logic.number(element.high, instance)));
+      result.push_back(q.less_equal(q.number(element.low, instance), v));
+      result.push_back(q.less(v, q.number(element.high, instance)));
     } else {
-      const z3::expr condition = q.logic.condition(element.condition, instance);
+      const z3::expr condition = q.condition(element.condition, instance);
       result.push_back(element.kind == PathElement::Kind::kCondition ? condition : !condition);
     }
   }
@@ -343,7 +340,7 @@ void append(std::vector<z3::expr>& to, const std::vector<z3::expr>& more) {
 }
 
 z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
-  z3::expr result = q.logic.truth(true);
+  z3::expr result = q.truth(true);
   for (const z3::expr& condition : conditions) result = result && condition;
   return result;
 }
@@ -356,11 +353,11 @@ void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::e
 
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts) {
   q.goal = z3::implies(all(q, guards), all(q, facts));
-  q.mutant = q.logic.truth(false);
+  q.mutant = q.truth(false);
 }
 
 z3::expr negated(Query& q, const Expression& condition, const Instance& instance) {
-  return !q.logic.condition(condition, instance);
+  return !q.condition(condition, instance);
 }
 
 std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t k,
@@ -368,7 +365,7 @@ std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t 
   std::vector<z3::expr> result;
   for (size_t i = 0; i <= k; ++i) {
     if (!list[i].condition) continue;
-    const z3::expr condition = q.logic.condition(*list[i].condition, instance);
+    const z3::expr condition = q.condition(*list[i].condition, instance);
     result.push_back(i == k ? condition : !condition);
   }
   return result;
@@ -377,19 +374,19 @@ std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t 
 Instance chosen(Query& q, const Choice& choice, const Instance& instance, const Polynomial& rank) {
   Instance result{instance.group, rank, {}};
   for (const Expression& value : choice.values)
-    result.variables.push_back(q.logic.number(value, instance));
+    result.variables.push_back(q.number(value, instance));
   return result;
 }
 
 z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instance& asked, int site,
                         const Instance& instance) {
-  z3::expr result = q.logic.truth(false);
+  z3::expr result = q.truth(false);
   for (size_t k = 0; k < list.size(); ++k) {
     if (list[k].site != site) continue;
     std::vector<z3::expr> facts = applies(q, list, k, asked);
     const Instance named = chosen(q, list[k], asked, instance.rank);
     for (size_t i = 0; i < named.variables.size(); ++i)
-      facts.push_back(q.logic.equal(named.variables[i], instance.variables[i]));
+      facts.push_back(q.equal(named.variables[i], instance.variables[i]));
     result = result || all(q, facts);
   }
   return result;

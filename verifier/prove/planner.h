@@ -370,18 +370,19 @@ class Planner {
   bool said_to_stay(const Site& site) const;
   static bool is_said_of(const Line& line, const Site& site);
   void stays_inside(const Site& site, int64_t base);
-  void one_exchange(size_t i, size_t j, int64_t base);
-  void compare_exchanges(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
-                         const Uses& facts) const;
-  TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
-  // ---- port one+one per node (plan_port_one_way.cc)
-
+  // What crosses the border of a node: an exchange, or one message.
+  struct Crossing {
+    Path path;
+    int step;
+    Expression peer;
+    std::string name;
+  };
+  Crossing exchange(size_t step) const;
+  Crossing crossing_message(size_t i) const;
+  void one_crossing(const Crossing& one, const Crossing& two, bool of_exchanges, int64_t base);
   // Of a node, one message leaves at a key, and one arrives.
   void one_each_way(int64_t base);
-  void one_way(size_t i, size_t j, int64_t base);
-  void compare_messages(Query& q, size_t i, size_t j, int64_t base, const TwoSteps& both,
-                        const Uses& facts) const;
-
+  TwoSteps two_steps(const StepSite& a, const StepSite& b) const;
   // How many of the enclosing loops, from the outermost, are in the same iteration at equal keys at
   // all ranks.
   size_t shared_loops(const StepSite& a, const StepSite& b) const;

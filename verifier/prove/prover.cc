@@ -65,10 +65,10 @@ void judge(ObligationResult& result, Answer answer, Answer expected, const char*
 
 // Hypotheses and everything that is known.
 z3::expr_vector assumptions(Query& query) {
-  z3::expr_vector all(query.logic.context());
+  z3::expr_vector all(query.context());
   for (const z3::expr& hypothesis : query.hypotheses) all.push_back(hypothesis);
   if (!query.bit_vectors)
-    for (const z3::expr& fact : query.logic.knowledge()) all.push_back(fact);
+    for (const z3::expr& fact : query.knowledge()) all.push_back(fact);
   return all;
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "schedule/evaluate.h"
 #include "schedule/walk.h"
 #include "verifier/check.h"
 
@@ -117,35 +116,41 @@ bool each_case(const Program& program, const Groups& groups, const Calls& calls,
   return false;
 }
 
-bool holds(const Expression& condition, const Environment& environment, bool if_undefined) {
+using Values = std::vector<int64_t>;  // of variables
+
+bool holds(const Formula& condition, const Binding& binding, const Values& values,
+           bool if_undefined) {
   Undefined why = Undefined::kNone;
-  const auto value = evaluate(condition, environment, &why);
+  const auto value = condition.value(binding, values, &why);
   return value ? *value != 0 : if_undefined;
 }
 
-// Whether these values are within the claim's conditions and against what it shows.
-bool is_counterexample(const FalseClaim& claim, const Environment& environment) {
-  for (const Expression& given : claim.given)
-    if (!holds(given, environment, false)) return false;
-  return !holds(claim.show, environment, true);
+std::vector<Formula> compiled(const std::vector<Expression>& conditions, size_t variables) {
+  std::vector<Formula> all;
+  for (const Expression& condition : conditions)
+    all.emplace_back(condition, static_cast<int>(variables));
+  return all;
 }
 
 // Of every variable every value from 0 to the number of ranks, like an odometer: "u = 1, v = 2".
 std::optional<std::string> counterexample(const FalseClaim& claim, const Binding& binding) {
-  Environment environment{binding.place, binding.parameters, binding.tables,
-                          std::vector<int64_t>(claim.variables.size(), 0)};
-  for (;;) {
-    if (is_counterexample(claim, environment)) break;
+  const std::vector<Formula> given = compiled(claim.given, claim.variables.size());
+  const Formula show(claim.show, static_cast<int>(claim.variables.size()));
+  Values found(claim.variables.size(), 0);
+  const auto is_counterexample = [&] {
+    return std::all_of(given.begin(), given.end(),
+                       [&](const Formula& one) { return holds(one, binding, found, false); }) &&
+           !holds(show, binding, found, true);
+  };
+  while (!is_counterexample()) {
     size_t wheel = 0;
-    while (wheel < environment.variables.size() &&
-           environment.variables[wheel] == binding.place.ranks)
-      environment.variables[wheel++] = 0;
-    if (wheel == environment.variables.size()) return std::nullopt;
-    ++environment.variables[wheel];
+    while (wheel < found.size() && found[wheel] == binding.place.ranks) found[wheel++] = 0;
+    if (wheel == found.size()) return std::nullopt;
+    ++found[wheel];
   }
   std::vector<std::string> values;
   for (size_t i = 0; i < claim.variables.size(); ++i)
-    values.push_back(fmt::format("{} = {}", claim.variables[i], environment.variables[i]));
+    values.push_back(fmt::format("{} = {}", claim.variables[i], found[i]));
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
@@ -193,13 +198,11 @@ bool takes_too_long(const Program& program, const Result<Code>& code, const Job&
   return false;
 }
 
-bool hold_everywhere(const std::vector<Expression>& conditions, const Binding& binding) {
-  Environment environment{binding.place, binding.parameters, binding.tables, {}};
-  for (int64_t rank = 0; rank < binding.place.ranks; ++rank) {
-    environment.place.rank = rank;
-    for (const Expression& condition : conditions)
-      if (!holds(condition, environment, false)) return false;
-  }
+bool hold_everywhere(const std::vector<Expression>& conditions, Binding binding) {
+  const std::vector<Formula> all = compiled(conditions, 0);
+  for (int64_t& rank = binding.place.rank; rank < binding.place.ranks; ++rank)
+    for (const Formula& condition : all)
+      if (!holds(condition, binding, {}, false)) return false;
   return true;
 }
 

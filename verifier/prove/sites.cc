@@ -344,14 +344,11 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 }
 
 bool mentions_rank(const Expression& expression) {
-  return expression.op == Operator::kRank ||
-         std::any_of(expression.operands.begin(), expression.operands.end(), mentions_rank);
+  return any_part(expression, [](const Expression& e) { return e.op == Operator::kRank; });
 }
 
 bool mentions_variable(const Expression& expression, int64_t number) {
-  return (expression.op == Operator::kVariable && expression.value == number) ||
-         std::any_of(expression.operands.begin(), expression.operands.end(),
-                     [=](const Expression& e) { return mentions_variable(e, number); });
+  return any_part(expression, [=](const Expression& e) { return e == variable(number); });
 }
 
 namespace {
