@@ -1,6 +1,6 @@
-"""./dev bench: runs the instruments and shows what they found beside its limits.
+"""./dev bench: runs the instruments and shows their figures beside the limits.
 
-Exit codes: 0 every limit kept, 1 a limit missed, 2 bad input or nothing that could be measured.
+Exit codes: 0 every limit is kept, 1 a limit is missed, 2 bad input or nothing could be measured.
 """
 import argparse
 import datetime
@@ -10,9 +10,9 @@ import sys
 
 from bench import machine, report
 
-# In this order: those that need a calm machine come before those that load it. Each is a module with
+# They run in this order, so that those that need a calm machine come before those that load it. Each is a module with
 #   NEEDS_CALM                         whether other work on the machine changes its figures
-#   build()                            builds what it runs; returned to measure
+#   build()                            builds its programs, and returns them for measure
 #   measure(report, options, programs) adds figures
 INSTRUMENTS = {
     "check": "sizes of schedule files, times of generator and checker",
@@ -27,7 +27,7 @@ INSTRUMENTS = {
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        print(f"bench: {message}; './dev bench --help' tells what there is", file=sys.stderr)
+        print(f"bench: {message}; './dev bench --help' lists the instruments and options", file=sys.stderr)
         sys.exit(2)
 
 
@@ -67,14 +67,14 @@ def parse(words):
 
 
 def run(name, options):
-    """One instrument; its report."""
+    """Runs one instrument. Returns its report."""
     instrument = importlib.import_module(f"bench.{name}")
     programs = instrument.build()
     calm = not instrument.NEEDS_CALM or machine.await_calm(0 if options.force else machine.PATIENCE)
     if not calm and not options.force:
         raise machine.Unusable(
             f"{name}: the load is {machine.load():.2f} a core, more than {machine.MOST_LOAD}; "
-            "wait until the machine is quiet, or say --force to measure all the same and flag it"
+            "wait until the machine is quiet, or give --force to measure anyway and flag the report"
         )
     made = report.Report(name, options.date, machine.description(), machine.load(), loaded=not calm)
     instrument.measure(made, options, programs)
@@ -82,7 +82,7 @@ def run(name, options):
 
 
 def show(contents, where):
-    """Prints a report; whether it missed a limit."""
+    """Prints a report. Returns whether it missed a limit."""
     print(f"\n{report.table(contents)}\n{where}", flush=True)
     missed = report.missed(contents)
     for figure in missed:

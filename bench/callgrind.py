@@ -1,4 +1,4 @@
-"""Instruction counts by callgrind: the same on every run."""
+"""Instruction counts by callgrind, which are the same on every run."""
 import glob
 import os
 import re
@@ -12,8 +12,8 @@ OPEN_MPI = re.compile(r"openmpi|libmpi|libopen-")
 
 @dataclass
 class Instructions:
-    """`own`: of the program itself, without functions named MPI_...; `open_mpi`: in the libraries of Open MPI. What a
-    function calls is counted where it is called."""
+    """`own`: in the program itself, except functions named MPI_...; `open_mpi`: in the libraries of Open MPI. Each function
+    counts its own instructions, not those of the functions that it calls."""
 
     all: int = 0
     own: int = 0
@@ -28,10 +28,11 @@ class Instructions:
 
 
 def read(lines, program):
-    """What a profile says of the program with that file name.
+    """Reads a profile of the program with that file name.
 
-    Lines: ob= and fn= name the object and the function of what follows, the first time with a number, later by the number
-    alone; cob= and cfn= those of a call, whose cost, in the line after calls=, is not the function's own."""
+    Lines ob= and fn= name the object and the function of the lines that follow: first with a number and a name, later with
+    the number alone. Lines cob= and cfn= name those of a call. The line after calls= has its cost, which is not the function's
+    own."""
     found, names, now, is_call = Instructions(), {}, {"ob": "", "fn": ""}, False
     for line in lines:
         named = re.match(r"(c?)(ob|fn)=(\(\d+\)) ?(.*)", line)
@@ -51,8 +52,8 @@ def read(lines, program):
 
 
 def count(command, function, launcher=(), must_be_called=True):
-    """Runs a program and counts inside one of its functions. Returns what it printed, and the Instructions of each of its
-    processes; `launcher` stands before it all and starts them."""
+    """Runs a program and counts inside one of its functions. Returns the program's output, and the Instructions of each of its
+    processes. `launcher` is the command that starts them."""
     with tempfile.TemporaryDirectory() as folder:
         printed = machine.run(
             [*launcher, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]

@@ -1,8 +1,7 @@
-"""Sizes of schedule files, and how fast generator and checker are, in seconds of one core (Google Benchmark)."""
+"""Sizes of schedule files, and times of generator and checker in seconds of one core (Google Benchmark)."""
 import os
 import re
 import tempfile
-import time
 
 from bench import google, machine
 from bench.distributions import random_nodes
@@ -46,21 +45,18 @@ def build():
 
 
 def sizes(report, generator):
-    """A file has no counts: its size is the same for every distribution."""
+    """A file has no counts, so its size is the same for every distribution."""
     for collective, algorithm, what, nodes, most, *options in SIZES:
         size = os.path.getsize(generator.file(collective, algorithm, nodes, *options))
         report.figure(f"size | {algorithm}, {what}", size, "B", at_most=most)
 
 
 def generating(report, folder, program, repetitions):
-    """The whole process, as users wait for it."""
-    times = []
-    for number in range(repetitions):
-        generator = Generator(program, folder)
-        start = time.monotonic()
-        generator.file("alltoall", "hierarchical-factor", "512x32")
-        times.append(time.monotonic() - start)
-    google.add(report, "generate | hierarchical-factor, 16,384 ranks, elapsed", times, "s", at_most=0.05)
+    """The time of the whole process, as a user waits for it."""
+    times = machine.elapsed(
+        repetitions, lambda: Generator(program, folder).file("alltoall", "hierarchical-factor", "512x32")
+    )
+    report.sample("generate | hierarchical-factor, 16,384 ranks, elapsed", times, "s", at_most=0.05)
 
 
 def checking(report, generator, benchmark, repetitions):
@@ -72,15 +68,15 @@ def checking(report, generator, benchmark, repetitions):
         file = generator.file(collective, algorithm, nodes, *options)
         ((seconds, counters),) = google.run(benchmark, file + counts, repetitions=fewer or repetitions).values()
         case = f"check | {algorithm} {nodes}"
-        google.add(report, case, seconds, "s", at_most=most)
+        report.sample(case, seconds, "s", at_most=most)
         a_transfer = [1e9 * one / counters["transfers"] for one in seconds]
-        google.add(report, f"{case}, a transfer", a_transfer, "ns", at_most=most_of_transfer)
+        report.sample(f"{case}, a transfer", a_transfer, "ns", at_most=most_of_transfer)
         if min(a_transfer) > TOO_SLOW:
             too_slow.add(algorithm)
 
 
 def hops(ranks, radix):
-    """How often blocks are sent: each as often as its distance has digits other than 0."""
+    """How often blocks are sent. Each is sent once for each digit of its distance that is not 0."""
     digits = (distance // radix**digit % radix for distance in range(ranks) for digit in range(ranks.bit_length()))
     return ranks * sum(digit != 0 for digit in digits)
 
@@ -90,7 +86,7 @@ def forwarding(report, generator, benchmark, repetitions):
         file = generator.file("alltoall", "tuna", f"{ranks}x1", "--radix", str(radix))
         ((seconds, _),) = google.run(benchmark, file, repetitions=repetitions).values()
         a_hop = [1e9 * one / hops(ranks, radix) for one in seconds]
-        google.add(report, f"check | tuna {ranks}x1, radix {radix}, a block and hop", a_hop, "ns", at_most=most)
+        report.sample(f"check | tuna {ranks}x1, radix {radix}, a block and hop", a_hop, "ns", at_most=most)
 
 
 def memory(report, generator, verifier):

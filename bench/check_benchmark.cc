@@ -1,6 +1,5 @@
-// check_benchmark [--benchmark_...] FILE.qs[:COUNTS]...: how long the checker takes for schedule
-// files, with Google Benchmark. A benchmark has the name of its file, and counts its transfers:
-// messages with blocks.
+// check_benchmark [--benchmark_...] FILE.qs[:COUNTS]...: times the checker on schedule files, with Google Benchmark.
+// A benchmark has the name of its file. It counts transfers, which are messages with blocks.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 """The emulated cluster: four nodes with 200 Mbit/s each, real TCP, Open MPI and MPICH, as root.
 
-Each call of ours stands next to one of the library's own (bench/collective.c). The figure is the median of native /
-ours, pair by pair: above 1, ours is faster.
+Each call of ours runs next to one of the library's own (bench/collective.c). The figure is the median of native / ours over
+these pairs. Above 1, ours is faster.
 """
 import fcntl
 import os
@@ -44,6 +44,17 @@ MOST_OF_LIMIT = 1.25  # time / physical limit, the worst distribution
 BLOCK_SIZES = (8192, 16384, 32768, 65536)
 WINDOW = 16
 ALLTOALLV_WINDOW = 32
+FOR_ALLTOALLV = (
+    *(("tuna-coalesced", "--radix", radix) for radix in "248"),
+    *(("tuna", "--radix", radix) for radix in "28"),
+    ("hierarchical-factor",),
+    *(("hierarchical-overlapped", "--early", early) for early in "12"),
+)
+FOR_SMALL = (
+    ("linear-ring",),
+    *(("bruck", "--radix", radix) for radix in ("2", "4", "16")),
+    *(("recursive-doubling",), ("neighbor-exchange",), ("blocked-ring-nodes",)),
+)
 UP, DOWN, MPIRUN = (f"bench/cluster/{name}.sh" for name in ("up", "down", "mpirun"))
 
 
@@ -61,7 +72,7 @@ def build():
 
 
 class Cluster:
-    """The cluster, there within a `with`. There is one a machine: who has the lock has it."""
+    """The cluster, which exists within a `with`. A machine has one, and a lock protects it."""
 
     def __init__(self, nodes, rate):
         self.nodes, self.rate = nodes, rate
@@ -71,7 +82,7 @@ class Cluster:
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise machine.Unusable("cluster: another measurement has it; wait until that one is over") from None
+            raise machine.Unusable("cluster: another measurement uses it; wait until that one ends") from None
         subprocess.run([DOWN])
         made = subprocess.run([UP, str(self.nodes), str(self.rate)], capture_output=True, text=True)
         if made.returncode != 0:
@@ -83,7 +94,7 @@ class Cluster:
 
 
 class Measuring:
-    """What the parts share."""
+    """The report, options and programs that the parts share."""
 
     def __init__(self, report, options, programs, folder):
         self.report, self.options = report, options
@@ -101,19 +112,24 @@ class Measuring:
             timeout=1800,
         )
 
+    def files(self, collective, nodes, algorithms, window):
+        """Schedule files of these algorithms, each with its options, by its words."""
+        return {
+            " ".join(words): (self.generator.file(collective, words[0], nodes, *words[1:]), window)
+            for words in algorithms
+        }
+
     def costs(self, library, nodes, size):
-        """What the machine takes with blocks of so many bytes, as flags for the generator."""
+        """The machine's costs with blocks of that many bytes, as options for the generator."""
         command = [MPIRUN, library, hosts_of(nodes), self.calibrate[library], "--bytes", size, "--seconds", "5"]
-        with tempfile.TemporaryFile("w+") as errors:
-            lines = machine.lines_until(command, "--.*", 300, errors)
-            errors.seek(0)
-            if not lines or not lines[-1].startswith("--"):
-                raise machine.Unusable(f"calibrate: {machine.last_words(errors.read())}")
+        lines, errors = machine.lines_until(command, "--.*", 300)
+        if not lines or not lines[-1].startswith("--"):
+            raise machine.Unusable(f"calibrate: {machine.last_words(errors)}")
         return lines[-1].split()
 
     def best(self, name, library, nodes, collective, counts, schedules, at_least, trials=TRIALS, *options):
-        """Tries every schedule alone, and compares the one that does best with the native collective, in pairs of its own:
-        what was luck in the trial does not count. `schedules`: files with windows, by what to call them."""
+        """Tries every schedule alone, and then compares the best one with the native collective in new pairs. So luck in the
+        trial does not count. `schedules`: files with windows, by their labels."""
         tried = self.sample(library, nodes, collective, counts, schedules.values(), trials, "--without-native", *options)
         medians = {label: paired.median(one.ours) for label, one in zip(schedules, tried)}
         for label, seconds in medians.items():
@@ -121,27 +137,33 @@ class Measuring:
         label = min(medians, key=medians.get)
         pairs = self.options.repetitions or PAIRS
         (winner,) = self.sample(library, nodes, collective, counts, [schedules[label]], pairs, *options)
-        sampling.add_time(self.report, f"{name} | native", winner.native)
-        sampling.add_time(self.report, f"{name} | {label}", winner.ours)
-        sampling.add_ratio(self.report, f"{name} | native / best of ours ({label})", winner, at_least)
+        for what, seconds in (("native", winner.native), (label, winner.ours)):
+            self.report.sample(f"{name} | {what}", [1e3 * each for each in seconds], "ms")
+        self.report.sample(f"{name} | native / best of ours ({label})", winner.ratios, at_least=at_least)
         return label, winner
 
     def chosen(self, name, library, nodes, collective, counts, auto, best, at_least, *options):
-        """What auto chose, with native calls of its own, in turn with the best of the sweep."""
+        """Compares the choice of auto with native calls, and with the best of the sweep."""
         pairs = self.options.repetitions or PAIRS
         ours, swept = self.sample(library, nodes, collective, counts, [auto, best], pairs, *options)
-        sampling.add_ratio(self.report, f"{name} | native / auto ({ours.algorithm})", ours, at_least)
+        self.report.sample(f"{name} | native / auto ({ours.algorithm})", ours.ratios, at_least=at_least)
         ratio = paired.median(ours.ours) / paired.median(swept.ours)
         self.report.figure(f"{name} | auto / best of the sweep", ratio, n=pairs, at_most=MOST_OF_BEST)
 
 
+def preloaded(mpi, nodes, library, *variables):
+    """The words before a program that runs with a preload library."""
+    load = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', library]
+    return [MPIRUN, mpi, hosts_of(nodes), *load, "env", *variables]
+
+
 def hosts_of(nodes):
-    """Of as many ranks on each node, or as a text that says it."""
+    """The hosts with that many ranks on each node. A text is taken as it is."""
     return nodes if isinstance(nodes, str) else ",".join(f"n{i}:{size}" for i, size in enumerate(nodes))
 
 
 def mean_of(sizes):
-    """Bytes of a block on the average, of a distribution as bench/collective.c has it."""
+    """The mean bytes of a block in a distribution of bench/collective.c."""
     kind, *numbers = sizes.split(":")
     first, *rest = map(float, numbers)
     if kind == "power":
@@ -151,7 +173,7 @@ def mean_of(sizes):
 
 
 def physical_limit(counts, nodes):
-    """Seconds in which no allgatherv can be done: what a node lacks, through its interface."""
+    """Seconds that every allgatherv takes at least: a node must receive what it lacks through its interface."""
     total, first, lacking = sum(counts), 0, 0
     for size in nodes:
         lacking = max(lacking, total - sum(counts[first : first + size]))
@@ -179,21 +201,9 @@ def alltoall(m, library):
 
 
 def alltoallv(m, library):
-    """Sizes that differ from pair to pair, in one call and with a persistent one."""
+    """Sizes that differ from pair to pair, in single calls and in persistent ones."""
     for (of, nodes, sizes), limits in LEAST_ALLTOALLV.items():
-        candidates = {
-            " ".join(algorithm): (m.generator.file("alltoall", algorithm[0], nodes, *algorithm[1:]), ALLTOALLV_WINDOW)
-            for algorithm in (
-                ("tuna-coalesced", "--radix", "2"),
-                ("tuna-coalesced", "--radix", "4"),
-                ("tuna-coalesced", "--radix", "8"),
-                ("tuna", "--radix", "2"),
-                ("tuna", "--radix", "8"),
-                ("hierarchical-factor",),
-                ("hierarchical-overlapped", "--early", "1"),
-                ("hierarchical-overlapped", "--early", "2"),
-            )
-        }
+        candidates = m.files("alltoall", nodes, FOR_ALLTOALLV, ALLTOALLV_WINDOW)
         for collective, limit in zip(("alltoallv", "persistent"), limits):
             name = f"{collective} {nodes} {sizes}, {LIBRARIES[library]}"
             if of != library or not m.wanted(name):
@@ -209,7 +219,7 @@ def alltoallv(m, library):
 
 
 def rings(m):
-    """The rings for an allgatherv, each with each block size."""
+    """The rings for an allgatherv, with each block size."""
     return {
         f"{algorithm} {size}": (m.generator.file("allgather", algorithm, "4x4", "--block-size", str(size)), WINDOW)
         for algorithm in ("blocked-ring", "blocked-ring-nodes")
@@ -238,8 +248,8 @@ def allgatherv(m, library):
 
 
 def exactly(m, library):
-    """Of 4 MiB to the byte, the total at which Open MPI changes from Bruck's algorithm to the ring: distributions that
-    are rounded to less are shown beside both."""
+    """Distributions of exactly 4 MiB. At that total Open MPI changes from Bruck's algorithm to the ring, and the rounded
+    distributions are a little below it."""
     nodes = (4, 4, 4, 4)
     for distribution, counts_of in DISTRIBUTIONS.items():
         counts = counts_of(TOTAL, sum(nodes))
@@ -250,21 +260,10 @@ def exactly(m, library):
 
 
 def small(m, library):
-    """Messages so short that only what each costs counts."""
+    """Messages so short that only their number matters."""
     name = f"allgather {SMALL} B, 16 ranks, {LIBRARIES[library]}"
     if m.wanted(name):
-        schedules = {
-            " ".join(algorithm): (m.generator.file("allgather", algorithm[0], "4x4", *algorithm[1:]), WINDOW)
-            for algorithm in (
-                ("linear-ring",),
-                ("bruck", "--radix", "2"),
-                ("bruck", "--radix", "4"),
-                ("bruck", "--radix", "16"),
-                ("recursive-doubling",),
-                ("neighbor-exchange",),
-                ("blocked-ring-nodes",),
-            )
-        }
+        schedules = m.files("allgather", "4x4", FOR_SMALL, WINDOW)
         m.best(name, library, (4, 4, 4, 4), "allgather", SMALL, schedules, 0.97, SHORT_TRIALS)
 
 

@@ -1,4 +1,4 @@
-"""On the emulated cluster: collectives between two groups of ranks, and reductions within one."""
+"""Collectives between two groups of ranks, and reductions within one, on the emulated cluster."""
 from bench import machine
 from bench.distributions import DISTRIBUTIONS, as_text
 
@@ -18,7 +18,7 @@ SPREADS = {"": "n0:4,n1:4,n2:4,n3:4", ", spread over all nodes": "n0:3,n1:3,n2:3
 
 
 class Candidates:
-    """The algorithms of a collective, as schedules for any nodes where they can be."""
+    """The algorithms of a collective that have schedules for any nodes."""
 
     def __init__(self, m, program):
         self.m, self.lines = m, machine.run([program, "list"]).splitlines()
@@ -47,7 +47,7 @@ def settings(m, candidates, library, name_of):
 
 
 def short(m, candidates, library, name_of):
-    """Every collective between groups, 64 bytes."""
+    """Every collective between groups, with 64 bytes."""
     for collective in COLLECTIVES:
         for first in (8, 12):
             name = f"{collective} between groups, {first} + {RANKS - first} ranks, 64 B, {name_of}"
@@ -66,7 +66,7 @@ def ranks_of(hosts):
 
 
 def groups_of(hosts, first):
-    """Ranks on each node of each group, as the generator takes them; one group where `first` is none."""
+    """The ranks on each node of each group, as the generator reads them. Without `first` there is one group."""
     groups, ranks = [[], []], 0
     for host in hosts.split(","):
         size = int(host.split(":")[1])
@@ -79,7 +79,7 @@ def groups_of(hosts, first):
 
 
 def with_auto(m, name, library, hosts, collective, counts, files, at_least, trials, first=None):
-    """The best of ours, and what auto chooses: of this as much is asked. `counts`: one of all ranks, or one of each."""
+    """Measures the best of ours, and the choice of auto, which has a limit. `counts`: one for all ranks, or a list with one each."""
     options = ["--first-group", first] if first else []
     each, lengths = [counts], []
     if isinstance(counts, list):
@@ -87,7 +87,7 @@ def with_auto(m, name, library, hosts, collective, counts, files, at_least, tria
         lengths = ["--counts", counts]
     label, _ = m.best(name, library, hosts, collective, counts, files, None, trials, *options)
     size = sum(each) // len(each)
-    if first and collective == "reduce-scatter":  # both groups have the vector of all blocks of all ranks of the other
+    if first and collective == "reduce-scatter":  # the vector of each group has blocks for all ranks of the other
         size = 2 * size * first * (ranks_of(hosts) - first) // ranks_of(hosts)
     costs = m.costs(library, hosts, max(1, size))
     nodes, *others = groups_of(hosts, first)
@@ -97,7 +97,7 @@ def with_auto(m, name, library, hosts, collective, counts, files, at_least, tria
 
 
 def long(m, candidates, library, name_of):
-    """The collectives of Silva & Silva 1999, 1 KiB and 1 MiB."""
+    """The collectives of Silva & Silva 1999, with 1 KiB and 1 MiB."""
     for collective in ("allgather", "allreduce", "broadcast", "gather", "reduce", "scatter", "reduce-scatter"):
         for size in (1 << 10, 1 << 20):
             for hosts, first, second in (("n0:4,n1:4", 4, 4), ("n0:4,n1:4,n2:4", 9, 3)):
@@ -108,7 +108,7 @@ def long(m, candidates, library, name_of):
 
 
 def reductions(m, candidates, library, name_of):
-    """Within one group."""
+    """Reductions within one group."""
     hosts = ",".join(f"n{i}:{size}" for i, size in enumerate(NODES))
     for collective in ("allreduce", "reduce-scatter"):
         for size in (1 << 10, 64 << 10, 4 << 20):

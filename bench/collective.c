@@ -1,26 +1,22 @@
-/* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: a
- * collective by schedules, beside the MPI library's own.
+/* mpirun collective COLLECTIVE COUNTS REPETITIONS [OPTION...] FILE.qs:WINDOW[:BLOCK_SIZE]...: times schedules
+ * beside the MPI library's own collective.
  *
- * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, reduce-scatterv, or any other that
- * tools/run knows, from rank 0 where it has a root. COUNTS are bytes: of a block; for allgatherv and
- * reduce-scatterv, of each rank, as 8x16384,7x0,131072: eight ranks have 16384, seven have nothing;
- * for alltoallv, how they are distributed over all pairs of ranks: uniform:MOST, from 0 up;
- * normal:MEAN:DEVIATION; power:EXPONENT:MOST, where x bytes are as likely as x to the minus EXPONENT.
- * A persistent alltoallv is made before any time is taken; the library's own stays MPI_Alltoallv.
- * --first-group N: between the first N ranks and the others; an allgatherv's counts are then those of the
- * ranks of both. Compiled for SimGrid, which has no intercommunicators, by quadrille_bind_groups.
+ * COLLECTIVE is alltoall, alltoallv, persistent, allgather, allgatherv, reduce-scatterv, or another that tools/run
+ * knows. A rooted one has root 0. COUNTS are bytes of a block. For allgatherv and reduce-scatterv they are
+ * bytes of each rank: 8x16384,7x0,131072 means 16384 for eight ranks and nothing for seven. For alltoallv they are a
+ * distribution over all pairs of ranks: uniform:MOST, normal:MEAN:DEVIATION, or power:EXPONENT:MOST, where x bytes have
+ * probability x to the minus EXPONENT. `persistent` makes its alltoallv before the clock starts; the
+ * library's own stays MPI_Alltoallv. With --first-group N, the first N ranks are one group and the others the
+ * second; allgatherv's counts then cover the ranks of both. SimGrid has no intercommunicators, so its build
+ * uses quadrille_bind_groups.
  *
- * Each repetition calls the library's collective and each schedule with its window in turn, each schedule
- * next to a call of the library's of its own, which comes first in every other repetition. A call
- * takes as long as its slowest rank. Received bytes are compared with those that were sent, or,
- * where they are combined, with those that the library's own call brings.
+ * Each repetition runs the schedules in turn. Each schedule has a call of the library's own next to it, which comes
+ * first in every other repetition. All ranks start a call at the same instant, and a call takes as long as its
+ * slowest rank. Received bytes are compared with the sent ones; reduced bytes are compared with those of the
+ * library's call. Under SimGrid (SIMULATED) nothing warms up, since the second call costs what the first did.
  *
- * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each,
- * `sample INDEX NATIVE OURS` in seconds for each pair, and `end`. Exit code 2: bad input, or wrong
- * bytes.
- *
- * Ranks start a call at the same instant. Compiled for SimGrid (SIMULATED), there is no call to warm
- * up: the second costs what the first did. */
+ * Rank 0 prints what bench/sampling.py reads: `schedule INDEX ALGORITHM HASH WINDOW` for each schedule,
+ * `sample INDEX NATIVE OURS` in seconds for each pair, and `end`. Exit code 2: bad input, or wrong bytes. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +28,7 @@
 
 enum { MAX_SCHEDULES = 128, POISON = 0xee, MAX_TRIES = 100 };
 
-/* Seconds until a call begins, in which every rank hears of it; more where one did not, up to MOST_LEAD. */
+/* Seconds until a call begins, so that every rank learns of it in time. If one does not, the lead grows to MOST_LEAD. */
 #ifdef SIMULATED
 #define LEAD 1e-2
 #else
@@ -48,12 +44,11 @@ struct scheduled {
   quadrille_request request; /* persistent */
 };
 
-/* Contents are not looked at: SimGrid may give all ranks the same memory here, and spare the
- * machine's. */
+/* Nobody reads the contents, so SimGrid may give all ranks the same memory. */
 static char* buffer_to_send(size_t size) { return malloc(size + 1); }
 static char* buffer_to_receive(size_t size) { return malloc(size + 1); }
 
-/* What a rank sends to another; in an allgather the same to all: target 0. */
+/* The bytes that a rank sends to another. In an allgather all targets get the same, as target 0. */
 static void fill(char* block, int bytes, int source, int target) {
   unsigned x = (unsigned)source * 2654435761u + (unsigned)target * 40503u + 1;
   for (int i = 0; i < bytes; i++) {
@@ -141,9 +136,9 @@ static int call_native(const struct job* job, const struct scheduled* s) {
   }
 }
 
-/* What these must bring is what the library's brings. */
+/* Expects the result of the library's own call. */
 static void expect_other(struct job* job, const struct scheduled* s) {
-  fill(job->receive, (int)job->received, job->rank, 0); /* also what a broadcast's root sends */
+  fill(job->receive, (int)job->received, job->rank, 0); /* the root of a broadcast sends this */
   if (call_native(job, s) != MPI_SUCCESS) fail("the library's collective failed");
   memcpy(job->expected, job->receive, job->received);
 }
@@ -175,7 +170,7 @@ static int call_ours(const struct job* job, const struct scheduled* s) {
   }
 }
 
-/* Seconds on a clock that all ranks share: they are on one machine, the emulated cluster's included. */
+/* Seconds on a clock that all ranks share. They are on one machine, also on the emulated cluster. */
 static double now(void) {
 #ifdef SIMULATED
   return MPI_Wtime();
@@ -186,8 +181,8 @@ static double now(void) {
 #endif
 }
 
-/* Sleeps until the moment when the call begins, the same at all ranks: after a barrier they would go
- * one by one, and the last be away for as long as a short call takes. */
+/* Sleeps until the call begins, at the same moment at all ranks. Ranks leave a barrier one by one, and the last may be
+ * late by as much as a short call takes. */
 static double start(double lead) {
   MPI_Barrier(MPI_COMM_WORLD);
   double common = now();
@@ -199,7 +194,7 @@ static double start(double lead) {
   return rest > 0 ? common : LATE;
 }
 
-/* One call's time, in seconds, of the slowest rank; LATE where a rank heard too late that it began. */
+/* The seconds of one call at the slowest rank, or LATE if a rank missed the start. */
 static double timed_once(const struct job* job, const struct scheduled* s, int native,
                          double lead) {
   if (job->checked && job->collective >= REDUCE_SCATTERV)
@@ -251,7 +246,7 @@ static void describe(const struct scheduled* s, int index) {
   printf("schedule %d %s %s %d\n", index, info.algorithm, info.hash, s->window);
 }
 
-/* Takes options off the words; returns where the schedules begin. */
+/* Reads the options. Returns the index of the first schedule. */
 static int read_options(struct job* job, int count, char** words, int at) {
   for (; at < count && strncmp(words[at], "--", 2) == 0; at++) {
     if (strcmp(words[at], "--without-native") == 0)
@@ -287,7 +282,7 @@ int main(int count, char** words) {
   }
   if (job.collective >= REDUCE_SCATTERV && job.checked) expect_other(&job, &schedules[0]);
 #ifndef SIMULATED
-  for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* connections are made */
+  for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, 0, 0); /* makes the connections */
 #endif
   for (int r = 0; r < job.repetitions; r++)
     for (int i = 0; i < given; i++) repeat(&job, &schedules[i], i, r, 1);

@@ -26,7 +26,7 @@ void* must(void* memory) {
   return memory;
 }
 
-/* "8x16384,7x0,131072": how many ranks have how many bytes. One number stands for all ranks. */
+/* Reads "8x16384,7x0,131072": eight ranks have 16384 bytes, and so on. One number alone holds for all ranks. */
 static void read_counts(struct job* job, const char* text) {
   int known = 0;
   int* const all = must(malloc((size_t)job->ranks * sizeof(int)));
@@ -59,7 +59,7 @@ static void read_counts(struct job* job, const char* text) {
   }
 }
 
-/* Whose blocks come and go, of one group or two. */
+/* Finds the peers, on one group or two. */
 static void find_peers(struct job* job) {
   const int is_second = job->first_group > 0 && job->rank >= job->first_group;
   if (job->first_group >= job->ranks) fail("--first-group leaves no ranks for the second group");
@@ -72,27 +72,27 @@ static void find_peers(struct job* job) {
                             .is_second = is_second};
 }
 
-/* One of those that tools/run knows. */
+/* A collective of tools/run. */
 static void read_other(struct job* job, const char* name, const char* bytes) {
   char* end;
   job->call.bytes = strtol(bytes, &end, 10);
   if (end == bytes || *end != '\0' || job->call.bytes < 0 || job->call.bytes > 1L << 30)
     fail("a count is no number of bytes");
-  /* SimGrid's MPI_ROOT is 0: between groups, no rank of that number can be the root. */
+  /* SimGrid's MPI_ROOT is 0, so rank 0 cannot be the root between groups. */
   const int root = MPI_ROOT == 0 && job->first_group > 0;
   if (!call_describe(&job->call, name, root)) fail(usage);
   job->sent = (size_t)job->call.send_size;
   job->received = (size_t)job->call.receive_size;
 }
 
-/* In [0, 1), by the pair of ranks and a salt. */
+/* A number in [0, 1) that depends on the pair of ranks and a salt. */
 static double random_of(int source, int target, uint64_t salt) {
   uint64_t x = (uint64_t)source << 40 ^ (uint64_t)target << 16 ^ salt;
   for (int i = 0; i < 3; i++) x = (x ^ x >> 31) * 0x7fb5d329728ea185u + 0x9e3779b97f4a7c15u;
   return (double)(x >> 11) / 9007199254740992.0;
 }
 
-/* "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST", read once. */
+/* A distribution: "uniform:MOST", "normal:MEAN:DEVIATION" or "power:EXPONENT:MOST". */
 struct distribution {
   char kind;
   double first, second;
@@ -112,12 +112,12 @@ static struct distribution read_distribution(const char* text) {
   return d;
 }
 
-/* How many bytes travel from one rank to another. */
+/* The bytes that one rank sends to another. */
 static int size_of(const struct distribution* d, int source, int target) {
   const double u = random_of(source, target, 1), v = random_of(source, target, 2);
   if (d->kind == 'u') return (int)(u * (d->first + 1));
   if (d->kind == 'p') {
-    const double rest = 1 - d->first; /* of the exponent, integrated */
+    const double rest = 1 - d->first; /* the exponent of the integral */
     return (int)pow(1 + u * (pow(d->second, rest) - 1), 1 / rest);
   }
   const double x = d->first + d->second * sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);

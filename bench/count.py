@@ -1,9 +1,9 @@
-"""Instructions, counted by callgrind: what a call costs besides MPI.
+"""The instructions of a call besides MPI's, counted by callgrind.
 
 The program bench/instructions.c makes the calls of one rank over an MPI that does nothing (bench/stub_mpi.c). A transfer is
-one message of the rank, a send or a receive; an exchange is two. For some algorithms a loop written by hand stands beside
-it, which posts the same messages in the same order; the program compares them first. Binding, once a communicator, is shown
-apart. Allgathers have 64 blocks a rank. Where blocks are forwarded, what is counted are the pieces of messages, each a block
+one message of the rank, a send or a receive; an exchange is two. For some algorithms a hand-written loop posts the same
+messages in the same order, and the program compares both first. Binding, once for each communicator, has its own figures.
+Allgathers have 64 blocks a rank. If an algorithm forwards blocks, the pieces of messages are counted instead; a piece is one block
 that is sent or received.
 """
 import os
@@ -84,7 +84,7 @@ def forwarding(report, case, command, most):
 
 
 def fixed_part(report, case, few, many):
-    """What a call would cost without messages, by two that have few and many of them."""
+    """The cost of a call without messages, computed from calls with few and with many."""
     (n, own), (n_many, own_many) = (
         (int(printed.split()[0]), profile.own)
         for printed, (profile,) in (callgrind.count(command, "counted_runtime") for command in (few, many))
@@ -94,7 +94,7 @@ def fixed_part(report, case, few, many):
 
 
 def under_open_mpi(report, generator, run, bytes, most):
-    """The share of the worst of 16 ranks, over shared memory: it depends a little on how they wait for each other."""
+    """The worst share of 16 ranks, over shared memory. It depends a little on how they wait for each other."""
     file = generator.file("alltoall", "hierarchical-factor", "8,4,2,2")
     words = [run, file, "--layout", "trusted", "--repetitions", 10, "--bytes", bytes]
     profiles = callgrind.count(words, "quadrille_alltoall", MPIRUN)[1]
@@ -109,8 +109,8 @@ def under_open_mpi(report, generator, run, bytes, most):
 
 
 def falling_through(report, program, folder):
-    """What the preload library adds to an all-to-all that it leaves to MPI, where no rule is for all-to-alls, and where one
-    is for longer ones."""
+    """The instructions that the preload library adds to an all-to-all that it leaves to MPI: without a rule for all-to-alls, and
+    with a rule for longer ones."""
     rules = os.path.join(folder, "rules.json")
     with open(rules, "w") as file:
         file.write('{"schema": 1, "rules": [{"collective": "alltoall", "bytes": [99999, null], "algorithm": "linear"}]}')

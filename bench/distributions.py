@@ -1,9 +1,9 @@
-"""How much each rank contributes to an allgatherv: the distributions of Träff et al. 2008, of so many bytes in all, each
-contribution rounded down."""
+"""The contribution of each rank to an allgatherv, by the distributions of Träff et al. 2008. Each contribution to the total is
+rounded down."""
 
 
 def proportional(total, weights):
-    """The total in proportion to the weights, rounded down: the sum may be a little less."""
+    """Divides the total in proportion to the weights, rounded down. The sum may be a little less."""
     whole = sum(weights)
     return [total * weight // whole for weight in weights]
 
@@ -25,18 +25,18 @@ def spike(total, ranks):
 
 
 def half(total, ranks):
-    """The lower half of the ranks have equal parts, the upper half nothing."""
+    """The lower half of the ranks has equal parts, and the upper half nothing."""
     full = (ranks + 1) // 2
     return proportional(total, [1] * full) + [0] * (ranks - full)
 
 
 def linear(total, ranks):
-    """Decreasing in equal steps: rank i has (ranks - i) parts."""
+    """Contributions fall in equal steps: rank i has (ranks - i) parts."""
     return proportional(total, range(ranks, 0, -1))
 
 
 def geometric(total, ranks):
-    """Rank 0 has half, rank i half of what rank i - 1 has."""
+    """Rank 0 has half of the total, and rank i half of rank i - 1."""
     return [total >> (rank + 1) for rank in range(ranks)]
 
 
@@ -55,7 +55,7 @@ def as_text(counts):
 
 
 def random_nodes():
-    """Sizes of 512 nodes, 1 to 64, the same on every machine: a linear congruential generator."""
+    """Sizes of 512 nodes, 1 to 64, by a linear congruential generator, so that they are the same on every machine."""
     sizes, x = [], 20261120
     for _ in range(512):
         x = (x * 1103515245 + 12345) % 2**31

@@ -1,9 +1,9 @@
-"""python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: simulated times, compared with those that are expected.
+"""python3 -m bench.expected TABLE GENERATOR PROGRAM [--accept]: compares simulated times with the expected ones.
 
 A line of the table is: network, nodes, collective, counts, window, seconds, algorithm and its options. Counts are bytes a
-block, or for allgatherv DISTRIBUTION:BYTES in all. With --remote-nodes among the options it is between the ranks of these
-nodes and those of the others. Simulated times are the same on every run, so any difference beyond
-rounding is a change: of what is generated, of how it is run, or of the simulator. --accept writes the new times down.
+block, or for allgatherv DISTRIBUTION:BYTES in all. The option --remote-nodes makes two groups: the ranks of these nodes and the
+others. Simulated times are the same on every run. So a difference beyond rounding is a change of the schedule, of the
+runtime, or of the simulator. --accept writes the new times into the table.
 
 PROGRAM is bench/collective.c compiled for SimGrid. Exit codes: 0 as expected, 1 not, 2 bad input.
 """
@@ -18,7 +18,7 @@ TOLERANCE = 1e-6  # of the time
 
 
 def read(path):
-    """Comments, and lines as lists of words."""
+    """Reads comments as text, and other lines as lists of words."""
     try:
         with open(path) as file:
             lines = [line.rstrip("\n") for line in file]
@@ -52,7 +52,7 @@ def counts_of(text, ranks):
 
 
 def simulate(words, generator, program):
-    """The time of one line, now."""
+    """Simulates the call of one line. Returns its time."""
     kind, nodes, collective, counts, window, _, algorithm, *options = words
     schedules = collective.removesuffix("v") if collective.endswith("rv") else collective
     first = None

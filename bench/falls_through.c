@@ -1,4 +1,4 @@
-/* falls_through CALLS: small all-to-alls with the preload library in front, none of which it serves. */
+/* falls_through CALLS: small all-to-alls behind the preload library, which leaves all of them to MPI. */
 #include <mpi.h>
 #include <stdlib.h>
 

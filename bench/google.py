@@ -1,11 +1,11 @@
 """Runs a program of Google Benchmark and reads what it prints."""
 import json
 
-from bench import machine, paired
+from bench import machine
 
 
 def parse(text):
-    """Benchmark by benchmark, in order: {name: (seconds of each repetition, its counters)}. Seconds are of one core."""
+    """Returns {name: (seconds of each repetition, counters)}, in order. Seconds are those of one core."""
     units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
     found = {}
     for line in json.loads(text)["benchmarks"]:
@@ -19,11 +19,5 @@ def parse(text):
 
 
 def run(program, *words, repetitions):
-    """A `repetitions` that a benchmark has of its own goes first."""
+    """Runs the program. A benchmark's own number of repetitions comes before `repetitions`."""
     return parse(machine.run([program, "--benchmark_format=json", f"--benchmark_repetitions={repetitions}", *words]))
-
-
-def add(report, name, values, unit, at_most=None):
-    report.figure(
-        name, paired.median(values), unit, at_most=at_most, spread=paired.interval(values), n=len(values)
-    )

@@ -1,10 +1,10 @@
-/* Plain loops, with the same window of steps in flight as the runtime's. Right because
- * bench/instructions compares their messages with the runtime's before it counts anything. */
+/* Hand-written loops for some algorithms, with the runtime's window of steps in flight. bench/instructions compares
+ * their messages with the runtime's before it counts anything. */
 #include "bench/hand_written.h"
 
 #include <string.h>
 
-/* Steps in flight: a ring of pairs of requests. */
+/* The steps in flight: a ring buffer of pairs of requests. */
 struct ring {
   int next, in_flight;
 };
@@ -19,7 +19,7 @@ static inline MPI_Request* take_off(const struct hand_written* job, struct ring*
   return pair;
 }
 
-/* Waits until no more than so many steps are in flight. */
+/* Waits until at most that many steps are in flight. */
 static void land(const struct hand_written* job, struct ring* ring, int most) {
   int oldest = ring->next - ring->in_flight;
   if (oldest < 0) oldest += job->window;
@@ -65,7 +65,7 @@ void hand_written_factor(const struct hand_written* job) {
   land_all(job, &ring);
 }
 
-/* This rank's part of its node's sends to itself. */
+/* This rank's part of the exchange within its node. */
 static void inside(const struct hand_written* job, struct ring* ring, int done, int next) {
   const int first = job->base[job->node], size = job->size[job->node];
   for (int u = done; u < next; u++) {
@@ -113,9 +113,9 @@ void hand_written_hierarchical_factor(const struct hand_written* job) {
   land_all(job, &ring);
 }
 
-/* Where the ring is at one end: a rank's contribution, its blocks from the last one down. */
+/* The position of one end in the ring: a rank's contribution, and its blocks from the last one down. */
 struct cursor {
-  int owner, left; /* left: how many blocks are to come of this owner */
+  int owner, left; /* left: the blocks of this owner that are still to come */
 };
 
 static inline void next_block(const struct hand_written* job, struct cursor* cursor, int blocks) {
@@ -133,7 +133,7 @@ void hand_written_ring(const struct hand_written* job) {
   struct cursor sent = {job->rank, blocks}, received = {left, blocks};
   memcpy(job->receive + (size_t)job->rank * (size_t)job->bytes, job->send, (size_t)job->bytes);
   for (int rounds = job->ranks * blocks - 1; rounds > 0; rounds--) {
-    land(job, &ring, blocks - 1); /* what is sent came that many rounds ago */
+    land(job, &ring, blocks - 1); /* the block to send arrived that many rounds ago */
     MPI_Request* pair = take_off(job, &ring);
     pair[0] = pair[1] = MPI_REQUEST_NULL;
     if (received.owner != job->rank) {

@@ -1,13 +1,13 @@
-/* Collectives as one would write them by hand for one algorithm: what the runtime is measured by. */
+/* Collectives as one would write them by hand for one algorithm. The runtime is measured against them. */
 #ifndef QUADRILLE_BENCH_HAND_WRITTEN_H_
 #define QUADRILLE_BENCH_HAND_WRITTEN_H_
 
 #include <mpi.h>
 
-/* What a call knows beforehand: the job, this rank in it, and room for the requests. */
+/* What is set before a call: the job, this rank, and memory for the requests. */
 struct hand_written {
   int nodes, ranks, rank, node; /* node: this rank's */
-  const int *size, *base;       /* of each node: its ranks, and its first rank */
+  const int *size, *base;       /* of each node: the number of its ranks, and its first rank */
   int window;
   MPI_Request* requests; /* two a step */
   MPI_Comm comm;
@@ -15,7 +15,7 @@ struct hand_written {
   char* receive;
   int gathers;     /* an allgather, else an all-to-all */
   int bytes;       /* of a block of the all-to-all, or of a rank's contribution */
-  int block_bytes; /* into which contributions are cut; 0: they are whole */
+  int block_bytes; /* contributions are cut into blocks of this size; 0: they stay whole */
 };
 
 /* Sanders and Traeff, section 2: in round i, rank u exchanges with (i - u) mod p. */
@@ -24,7 +24,7 @@ void hand_written_factor(const struct hand_written* job);
 /* Section 3: nodes of any sizes, ascending. */
 void hand_written_hierarchical_factor(const struct hand_written* job);
 
-/* Traeff et al.: contributions, cut into blocks, go round the ring of ranks. */
+/* Traeff et al.: contributions are cut into blocks, which travel round the ring of ranks. */
 void hand_written_ring(const struct hand_written* job);
 
 #endif /* QUADRILLE_BENCH_HAND_WRITTEN_H_ */

@@ -1,13 +1,12 @@
-/* instructions FILE.qs NODES RANK CALLS WINDOW: calls quadrille_alltoall with blocks of 8 bytes, or
- * quadrille_allgather with contributions of 512, and the same transfers written by hand where that
- * was done for the algorithm, as one rank over an MPI that does nothing. Prints how many messages a
- * call has, or pieces of messages where the algorithm forwards blocks, and the algorithm.
+/* instructions FILE.qs NODES RANK CALLS WINDOW: makes the calls of one rank over an MPI that does nothing. It calls
+ * quadrille_alltoall with blocks of 8 bytes, or quadrille_allgather with contributions of 512. For some algorithms it
+ * then makes the same transfers by a hand-written loop. It prints the number of messages of a call and the algorithm; if the
+ * algorithm forwards blocks, it counts the pieces of messages instead.
  *
- * Run under callgrind, which collects inside counted_runtime, counted_with_counts (by
- * quadrille_alltoallv), counted_persistent and counted_by_hand. First it makes sure that what is by
- * hand posts the same messages in the same
- * order; exit 1 where it does not, 2 on bad input. A schedule with a block size is given one of 8
- * bytes: 64 blocks a rank. */
+ * Run it under callgrind, which collects inside counted_runtime, counted_with_counts (quadrille_alltoallv),
+ * counted_persistent and counted_by_hand. First the program checks that the hand-written loop posts the same messages in
+ * the same order. Exit code 1: it does not; 2: bad input. A schedule with a block size gets one of 8 bytes, so a rank has
+ * 64 blocks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 
 enum { BLOCK_BYTES = 8, CONTRIBUTED_BYTES = 512, MAX_NODES = 1 << 20 };
 
-/* "1,2,3" or "512x32" into one size a node; returns how many, 0 where it is malformed. */
+/* Reads "1,2,3" or "512x32" into one size a node. Returns the number of nodes, or 0 if the text is malformed. */
 static int parse_nodes(const char* text, int* sizes) {
   int count = 0;
   for (;;) {
@@ -54,7 +53,7 @@ static void call_runtime(quadrille_schedule schedule, const struct hand_written*
       schedule, job->send, job->bytes, MPI_BYTE, job->receive, job->bytes, MPI_BYTE, job->comm));
 }
 
-/* NULL where there is none. */
+/* The hand-written loop of the algorithm, or NULL. */
 static void (*find_by_hand(const char* algorithm))(const struct hand_written*) {
   static const struct {
     const char* algorithm;
@@ -96,7 +95,7 @@ static void __attribute__((noinline)) counted_by_hand(void (*by_hand)(const stru
   for (int i = 0; i < calls; i++) by_hand(job);
 }
 
-/* Lengths of all blocks, which are the same, and after them where they begin. */
+/* The lengths of all blocks, which are equal, and then their displacements. */
 static int* make_counts(const struct hand_written* job) {
   int* counts = malloc(2 * (size_t)job->ranks * sizeof *counts);
   if (!counts) exit(2);
@@ -107,7 +106,7 @@ static int* make_counts(const struct hand_written* job) {
   return counts;
 }
 
-/* The library does not know that the counts are the same. */
+/* The library is not told that the counts are equal. */
 static void __attribute__((noinline))
 counted_with_counts(quadrille_schedule schedule, const struct hand_written* job, const int* counts,
                     int calls) {

@@ -1,9 +1,10 @@
-"""The machine that measures: what it is, whether it is calm, and how programs are built and run on it."""
+"""The machine that measures: its description, its load, and how programs are built and run on it."""
 import os
 import platform
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 MOST_LOAD = 0.35  # of a core, by others, before a measurement
@@ -11,7 +12,7 @@ PATIENCE = 150  # seconds: a load of 1.5 a core that ends now has calmed by then
 
 
 class Unusable(Exception):
-    """Why nothing can be measured, and what to do about it; ends the command with code 2."""
+    """Says why nothing can be measured and how to mend it. Ends the command with code 2."""
 
 
 def cores():
@@ -19,7 +20,7 @@ def cores():
 
 
 def load():
-    """Of one core, averaged over the last minute."""
+    """The load of one core, averaged over the last minute."""
     return os.getloadavg()[0] / cores()
 
 
@@ -34,7 +35,7 @@ def description():
 
 
 def await_calm(patience=PATIENCE, most=MOST_LOAD, load=load, sleep=time.sleep):
-    """Waits for the machine to calm. Whether it did."""
+    """Waits until the machine is calm. Returns whether it is."""
     waited = 0
     while load() > most and waited < patience:
         sleep(5)
@@ -43,15 +44,15 @@ def await_calm(patience=PATIENCE, most=MOST_LOAD, load=load, sleep=time.sleep):
 
 
 def build(*targets):
-    """Builds, and returns where each target (//ROOM:NAME) is."""
+    """Builds the targets (//ROOM:NAME). Returns their paths."""
     command = ["bazel", "build", "--noshow_progress", "--ui_event_filters=-info", *targets]
     if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
-        raise Unusable(f"{' '.join(targets)} could not be built; mend what bazel says above")
+        raise Unusable(f"{' '.join(targets)} could not be built; mend the errors above")
     return [os.path.abspath("bazel-bin/" + target.removeprefix("//").replace(":", "/")) for target in targets]
 
 
 def run(command, timeout=None, **others):
-    """Runs a command and returns what it prints. Where it fails, its last words are the error."""
+    """Runs a command and returns its output. If it fails, its last line is the error."""
     command = [str(word) for word in command]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **others)
@@ -69,34 +70,46 @@ def last_words(text):
     return lines[-1] if lines else "it says nothing"
 
 
-def lines_until(command, last, timeout, errors):
-    """The lines that a command prints, up to the one that matches `last`; then it is ended. For launchers that do not come
-    back after all was printed. `errors` is a file for what it complains about."""
-    process = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
-    )
-    lines = []
+def elapsed(repetitions, work):
+    """The seconds that each repetition takes."""
+    times = []
+    for _ in range(repetitions):
+        start = time.monotonic()
+        work()
+        times.append(time.monotonic() - start)
+    return times
 
-    def end(*_):
-        try:
-            os.killpg(process.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
 
-    previous = signal.signal(signal.SIGALRM, end)
-    signal.alarm(timeout)
-    try:
-        for line in process.stdout:
-            lines.append(line.rstrip("\n"))
-            if re.fullmatch(last, lines[-1]):
-                break
-        return lines
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, previous)
+def lines_until(command, last, timeout):
+    """The lines that a command prints, up to the one that matches `last`, and what it writes to its error stream. Then the
+    command is ended, since some launchers do not return after everything was printed."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        )
+        lines = []
+
+        def end(*_):
+            try:
+                os.killpg(process.pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+
+        previous = signal.signal(signal.SIGALRM, end)
+        signal.alarm(timeout)
         try:
-            process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            end()
-            process.wait()
-        process.stdout.close()
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                if re.fullmatch(last, lines[-1]):
+                    break
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, previous)
+            try:
+                process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                end()
+                process.wait()
+            process.stdout.close()
+        errors.seek(0)
+        return lines, errors.read()

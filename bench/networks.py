@@ -1,10 +1,10 @@
 """python3 -m bench.networks KIND NODES CORES: a network for SimGrid, as XML.
 
-Kinds: flat (every node at one switch without limit), fat-tree (two levels, as many links up as down) and dragonfly. A
-node has one network interface, which sends and receives at full rate at once, and a loopback for its own ranks. Time of a
-message as SimGrid has calibrated it on TCP: latency and bandwidth depend on its length. Linear is flat without that: a
-message of B bytes takes alpha + beta B. Fast is linear with ten times the bandwidth. Busy is linear where each message
-also keeps its sender busy for a microsecond, and its receiver too.
+The kinds are flat (all nodes at one switch without limit), fat-tree (two levels, with as many links up as down) and dragonfly.
+A node has one network interface, which sends and receives at full rate at once, and a loopback for its own ranks. Times of
+messages are SimGrid's calibration on TCP, where latency and bandwidth depend on the length. Linear is flat without that: a
+message of B bytes takes alpha + beta B. Fast is linear with ten times the bandwidth. Busy is linear, and each message
+keeps its sender and its receiver busy for a microsecond.
 """
 import sys
 
@@ -16,13 +16,13 @@ DRAGONFLY = {16: "2,1;2,1;2,1;2", 64: "4,1;2,1;4,1;2", 256: "4,2;4,1;4,2;4"}
 
 
 def fat_tree(nodes):
-    """Switches of the least square that holds the nodes: each lower one has a link to each upper one."""
+    """The switches form the least square that holds the nodes. Each lower switch has a link to each upper one."""
     lower = next((size for size in range(1, nodes + 1) if size * size >= nodes and nodes % size == 0), nodes)
     return f"2;{lower},{nodes // lower};1,{lower};1,1"
 
 
 def shape(kind, nodes):
-    """Attributes of the cluster. ValueError where there is no such network."""
+    """The attributes of the cluster. ValueError if there is no such network."""
     if kind in ("flat", "linear", "fast", "busy"):
         return 'bb_bw="100TBps" bb_lat="0us"'
     if kind == "fat-tree":

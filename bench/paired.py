@@ -1,8 +1,7 @@
-"""Medians, and between which values the true median lies with 95 %.
+"""Medians, and 95 % intervals of the true median.
 
-The interval is taken from the order of the values alone (binomial), so nothing is supposed of how times are distributed.
-It is exact in that it never covers less than 95 %; of fewer than six values not even the least and the greatest do, and
-these are what is given.
+The interval depends only on the order of the values (binomial), so it assumes nothing about the distribution of times. It
+never covers less than 95 %, except for fewer than six values: then it reaches from the least to the greatest.
 """
 from math import comb
 
@@ -14,7 +13,7 @@ def median(values):
 
 
 def left_out(n):
-    """How many of n ordered values to leave out at each end: the true median lies outside the rest with 5 % at most."""
+    """How many of n ordered values to drop at each end. The true median lies outside the rest with 5 % at most."""
     below, out = 0.0, 0
     while out < n // 2:
         below += comb(n, out) * 0.5**n
@@ -32,5 +31,5 @@ def interval(values):
 
 
 def ratios(pairs):
-    """Pair by pair: what the machine does to one call of a pair, it most likely does to the other."""
+    """The ratio of each pair. A disturbance most likely hits both calls of a pair."""
     return [native / ours for native, ours in pairs]

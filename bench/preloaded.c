@@ -1,9 +1,9 @@
-/* mpirun preloaded ROW CALLS|PAIRS: COLLECTIVE=BYTES...: collectives of a program that knows nothing of Quadrille, on all ranks
- * or, where ROW is not 0, on communicators of the ranks whose numbers leave the same remainder by ROW.
+/* mpirun preloaded ROW CALLS|pairs=PAIRS COLLECTIVE=BYTES...: collectives of a program that does not know Quadrille. They run
+ * on all ranks; if ROW is not 0, they run on communicators of the ranks with equal remainders by ROW.
  *
- * `200` calls each of them as often; `pairs=11` calls it in turn with the MPI library's own, which is taken from that library
- * past whatever was preloaded, and prints what bench/sampling.py reads. COLLECTIVE is alltoall, alltoallv (blocks of 0 to twice
- * BYTES), allgather or allgatherv (BYTES at each rank). */
+ * With 200 the program calls each collective 200 times. With pairs=11 it calls each in turn with the MPI library's own, and prints
+ * what bench/sampling.py reads. It looks up the library's own past everything that was preloaded. COLLECTIVE is alltoall,
+ * alltoallv (blocks of 0 to twice BYTES), allgather or allgatherv (BYTES at each rank). */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static double timed(const struct calls* of, const char* collective) {
   return slowest;
 }
 
-/* Past whatever was preloaded; 0 where it cannot be found. */
+/* Finds the MPI library's functions past everything preloaded. Returns 0 if it cannot. */
 static int find_native(void) {
   static const char* const names[] = {"PMPI_Alltoall", "PMPI_Alltoallv", "PMPI_Allgather",
                                       "PMPI_Allgatherv", "PMPI_Allreduce"};
@@ -114,7 +114,7 @@ int main(int count, char** words) {
   for (int i = 3; i < count; i++) {
     char* const bytes = strchr(words[i], '=');
     *bytes = 0;
-    /* Each its own, as the average block of an alltoallv is that of a communicator. */
+    /* Each collective has its own communicator, since the mean block of an alltoallv belongs to one. */
     MPI_Comm_dup(all, &job.comm);
     prepare(words[i], atoi(bytes + 1));
     if (pairs > 0 && world == 0) printf("schedule %d %s %s 0\n", i - 3, words[i], bytes + 1);

@@ -1,7 +1,7 @@
-// bazel run //bench:program_mutants [-- [--every N] NAME...]: every mutant, or one in N, of every program
-// (or of those named), checked and proven; both columns in full, and every survivor with its
-// reason. Exits with 1 where a mutant is proven and refuted at once (an unsound prover), or a survivor
-// is refuted on a larger job. All of them take a night on one core, one in ten an hour.
+// bazel run //bench:program_mutants [-- [--every N] NAME...]: checks and proves every mutant, or one in N, of every program
+// or of the named ones. It prints both verdicts of each mutant, and every survivor with its reason. Exit code 1: a mutant
+// is both proven and refuted, so the prover is unsound; or a larger job refutes a survivor. All mutants take a night on
+// one core; one in ten takes an hour.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,19 +1,19 @@
-"""Unchanged programs on the emulated cluster: time in their all-to-alls, by MPI alone and with what preloading learned.
+"""Unchanged programs on the emulated cluster: the time in their all-to-alls, with MPI alone and with learned rules.
 
-Runs without and with the rules take turns; the preload library's report says how long rank 0 was in the calls.
+Runs without and with the rules take turns. The preload library's report has the time of rank 0 in the calls.
 """
 import json
 import os
 import re
 import tempfile
 
-from bench import cluster, machine, paired
+from bench import cluster, machine
 
 NEEDS_CALM = True
 PAIRS = 5
 NODES = (8, 8, 8, 8)
 TRANSFORM = ["bench/transform.py"]
-# Words after the program, in a run to learn in and in one to measure.
+# The words after the program, then the last word when it learns and when it is measured.
 PROGRAMS = {
     "mpi4py-fft 32^3, slabs": (TRANSFORM, ["32", "slab"], "150", "24"),
     "mpi4py-fft 32^3, pencils": (TRANSFORM, ["32", "pencil"], "150", "24"),
@@ -22,7 +22,7 @@ PROGRAMS = {
     "examples/fft": (None, [], "150", "24"),
     "examples/closure": (None, [], "8", "1"),
 }
-RIGHT = re.compile(r"right$| 0 (elements )?wrong$")  # the last words of a program that got what it should
+RIGHT = re.compile(r"right$| 0 (elements )?wrong$")  # the last words of a program with the right result
 AT_LEAST = 0.98
 AT_LEAST_TRANSFORM = {"mpi4py-fft 32^3, slabs": 1.4}
 
@@ -36,18 +36,15 @@ def build():
 
 
 class Run:
-    """What a run printed and reported."""
+    """The output and the report of a run."""
 
     def __init__(self, library, command, *variables):
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
+        with tempfile.TemporaryDirectory() as folder:
             report = f"{folder}/report.json"
-            start = [cluster.MPIRUN, "openmpi", cluster.hosts_of(NODES)]
-            preloaded = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', library, "env"]
-            variables = [f"QUADRILLE_REPORT={report}", *variables]
-            self.lines = machine.lines_until([*start, *preloaded, *variables, *command], "never", 300, errors)
-            errors.seek(0)
+            start = cluster.preloaded("openmpi", NODES, library, f"QUADRILLE_REPORT={report}", *variables)
+            self.lines, errors = machine.lines_until([*start, *command], "never", 300)
             if not os.path.exists(report) or not any(map(RIGHT.search, self.lines)):
-                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors.read())} {self.lines}")
+                raise machine.Unusable(f"programs: {command[0]}: {machine.last_words(errors)} {self.lines}")
             with open(report) as file:
                 self.calls = [call for call in json.load(file)["calls"] if call["collective"].startswith("alltoall")]
 
@@ -76,7 +73,7 @@ def program(report, options, library, name, command, learning, measuring, folder
 
 def add(report, name, pairs, what, at_least):
     ratios = [getattr(native, what) / getattr(preloaded, what) for native, preloaded in pairs]
-    report.figure(f"{name}, native / preloaded", paired.median(ratios), at_least=at_least, spread=paired.interval(ratios), n=len(ratios))
+    report.sample(f"{name}, native / preloaded", ratios, at_least=at_least)
 
 
 def measure(report, options, programs):

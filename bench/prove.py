@@ -1,6 +1,5 @@
-"""Times of the proofs, in seconds of one core (Google Benchmark); of all of them together, as users wait for them."""
+"""Times of the proofs: each in seconds of one core (Google Benchmark), and all together as users wait for them."""
 import re
-import time
 
 from bench import google, machine
 
@@ -15,16 +14,12 @@ def build():
 def each(report, benchmark, repetitions, only):
     words = [f"--benchmark_filter={re.escape(only)}"] if only else []
     for name, (seconds, counters) in google.run(benchmark, *words, repetitions=repetitions).items():
-        google.add(report, f"{name} | {counters['obligations']:.0f} obligations", seconds, "s")
+        report.sample(f"{name} | {counters['obligations']:.0f} obligations", seconds, "s")
 
 
 def together(report, verifier, repetitions):
-    times = []
-    for _ in range(repetitions):
-        start = time.monotonic()
-        machine.run([verifier, "prove"])
-        times.append(time.monotonic() - start)
-    google.add(report, "all proofs | Z3 on all cores, elapsed", times, "s")
+    times = machine.elapsed(repetitions, lambda: machine.run([verifier, "prove"]))
+    report.sample("all proofs | Z3 on all cores, elapsed", times, "s")
     printed = machine.run([verifier, "prove", "--second-solver", "cvc5"])
     found = re.search(r"answered (\d+) questions in ([0-9.]+) s: the same answers", printed)
     if not found:

@@ -1,6 +1,5 @@
-// prove_benchmark [--benchmark_...]: how long each built-in proof takes, from its text to the last
-// answer of the solver, with Google Benchmark. Each is proven by itself: what proofs share is asked
-// for again.
+// prove_benchmark [--benchmark_...]: times each built-in proof, from its text to the solver's last answer, with Google
+// Benchmark. Each proof runs alone, so the solver answers shared questions again.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

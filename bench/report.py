@@ -1,6 +1,8 @@
-"""What an instrument hands back: figures, as JSON and as a table. docs/measurements.md describes the schema."""
+"""The figures of an instrument, as JSON and as a table. docs/measurements.md describes the schema."""
 import json
 import os
+
+from bench import paired
 
 SCHEMA = 1
 
@@ -20,8 +22,8 @@ class Report:
         self.figures, self.notes = [], []
 
     def figure(self, name, value, unit="", at_most=None, at_least=None, spread=None, n=1):
-        """`name`: what is measured, or CASE | WHAT, where a case has several figures in a row. `spread`: between which
-        values the true median lies with 95 %; nothing where each run gives the same."""
+        """`name`: what is measured, or CASE | WHAT if a case has several figures in a row. `spread`: the 95 % interval of the
+        true median; None if each run gives the same value."""
         limit = None
         if at_most is not None:
             limit = {"at_most": at_most}
@@ -31,15 +33,19 @@ class Report:
             {"name": name, "value": value, "unit": unit, "limit": limit, "spread": spread, "n": n}
         )
 
+    def sample(self, name, values, unit="", at_most=None, at_least=None):
+        """The median of measured values, and its 95 % interval."""
+        self.figure(name, paired.median(values), unit, at_most, at_least, paired.interval(values), len(values))
+
     def note(self, text):
-        """What a reader of the figures has to know, such as what was not measured and why."""
+        """A remark for readers, such as what was not measured and why."""
         self.notes.append(text)
 
     def contents(self):
         return {**self.head, "figures": self.figures, "notes": self.notes}
 
     def write(self, folder):
-        """Into a file of its own; returns which."""
+        """Writes a new file. Returns its path."""
         os.makedirs(folder, exist_ok=True)
         stem = f"{self.head['instrument']}-{self.head['date']}"
         number, path = 1, os.path.join(folder, stem + ".json")
@@ -53,7 +59,7 @@ class Report:
 
 
 def load(path):
-    """A recorded report. ValueError where it is none."""
+    """Reads a recorded report. ValueError if the file is none."""
     try:
         with open(path) as file:
             contents = json.load(file)
@@ -69,7 +75,7 @@ def load(path):
 
 def is_missed(figure):
     limit = figure["limit"] or {}
-    # Written so that a value that is no number is missed.
+    # Written so that NaN counts as missed.
     return not (
         figure["value"] <= limit.get("at_most", figure["value"])
         and figure["value"] >= limit.get("at_least", figure["value"])
@@ -81,14 +87,14 @@ def missed(contents):
 
 
 def number(value):
-    """Four digits, as people write them."""
+    """The value with four digits."""
     if value == int(value) and abs(value) < 1e9:
         return str(int(value))
     return f"{value:.4g}" if 1e-3 <= abs(value) < 1e4 else f"{value:.3e}" if abs(value) < 1e-3 else f"{value:.0f}"
 
 
 def table(contents):
-    """As text, with a line for each figure."""
+    """The report as text, with a line for each figure."""
     machine = contents["machine"]
     lines = [
         f"{contents['instrument']}, {contents['date']}, {machine['cores']} cores of {machine['processor']}, "

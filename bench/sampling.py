@@ -1,5 +1,4 @@
-"""Runs bench/collective.c, reads what it prints, and turns pairs of times into figures."""
-import tempfile
+"""Runs bench/collective.c and reads what it prints."""
 from dataclasses import dataclass, field
 
 from bench import machine, paired
@@ -7,7 +6,7 @@ from bench import machine, paired
 
 @dataclass
 class Sampled:
-    """Times of one schedule beside the native collective's, in seconds, a pair for each repetition."""
+    """The times of a schedule and of the native collective, in seconds, as a pair for each repetition."""
 
     algorithm: str
     window: int
@@ -27,7 +26,7 @@ class Sampled:
 
 
 def parse(lines):
-    """What collective.c printed, schedule by schedule. ValueError where it did not come to its end."""
+    """Reads the output of collective.c, schedule by schedule. ValueError if it is not complete."""
     sampled, ended = {}, False
     for line in lines:
         words = line.split()
@@ -42,7 +41,7 @@ def parse(lines):
 
 
 def parse_or_complain(lines, said=()):
-    """The same, where an end that is not reached is the machine's fault. `said`: lines of errors."""
+    """The same; incomplete output is an Unusable with the program's own sentence. `said`: lines of its error stream."""
     try:
         return parse(lines)
     except ValueError as error:
@@ -51,11 +50,9 @@ def parse_or_complain(lines, said=()):
 
 
 def sample(command, timeout):
-    """Runs a command that ends in a call of collective."""
-    with tempfile.TemporaryFile("w+") as errors:
-        lines = machine.lines_until(command, "end", timeout, errors)
-        errors.seek(0)
-        return parse_or_complain(lines, errors.read().splitlines())
+    """Runs a command that starts collective.c."""
+    lines, errors = machine.lines_until(command, "end", timeout)
+    return parse_or_complain(lines, errors.splitlines())
 
 
 class Generator:
@@ -74,18 +71,3 @@ class Generator:
             )
             self.files[key] = path
         return self.files[key]
-
-
-def add_ratio(report, name, sampled, at_least=None):
-    report.figure(
-        name,
-        paired.median(sampled.ratios),
-        at_least=at_least,
-        spread=paired.interval(sampled.ratios),
-        n=len(sampled.pairs),
-    )
-
-
-def add_time(report, name, seconds):
-    milliseconds = [1e3 * value for value in seconds]
-    report.figure(name, paired.median(milliseconds), "ms", spread=paired.interval(milliseconds), n=len(seconds))

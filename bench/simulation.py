@@ -1,6 +1,6 @@
-"""Runs a program under SimGrid's MPI (SMPI): simulated time, the same on every run and at any load.
+"""Runs a program under SimGrid's MPI (SMPI). Simulated times are the same on every run and at any load.
 
-Time passes in messages alone, not in computation. What a message costs is measured (message_seconds), not computed.
+Only messages take time; computation takes none. The cost of a message is measured (message_seconds), not computed.
 """
 import os
 
@@ -8,9 +8,9 @@ from bench import machine, networks, sampling
 
 CONFIGURATION = [
     "--cfg=smpi/simulate-computation:no",
-    "--cfg=network/crosstraffic:0",  # what is received does not slow what is sent: full duplex
+    "--cfg=network/crosstraffic:0",  # full duplex: receiving does not slow sending
     "--cfg=smpi/send-is-detached-thresh:0",
-    "--cfg=smpi/test:0",  # to look whether a message has come takes no time, as nothing does but messages
+    "--cfg=smpi/test:0",  # a test for a message takes no time
     "--log=root.thres:critical",
 ]
 SHARED = "--cfg=smpi/auto-shared-malloc-thresh:65536"  # ranks share large buffers: contents are lost
@@ -26,7 +26,7 @@ def node_sizes(text):
 
 
 class Network:
-    """A network with one rank a core: node i has the i-th of the sizes. Files are made in `folder`."""
+    """A network with one rank a core. Node i has the i-th of the sizes. Its files are in `folder`."""
 
     def __init__(self, kind, nodes, folder):
         self.sizes = node_sizes(nodes)
@@ -52,8 +52,8 @@ class Network:
         ]
 
     def sample(self, program, collective, counts, schedules, native=True, checked=True, first_group=None):
-        """One call of each schedule. `schedules`: files with windows and, where the file does not choose, block sizes.
-        `first_group`: so many ranks are one group, and the others the other."""
+        """Runs one call of each schedule. `schedules`: files with windows and, if the file leaves them open, block sizes.
+        `first_group`: the number of ranks in the first group; the others are the second."""
         words = [program, collective, counts, 1]
         words += [] if native else ["--without-native"]
         words += [] if checked else ["--unchecked"]
@@ -63,7 +63,7 @@ class Network:
         return sampling.parse_or_complain(machine.run(command, timeout=3000, cwd=self.folder).splitlines())
 
     def message_seconds(self, program, sizes):
-        """The time of a message from the first node to the last while as long a one comes back, by size; `program` is
+        """The time of a message from the first node to the last, by size, while an equal one comes back. `program` is
         //tools:calibrate. Simulated times need no repetition."""
         words = [program, "--seconds", 0, "--messages", ",".join(map(str, sizes))]
         printed = machine.run(self.command(2, self.ends, [], words), timeout=600, cwd=self.folder)
@@ -71,6 +71,6 @@ class Network:
         return {int(size): float(seconds) for _, size, seconds in lines}
 
     def calibrated(self, program, size):
-        """What //tools:calibrate prints for blocks of that size: flags for the generator."""
+        """The options for the generator that //tools:calibrate prints for blocks of that size."""
         words = [program, "--bytes", size, "--seconds", 0]
         return machine.run(self.command(self.ranks, self.hosts, [], words), timeout=600, cwd=self.folder).split()

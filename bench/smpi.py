@@ -1,8 +1,8 @@
 """Simulated networks of up to 256 ranks: flat, fat-tree and dragonfly, 10 Gbit/s a node (bench/networks.py).
 
-The same runtime over SimGrid's MPI. Times are the same on every run, at any load, so one call is a measurement and nothing
-has a spread. SimGrid's own collectives are not faithful to the libraries that they are named after: ratios to them are for
-information, and baselines are schedules.
+The same runtime runs over SimGrid's MPI. Times are the same on every run and at any load, so one call is a measurement
+without a spread. SimGrid's own collectives differ from the libraries that they are named after. Ratios to them are for
+information only, and schedules are the baselines.
 """
 import re
 import tempfile
@@ -14,12 +14,12 @@ from bench.sampling import Generator
 NEEDS_CALM = False
 TABLE = "tests/simulation/expected.txt"
 WINDOW = 16
-WINDOWS = (1, WINDOW)  # of block sizes that are given: messages on a simulated wire at a time share it, and all come late
+WINDOWS = (1, WINDOW)  # for given block sizes; simultaneous messages share a simulated wire, so that all arrive late
 MANY = 1 << 16  # a window that limits nothing
 KINDS = ("flat", "fat-tree", "dragonfly")
 LONGEST = 4 << 20  # bytes of a message that tells the bandwidth
-SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # block sizes: which one is the best
-MOST_BLOCKS = 3000  # of a sweep's ring: as many rounds are simulated
+SWEEP = sorted(scale << power for power in range(6, 22) for scale in (2, 3))  # the block sizes to try
+MOST_BLOCKS = 3000  # of a ring in a sweep, which simulates as many rounds
 
 
 def build():
@@ -29,7 +29,7 @@ def build():
 
 
 class Measuring:
-    """What the parts share."""
+    """The report, options and programs that the parts share."""
 
     def __init__(self, report, options, programs, folder):
         self.report, self.options, self.folder = report, options, folder
@@ -47,7 +47,7 @@ class Measuring:
 
 
 def regressions(m):
-    """The times that tests expect; here only how many differ, which must be none."""
+    """Counts how many of the times that tests expect differ; none may."""
     if not m.wanted("expected times"):
         return
     rows = [row for row in expected.read(TABLE) if isinstance(row, list)]
@@ -59,7 +59,7 @@ def regressions(m):
 
 
 def messages(m):
-    """alpha and beta: of a message between the ends of the network."""
+    """alpha and beta of a message between the ends of the network."""
     for kind in ("linear", *KINDS):
         case = f"a message, {kind} 64 nodes"
         if m.wanted(case):
@@ -69,7 +69,7 @@ def messages(m):
 
 
 def alltoall(m):
-    """Schedules beside each other, and, up to 64 ranks, beside SimGrid's own."""
+    """Compares schedules with each other and, up to 64 ranks, with SimGrid's own."""
     algorithms = ("factor", "hierarchical-factor", "hierarchical-circle")
     for kind in KINDS:
         for nodes, size in (("64x1", 4096), ("16x4", 256), ("16x4", 4096)):
@@ -85,7 +85,7 @@ def alltoall(m):
 
 
 def chosen(m):
-    """What `--algorithm auto` chooses with what calibrate measures, over the best of the algorithms and many radices."""
+    """The time of the choice of `--algorithm auto` with calibrated costs, over the best of all algorithms and many radices."""
     for kind, at_most in (("linear", 1.1), ("flat", None)):
         chosen_on(m, kind, at_most)
 
@@ -132,29 +132,29 @@ def allgatherv(m):
 
 
 class Costs:
-    """What a message costs on a network."""
+    """The costs of messages on a network."""
 
     def __init__(self, m, network):
         self.seconds = lambda *sizes: network.message_seconds(m.calibrate, sizes)
 
     def line(self):
-        """alpha and beta: of an empty message, and of a byte of a long one."""
+        """alpha and beta: the times of an empty message, and of a byte of a long one."""
         found = self.seconds(0, LONGEST // 2, LONGEST)
         return found[0], (found[LONGEST] - found[LONGEST // 2]) / (LONGEST // 2)
 
     def options(self):
-        """The same for the generator, in whole nanoseconds and picoseconds."""
+        """The same as options for the generator, in whole nanoseconds and picoseconds."""
         alpha, beta = self.line()
         return "--alpha", f"{1e9 * alpha:.0f}ns", "--beta", f"{1e12 * beta:.0f}ps"
 
 
 def blocks(counts, size):
-    """How many blocks there are: a rank that has nothing has one, an empty one."""
+    """The number of blocks. A rank without data has one empty block."""
     return sum(max(1, -(-count // size)) for count in counts)
 
 
 class Ring:
-    """An allgatherv: a distribution of a total over a network's ranks."""
+    """An allgatherv of a total that is distributed over a network's ranks."""
 
     def __init__(self, m, kind, nodes, distribution, total):
         self.m, self.nodes = m, nodes
@@ -166,8 +166,8 @@ class Ring:
         return self.m.generator.file("allgather", schedule[0], self.nodes, *map(str, schedule[1:]))
 
     def seconds(self, schedules, block_sizes=()):
-        """A call's time by each: an algorithm with its options. By the first one also with these block sizes, the better
-        window's for each."""
+        """The time of a call by each schedule: an algorithm with its options. The first one is also run with these block sizes,
+        each with its better window."""
         sampled = self.network.sample(
             self.m.collective,
             "allgatherv",
@@ -182,14 +182,14 @@ class Ring:
         return found[: len(schedules)] + [min(swept[i : i + len(WINDOWS)]) for i in range(0, len(swept), len(WINDOWS))]
 
     def block_size(self, schedule):
-        """What the schedule's rule chooses, as the verifier says it."""
+        """The block size that the schedule's rule chooses, by the verifier."""
         printed = machine.run([self.m.verifier, "check", self.file(schedule), "--counts", as_text(self.counts)])
         return int(re.search(r"B = (\d+)", printed)[1])
 
 
 def against_the_model(m):
-    """Time over (b - 1) (alpha + beta B): B by the model with the network's alpha and beta, and alpha + beta B the time of
-    a message of B bytes, as it is measured; over m beta; and the linear ring."""
+    """Compares the time with the model (b - 1) (alpha + beta B), with m beta, and with the linear ring. B is the model's block size
+    for the network's alpha and beta. alpha + beta B is the measured time of a message of B bytes."""
     total = 16 << 20
     for kind in ("linear", "flat"):
         found = []
@@ -211,13 +211,13 @@ def against_the_model(m):
 
 
 def worst(m, name, found, cases, at_most):
-    """Of all cases; nothing where some were left out."""
+    """The worst of all cases. It has no figure if some cases were left out."""
     if len(found) == cases:
         m.report.figure(name, max(found), at_most=at_most, n=cases)
 
 
 def automatic(m):
-    """What `auto` chooses with the network's alpha and beta, over the best block size of a sweep."""
+    """The time with auto's block size for the network's alpha and beta, over the best of a sweep."""
     for kind, at_most in (("linear", 1.05), ("flat", None)):
         found = []
         for total in (64 << 10, 1 << 20, 16 << 20):

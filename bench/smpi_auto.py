@@ -1,17 +1,17 @@
-"""What `--algorithm auto` chooses with what calibrate measures, over the best of all algorithms, for the collectives other
-than all-to-alls, on the simulated network "linear": every rank calls at once, and messages at a time share a wire."""
+"""The time of the choice of `--algorithm auto` with calibrated costs, over the best of all algorithms. It covers the collectives
+other than all-to-alls, on the simulated network "linear". All ranks call at once, and simultaneous messages share a wire."""
 from bench.cluster_groups import Candidates
 
 MANY = 1 << 16  # a window that limits nothing
 SIZES = (64, 4096, 65536)
-# Nodes, of which the first so many ranks are a group; the nodes of both.
+# For each place: the ranks of the first group, and the nodes of both groups.
 PLACES = {"16x1": (None, "16x1"), "4x4": (None, "4x4"), "12x1": (8, "8x1", "--remote-nodes", "4x1")}
 COLLECTIVES = ("allgather", "broadcast", "gather", "scatter", "reduce", "allreduce", "reduce-scatter", "scan")
-ALIKE = 1.1  # of what takes so much longer the report says how many there are
+ALIKE = 1.1  # the report counts the choices that take this much longer
 
 
 def average(collective, size, ranks, first):
-    """Bytes of a block: in a reduce-scatter between groups all ranks have as many for each rank of the other."""
+    """The mean bytes of a block. In a reduce-scatter between groups, each rank has a block for each rank of the other group."""
     if first and collective == "reduce-scatter":
         return 2 * size * first * (ranks - first) // ranks
     return size

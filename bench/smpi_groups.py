@@ -1,6 +1,6 @@
-"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes with a rank
-each, at most 1 MiB a rank. Beside root gathering, which is what MPI libraries do, and beside the limit: a rank receives M
-bytes, all of the other group's.
+"""Allgathers between two groups on simulated networks, in the settings of Kang et al. 2019, section 5: 64 nodes of one rank,
+with at most 1 MiB a rank. They are compared with root gathering, which MPI libraries use, and with the limit: a rank receives
+all M bytes of the other group.
 """
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ SEGMENTS, ROOT, OTHERS = "segment-map-v", "root-gathering", ("segment-map-paper"
 
 @dataclass
 class Setting:
-    """Two groups: how many ranks each has, and what each of them contributes."""
+    """Two groups: the ranks of the first, and the contribution of each rank."""
 
     name: str
     first: int
@@ -25,7 +25,7 @@ class Setting:
         return max(self.totals())
 
     def model(self):
-        """What root gathering takes, over the limit."""
+        """The time of root gathering by the model, over the limit."""
         return 1 + 3 * sum(self.totals()) / self.longest()
 
 
@@ -34,7 +34,7 @@ def equal(first, of_first, of_second):
 
 
 def arithmetic(first):
-    """As much in all as equal contributions, growing by rank."""
+    """Contributions that grow by rank, with the same total as equal ones."""
     return [2 * MOST * (rank + 1) // (ranks + 1) for ranks in (first, 64 - first) for rank in range(ranks)]
 
 

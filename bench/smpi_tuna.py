@@ -1,18 +1,18 @@
-"""TuNA on simulated networks: against windowed linear on many ranks, and how its radix matters."""
+"""TuNA on simulated networks: compared with windowed linear on many ranks, and by radix."""
 WINDOW = 16
 RADICES = (2, 4, 8, 16)
 SIZES = {"uniform:16": 4, "uniform:2048": 1.8}  # of blocks, and windowed linear / coalesced, at least
 
 
 def seconds(network, m, nodes, sizes, schedules):
-    """The time of one call by each: an algorithm with its options."""
+    """The time of one call by each schedule: an algorithm with its options."""
     files = [(m.generator.file("alltoall", name, nodes, *map(str, options)), WINDOW) for name, *options in schedules]
     sampled = network.sample(m.collective, "alltoallv", sizes, files, native=False)
     return [one.ours[0] for one in sampled]
 
 
 def coalesced(m):
-    """256 ranks, 16 a node."""
+    """Compares on 256 ranks, 16 a node."""
     nodes = "16x16"
     for kind in ("flat", "fat-tree", "dragonfly"):
         for sizes, at_least in SIZES.items():
@@ -29,7 +29,7 @@ def coalesced(m):
 
 
 def radix(m):
-    """Small blocks want few messages, large ones short ways, those between something between."""
+    """Small blocks need few messages, and large blocks need short paths. Medium ones need a radix between."""
     nodes = "128x1"
     radices = [2**power for power in range(1, 8)]
     for sizes in ("uniform:16", "uniform:1024", "uniform:16384"):

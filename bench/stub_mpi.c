@@ -1,7 +1,7 @@
-/* The functions of MPI that an all-to-all or an allgather calls, in MPICH's interface. They stand in the program
- * itself and so come before those of the library; nothing else of MPI may be called.
+/* The functions of MPI that an all-to-all or an allgather calls, with MPICH's interface. The program defines them itself,
+ * so they come before the library's. The program may call nothing else of MPI.
  *
- * Every function is named MPI_..., so that a profile tells what is MPI's. */
+ * Every function is named MPI_..., so that a profile can tell MPI's instructions from others. */
 #include "bench/stub_mpi.h"
 
 #include <mpi.h>
@@ -13,7 +13,7 @@ static uint64_t digests[2]; /* of sends, of receives */
 static void* attributes[16];
 static int keyvals;
 
-/* Receives of messages with lengths, in their order, until one is sent. */
+/* The posted receives of messages with lengths, in order, until a send completes them. */
 enum { LENGTH_TAG = 2, MOST_AWAITED = 1 << 16 };
 static void* awaited[MOST_AWAITED];
 static uint32_t posted, arrived;
@@ -70,7 +70,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-/* Nothing is there before it is waited for: what comes back may not have been sent yet. */
+/* A test finds nothing: the message that comes back may not have been sent yet. */
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   (void)request, (void)status;
   *flag = 0;
@@ -137,7 +137,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
   return MPI_SUCCESS;
 }
 
-/* All ranks are alike: the agreement is with oneself. */
+/* All ranks are alike, so this rank agrees with itself. */
 int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
   int size = 0;
@@ -147,7 +147,7 @@ int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
-/* The same of what all send each other. */
+/* The same for data that all ranks send to each other. */
 int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive,
                  int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   int size = 0;
@@ -157,7 +157,7 @@ int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void*
   return MPI_SUCCESS;
 }
 
-/* Every message brings something. */
+/* No message is empty. */
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
   (void)status, (void)type;
   *count = 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# ./dev demo: the whole path, from an algorithm to a proven table that MPI runs.
+# ./dev demo: shows the whole path, from an algorithm to a proven table that MPI runs.
 set -euo pipefail
 echo "building (once)"
-# What takes one core for long, the proofs of all programs, comes first: the rest is compiled meanwhile.
+# The proofs of all programs take one core for long, so they come first. The rest is compiled meanwhile.
 bazel build --noshow_progress --ui_event_filters=-info,-stdout,-stderr,-warning \
   //verifier:certificate //verifier //generator //tools:run
 generator=bazel-bin/generator/generator

@@ -1,4 +1,4 @@
-"""Applications that link an emitted schedule, or that know nothing of Quadrille, for each MPI library, and their tests."""
+"""Applications for each MPI library, and their tests. Some link an emitted schedule; others do not know Quadrille."""
 
 def mpi_example(name, sentence, deps):
     """NAME and NAME_mpich: a program of six ranks; NAME_openmpi_test and NAME_mpich_test.

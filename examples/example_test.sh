@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# example_test.sh MPI PROGRAM SENTENCE: the example says this on six ranks, and on another number of ranks
-# ends with a sentence.
+# example_test.sh MPI PROGRAM SENTENCE: the example prints the sentence on six ranks. On another number of ranks it ends
+# with one sentence of its own.
 set -uo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1 program=$2 sentence=$3
@@ -18,7 +18,7 @@ grep -q "6 ranks" <<<"$said" || {
   echo "nothing was said of 6 ranks: $said" >&2
   exit 1
 }
-# Open MPI may lose what several ranks say at once: a rank says it itself.
+# Open MPI may lose output of several ranks at once, so one rank prints it.
 if [ "$mpi" = openmpi ] && ! grep -q "^quadrille: .*6 ranks" <<<"$said"; then
   echo "no rank said it itself: $said" >&2
   exit 1

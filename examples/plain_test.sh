@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# plain_test.sh MPI PROGRAM SENTENCE LIBRARY RULE: the example says this on six ranks, by MPI alone and with the preload
-# library before it, where RULE names the schedule that serves it.
+# plain_test.sh MPI PROGRAM SENTENCE LIBRARY RULE: the example prints the sentence on six ranks, with MPI alone and with the
+# preload library. RULE names the schedule that serves it there.
 set -uo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1 program=$2 sentence=$3 library=$(readlink -f "$4") rule=$5
 report=$TEST_TMPDIR/report
 
-# says COMMAND...: under it, the program says the sentence.
+# says COMMAND...: the program prints the sentence when the command runs it.
 says() {
   local said
   said=$(start_ranks "$mpi" 6 30 "$@" "$program") && [ "$said" = "$sentence" ] && return

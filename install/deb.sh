@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deb.sh TREE [FOLDER]: Debian packages of the tree, an archive or the target that makes it, into that folder or this
-# one: the commands, the libraries for each MPI library, and what programs are built with.
+# deb.sh TREE [FOLDER]: makes Debian packages of the tree, in that folder or this one. TREE is an archive, or the target that
+# makes it. There are packages for the commands, for the libraries of each MPI, and for building programs.
 set -euo pipefail
 tree=$1
 out=$(readlink -f "${2:-.}")
@@ -19,7 +19,7 @@ mkdir "$work/all"
 tar -C "$work/all" -xf "$tree"
 version=$("$work/all/bin/quadrille" --version | cut -d' ' -f2)
 
-# package NAME DESCRIPTION PATTERN...: moves what is left of these into a package.
+# package NAME DESCRIPTION PATTERN...: moves the remaining files of these patterns into a package.
 package() {
   local name=$1 description=$2 root=$work/$1 depends
   shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh TREE --prefix DIR: puts the tree, an archive or the target that makes it, there; under $DESTDIR where that
-# is set.
+# install.sh TREE --prefix DIR: installs the tree there, below $DESTDIR if that is set. TREE is an archive, or the target that
+# makes it.
 set -euo pipefail
 wrong() {
   echo "install: $1" >&2
@@ -28,7 +28,7 @@ case $tree in
     tree=bazel-bin/install/tree.tar
     ;;
 esac
-# Elsewhere first: where there is no room for all, nothing is there by half.
+# Unpacks elsewhere first, so that a full disk leaves no half installation.
 tar -C "$new" --no-same-owner -xf "$tree" || wrong "--prefix: '$to' has no room for all files"
 rm -rf "$new"
 tar -C "$to" --no-same-owner --no-overwrite-dir -xf "$tree" || wrong "--prefix: '$to' cannot be written to"

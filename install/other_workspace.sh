@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# other_workspace.sh: whether another Bazel workspace, which has Quadrille as a local repository and knows nothing of
-# .bazelrc, can load it and analyze an application with a schedule of its own.
+# other_workspace.sh: checks that another Bazel workspace can use Quadrille. It has Quadrille as a local repository without this
+# .bazelrc, and analyzes an application with its own schedule.
 set -euo pipefail
 tree=$(dirname "$(readlink -f "$0")")/..
 tree=$(readlink -f "$tree")
@@ -28,8 +28,7 @@ quadrille_schedule(name = "mine", algorithm = "factor", collective = "alltoall",
 cc_binary(name = "app", srcs = ["app.c"], deps = [":mine", "@quadrille//runtime:openmpi"])
 EOT
 touch app.c
-# By the sources alone: their compilation is that of this tree, but for the standard of C++, which
-# third_party/cpp20.bzl brings.
+# Checks the sources only. They compile as in this tree, except for the C++ standard, which third_party/cpp20.bzl sets.
 bazel --output_base="$work/base" build --nobuild --noshow_progress --ui_event_filters=-info --show_result=0 //:app
 bazel --output_base="$work/base" aquery --noshow_progress --ui_event_filters=-info 'mnemonic(CppCompile, deps(@quadrille//schedule:text))' >actions
 grep -q -- '-std=c++20' actions || { echo "other_workspace.sh: C++20 is not asked for" >&2; exit 1; }

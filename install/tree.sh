@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files, each at its place, with the schedules for any nodes and the pages of
-# the manual, which it makes. Several files for one place are archives; they become one.
+# tree.sh OUT.tar 'PLACE=FILE...'...: packs the files at their places, and what is made from them: the schedules for any nodes and
+# the manual pages. Several files for one place are archives, which become one.
 set -euo pipefail
 out=$(readlink -f "$1")
 shift
@@ -23,7 +23,7 @@ for pair in "$@"; do
   mkdir -p "${place%/*}"
   case $place in
     *.a)
-      # A library of Bazel is an archive, with every object of it to be linked or not, and perhaps a shared one.
+      # A Bazel library is an archive (.lo: all its objects are always linked), and perhaps a shared library.
       { echo "create $place"; printf '%s\n' "${files[@]}" | sed -n 's/.*\.l\?[ao]$/addlib &/p'; printf 'save\nend\n'; } | ar -M
       ;;
     *.so.*)
@@ -35,7 +35,7 @@ for pair in "$@"; do
     */proofs) install -D -m 644 -t "$place" "${files[0]}"/*.proof ;;
     */lib/quadrille/*) install -m 755 "${files[0]}" "$place" ;;
     *.md)
-      # Documents and the files that they link to lie as in the source tree; only the header has another place.
+      # The documents keep the layout of the source tree, so their links work. Only the header is elsewhere.
       sed 's|](\.\./runtime/quadrille\.h)|](../../../../include/quadrille/quadrille.h)|g' "${files[0]}" >"$place"
       chmod 644 "$place"
       ;;
@@ -48,7 +48,7 @@ done
 
 chmod 755 "$tree" "$tree/bin/quadrille"
 
-# One schedule of each algorithm that is proven for any nodes, by its collective's name.
+# One schedule of each algorithm that is proven for any nodes, under its collective's name.
 quadrille=$tree/bin/quadrille
 mkdir -p "$tree/share/quadrille"
 "$quadrille" list | awk '/^[a-z]/ { name = $0 } /^  --nodes any: yes/ { print name }' |
@@ -57,7 +57,7 @@ mkdir -p "$tree/share/quadrille"
       --out "$tree/share/quadrille/$collective${between:+-between-groups}.$algorithm.qs" >/dev/null
   done
 
-# The manual: each page has the line of `quadrille --help` as its NAME, for apropos, and the command's own help below.
+# The manual pages: NAME is the line of `quadrille --help`, and DESCRIPTION is the help of the command.
 man=$tree/share/man/man1
 mkdir -p "$man"
 page() { # NAME DESCRIPTION COMMAND...

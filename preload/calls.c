@@ -95,7 +95,7 @@ static inline struct preload_communicator* look(int collective, MPI_Comm comm) {
     return code;                                                                            \
   }
 
-/* The function that the program calls. Its handles are those of any MPI library; see below. */
+/* The function that the program calls. Where it expands, MPI_Datatype and MPI_Op stand for handles of any MPI library. */
 #define DEFINE(function, served, number, family, Count, Displacement)                           \
   PRELOAD_DEFINE(function,                                                                      \
                  preload_is_inside ? next(family##_ARGUMENTS, comm)                             \

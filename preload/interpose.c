@@ -76,30 +76,30 @@ DEFINE(Comm_disconnect, leave(next, comm), (MPI_Comm * comm), (comm))
 
 /* ---- Processes from outside MPI_COMM_WORLD */
 
-#define MEET(...) (preload_meet_others(), next(__VA_ARGS__))
-DEFINE(Comm_spawn, MEET(command, argv, maxprocs, info, root, comm, intercomm, codes),
-       (const char* command, char* argv[], int maxprocs, preload_any_handle info, int root,
-        preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
-       (command, argv, maxprocs, info, root, comm, intercomm, codes))
-DEFINE(Comm_spawn_multiple,
-       MEET(count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes),
-       (int count, char* commands[], char** argvs[], const int maxprocs[], const void* infos,
-        int root, preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
-       (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
-DEFINE(Comm_accept, MEET(port, info, root, comm, newcomm),
-       (const char* port, preload_any_handle info, int root, preload_any_handle comm,
-        MPI_Comm* newcomm),
-       (port, info, root, comm, newcomm))
-DEFINE(Comm_connect, MEET(port, info, root, comm, newcomm),
-       (const char* port, preload_any_handle info, int root, preload_any_handle comm,
-        MPI_Comm* newcomm),
-       (port, info, root, comm, newcomm))
-DEFINE(Comm_join, MEET(socket, intercomm), (int socket, MPI_Comm* intercomm), (socket, intercomm))
+#define MEETING(Name, types, arguments) \
+  DEFINE(Name, (preload_meet_others(), next arguments), types, arguments)
+MEETING(Comm_spawn,
+        (const char* command, char* argv[], int maxprocs, preload_any_handle info, int root,
+         preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
+        (command, argv, maxprocs, info, root, comm, intercomm, codes))
+MEETING(Comm_spawn_multiple,
+        (int count, char* commands[], char** argvs[], const int maxprocs[], const void* infos,
+         int root, preload_any_handle comm, MPI_Comm* intercomm, int codes[]),
+        (count, commands, argvs, maxprocs, infos, root, comm, intercomm, codes))
+MEETING(Comm_accept,
+        (const char* port, preload_any_handle info, int root, preload_any_handle comm,
+         MPI_Comm* newcomm),
+        (port, info, root, comm, newcomm))
+MEETING(Comm_connect,
+        (const char* port, preload_any_handle info, int root, preload_any_handle comm,
+         MPI_Comm* newcomm),
+        (port, info, root, comm, newcomm))
+MEETING(Comm_join, (int socket, MPI_Comm* intercomm), (socket, intercomm))
 /* Perhaps only one rank of this group knows the other group. */
-DEFINE(Intercomm_create, MEET(comm, leader, peer, remote_leader, tag, intercomm),
-       (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
-        MPI_Comm* intercomm),
-       (comm, leader, peer, remote_leader, tag, intercomm))
+MEETING(Intercomm_create,
+        (preload_any_handle comm, int leader, preload_any_handle peer, int remote_leader, int tag,
+         MPI_Comm* intercomm),
+        (comm, leader, peer, remote_leader, tag, intercomm))
 
 /* ---- Error handlers. A handler may call collectives, and may leave by longjmp or an exception. While it runs, this thread
  * is not inside a function of this library and frees no communicator. MPI tells a handler nothing that identifies it. So each

@@ -13,18 +13,18 @@
 #include "emitted/universal.h"
 #include "preload/preload.h"
 
-enum { LOOK, ALL, TWO, STAGES };
-enum { MOST_TURNS = 16, CANDIDATES = 24, UNDECIDED = -2 };
+enum { LOOK, ALL, TWO, DECIDED };
+enum { MOST_TURNS = 16, CANDIDATES = 24 };
 /* How many turns each candidate has had when a stage ends. */
-static const int turns[STAGES] = {2, 6, MOST_TURNS};
+static const int turns[DECIDED] = {2, 6, MOST_TURNS};
 
 struct preload_learner {
   struct preload_learner* next;
   int collective, size_class;
   struct preload_shape shape;
-  int candidates[CANDIDATES], count; /* PRELOAD_NATIVE first */
-  int stage, turn;                   /* the turns of the remaining candidates so far */
-  int best;                          /* or UNDECIDED */
+  int candidates[CANDIDATES],
+      count;       /* PRELOAD_NATIVE first; the best one alone when it is decided */
+  int stage, turn; /* the turns of the remaining candidates so far */
   float times[CANDIDATES][MOST_TURNS];
 };
 
@@ -67,40 +67,34 @@ static void start(struct preload_learner* learner, const struct preload_call* ca
   learner->collective = call->collective;
   learner->size_class = preload_size_class(call->bytes);
   learner->shape = call->of->shape;
-  learner->best = UNDECIDED;
 }
 
 /* The progress as a number, the same for ranks that have come equally far with the same candidates. */
 static uint64_t progress_of(const struct preload_learner* learner) {
-  uint64_t progress = (uint64_t)calls_of(learner) * 1000 + (uint64_t)(learner->best - UNDECIDED);
+  uint64_t progress = (uint64_t)calls_of(learner);
   for (int i = 0; i < learner->count; i++)
     progress = progress * 1000003 + (uint64_t)(learner->candidates[i] - PRELOAD_NATIVE);
   return progress;
 }
 
-/* Takes MPI's own and the schedules that serve the communicator. */
-static void find_candidates(struct preload_learner* learner, struct preload_communicator* of) {
-  struct preload_rule rule = preload_any_rule(learner->collective, of->shape.groups);
-  learner->candidates[learner->count++] = PRELOAD_NATIVE;
-  for (int i = 0; i < quadrille_universal_count && learner->count < CANDIDATES; i++) {
-    rule.universal = i;
-    if (preload_is_scheduled(i, learner->collective, of->shape.groups) && preload_bind(of, &rule))
-      learner->candidates[learner->count++] = i;
-  }
+/* Whether the candidate serves the communicator. Binds it. */
+static int serves(const struct preload_call* call, int universal) {
+  struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
+  rule.universal = universal;
+  return universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
 }
 
-/* Binds the schedules that the learner has taken from elsewhere. Starts anew if one does not serve this communicator. */
+/* Binds candidates that were learned elsewhere. If there are none, or if one does not serve this communicator, it starts anew
+ * with all that do. */
 static void prepare(struct preload_learner* learner, const struct preload_call* call) {
-  struct preload_rule rule = preload_any_rule(call->collective, call->of->shape.groups);
-  const int is_decided = learner->best != UNDECIDED;
-  int serve = is_decided || learner->count > 0;
-  for (int i = 0; i < (is_decided ? 1 : learner->count); i++) {
-    rule.universal = is_decided ? learner->best : learner->candidates[i];
-    serve &= rule.universal == PRELOAD_NATIVE || preload_bind(call->of, &rule);
-  }
-  if (serve) return;
+  int all_serve = learner->count > 0;
+  for (int i = 0; i < learner->count; i++) all_serve &= serves(call, learner->candidates[i]);
+  if (all_serve) return;
   start(learner, call);
-  find_candidates(learner, call->of);
+  learner->candidates[learner->count++] = PRELOAD_NATIVE;
+  for (int i = 0; i < quadrille_universal_count && learner->count < CANDIDATES; i++)
+    if (preload_is_scheduled(i, call->collective, call->of->shape.groups) && serves(call, i))
+      learner->candidates[learner->count++] = i;
 }
 
 /* The learner of this kind of calls, found or made. NULL if memory ran out at a rank. */
@@ -140,8 +134,8 @@ static int candidate_of(const struct preload_learner* learner) {
 void preload_learn_begin(struct preload_call* call) {
   struct preload_learner* learner = learner_of(call);
   if (!learner) return;
-  const int is_decided = learner->best != UNDECIDED;
-  call->universal = is_decided ? learner->best : learner->candidates[candidate_of(learner)];
+  const int is_decided = learner->stage == DECIDED;
+  call->universal = learner->candidates[candidate_of(learner)];
   call->reason = is_decided ? "learned" : "learning";
   if (!is_decided) call->learner = learner;
 }
@@ -162,7 +156,7 @@ static void note(const struct preload_communicator* of, const struct preload_lea
     rule.ranks_a_node = (struct preload_range){shape->least, shape->most};
   }
   rule.bytes = preload_class_range(learner->size_class);
-  rule.universal = learner->best;
+  rule.universal = learner->candidates[0];
   rule.time = (double)time;
   rule.native_time = (double)native_time;
   pthread_mutex_lock(&lock);
@@ -205,15 +199,12 @@ static void decide(const struct preload_communicator* of, struct preload_learner
   if (learner->stage == LOOK) return drop_slow(learner, all);
   for (int i = 1; i < learner->count; i++)
     if (all[i] < all[best] && all[i] < 0.97F * all[0]) best = i;
-  if (best > 0 && learner->stage == ALL) {
-    learner->candidates[1] = learner->candidates[best];
-    learner->count = 2;
-    learner->stage = TWO;
-    learner->turn = 0;
-    return;
-  }
-  learner->best = learner->candidates[best];
-  if (of->rank == 0) note(of, learner, all[best], all[0]);
+  const int is_last = best == 0 || learner->stage == TWO;
+  learner->candidates[is_last ? 0 : 1] = learner->candidates[best];
+  learner->count = is_last ? 1 : 2;
+  learner->stage = is_last ? DECIDED : TWO;
+  learner->turn = 0;
+  if (is_last && of->rank == 0) note(of, learner, all[best], all[0]);
 }
 
 void preload_learn_end(struct preload_call* call, double seconds) {

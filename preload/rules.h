@@ -39,8 +39,8 @@ enum preload_size {
   PRELOAD_BLOCK,       /* one block, or one rank's contribution */
   PRELOAD_MEAN_BLOCK,  /* the mean block; every rank knows all lengths */
   PRELOAD_AGREED_MEAN, /* the mean block; the ranks agree on it in some calls */
-  PRELOAD_VECTOR, /* the whole vector of a reduction; all reductions have this size, and nothing else has it */
-  PRELOAD_UNKNOWN /* the ranks do not know the same size */
+  PRELOAD_VECTOR,      /* the whole vector; the size of all reductions, and of nothing else */
+  PRELOAD_UNKNOWN      /* ranks do not know the same size */
 };
 
 struct preload_facts {

@@ -1,11 +1,9 @@
-/* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto` and
- * prints what it is told: --bytes, --alpha, --beta, --gap, the same inside, --beta-alone, --copy, --beta-copy, --eager,
- * --port.
+/* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto`, and prints the options that
+ * it takes: --bytes, --alpha, --beta, --gap, the same inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
  *
- * What they mean stands in generator/cost.h. Measured is as a call of an all-to-all would have it: all
- * ranks send at once, to those of another node, where nodes have as many; then to those of their own.
- * Whether they share a port shows beside what a few ranks take alone. Exit codes: 0 done, 2 bad input, or
- * ranks of which nothing can be measured. */
+ * generator/cost.h explains them. The measurements imitate an all-to-all: all ranks send at once, first to ranks of another
+ * node of the same size, then to ranks of their own node. A comparison with a few ranks alone shows whether ranks
+ * share a port. Exit codes: 0 done; 2 bad input, or the ranks do not allow a measurement. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -35,7 +33,7 @@ struct arguments {
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
-/* The next length of the list, and where the list goes on, NULL behind its end; -1 where there is none. */
+/* Reads the next length of the list and moves on. -1 if there is none. The list becomes NULL at its end. */
 static int64_t next_length(const char** list) {
   int64_t bytes = -1;
   const char* const comma = strchr(*list, ',');
@@ -50,7 +48,7 @@ static int is_list(const char* list) {
   return 1;
 }
 
-/* Says what is wrong with the words; false then. */
+/* Reads the words. Returns false after a sentence about what is wrong. */
 static int parse(int count, char** words, struct arguments* a) {
   *a = (struct arguments){.seconds = 3};
   for (int i = 1; i < count; i += 2) {
@@ -81,10 +79,10 @@ static int parse(int count, char** words, struct arguments* a) {
 /* The ranks, node by node. */
 struct nodes {
   int rank, ranks;
-  int* node_of;           /* a node is told by its lowest rank */
-  int* local_of;          /* the ranks of a node, from 0 on */
-  int* size_of;           /* of the nodes, by their lowest ranks; 0 at all others */
-  int most, next_to_most; /* ranks on a node; 0 where there is none */
+  int* node_of;           /* a node is named by its lowest rank */
+  int* local_of;          /* numbers the ranks of a node, from 0 */
+  int* size_of;           /* the size of a node, at its lowest rank; 0 at other ranks */
+  int most, next_to_most; /* of ranks on a node; 0 if there is no such node */
 };
 
 static int* numbers(int count) {
@@ -93,7 +91,7 @@ static int* numbers(int count) {
   return result;
 }
 
-/* Ranks of a node share memory. */
+/* Finds the nodes: ranks of a node share memory. */
 static void tell_nodes(struct nodes* n) {
   MPI_Comm node;
   int lowest = n->rank;
@@ -119,7 +117,7 @@ static void find_nodes(struct nodes* n) {
   }
 }
 
-/* The nodes with at least so many ranks send each to the one that is half of these nodes away. */
+/* Pairs the nodes with at least that many ranks: each sends to the node half of them away. */
 static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
   int* nodes = numbers(n->ranks);
   int count = 0, at = 0;
@@ -128,7 +126,7 @@ static void find_partners(const struct nodes* n, int senders, int* to, int* from
     if (r == n->node_of[n->rank]) at = count;
     nodes[count++] = r;
   }
-  if (count == 0) nodes[count++] = n->rank; /* never: this rank's node is among them */
+  if (count == 0) nodes[count++] = n->rank; /* cannot happen: this rank's node is among them */
   *to = nodes[(at + count / 2) % count];
   *from = nodes[(at + count - count / 2) % count];
   free(nodes);
@@ -140,7 +138,7 @@ static int rank_at(const struct nodes* n, int node, int local) {
   return rank;
 }
 
-/* As ranks of MPI_COMM_WORLD have them, for those of another communicator. */
+/* Translates ranks of MPI_COMM_WORLD to another communicator. */
 static void translate(int* ranks, int count, MPI_Comm comm) {
   int* translated = numbers(count);
   MPI_Group all, members;
@@ -155,8 +153,8 @@ static void translate(int* ranks, int count, MPI_Comm comm) {
 
 enum scope { BETWEEN, INSIDE };
 
-/* So many ranks of each node, or as many as there are, each to all others of these; or so many of each node
- * that has as many, each to as many of another, first to the one with its own number. */
+/* Makes a team. Inside a node, up to that many ranks send to all others of them. Between nodes, that many ranks of each
+ * large enough node send to as many of another, beginning with the rank of their own number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
@@ -183,8 +181,7 @@ static void disband(struct quadrille_team* team) {
   free(team->from);
 }
 
-/* Each load of it for so many seconds. False where the longest messages take no longer than short
- * ones: that is noise. */
+/* Times each load for that many seconds. False if the longest messages take no longer than short ones, which is noise. */
 static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
                    struct quadrille_round* round) {
   *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
@@ -192,20 +189,20 @@ static int measure(struct quadrille_team team, const struct arguments* a, double
   return round->at_zero > 0 && round->per_byte > kLeastPerByte;
 }
 
-/* Whether the ranks of a node share its port: of `times` the senders, a byte then takes so many times
- * as long, and otherwise the same. The nearer of both. */
+/* Whether the ranks of a node share its port. With `times` the senders, a byte then takes `times` as long; with a port for
+ * each rank, it takes as long as before. The nearer one is chosen. */
 static int shares_port(struct quadrille_round many, struct quadrille_round few, double times) {
   return many.per_byte >= sqrt(times) * few.per_byte;
 }
 
-/* What the flags say, in seconds. */
+/* The values of the options, in seconds. */
 struct values {
   double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, beta_alone, copy, beta_copy;
   int eager;  /* bytes */
   int shares; /* the port */
 };
 
-/* What a message takes by these flags, where so many ranks share the port or the memory. */
+/* The time of a message by these values, if that many ranks share the port or the memory. */
 static void values_of(struct quadrille_round round, int sharing, double* alpha, double* beta,
                       double* gap) {
   *gap = round.per_message / sharing;
@@ -213,14 +210,14 @@ static void values_of(struct quadrille_round round, int sharing, double* alpha, 
   *beta = round.per_byte / sharing;
 }
 
-/* A rank of another node than rank 0, or of the same where there is no other. */
+/* A rank on another node than rank 0, or on the same one if there is only one. */
 static int first_of_another(const struct nodes* n) {
   for (int r = 1; r < n->ranks; r++)
     if (n->node_of[r] != n->node_of[0]) return r;
   return 1;
 }
 
-/* False where times told nothing. The same at all ranks. */
+/* False if the times are useless. The result is the same at all ranks. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (pairs > 1) + (own > 2);
@@ -272,7 +269,7 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
          whole(v->beta_copy, ps), v->eager, v->shares ? "node" : "rank");
 }
 
-/* One line for each length: what a message takes between the first rank and the last. */
+/* Prints a line for each length: the time of a message between the first rank and the last. */
 static void print_messages(const struct nodes* n, const struct arguments* a) {
   int other = n->rank == 0;
   struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};

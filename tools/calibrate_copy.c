@@ -1,9 +1,8 @@
-/* What a block takes that is put into a message, or taken out of one, as this library does it: from
- * where the block is said to be, with a length that is said as well. What each of their bytes takes shows
- * where many are copied.
+/* The time to put a block into a message, or to take it out, as the runtime does it. The runtime reads the block's address
+ * and length from tables. The time per byte comes from large copies.
  *
- * Times are means: where ranks share a core, most copies are done between two changes of the rank that
- * has it, and a median would not tell of the others. */
+ * Times are means. Where ranks share a core, most copies run between two switches of the rank that has it, and a
+ * median would hide the others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 enum { NUMBERS = 4, FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8, LEAST_CALLS = 5 };
 enum {
   AREA = 1 << 22
-}; /* more than a cache of one core holds, as blocks that a program has just made */
+}; /* larger than the cache of one core, like the blocks that a program has just made */
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 
 static double mean_time(void (*work)(void*), void* with, double seconds) {
@@ -32,7 +31,7 @@ struct block {
   size_t bytes;
 };
 
-/* One message of so many blocks. */
+/* A message of `count` blocks. */
 struct message {
   int count;
   struct block sent[MOST], received[MOST];
@@ -49,7 +48,7 @@ static void fill_and_empty(void* with) {
     memcpy(m->received[i].address, next, m->received[i].bytes);
 }
 
-/* The mean time to fill and to empty a message of so many blocks. */
+/* The mean time to fill and to empty a message of that many blocks. */
 static double time_of(int blocks, double seconds) {
   static struct message message;
   message.count = blocks;
@@ -84,7 +83,7 @@ double quadrille_measure_copied_byte(double seconds) {
     memcpy(to, from, AREA);
     copied += AREA;
     elapsed = MPI_Wtime() - start;
-    least = kLeastPerByte * copied; /* in a simulation copies take no time */
+    least = kLeastPerByte * copied; /* in a simulation, copies take no time */
   } while (elapsed < seconds && elapsed > least);
   double byte = elapsed > least ? elapsed / copied : 0;
   MPI_Allreduce(MPI_IN_PLACE, &byte, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

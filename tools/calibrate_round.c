@@ -1,10 +1,9 @@
 /* Times of rounds, and the lines through them.
  *
- * The ranks of a team stay in step by themselves: none can begin a round before its neighbours have
- * ended the last. A time is the mean of a stretch of rounds, as ranks that share a core take turns with
- * many at once; and of some stretches the median, so that what else the machine does leaves few traces. Of a
- * team it is the slowest rank's. Lengths and numbers of messages grow in powers of 4, and lines
- * are fitted to relative errors, so that short messages tell as much as long ones. */
+ * The ranks of a team stay in step: none can begin a round before its neighbours have ended the last. A time is the mean
+ * of a stretch of rounds, since ranks that share a core take turns over many rounds. Of some stretches the median counts, so
+ * that other work on the machine hardly matters. The slowest rank of a team decides. Lengths and numbers of messages grow in powers
+ * of 4. Lines are fitted to relative errors, so that short messages count as much as long ones. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -21,7 +20,7 @@ enum {
   MOST_TIMES = 1 << 22,
   MOST_EAGER = 1 << 22
 };
-static const double kSeen = 20e-6; /* seconds: to the least precise clock, more than one tick */
+static const double kSeen = 20e-6; /* seconds: more than one tick of the least precise clock */
 
 void quadrille_calibration_fails(const char* sentence) {
   fprintf(stderr, "calibrate: %s\n", sentence);
@@ -45,8 +44,7 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-/* How often the work is done in so many seconds, by what it took the slowest rank so many times: as often
- * at all ranks. */
+/* How often the work fits into that many seconds, by the time of the slowest rank. The result is the same at all ranks. */
 static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
   double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
@@ -55,7 +53,7 @@ static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm co
 
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
   const double stretch = fmax(seconds / STRETCHES, kSeen);
-  work(with); /* connections are made */
+  work(with); /* makes the connections */
   const int few = times_in(stretch / 2, work, with, comm, 3);
   const int times = times_in(stretch, work, with, comm, few);
   double means[STRETCHES];
@@ -87,7 +85,7 @@ struct load {
   int messages, bytes;
   char* buffer;
   MPI_Request* requests;
-  int turn; /* which of the peers is the first; another in each round, so that no two go ahead */
+  int turn; /* the peer to begin with; it changes each round, so that no pair runs ahead */
 };
 
 static void exchange(void* with) {
@@ -107,7 +105,7 @@ static void exchange(void* with) {
   load->turn = (load->turn + 1) % team->peers;
 }
 
-/* The slowest rank's time, at the ranks of the team; 0 at all others. */
+/* The time of the slowest rank, at the ranks of the team; 0 at all others. */
 static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
   struct load load = {team, messages, bytes, NULL, NULL, 0};
@@ -120,7 +118,7 @@ static double time_of(const struct quadrille_team* team, int messages, int bytes
   return time;
 }
 
-/* Tells all ranks what some know, which is above 0. Those who wait leave their core to others. */
+/* Tells all ranks a positive value that some ranks know. Waiting ranks leave their core to others. */
 static void share(double* values, int count) {
   const struct timespec nap = {0, 200000};
   MPI_Request measured;
@@ -160,7 +158,7 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   return (struct quadrille_round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
 }
 
-/* At both ends: whether a message of so many bytes is gone though its receive is not posted before the sender knows. */
+/* Whether a send of that many bytes completes before its receive is posted. Called at both ends. */
 static int leaves(int is_sender, int other, char* buffer, int bytes) {
   enum { DATA, TOKEN };
   MPI_Request sent;

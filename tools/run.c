@@ -1,8 +1,8 @@
-/* mpirun -n RANKS run FILE.qs [options]: executes a schedule, compares every byte with what the MPI library's own
- * collective makes, and prints the times of both.
+/* mpirun -n RANKS run FILE.qs [options]: executes a schedule and the MPI library's own collective, compares every byte of their
+ * results, and prints the times of both.
  *
- * Both are called in turn, a barrier before each; a call takes as long as its slowest rank. Exit
- * codes: 0 all bytes right, 1 a byte was wrong, 2 bad input. */
+ * It calls both in turn, with a barrier before each call. A call takes as long as its slowest rank. Exit codes: 0 all
+ * bytes right, 1 a byte was wrong, 2 bad input. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +91,12 @@ static unsigned char pattern(int source, int target, long offset) {
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
-/* The same at every rank of a first call: numbers that do not overflow when they are added. */
+/* Fills a buffer with numbers that do not overflow when they are added. */
 static void fill(unsigned char* bytes, long size, int seed) {
   for (long i = 0; i < size; i++) bytes[i] = i % 8 < 4 ? pattern(seed, 0, i) : 0;
 }
 
-/* The number of bytes in which two results differ; the first one is named. */
+/* The number of bytes that differ between two results. Names the first one. */
 static long wrong_bytes(const struct call* c, const unsigned char* expected) {
   long wrong = 0;
   for (long i = 0; i < c->receive_size; i++) {
@@ -121,7 +121,7 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Where one rank's call fails, the others may be waiting for it. */
+/* Ends all ranks, since the others may be waiting for a rank whose call failed. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -137,7 +137,7 @@ static _Noreturn void end_without_memory(void) {
   exit(2);
 }
 
-/* One call: its time, on rank 0, in microseconds. */
+/* Makes one call. Returns its time in microseconds, on rank 0. */
 static double timed_call(quadrille_schedule schedule, const struct call* c, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
@@ -147,7 +147,7 @@ static double timed_call(quadrille_schedule schedule, const struct call* c, int 
   return slowest * 1e6;
 }
 
-/* Calls both, from the same bytes; returns how many of all ranks' differ. */
+/* Calls both with the same bytes. Returns how many bytes differ, over all ranks. */
 static long compare_bytes(quadrille_schedule schedule, struct call* c) {
   unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
   int world = 0;
@@ -192,8 +192,8 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Two groups of the ranks: as many in the first as the schedule says, or was asked for, or half of them. 0 where there are
- * too few ranks. */
+/* Splits the ranks into two groups. The schedule or an option says how many the first has, or it has half of them. Returns 0
+ * if there are too few ranks. */
 static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -216,7 +216,7 @@ static int split(const struct arguments* a, const quadrille_schedule_info* info,
   return 1;
 }
 
-/* Loads and binds; the exit code of what cannot be. */
+/* Loads and binds the schedule. Returns an exit code. */
 static int bind(const struct arguments* a, struct call* c, quadrille_schedule* schedule,
                 quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];

@@ -1,10 +1,10 @@
-/* tune: learns rules for the preload library without an application. Started like the programs that the rules are for:
+/* tune: learns rules for the preload library without an application. Start it like the programs that the rules are for:
  *
  *   mpirun -n 64 tune rules.json [SIZE...]
  *
- * All-to-alls of which ranks do not know all lengths are left out: what is best for them depends on these, so a program
- * that calls them learns by itself. This is a plain MPI program with the library in it. Each collective is called with
- * blocks of so many bytes, as often as it takes to learn; what is learned is written when MPI ends (docs/guide.md). */
+ * This is a plain MPI program that contains the preload library. It calls each collective with blocks of these sizes, as often as
+ * learning takes. The library writes the rules when MPI ends (docs/guide.md). All-to-alls with different counts are left out:
+ * their best schedule depends on the counts, so a program that calls them learns by itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "cli/quantity.h"
 #include "tools/launcher.h"
 
-enum { CALLS = 140, MOST = 1 << 28 }; /* as many as the most schedules of a collective take turns */
+enum { CALLS = 140, MOST = 1 << 28 }; /* enough for the collective with the most schedules */
 
 static int ranks;
 static char *sent, *received;
@@ -60,14 +60,14 @@ static void learn(int n) {
     }
 }
 
-/* 0 where it is no number of bytes that buffers can have. */
+/* 0 if the word is no number of bytes that the buffers can hold. */
 static int bytes_of(const char* word) {
   int64_t bytes = 0;
   quantity_bytes(word, strlen(word), 1, MOST / ranks, &bytes);
   return (int)bytes;
 }
 
-/* 0 where one is no size, which all ranks find and rank 0 says. */
+/* 0 if a word is no size. All ranks find that, and rank 0 reports it. */
 static int largest_of(char** sizes, int size_count) {
   int largest = 0, rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -114,7 +114,7 @@ int main(int count, char** words) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int largest = started_by_another("tune") ? 0 : largest_of(sizes, size_count);
   if (largest > 0) {
-    /* Read when the library serves its first call, or when MPI ends. */
+    /* The library reads these at its first call, or when MPI ends. */
     setenv("QUADRILLE", "learn", 1);
     setenv("QUADRILLE_RULES", words[1], 1);
     make_buffers((size_t)largest);

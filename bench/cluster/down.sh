@@ -1,5 +1,5 @@
 #!/bin/bash
-# down.sh: takes away what up.sh made, and ends what still runs there.
+# down.sh: removes the cluster that up.sh made, and ends the processes that still run there.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/names.sh"

@@ -1,12 +1,11 @@
 /* idle.so, for LD_PRELOAD: lets MPI processes that wait give up their core.
  *
- * Open MPI and MPICH poll without end for messages. Where there are more ranks than cores, that is
- * what gets measured, and not the network. Here a process whose progress found nothing a few times
- * in a row sleeps in ppoll on the library's own epoll descriptors, for 100 us at most: what arrives
- * by TCP wakes it at once, what arrives by shared memory is seen within that time.
+ * Open MPI and MPICH poll for messages without end. With more ranks than cores, a measurement would show the polling
+ * instead of the network. Here a process sleeps after a few polls that found nothing. It sleeps in ppoll on the library's
+ * own epoll descriptors, for 100 us at most. TCP messages wake it at once; it sees messages in shared memory within that time.
  *
- * The hooks: epoll_wait and sched_yield for Open MPI (with mpi_yield_when_idle 1 and
- * opal_event_include epoll), ucp_worker_progress for MPICH over UCX. */
+ * The hooks: epoll_wait and sched_yield for Open MPI (with mpi_yield_when_idle 1 and opal_event_include epoll), and
+ * ucp_worker_progress for MPICH over UCX. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
@@ -22,7 +21,7 @@ static struct pollfd watched[DESCRIPTORS];
 static int watched_count;
 static __thread int in_vain; /* polls in a row that found nothing */
 
-/* Only what the main thread polls without waiting is the library's progress. */
+/* Only polls of the main thread that do not wait are the library's progress. */
 static void watch(int epoll) {
   if (syscall(SYS_gettid) != getpid()) return;
   for (int i = 0; i < watched_count; i++)

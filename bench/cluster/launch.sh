@@ -1,5 +1,5 @@
 #!/bin/bash
-# launch.sh [-OPTIONS] nK COMMAND...: what mpirun calls in place of ssh.
+# launch.sh [-OPTIONS] nK COMMAND...: mpirun calls this instead of ssh.
 here=$(cd "$(dirname "$0")" && pwd)
 while [[ ${1:-} == -* ]]; do shift; done
 node=$1

@@ -1,4 +1,4 @@
-# What the scripts of the emulated cluster agree on. Namespaces exist once a machine, so their names stand here.
+# The names that the scripts of the emulated cluster share. A machine has each namespace once.
 state=${QUADRILLE_CLUSTER_STATE:-/tmp/quadrille-cluster.$(id -u)}
 prefix=quadrille-n
 switch=quadrille-switch

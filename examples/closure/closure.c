@@ -1,11 +1,10 @@
-/* mpirun -n 6 closure [TIMES]: which vertices of a directed graph can be reached from which (its transitive
- * closure), against Warshall's algorithm on one rank. A plain MPI program, for any number of ranks.
+/* mpirun -n 6 closure [TIMES]: finds which vertices of a directed graph can be reached from which, its transitive closure.
+ * It compares the result with Warshall's algorithm on one rank. A plain MPI program for any number of ranks.
  *
- * Paths (x, y) lie at the rank that y belongs to, and so do the edges that begin at y. In each step
- * a rank extends the paths that it found in the step before by one edge, and sends what it gets to
- * where it belongs (MPI_Alltoallv, after one number for each rank: how many come); this ends when no
- * rank learns anything new. Hardly two blocks have the same size, and most are small: what TuNA is
- * for. With the preload library before MPI and QUADRILLE_ALLTOALLV=tuna its schedule is what runs. */
+ * Path (x, y) belongs to the rank of y, and so do the edges that begin at y. In each step a rank extends its new
+ * paths by one edge and sends them to their ranks, by MPI_Alltoallv after one count for each rank. The program ends
+ * when no rank learns anything new. Most blocks are small and of different sizes, which is the case that TuNA is for. With the
+ * preload library and QUADRILLE_ALLTOALLV=tuna, its schedule runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +17,17 @@ struct path {
 };
 
 static int rank, ranks;
-/* For each rank, how many paths go there and come from there, and from which on. */
+/* For each rank: the number of paths sent and received, and the index of the first one. */
 static int *send, *send_at, *receive, *receive_at;
 
-/* Two long ways that share some vertices, and what branches off them. */
+/* The graph: two long paths that share some vertices, and branches from them. */
 static int is_edge(int from, int to) {
   return to == from + 7 || (from % 9 == 0 && to == from / 3) || (from == 113 && to == 2);
 }
 
 static int owner(int vertex) { return vertex * vertex % ranks; }
 
-/* Which paths this rank knows, and those that are new. */
+/* The paths that this rank knows, and the new ones. */
 struct known {
   char has[VERTICES][VERTICES];
   struct path fresh[MOST];
@@ -41,7 +40,7 @@ static void learn(struct known* known, struct path path) {
   known->fresh[known->fresh_count++] = path;
 }
 
-/* All paths by one more edge, those of rank r from send_at[r] on. */
+/* The new paths, extended by one edge. Those of rank r begin at send_at[r]. */
 static void extend(const struct known* known, struct path* longer) {
   int next = 0;
   for (int r = 0; r < ranks; r++) {
@@ -54,7 +53,7 @@ static void extend(const struct known* known, struct path* longer) {
   }
 }
 
-/* Extends what is new and takes in what others send. `pair` is the type of a path. */
+/* Extends the new paths, exchanges them, and adds those that arrive. `pair` is the type of a path. */
 static void step(struct known* known, struct path* out, struct path* in, MPI_Datatype pair) {
   int all = 0;
   extend(known, out);
@@ -68,7 +67,7 @@ static void step(struct known* known, struct path* out, struct path* in, MPI_Dat
   for (int i = 0; i < all; i++) learn(known, in[i]);
 }
 
-/* How many of this rank's paths there should not be, or are missing. */
+/* How many paths this rank has too many or too few. */
 static int wrong_of(const struct known* known) {
   static char reach[VERTICES][VERTICES];
   int wrong = 0;
@@ -83,7 +82,7 @@ static int wrong_of(const struct known* known) {
   return wrong;
 }
 
-/* All paths from the edges on; after how many steps, and in all[] how many paths there are and how many are wrong. */
+/* Finds all paths. Returns the number of steps, and in all[] the number of paths and of wrong ones. */
 static int find_paths(MPI_Datatype pair, int all[2]) {
   static struct known known;
   static struct path out[MOST], in[MOST];

@@ -1,13 +1,12 @@
-/* mpirun -n 6 fft [STEPS]: how heat spreads over a distributed matrix, by 2-D Fourier transforms,
- * against the same with FFTW's own transforms on one rank. A plain MPI program, for any number of ranks.
+/* mpirun -n 6 fft [STEPS]: spreads heat over a distributed matrix by 2-D Fourier transforms. It compares the result with
+ * FFTW's own transforms on one rank. A plain MPI program for any number of ranks.
  *
- * Each rank holds some rows. In each step of time it transforms them, the matrix is transposed
- * (MPI_Alltoallv), and it transforms the columns that it then holds; waves fade, the short ones first;
- * and all goes back the same way.
+ * Each rank holds some rows. In each step it transforms them, transposes the matrix with MPI_Alltoallv, and transforms the
+ * columns that it then holds. Waves fade, short ones first, and everything goes back the same way.
  *
- * As in FFTW's own distribution, a rank has ceil(rows / ranks) rows and the last ones have fewer, or
- * none: so blocks differ, and some are empty. The sizes are those of Fan et al. 2024, section VI. With
- * the preload library before MPI and QUADRILLE_ALLTOALLV=tuna a schedule of TuNA is what runs. */
+ * As in FFTW's own distribution, a rank has ceil(rows / ranks) rows, and the last ranks have fewer or none. So blocks differ, and
+ * some are empty. The sizes are those of Fan et al. 2024, section VI. With the preload library and
+ * QUADRILLE_ALLTOALLV=tuna, a schedule of TuNA runs. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -23,7 +22,7 @@ static void* memory(size_t elements, size_t size) {
   return result;
 }
 
-/* How many of n rows, or columns, come before those of rank r, and how many rank r has. */
+/* The first of n rows or columns that rank r has, and how many it has. */
 static int first(int n, int r) {
   const int most = (n + ranks - 1) / ranks;
   return r * most < n ? r * most : n;
@@ -31,7 +30,7 @@ static int first(int n, int r) {
 
 static int share(int n, int r) { return first(n, r + 1) - first(n, r); }
 
-/* Any matrix. */
+/* An element of the matrix at the start. */
 static double complex element(int row, int column) {
   return sin(1 + 3 * row + column * column) + I * cos(2 * row * column + row);
 }
@@ -52,18 +51,18 @@ static void transform(double complex* rows, int n, int length, int direction) {
   fftw_destroy_plan(plan);
 }
 
-/* What is left of a wave after a step, over the number of elements, by which a transform there and
- * back multiplies. */
+/* The factor by which a wave fades in a step. It is divided by the number of elements, since two transforms multiply by
+ * that number. */
 static double left_of(int row, int height, int column, int width) {
   const double k = row < height - row ? row : height - row;
   const double l = column < width - column ? column : width - column;
   return exp(-0.01 * (k * k + l * l)) / ((double)height * width);
 }
 
-/* A matrix of so many rows and columns, spread by rows, becomes spread by columns. */
+/* Transposes: a matrix that was distributed by rows becomes distributed by columns. */
 struct transpose {
   int height, width;
-  double complex *out, *in; /* the blocks, rank by rank */
+  double complex *out, *in; /* the blocks, ordered by rank */
   int *send, *send_at, *receive, *receive_at;
 };
 
@@ -106,7 +105,7 @@ static void free_transpose(struct transpose* t) {
   free(t->send);
 }
 
-/* The matrix after all steps, where `by_rows` has it before. */
+/* Makes all steps on the matrix in `by_rows`. */
 static void spread_heat(double complex* by_rows, int height, int width) {
   const int mine = share(height, rank), theirs = share(width, rank), left = first(width, rank);
   double complex* by_columns = memory((size_t)theirs * (size_t)height, sizeof *by_columns);
@@ -127,7 +126,7 @@ static void spread_heat(double complex* by_rows, int height, int width) {
   free(by_columns);
 }
 
-/* The same of the whole matrix, on one rank. */
+/* The same for the whole matrix, on one rank. */
 static void spread_heat_alone(double complex* matrix, int height, int width) {
   for (int step = 0; step < steps; step++)
     for (int direction = FFTW_FORWARD;; direction = FFTW_BACKWARD) {

@@ -1,9 +1,9 @@
-/* mpirun -n 6 particles: every rank gets the particles of all, by a schedule that is linked in.
+/* mpirun -n 6 particles: every rank gets the particles of all ranks, by a schedule that is linked in.
  *
- * Ranks hold different numbers of particles, rank 0 most of them, as after a few steps of a
- * simulation; all need to see all, which is MPI_Allgatherv. The schedule cuts them into blocks that
- * go round the nodes in a ring: bazel-bin/emitted/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks,
- * which the ranks are taken to lie on in order. */
+ * Ranks hold different numbers of particles, and rank 0 holds most of them, as after a few steps of a simulation. All ranks
+ * need all particles, so they call MPI_Allgatherv. The schedule cuts them into blocks that travel round the nodes in a ring. It is
+ * bazel-bin/emitted/allgather_1_2_3.c, for nodes of 1, 2 and 3 ranks. The program assigns the ranks to these nodes in
+ * order. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     all += counts[r];
   }
 
-  /* Errors go to the communicator's handler: here, as in any MPI program, they end the job with a
+  /* Errors go to the communicator's handler. Here, as in any MPI program, they end the job with a
    * sentence that says what is wrong. What the schedule would choose itself, the size of a block,
    * may also be given. */
   quadrille_schedule schedule;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The example without Bazel, as the README says: an MPI compiler, the emitted source, the library that is installed.
+# Builds the example without Bazel, as the README says, from an MPI compiler, the emitted source and the installed library.
 set -euo pipefail
 . tests/mpi/mpirun.sh
 mpi=$1
@@ -12,7 +12,7 @@ library=$folder/lib/libquadrille_$mpi.so
   "-lquadrille_$mpi" -Wl,-rpath,"$folder/lib" -o "$folder/transpose"
 start_ranks "$mpi" 6 30 "$folder/transpose" |
   grep -qx "24 x 24 matrix transposed on 6 ranks, 0 wrong entries"
-# Nothing but MPI and libc: none of the verifier's and generator's libraries.
+# The program needs MPI and libc only, and no library of the verifier or generator.
 needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(lib[a-z]*\)[-.].*/\1/p' | sort | tr '\n' ' ')
 [ "$needed" = "libc libmpi " ] || [ "$needed" = "libc libmpich " ] || {
   echo "$library needs $needed" >&2

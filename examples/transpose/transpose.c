@@ -1,11 +1,11 @@
 /* mpirun -n 6 transpose: transposes a distributed matrix by a schedule that is linked in.
  *
- * Each of P ranks holds ROWS rows of a (P*ROWS) x (P*ROWS) matrix of doubles, which is the way of a
- * parallel FFT. A block's columns are described by a derived datatype, so nothing is packed by hand.
- * The schedule is for nodes of 1, 2 and 3 ranks: emitted/schedules/alltoall_1_2_3.c.
+ * Each of P ranks holds ROWS rows of a (P*ROWS) x (P*ROWS) matrix of doubles, as in a parallel FFT. A derived datatype
+ * describes a block's columns, so nothing is packed by hand. The schedule is emitted/schedules/alltoall_1_2_3.c, for nodes
+ * of 1, 2 and 3 ranks.
  *
- * All six ranks are taken to lie as in the schedule (rank 0 on the first node, 1 and 2 on the
- * second, 3 to 5 on the third); without the options, the ranks that share memory are a node. */
+ * The program assigns the six ranks to the schedule's nodes in order: rank 0, ranks 1 and 2, ranks 3 to 5. Without these
+ * options, the ranks that share memory form a node. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     for (int column = 0; column < COLUMNS; column++)
       matrix[row][column] = (rank * ROWS + row) * 1000.0 + column;
 
-  /* Errors go to the communicator's handler: here, as in any MPI program, they end the job with a
+  /* Errors go to the communicator's handler. Here, as in any MPI program, they end the job with a
    * sentence that says what is wrong, such as another number of ranks than six. */
   quadrille_schedule schedule;
   quadrille_load_memory(quadrille_alltoall_1_2_3, sizeof quadrille_alltoall_1_2_3, &schedule);

@@ -48,7 +48,7 @@ class Command(unittest.TestCase):
     def test_a_loaded_machine_is_refused(self):
         code, _, errors = self.run_command("check", *self.out(), module=instrument(1), calm=False)
         self.assertEqual(code, 2)
-        self.assertIn("say --force", errors)
+        self.assertIn("give --force", errors)
         self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_forced_it_is_flagged(self):

@@ -1,4 +1,3 @@
-import tempfile
 import unittest
 
 from bench import machine
@@ -41,14 +40,18 @@ class Commands(unittest.TestCase):
             machine.run(["sleep", "60"], timeout=0.1)
 
     def test_a_launcher_that_hangs_after_the_last_line_is_ended(self):
-        with tempfile.TemporaryFile("w+") as errors:
-            lines = machine.lines_until(["sh", "-c", "echo one; echo end; sleep 60"], "end", 30, errors)
-        self.assertEqual(lines, ["one", "end"])
+        lines, errors = machine.lines_until(["sh", "-c", "echo one; echo bad >&2; echo end; sleep 60"], "end", 30)
+        self.assertEqual((lines, errors), (["one", "end"], "bad\n"))
 
     def test_one_that_hangs_before_is_ended_too(self):
-        with tempfile.TemporaryFile("w+") as errors:
-            lines = machine.lines_until(["sh", "-c", "echo one; sleep 60"], "end", 1, errors)
+        lines, _ = machine.lines_until(["sh", "-c", "echo one; sleep 60"], "end", 1)
         self.assertEqual(lines, ["one"])
+
+    def test_each_repetition_is_timed(self):
+        done = []
+        times = machine.elapsed(3, lambda: done.append(0))
+        self.assertEqual((len(times), len(done)), (3, 3))
+        self.assertTrue(all(0 <= seconds < 30 for seconds in times))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,14 @@ class Limits(unittest.TestCase):
         self.assertTrue(self.missed(float("nan"), at_least=1))
 
 
+class Samples(unittest.TestCase):
+    def test_a_sample_is_its_median_and_the_interval(self):
+        one = made()
+        one.sample("x", [5.0, 1.0, 3.0], "s", at_most=2)
+        (figure,) = report.missed(one.contents())
+        self.assertEqual((figure["value"], figure["spread"], figure["n"]), (3.0, [1.0, 5.0], 3))
+
+
 class Files(unittest.TestCase):
     def test_what_is_written_is_read_again(self):
         one = made()
