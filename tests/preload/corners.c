@@ -339,6 +339,27 @@ static void wrong(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Buffers in place where MPI forbids it, at every rank. MPICH checks the allgather alone. */
+static void misplaced(void) {
+  MPI_Comm comm = duplicate(MPI_ERRORS_RETURN);
+  int buffer[MOST] = {0};
+  expect(MPI_Allgather(buffer, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != MPI_SUCCESS,
+         "an allgather that receives in place");
+#ifdef OPEN_MPI
+  void *const at_root = me == 0 ? MPI_IN_PLACE : buffer, *const elsewhere =
+                                                             me == 0 ? buffer : MPI_IN_PLACE;
+  expect(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm) != MPI_SUCCESS, "a broadcast in place");
+  expect(MPI_Gather(elsewhere, 1, MPI_INT, at_root, 1, MPI_INT, 0, comm) != MPI_SUCCESS,
+         "a gather that receives in place");
+  expect(MPI_Scatter(at_root, 1, MPI_INT, elsewhere, 1, MPI_INT, 0, comm) != MPI_SUCCESS,
+         "a scatter that sends in place");
+  expect(MPI_Reduce(elsewhere, at_root, 1, MPI_INT, MPI_SUM, 0, comm) != MPI_SUCCESS,
+         "a reduction that receives in place");
+#endif
+  expect_alltoall(comm);
+  MPI_Comm_free(&comm);
+}
+
 /* ---- Memory that is no host memory, told by a driver that is loaded after the first collective: argument 2 */
 
 static void all_kinds(void* sent, void* received, int count) {
@@ -533,6 +554,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "unused")) unused();
   if (!strcmp(which, "empty")) empty();
   if (!strcmp(which, "wrong")) wrong();
+  if (!strcmp(which, "misplaced")) misplaced();
   if (!strcmp(which, "device")) device(words[2]);
   if (!strcmp(which, "same_bits")) same_bits();
   if (!strcmp(which, "extremes")) extremes();

@@ -13,6 +13,10 @@ for case in handler handlers attributes nested large nulls empty wrong; do right
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
 right 3 QUADRILLE_REDUCE=binomial -- unused
 reported reduce binomial 'by rule'
+right 3 "${served[@]}" QUADRILLE_GATHER=binomial QUADRILLE_SCATTER=binomial QUADRILLE_REDUCE=binomial -- misplaced
+misplaced=(allgather)
+[ "$mpi" = mpich ] || misplaced+=(bcast gather scatter reduce)
+for collective in "${misplaced[@]}"; do reported "$collective" native 'MPI refuses the call'; done
 right 2 "${served[@]}" WRAPPER='valgrind -q --undef-value-errors=no' -- handler_frees
 ! grep -q 'Invalid' "$out" || problem 'memory is used that was freed'
 for allreduce in doubling ring rabenseifner; do
