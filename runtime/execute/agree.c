@@ -55,8 +55,8 @@ void qd_check_block_size(const struct qd_program* program, int64_t block_size,
                          struct qd_problem* problem) {
   int taken = 0, without_rule = 0;
   for (int i = 0; i < program->parameter_count; i++) {
-    taken += program->at_call[i];
-    without_rule += program->at_call[i] && program->parameters[i] == QD_CHOOSE_NONE;
+    taken += program->rules[i].at_call;
+    without_rule += program->rules[i].at_call && program->parameters[i] == QD_CHOOSE_NONE;
   }
   if (block_size > 0 && taken != 1)
     qd_refuse(problem, MPI_ERR_ARG,

@@ -31,7 +31,7 @@ static void pack(struct qd_call* c, int region, struct qd_block block, char* to)
 
 char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
-  const int first_contiguous = c->data.send_is_contiguous ? 0 : c->plan.send_blocks;
+  const int first_contiguous = c->data.send_is_contiguous ? 0 : c->plan.regions.send_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = qd_block_at(c, part);
     if (block.count == 0) continue;
@@ -47,7 +47,7 @@ char* qd_gather_parts(struct qd_call* c, const struct qd_message* m, char* to) {
 /* Copies bytes to a block of the receive buffer. */
 static void put(struct qd_call* c, int region, struct qd_block from) {
   const struct qd_block to = c->data.blocks[region];
-  const int source = region - c->plan.send_blocks;
+  const int source = region - c->plan.regions.send_blocks;
   if (from.count != to.count) {
     if (c->outcome.mismatch.source < 0)
       c->outcome.mismatch = (struct qd_mismatch){source, from.count, to.count};
@@ -139,7 +139,7 @@ void qd_scatter_parts(struct qd_call* c, struct qd_posting p, char* from) {
   const struct qd_part* part = qd_parts_of(&c->plan, m);
   const int64_t* length =
       m->count == 1 ? &p.transfer->bytes : c->memory.lengths_of_parts + m->first;
-  const int32_t first_temporary = c->plan.send_blocks + c->plan.receive_blocks;
+  const int32_t first_temporary = c->plan.regions.send_blocks + c->plan.regions.receive_blocks;
   for (int i = m->count; i > 0; i--, part++) {
     const struct qd_block block = {from, *length++};
     if (part->region >= first_temporary)
@@ -163,7 +163,7 @@ static int64_t packed_size(const struct qd_call* c, const struct qd_side* side,
 }
 
 int64_t qd_packed_size(const struct qd_call* c, int region) {
-  const int first = c->plan.send_blocks;
+  const int first = c->plan.regions.send_blocks;
   const struct qd_side side = region < first ? qd_side_of(&c->data.send, region)
                                              : qd_side_of(&c->data.receive, region - first);
   return packed_size(c, &side, c->data.blocks[region]);
@@ -171,8 +171,8 @@ int64_t qd_packed_size(const struct qd_call* c, int region) {
 
 void qd_copy_own(struct qd_call* c) {
   const struct qd_call_data* d = &c->data;
-  const int own = c->binding->layout.own, region = c->plan.own_receive;
-  const struct qd_block from = d->blocks[c->plan.own_send], to = d->blocks[region];
+  const int own = c->binding->layout.own, region = c->plan.regions.own_receive;
+  const struct qd_block from = d->blocks[c->plan.regions.own_send], to = d->blocks[region];
   const int is_contiguous = d->send_is_contiguous && d->receive_is_contiguous;
   if (c->in_place) return;
   if (is_contiguous && !c->plan.is_typed) return put(c, region, from);
@@ -181,8 +181,8 @@ void qd_copy_own(struct qd_call* c) {
       memcpy(to.address, from.address, (size_t)(from.count * d->send.type_size));
     return;
   }
-  const struct qd_side send = qd_side_of(&d->send, c->plan.own_send);
-  const struct qd_side receive = qd_side_of(&d->receive, region - c->plan.send_blocks);
+  const struct qd_side send = qd_side_of(&d->send, c->plan.regions.own_send);
+  const struct qd_side receive = qd_side_of(&d->receive, region - c->plan.regions.send_blocks);
   const int64_t sent = packed_size(c, &send, from), expected = packed_size(c, &receive, to);
   if (sent != expected && c->outcome.mismatch.source < 0)
     c->outcome.mismatch = (struct qd_mismatch){own, sent, expected};
@@ -206,7 +206,7 @@ void qd_save(struct qd_call* c, int region, int buffer) {
 }
 
 int qd_make_temporaries(struct qd_call* c) {
-  for (int32_t i = 0; c->builder.traits.has_global_counts && i < c->plan.temporaries; i++) {
+  for (int32_t i = 0; c->builder.traits.has_global_counts && i < c->plan.regions.temporaries; i++) {
     struct qd_buffer* room = &c->memory.temporaries[i];
     const int64_t size = c->builder.memory.temporaries[i].capacity;
     if (size > room->size) {

@@ -65,7 +65,7 @@ static int all_alike(const struct qd_binding* binding, const struct qd_arguments
   if (arguments->is_idle) return all + 1;
   if (qd_reduces(&binding->schedule_data->program)) numbers[all] = arguments->receive.extent;
   /* Between groups a rank may know only the other group's counts and its own. */
-  const int is_known = context->remote_ranks == 0 || binding->schedule_data->program.uses_counts ||
+  const int is_known = context->remote_ranks == 0 || binding->schedule_data->program.uses.counts ||
                        binding->schedule_data->program.collective != QD_ALLGATHER ||
                        arguments->receive.uniform;
   for (int64_t i = 0; i < context->ranks; i++)

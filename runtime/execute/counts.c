@@ -155,7 +155,7 @@ static int exchange_counts(const struct qd_global_counts* g, const int64_t* sent
 int qd_exchanges_counts(const struct qd_global_counts* g) {
   const struct qd_program* program = &g->binding->schedule_data->program;
   return program->groups == 2 && !g->arguments->receive.uniform &&
-         (scatters(g) || (gathers(g) && program->uses_counts));
+         (scatters(g) || (gathers(g) && program->uses.counts));
 }
 
 /* How many counts this rank sends: one for each result of its group, or for each contribution of the other group. */
@@ -265,6 +265,6 @@ const char* qd_read_counts(const struct qd_global_counts* g, int* error_class) {
            (b->schedule_data->program.groups == 2 && !read_contributions(g, &changes)))
     return too_much;
   if (changes.lengths != 0 || changes.offsets != 0) b->call->is_planned = 0;
-  if (changes.lengths != 0 && b->schedule_data->program.depends_on_call) b->are_tables_good = 0;
+  if (changes.lengths != 0 && b->schedule_data->program.uses.call) b->are_tables_good = 0;
   return error;
 }

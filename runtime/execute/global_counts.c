@@ -120,10 +120,10 @@ static const char* choose_parameters(struct qd_binding* b) {
     counts = b->counts.exchanged;
   }
   for (int i = 0; i < program->parameter_count; i++) {
-    if (!program->at_call[i]) continue;
+    if (!program->rules[i].at_call) continue;
     const int64_t rule = b->options.block_size > 0 ? b->options.block_size : program->parameters[i];
     b->layout.parameters[i] =
-        qd_block_size(rule, program->alpha_ns[i], program->beta_ps[i], counts, ranks);
+        qd_block_size(rule, program->rules[i].alpha_ns, program->rules[i].beta_ps, counts, ranks);
     if (b->layout.parameters[i] == 0)
       return "the schedule does not say how its block size is chosen; bind with block_size";
   }
@@ -156,8 +156,8 @@ static const char* prepare_tables(struct qd_binding* b) {
     b->call->is_planned = 0;
     /* The plan was made for other temporary blocks, or for the blocks of another root. */
     const struct qd_plan* plan = &b->call->plan;
-    if (plan->temporaries != b->tables.temporary_blocks ||
-        plan->receive_blocks != b->counts.buffers[QD_PIECE_RECEIVE].extents.blocks)
+    if (plan->regions.temporaries != b->tables.temporary_blocks ||
+        plan->regions.receive_blocks != b->counts.buffers[QD_PIECE_RECEIVE].extents.blocks)
       error = qd_call_reopen(b->call);
   }
   b->are_tables_good = !error;

@@ -127,7 +127,7 @@ static int fits_somehow(const struct qd_layout* l, const struct qd_program* prog
 static const char* refuse_ranks(const struct qd_layout* l, const struct qd_program* program,
                                 int option, char failure[QD_TEXT]) {
   const long long ranks = l->context.ranks, remote = l->context.remote_ranks;
-  if (program->uses_nodes && option == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
+  if (program->uses.nodes && option == QUADRILLE_LAYOUT_TRUSTED && program->serves_any_nodes)
     return "a schedule for any nodes does not say how many ranks a node has; bind with "
            "QUADRILLE_LAYOUT_SHARED, or generate one for your nodes";
   if (fits_somehow(l, program)) return NULL;
@@ -202,7 +202,7 @@ static const char* fill_in(struct qd_layout* l, const struct qd_program* program
   char text[QD_TEXT];
   for (int i = 0; i < program->groups; i++) {
     const struct node one = {0, (int)ranks[i], 0};
-    if (!program->uses_nodes && !topology_of(&one, 1, &l->topologies[i])) return qd_no_memory;
+    if (!program->uses.nodes && !topology_of(&one, 1, &l->topologies[i])) return qd_no_memory;
     describe(&l->topologies[i], text, sizeof text);
     qd_log("%s takes nodes %s", program->algorithm, text);
   }
@@ -247,7 +247,7 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, MP
   for (int r = 0; r < context->ranks; r++) l->real[r] = l->first + r;
   for (int r = 0; r < context->remote_ranks; r++) l->remote_real[r] = l->first_remote + r;
   memcpy(l->parameters, program->parameters, sizeof l->parameters);
-  if (program->uses_nodes && option != QUADRILLE_LAYOUT_TRUSTED) {
+  if (program->uses.nodes && option != QUADRILLE_LAYOUT_TRUSTED) {
     error = find_nodes(l, comm);
     if (!error) error = refuse_nodes(l, program, failure);
   }

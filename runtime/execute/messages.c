@@ -80,7 +80,7 @@ static void post_parts(struct qd_call* c, int receives, struct qd_posting p) {
 /* Posts a block with the user's datatype. A saved block is packed unless its type has no gaps. */
 static void post_typed(struct qd_call* c, int receives, struct qd_posting p) {
   const struct qd_message* m = p.message;
-  const int32_t first = receives ? c->plan.send_blocks : 0;
+  const int32_t first = receives ? c->plan.regions.send_blocks : 0;
   const struct qd_side side =
       qd_side_of(receives ? &c->data.receive : &c->data.send, m->part.region - first);
   struct qd_block block = c->data.blocks[m->part.region];

@@ -53,8 +53,8 @@ int qd_compare_lengths(const struct qd_binding* b, const struct qd_call* c, MPI_
                                error || sent ? error : qd_no_memory);
   if (code == MPI_SUCCESS && sent) {
     int64_t *const received = sent + all, *const expected = received + all;
-    if (c) find_lengths(c, 0, c->plan.send_blocks, sent);
-    if (c) find_lengths(c, c->plan.send_blocks, c->plan.receive_blocks, expected);
+    if (c) find_lengths(c, 0, c->plan.regions.send_blocks, sent);
+    if (c) find_lengths(c, c->plan.regions.send_blocks, c->plan.regions.receive_blocks, expected);
     code = MPI_Alltoall(sent, 1, MPI_INT64_T, received, 1, MPI_INT64_T, b->comm);
     if (code != MPI_SUCCESS) code = qd_mpi_error(comm, code);
     for (int i = 0; i < all && code == MPI_SUCCESS && !error; i++) {

@@ -84,8 +84,8 @@ const char* qd_call_plan(struct qd_call* c) {
 /* Makes empty blocks for the regions of the plan. */
 static int fit_blocks(struct qd_call* c) {
   const int32_t before = c->memory.temporary_capacity;
-  const int64_t regions = (int64_t)c->plan.regions + 1,
-                temporaries = (int64_t)c->plan.temporaries + 1;
+  const int64_t regions = (int64_t)c->plan.regions.count + 1,
+                temporaries = (int64_t)c->plan.regions.temporaries + 1;
   if (!qd_lengthen((void**)&c->data.blocks, &c->data.block_capacity, regions,
                    sizeof *c->data.blocks) ||
       !qd_lengthen((void**)&c->memory.temporaries, &c->memory.temporary_capacity, temporaries,
@@ -136,7 +136,7 @@ const char* qd_call_reopen(struct qd_call* c) {
   if (qd_builder_fit(&c->builder) && fit_blocks(c))
     error =
         c->builder.traits.has_global_counts ? NULL : qd_call_plan(c); /* otherwise the call plans */
-  if (error) c->plan.receive_blocks = -1;                             /* matches no root */
+  if (error) c->plan.regions.receive_blocks = -1;                     /* matches no root */
   return error;
 }
 
@@ -200,9 +200,9 @@ static int is_direct(const struct qd_call* c, const struct qd_side* side, int ra
 
 /* Puts a root's block to itself where its other blocks are. */
 static void share_own_block(struct qd_call* c) {
-  const int32_t own = c->plan.own_send, target = c->plan.own_receive;
+  const int32_t own = c->plan.regions.own_send, target = c->plan.regions.own_receive;
   if (!c->in_place || c->builder.memory.sent_as || own < 0) return;
-  if (c->plan.send_blocks > 1)
+  if (c->plan.regions.send_blocks > 1)
     c->data.blocks[target] = c->data.blocks[own];
   else
     c->data.blocks[own] = c->data.blocks[target];
@@ -210,7 +210,7 @@ static void share_own_block(struct qd_call* c) {
 
 const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
                          const struct qd_side* receive, enum qd_lengths lengths, int* error_class) {
-  const int sends = c->plan.send_blocks, receives = c->plan.receive_blocks;
+  const int sends = c->plan.regions.send_blocks, receives = c->plan.regions.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
   const int is_loaded = !c->in_place && is_same_side(from, &c->data.send) &&
@@ -295,14 +295,15 @@ void qd_call_begin(struct qd_call* c, int lacks_memory) {
   rewind_plan(c);
   if (lacks_memory) qd_call_lose(c, MPI_ERR_NO_MEM);
   /* All messages have the length of the received blocks, which is not that of the sent ones. */
-  if (c->data.each >= 0 && c->plan.send_blocks > 0 && c->data.blocks[0].count != c->data.each) {
+  if (c->data.each >= 0 && c->plan.regions.send_blocks > 0 &&
+      c->data.blocks[0].count != c->data.each) {
     c->outcome.mismatch =
         (struct qd_mismatch){c->binding->layout.own, c->data.blocks[0].count, c->data.each};
     qd_call_lose(c, MPI_SUCCESS);
   }
   /* The last call may have saved these blocks elsewhere. */
-  for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.send_blocks; i++)
-    c->data.blocks[i].address = c->data.blocks[c->plan.send_blocks + i].address;
+  for (int i = 0; c->in_place && c->builder.memory.sent_as && i < c->plan.regions.send_blocks; i++)
+    c->data.blocks[i].address = c->data.blocks[c->plan.regions.send_blocks + i].address;
   if (c->is_planned) qd_call_progress(c, 0);
 }
 

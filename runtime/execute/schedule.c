@@ -224,11 +224,11 @@ int quadrille_info(quadrille_schedule schedule, quadrille_schedule_info* info) {
     const struct qd_program* program = &schedule_data->program;
     quadrille_schedule_info known = {.size = info->size};
     known.ranks = program->topologies[0].ranks;
-    known.nodes = program->uses_nodes ? program->topologies[0].nodes : 0;
+    known.nodes = program->uses.nodes ? program->topologies[0].nodes : 0;
     known.groups = program->groups;
     known.commutative = program->commutative;
     known.remote_ranks = program->topologies[1].ranks;
-    known.remote_nodes = program->uses_nodes ? program->topologies[1].nodes : 0;
+    known.remote_nodes = program->uses.nodes ? program->topologies[1].nodes : 0;
     snprintf(known.algorithm, sizeof known.algorithm, "%s", program->algorithm);
     snprintf(known.collective, sizeof known.collective, "%s",
              qd_collective_name(program->collective));

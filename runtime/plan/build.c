@@ -66,7 +66,7 @@ static inline void set_length(struct qd_builder* b, int64_t block, int64_t lengt
 static inline int find_temporary(struct qd_builder* b, const struct qd_piece* piece, enum use use,
                                  struct known_block* found) {
   const int64_t block = piece->block;
-  if ((uint64_t)block >= (uint64_t)b->plan->temporaries) {
+  if ((uint64_t)block >= (uint64_t)b->plan->regions.temporaries) {
     qd_builder_refuse(b, "it names a temporary block that is not there");
     return 0;
   }
@@ -238,11 +238,11 @@ static inline void known_piece(struct qd_builder* b, const struct qd_piece* piec
 static int find_region(struct qd_builder* b, const struct qd_piece* piece, int writes) {
   const struct qd_plan* plan = b->plan;
   const int64_t block = piece->block;
-  const int32_t blocks = writes ? plan->receive_blocks : plan->send_blocks;
-  const int32_t first = writes ? plan->send_blocks : 0;
+  const int32_t blocks = writes ? plan->regions.receive_blocks : plan->regions.send_blocks;
+  const int32_t first = writes ? plan->regions.send_blocks : 0;
   if (piece->buffer == QD_PIECE_TEMPORARY) {
-    if ((uint64_t)block < (uint64_t)plan->temporaries)
-      return plan->send_blocks + plan->receive_blocks + (int)block;
+    if ((uint64_t)block < (uint64_t)plan->regions.temporaries)
+      return plan->regions.send_blocks + plan->regions.receive_blocks + (int)block;
     qd_builder_refuse(b, "it names a temporary block that is not there");
     return -1;
   }
@@ -291,7 +291,7 @@ static void take_known_copy(struct qd_builder* b, enum qd_event_kind kind,
   if (b->error) return;
   /* A copy to a whole temporary block sets its length. */
   if (!combines && to->buffer == QD_PIECE_TEMPORARY && !to->ranged &&
-      (uint64_t)to->block < (uint64_t)b->plan->temporaries)
+      (uint64_t)to->block < (uint64_t)b->plan->regions.temporaries)
     set_length(b, to->block, (from.high - from.low) / b->traits.unit);
   const struct qd_part target = find_part(b, to, combines ? COMBINES : WRITES, &is_new);
   if (b->error) return;
@@ -316,8 +316,8 @@ static void take_copy(struct qd_builder* b, enum qd_event_kind kind, const struc
   const int source = find_region(b, from, 0), target = find_region(b, to, 1);
   if (b->error) return;
   const struct qd_plan* plan = b->plan;
-  if (source < plan->send_blocks && !qd_is_temporary(plan, target)) {
-    if (source != plan->own_send || target != plan->own_receive)
+  if (source < plan->regions.send_blocks && !qd_is_temporary(plan, target)) {
+    if (source != plan->regions.own_send || target != plan->regions.own_receive)
       return qd_builder_refuse(b, qd_not_served);
     b->window.owes_copy = 1;
     return;

@@ -28,7 +28,7 @@ static int64_t bytes_at_once(const struct qd_plan_input* input) {
   if (!qd_has_global_counts(program)) return INT64_MAX;
   /* The cost model chose the block size for one message at a time. */
   for (int i = 0; !input->has_block_size && i < program->parameter_count; i++)
-    if (program->beta_ps[i] > 0) return 0;
+    if (program->rules[i].beta_ps > 0) return 0;
   return SENT_AT_ONCE;
 }
 
@@ -49,11 +49,11 @@ static int reserve_plan(struct qd_plan* plan, const struct qd_context* context) 
 
 static int fit_known(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
-  const int64_t temporaries = plan->temporaries;
-  plan->receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
-  plan->regions = QD_TEMPORARY_REGIONS + plan->temporaries;
+  const int64_t temporaries = plan->regions.temporaries;
+  plan->regions.receive_blocks = b->input.known[QD_PIECE_RECEIVE]->blocks;
+  plan->regions.count = QD_TEMPORARY_REGIONS + plan->regions.temporaries;
   if (!qd_lengthen((void**)&b->memory.accessed, &b->memory.accessed_capacity,
-                   plan->receive_blocks + temporaries + 1, sizeof *b->memory.accessed) ||
+                   plan->regions.receive_blocks + temporaries + 1, sizeof *b->memory.accessed) ||
       !qd_lengthen((void**)&b->memory.temporaries, &b->memory.temporary_capacity, temporaries + 1,
                    sizeof *b->memory.temporaries))
     return 0;
@@ -79,17 +79,19 @@ static int fit_blocks(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
   int32_t blocks[2];
   qd_block_counts(program, input->context, blocks);
-  plan->send_blocks = blocks[QD_PIECE_SEND];
-  plan->receive_blocks = blocks[QD_PIECE_RECEIVE];
-  plan->regions = plan->send_blocks + plan->receive_blocks + plan->temporaries;
-  if (plan->temporaries > 0) b->traits.most_messages = INT_MAX;
-  plan->own_send = plan->own_receive = -1;
-  if (program->groups == 1 && plan->send_blocks > 0 && plan->receive_blocks > 0) {
-    plan->own_send = plan->send_blocks > 1 ? input->own : 0;
-    plan->own_receive = plan->send_blocks + (plan->receive_blocks > 1 ? input->own : 0);
+  plan->regions.send_blocks = blocks[QD_PIECE_SEND];
+  plan->regions.receive_blocks = blocks[QD_PIECE_RECEIVE];
+  plan->regions.count =
+      plan->regions.send_blocks + plan->regions.receive_blocks + plan->regions.temporaries;
+  if (plan->regions.temporaries > 0) b->traits.most_messages = INT_MAX;
+  plan->regions.own_send = plan->regions.own_receive = -1;
+  if (program->groups == 1 && plan->regions.send_blocks > 0 && plan->regions.receive_blocks > 0) {
+    plan->regions.own_send = plan->regions.send_blocks > 1 ? input->own : 0;
+    plan->regions.own_receive =
+        plan->regions.send_blocks + (plan->regions.receive_blocks > 1 ? input->own : 0);
   }
   return qd_lengthen((void**)&b->memory.holders, &b->memory.holder_capacity,
-                     (int64_t)plan->temporaries + 1, sizeof *b->memory.holders);
+                     (int64_t)plan->regions.temporaries + 1, sizeof *b->memory.holders);
 }
 
 /* If only the two ends know the lengths. */
@@ -97,12 +99,12 @@ static int open_blocks(struct qd_builder* b, int in_place) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
   b->traits.goes_by_rank = program->collective == QD_ALLTOALL;
-  plan->is_typed = !program->has_sized && !program->has_temporaries && !program->has_several_pieces;
+  plan->is_typed = !program->uses.sized && !program->uses.temporaries && !program->uses.several_pieces;
   if (plan->is_typed) b->window.waiting = 0;
   if (!fit_blocks(b)) return 0;
   if (!in_place || !b->traits.goes_by_rank) return 1;
-  b->memory.sent_as = malloc((size_t)plan->send_blocks * sizeof *b->memory.sent_as);
-  b->memory.saved_in = malloc((size_t)plan->send_blocks * sizeof *b->memory.saved_in);
+  b->memory.sent_as = malloc((size_t)plan->regions.send_blocks * sizeof *b->memory.sent_as);
+  b->memory.saved_in = malloc((size_t)plan->regions.send_blocks * sizeof *b->memory.saved_in);
   return b->memory.sent_as && b->memory.saved_in;
 }
 
@@ -118,7 +120,7 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
   b->window.size = input->window;
   b->traits.at_once = bytes_at_once(input);
   b->traits.most_messages = has_global_counts ? MOST_IN_A_CALL : MOST_MESSAGES;
-  plan->temporaries = (int32_t)input->tables->temporary_blocks;
+  plan->regions.temporaries = (int32_t)input->tables->temporary_blocks;
   if (whole) b->traits.most_messages = INT_MAX;
   b->window.waiting = waiting_steps(b->window.size);
   /* The ring keeps completed steps if a stalled wait reports its step. */
@@ -130,7 +132,7 @@ int qd_builder_open(struct qd_builder* b, const struct qd_plan_input* input, str
 }
 
 int qd_builder_fit(struct qd_builder* b) {
-  b->plan->temporaries = (int32_t)b->input.tables->temporary_blocks;
+  b->plan->regions.temporaries = (int32_t)b->input.tables->temporary_blocks;
   return b->traits.has_global_counts ? fit_known(b) : fit_blocks(b);
 }
 
@@ -149,8 +151,8 @@ void qd_builder_retune(struct qd_builder* b, int window, int has_block_size) {
 }
 
 void qd_builder_forget_known(struct qd_builder* b) {
-  const size_t temporaries = (size_t)b->plan->temporaries;
-  const size_t blocks = (size_t)b->plan->receive_blocks + temporaries;
+  const size_t temporaries = (size_t)b->plan->regions.temporaries;
+  const size_t blocks = (size_t)b->plan->regions.receive_blocks + temporaries;
   memset(b->memory.accessed, 0, blocks * sizeof *b->memory.accessed);
   for (size_t i = 0; i < temporaries; i++) b->memory.temporaries[i].length = -1;
 }

@@ -108,8 +108,8 @@ static inline void finish_sends(struct qd_builder* b, int32_t steps) {
 
 /* In place: saves the block before a write to its region of the receive buffer, or waits for the send that reads it. */
 static void before_write(struct qd_builder* b, int32_t region) {
-  const int32_t block = region - b->plan->send_blocks;
-  if (!b->memory.sent_as || block < 0 || block >= b->plan->receive_blocks) return;
+  const int32_t block = region - b->plan->regions.send_blocks;
+  if (!b->memory.sent_as || block < 0 || block >= b->plan->regions.receive_blocks) return;
   if (b->memory.sent_as[block] == INT_MAX || b->memory.saved_in[block] >= 0) return;
   if (b->memory.sent_as[block] >= 0) return wait_for_sends(b, b->memory.sent_as[block] + 1);
   const int32_t buffer = take_buffer(b);
@@ -121,7 +121,8 @@ static void before_write(struct qd_builder* b, int32_t region) {
 
 /* The buffer of a temporary block; -1 if it has none. */
 static inline int32_t* holder_of(const struct qd_builder* b, int32_t region) {
-  return &b->memory.holders[region - b->plan->send_blocks - b->plan->receive_blocks];
+  return &b->memory
+              .holders[region - b->plan->regions.send_blocks - b->plan->regions.receive_blocks];
 }
 
 /* Makes the buffer hold the temporary block. */
@@ -182,7 +183,7 @@ static void plan_read(struct qd_builder* b, struct qd_part* part, int32_t send, 
       return qd_builder_refuse(b, "it sends a temporary block that nothing was received in");
     if (zero_copy && b->memory.buffers[holder].free_after <= send)
       b->memory.buffers[holder].free_after = send + 1;
-  } else if (b->memory.sent_as && region < b->plan->send_blocks) {
+  } else if (b->memory.sent_as && region < b->plan->regions.send_blocks) {
     const int is_again = b->memory.sent_as[region] >= 0;
     b->memory.sent_as[region] = send;
     if (b->memory.saved_in[region] < 0) return;
@@ -212,7 +213,7 @@ static void save_for(struct qd_builder* b, const struct qd_message* m, int32_t c
   for (int32_t k = b->window.copies_done; b->memory.sent_as && k < copies; k++) {
     const int32_t to = b->plan->copies[k].to.region;
     for (int i = 0; i < m->count; i++)
-      if (parts[i].region == to - b->plan->send_blocks) before_write(b, to);
+      if (parts[i].region == to - b->plan->regions.send_blocks) before_write(b, to);
   }
 }
 
@@ -237,7 +238,7 @@ static void plan_copy(struct qd_builder* b, int32_t number) {
   struct qd_copy* copy = &b->plan->copies[number];
   const struct qd_plan* plan = b->plan;
   const int32_t from = copy->from.region, to = copy->to.region;
-  const int from_send = from < plan->send_blocks, to_temporary = qd_is_temporary(plan, to);
+  const int from_send = from < plan->regions.send_blocks, to_temporary = qd_is_temporary(plan, to);
   /* Takes the buffer first: plan_read may free the buffer of a saved block, which the copy still reads. */
   if (to_temporary && from_send) copy->buffer = take_buffer(b);
   plan_read(b, &copy->from, -1, 0);
@@ -397,7 +398,7 @@ void qd_order_begin(struct qd_builder* b) {
   w->is_full = 0;
   w->latest = NO_PROGRESS;
   /* All sends of the plan before are complete. */
-  for (int32_t i = 0; b->memory.sent_as && i < plan->send_blocks; i++)
+  for (int32_t i = 0; b->memory.sent_as && i < plan->regions.send_blocks; i++)
     if (b->memory.sent_as[i] >= 0) b->memory.sent_as[i] = INT_MAX;
   for (int32_t i = 0; i < plan->buffer_count; i++) b->memory.buffers[i].free_after = 0;
 }
@@ -410,7 +411,8 @@ void qd_order_end(struct qd_builder* b) {
 
 void qd_order_forget(struct qd_builder* b) {
   struct qd_plan* plan = b->plan;
-  const size_t blocks = (size_t)plan->send_blocks, temporaries = (size_t)plan->temporaries;
+  const size_t blocks = (size_t)plan->regions.send_blocks,
+               temporaries = (size_t)plan->regions.temporaries;
   b->is_further = b->window.owes_copy = 0;
   b->memory.next_buffer = 0;
   plan->buffer_count = plan->most_parts = plan->lacks_memory = 0;

@@ -22,11 +22,12 @@ static void print_part(FILE* out, const struct qd_plan* plan, int has_global_cou
   else if (has_global_counts)
     fprintf(out, "temporary %d", (int)(region - QD_TEMPORARY_REGIONS));
   else if (qd_is_temporary(plan, region))
-    fprintf(out, "temporary %d", (int)(region - plan->send_blocks - plan->receive_blocks));
-  else if (region < plan->send_blocks)
+    fprintf(out, "temporary %d",
+            (int)(region - plan->regions.send_blocks - plan->regions.receive_blocks));
+  else if (region < plan->regions.send_blocks)
     fprintf(out, "send block %d%s", (int)region, part->form == QD_SAVED ? ", saved" : "");
   else
-    fprintf(out, "receive block %d", (int)(region - plan->send_blocks));
+    fprintf(out, "receive block %d", (int)(region - plan->regions.send_blocks));
   if (part->form == QD_RANGE) fprintf(out, " bytes %" PRId64 "..%" PRId64, part->low, part->high);
 }
 

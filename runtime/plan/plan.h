@@ -104,6 +104,12 @@ struct qd_messages {
   int32_t count, capacity;
 };
 
+/* The numbers of blocks and regions. If all ranks know all counts, send_blocks and the own blocks are not used. */
+struct qd_regions {
+  int32_t send_blocks, receive_blocks, temporaries, count;
+  int32_t own_send, own_receive; /* this rank's block to itself, or -1 */
+};
+
 struct qd_plan {
   struct qd_messages receives, sends;
   struct qd_part* parts;
@@ -111,9 +117,7 @@ struct qd_plan {
   struct qd_copy* copies;
   int32_t part_count, part_capacity, operation_count, operation_capacity, copy_count, copy_capacity;
   int32_t most_parts, buffer_count; /* most_parts: of a message */
-  /* If only the two ends know the lengths: the number of blocks. Temporary blocks are the last regions. */
-  int32_t send_blocks, receive_blocks, temporaries, regions;
-  int32_t own_send, own_receive; /* the regions of this rank's block to itself; or -1 */
+  struct qd_regions regions;
   int is_typed;     /* every message is one whole block, which travels with the user's datatype */
   int is_whole;     /* the plan of a whole call, else of some of its steps */
   int lacks_memory; /* only the peers and sizes of messages are right */
@@ -152,7 +156,7 @@ void qd_plan_print(FILE* out, const struct qd_plan* plan, int has_global_counts,
 
 /* Whether the region is a temporary block, if only the two ends know the lengths. */
 static inline int qd_is_temporary(const struct qd_plan* plan, int32_t region) {
-  return region >= plan->send_blocks + plan->receive_blocks;
+  return region >= plan->regions.send_blocks + plan->regions.receive_blocks;
 }
 
 static inline const struct qd_part* qd_parts_of(const struct qd_plan* plan,

@@ -303,9 +303,9 @@ static void heading(struct compiler* c) {
     malformed(c);
   p->parameter_count = (int)read_count(c, QD_MAX_PARAMETERS);
   for (int i = 0; i < p->parameter_count; i++) {
-    p->at_call[i] = (int)qd_read_byte(&c->in);
-    if (p->at_call[i] > 1) malformed(c);
-    p->depends_on_call |= p->at_call[i];
+    p->rules[i].at_call = (int)qd_read_byte(&c->in);
+    if (p->rules[i].at_call > 1) malformed(c);
+    p->uses.call |= p->rules[i].at_call;
   }
 }
 
@@ -321,13 +321,13 @@ static struct qd_fragment fragment(struct compiler* c, enum type type) {
 static void table(struct compiler* c, struct qd_table_definition* table) {
   table->kind = (uint8_t)qd_read_byte(&c->in);
   switch (table->kind) {
-    case QD_TABLE_NODES: c->program->uses_nodes = 1; break;
-    case QD_TABLE_REMOTE_NODES: c->program->uses_nodes = 1; /* fall through */
+    case QD_TABLE_NODES: c->program->uses.nodes = 1; break;
+    case QD_TABLE_REMOTE_NODES: c->program->uses.nodes = 1; /* fall through */
     case QD_TABLE_REMOTE_COUNTS:
-      c->program->depends_on_call |= table->kind == QD_TABLE_REMOTE_COUNTS;
+      c->program->uses.call |= table->kind == QD_TABLE_REMOTE_COUNTS;
       if (c->program->groups != 2) fail(c, no_second_group);
       break;
-    case QD_TABLE_COUNTS: c->program->depends_on_call = c->program->uses_counts = 1; break;
+    case QD_TABLE_COUNTS: c->program->uses.call = c->program->uses.counts = 1; break;
     case QD_TABLE_PREFIX:
     case QD_TABLE_DISTINCT:
       table->source = (uint8_t)qd_read_byte(&c->in);
@@ -458,7 +458,7 @@ static int32_t piece(struct compiler* c, unsigned opcode) {
     piece.low = (uint8_t)operand(c, INTEGER, 0);
     piece.high = (uint8_t)operand(c, INTEGER, 0);
   }
-  p->has_temporaries |= buffer == QD_PIECE_TEMPORARY;
+  p->uses.temporaries |= buffer == QD_PIECE_TEMPORARY;
   struct qd_code* code = &p->code;
   if (!QD_CAN_APPEND(code->pieces, code->piece_count, code->piece_capacity)) {
     fail(c, qd_no_memory);
@@ -491,7 +491,7 @@ static void message(struct compiler* c, unsigned opcode, int depth) {
   if (flags & QD_MESSAGE_REMOTE && p->groups != 2) fail(c, no_second_group);
   if (depth >= QD_MAX_DEPTH) malformed(c);
   if (flags & combines) combining(c, flags);
-  p->has_sized |= (flags & QD_MESSAGE_SIZED) != 0;
+  p->uses.sized |= (flags & QD_MESSAGE_SIZED) != 0;
   const int saved = c->next_register;
   const int peer = operand(c, INTEGER, 0);
   c->in_message = 1;
@@ -507,7 +507,7 @@ static void message(struct compiler* c, unsigned opcode, int depth) {
     body(c, depth);
     if (flags & combines && c->in.next == before + 1) malformed(c); /* it combines nothing */
     const int32_t length = c->program->code.instruction_count - start;
-    p->has_several_pieces |= length > 0;
+    p->uses.several_pieces |= length > 0;
     emit(c, QD_DO_MESSAGE_END, 0, 0, 0, 0);
   }
   c->in_message = 0;

@@ -173,7 +173,7 @@ static const char* refuse_of_collective(const struct qd_program* program) {
     if (error || program->collective != QD_BARRIER) return error;
     if (program->code.piece_count > 0) return "the code moves blocks in a barrier; make it again";
   }
-  if (program->has_sized)
+  if (program->uses.sized)
     return "the code sends lengths ahead that every rank knows; make it again";
   if (program->collective == QD_REDUCE_SCATTER && program->in_place)
     return "the code claims that a reduce-scatter is in place; make it again";
@@ -214,8 +214,8 @@ static void read_rule(struct qd_reader* reader, struct qd_program* program, int 
   if (rule != QD_CHOOSE_MODEL && rule != QD_CHOOSE_AUTO) return;
   const uint64_t alpha = qd_read_varint(reader), beta = qd_read_varint(reader);
   if (alpha > QD_MAX_COST || beta > QD_MAX_COST) qd_read_fail(reader, malformed_job);
-  program->alpha_ns[i] = (int64_t)alpha;
-  program->beta_ps[i] = (int64_t)beta;
+  program->rules[i].alpha_ns = (int64_t)alpha;
+  program->rules[i].beta_ps = (int64_t)beta;
 }
 
 /* Reads the nodes. No runs: the schedule is for any nodes. */
@@ -245,12 +245,12 @@ static const char* read_job(struct qd_program* program, struct section section) 
   struct qd_reader reader = {section.payload, section.length, 0, NULL};
   read_nodes(&reader, program);
   for (int i = 0; i < program->parameter_count; i++) {
-    if (program->serves_any_nodes && !program->at_call[i]) {
+    if (program->serves_any_nodes && !program->rules[i].at_call) {
       read_formula(&reader, program, i);
       continue;
     }
     program->parameters[i] = qd_read_signed_varint(&reader);
-    if (program->at_call[i]) read_rule(&reader, program, i);
+    if (program->rules[i].at_call) read_rule(&reader, program, i);
   }
   if (reader.next != reader.length) qd_read_fail(&reader, malformed_job);
   return reader.error;

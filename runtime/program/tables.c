@@ -133,7 +133,7 @@ const char* qd_formulas_evaluate(const struct qd_program* program, const struct 
       error = fill_nodes(&tables, i, &qd_topologies_of(program, context)[context->group]);
   qd_walk_start(&walker, program, &tables, context);
   for (int i = 0; i < program->parameter_count && !error; i++)
-    if (!program->at_call[i]) error = evaluate(&walker, program->formulas[i], &values[i]);
+    if (!program->rules[i].at_call) error = evaluate(&walker, program->formulas[i], &values[i]);
   qd_tables_destroy(&tables);
   return error;
 }
@@ -149,7 +149,7 @@ static const char* name_requirement(struct qd_tables* tables, const struct qd_pr
     snprintf(tables->refusal, sizeof tables->refusal,
              "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
              "`generator show` prints the conditions, one behind each 'require'",
-             program->algorithm, ranks, program->depends_on_call ? " and these counts" : "",
+             program->algorithm, ranks, program->uses.call ? " and these counts" : "",
              index + 1);
   return tables->refusal;
 }
