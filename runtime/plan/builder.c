@@ -99,7 +99,8 @@ static int open_blocks(struct qd_builder* b, int in_place) {
   const struct qd_program* program = b->input.program;
   struct qd_plan* plan = b->plan;
   b->traits.goes_by_rank = program->collective == QD_ALLTOALL;
-  plan->is_typed = !program->uses.sized && !program->uses.temporaries && !program->uses.several_pieces;
+  plan->is_typed =
+      !program->uses.sized && !program->uses.temporaries && !program->uses.several_pieces;
   if (plan->is_typed) b->window.waiting = 0;
   if (!fit_blocks(b)) return 0;
   if (!in_place || !b->traits.goes_by_rank) return 1;

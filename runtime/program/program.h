@@ -114,6 +114,20 @@ struct qd_code {
   int32_t run_count, locate_count;
 };
 
+/* How a parameter gets its value. */
+struct qd_parameter_rule {
+  int at_call;               /* it is given at the call, or chosen by the rule of the file */
+  int64_t alpha_ns, beta_ps; /* of the rule */
+};
+
+/* What a program depends on, and what its body contains. */
+struct qd_uses {
+  int call;   /* counts or parameters of the call */
+  int counts; /* of its own group */
+  int nodes;  /* the nodes, not only the number of ranks */
+  int sized, temporaries, several_pieces;
+};
+
 struct qd_program {
   unsigned char hash[QD_HASH_LENGTH];
   char algorithm[64];
@@ -121,22 +135,19 @@ struct qd_program {
   int collective, groups, in_place, commutative;
 
   int parameter_count, table_count, requirement_count;
-  int at_call[QD_MAX_PARAMETERS];        /* whether it is given at the call */
-  int64_t parameters[QD_MAX_PARAMETERS]; /* of one that is given at the call: the rule */
-  int64_t alpha_ns[QD_MAX_PARAMETERS], beta_ps[QD_MAX_PARAMETERS]; /* of the rule */
+  int64_t parameters[QD_MAX_PARAMETERS]; /* values; of one that is given at the call: the rule */
+  struct qd_parameter_rule rules[QD_MAX_PARAMETERS];
   struct qd_table_definition tables[QD_MAX_TABLES];
   struct qd_fragment requirements[QD_MAX_REQUIREMENTS];
   struct qd_fragment temporary_blocks;
+
   struct qd_topology topologies[2];
   /* A schedule for any nodes has no topologies. Its parameters are formulas, except those given at the call. */
   int serves_any_nodes;
   int64_t most_ranks; /* if it serves any nodes */
   struct qd_fragment formulas[QD_MAX_PARAMETERS];
 
-  int depends_on_call; /* it uses counts or parameters of the call */
-  int uses_counts;     /* of its own group */
-  int uses_nodes;      /* it depends on the nodes, not on the number of ranks alone */
-  int has_sized, has_temporaries, has_several_pieces; /* in the body */
+  struct qd_uses uses;
   struct qd_code code;
 };
 

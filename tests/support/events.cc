@@ -144,7 +144,7 @@ Events runtime_events(const Bytes& file, const Call& call, int64_t group, int64_
     return {std::string("refused: ") + error};
   size_t at_call = 0;
   for (int i = 0; i < program.parameter_count; ++i)
-    if (program.at_call[i] && at_call < call.parameters.size())
+    if (program.rules[i].at_call && at_call < call.parameters.size())
       program.parameters[i] = call.parameters[at_call++];
   qd_context place{rank,
                    program.topologies[group].ranks,
