@@ -41,7 +41,8 @@ static int64_t locate_far(const int64_t* entries, int64_t length, int64_t x) {
 }
 
 /* The same. Looks first in the last interval and the one before it: pipelines go through blocks one by one. */
-static int64_t locate_near(const int64_t* entries, int64_t length, int64_t x, int64_t near) {
+static __attribute__((noinline)) int64_t locate_near(const int64_t* entries, int64_t length,
+                                                     int64_t x, int64_t near) {
   for (int64_t i = near; i >= near - 1; i--)
     if (i >= 0 && i < length - 1 && entries[i] <= x && x < entries[i + 1]) return i;
   return locate_far(entries, length, x);
@@ -287,9 +288,11 @@ static inline const struct qd_instruction* walk_strided(struct attempt* a, struc
 }
 
 /* Tries the iteration of the loop that `i` begins. Returns the count of event->run; the event is QD_EVENT_END if its
- * iterations do nothing. Returns 0 if there is no run. Changes only registers that the iteration sets before it reads them. */
-static int64_t walk_run(struct qd_walker* walker, const struct qd_instruction* i,
-                        struct qd_event* event) {
+ * iterations do nothing. Returns 0 if there is no run. Changes only registers that the iteration sets before it reads them.
+ * It is not inlined: so the state of the plain walk stays in machine registers. */
+static __attribute__((noinline)) int64_t walk_run(struct qd_walker* walker,
+                                                  const struct qd_instruction* i,
+                                                  struct qd_event* event) {
   const struct qd_instruction* const end = walker->program->code.instructions + i->immediate - 1;
   struct attempt a = {.values = walker->registers, .strides = walker->strides, .run = &event->run};
   memset(walker->strides, 0,
