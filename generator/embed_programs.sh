@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# embed_programs.sh FILE...: the source file with the texts of generator/programs.
+# embed_programs.sh FILE...: the source file with the texts of generator/programs and generator/lemmas.
 set -euo pipefail
-echo '// DO NOT EDIT. Made of generator/programs by generator/embed_programs.sh.'
+table() { # FUNCTION ENDING FILE...: the texts of the files of that ending, by their names without it.
+  local function=$1 ending=$2 file
+  shift 2
+  echo "const TextFiles& $function() {"
+  echo '  static const TextFiles kTexts = {'
+  for file in "$@"; do
+    [[ $file != *"$ending" ]] || printf '    {"%s", R"text(%s\n)text"},\n' "$(basename "$file" "$ending")" "$(cat "$file")"
+  done
+  echo '  };'
+  echo '  return kTexts;'
+  echo '}'
+}
+echo '// DO NOT EDIT. Made of generator/programs and generator/lemmas by generator/embed_programs.sh.'
 echo '#include "generator/programs.h"'
 echo 'namespace quadrille {'
-echo 'const std::vector<ProgramText>& program_texts() {'
-echo '  static const std::vector<ProgramText> kTexts = {'
-for program in "$@"; do
-  [ "${program%.txt}" = "$program" ] && continue
-  proof=${program%.txt}.proof
-  name=$(basename "$program" .txt)
-  printf '    {"%s", R"text(%s\n)text",\n     R"text(' "$name" "$(cat "$program")"
-  for other in "$@"; do
-    if [ "$other" = "$proof" ]; then cat "$proof"; fi
-  done
-  echo ')text"},'
-done
-echo '  };'
-echo '  return kTexts;'
-echo '}'
+table program_texts .txt "$@"
+table proof_texts .proof "$@"
+table lemma_texts .lemmas "$@"
 echo '}  // namespace quadrille'

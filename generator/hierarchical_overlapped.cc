@@ -24,7 +24,7 @@
 // Temporary buffer: two parts, one slot for each rank that this one serves and each other of its node:
 // slot r - r mod q + j for rank r and the j-th of the node. So no slot is used twice.
 #include "generator/algorithms.h"
-#include "generator/hierarchical_overlapped_proof.h"
+#include "generator/programs.h"
 
 namespace quadrille {
 namespace {
@@ -124,7 +124,7 @@ Algorithm hierarchical_overlapped() {
       "none",
       {},
       program,
-      hierarchical_overlapped_proof,
+      written_proof("alltoall.hierarchical-overlapped"),
       {{"early", 1, NumberKind::kNodes,
         "the number of nodes whose blocks travel first and are spread there; blocks for other "
         "nodes "

@@ -1,11 +1,13 @@
 // Algorithms without options, whose programs and proofs are texts: generator/programs/COLLECTIVE.NAME.txt and .proof
 // (COLLECTIVE-between-groups where they are for two). Each text opens with the idea; the line "-- Source: " names the source
 // and the line "-- Cost: " the cost. A program without a proof is not proven for all sizes.
+// Proofs share fragments (generator/fragments.h).
 #include "generator/programs.h"
 
 #include <array>
 #include <string_view>
 
+#include "generator/fragments.h"
 #include "schedule/text.h"
 
 namespace quadrille {
@@ -101,24 +103,24 @@ constexpr auto kRows = std::to_array<Row>({
      "tokens at distances 1, 2, 4, .. among the ranks of both groups in a row"},
 });
 
-const ProgramText& text_of(std::string_view file) {
-  for (const ProgramText& text : program_texts())
-    if (text.file == file) return text;
-  check(false, "a program of the list has no text");
-  return program_texts()[0];
+const std::string& text_of(const TextFiles& files, std::string_view file) {
+  const auto found = files.find(file);
+  check(found != files.end(), "a program or proof of the list has no text");
+  return found->second;
 }
 
 // The rest of the line of the text that begins with `mark`; tests/docs/algorithms_test.py compares it with the documents.
-std::string line_of(const ProgramText& text, std::string_view mark) {
-  const size_t begin = text.program.find(mark);
+std::string line_of(const std::string& text, std::string_view mark) {
+  const size_t begin = text.find(mark);
   check(begin != std::string::npos, "a program names no source, or no cost");
   const size_t after = begin + mark.size();
-  return text.program.substr(after, text.program.find('\n', after) - after);
+  return text.substr(after, text.find('\n', after) - after);
 }
 
 Algorithm algorithm_of(const Row& row) {
-  const ProgramText& text = text_of(row.file);
-  const Result<Program> program = parse_program(text.program, std::string(row.file));
+  const std::string& text = text_of(program_texts(), row.file);
+  const std::string file(row.file);
+  const Result<Program> program = parse_program(text, file);
   if (!program.ok()) check(false, program.error().message.c_str());
   Algorithm algorithm = {program->algorithm.text,
                          program->collective,
@@ -131,8 +133,8 @@ Algorithm algorithm_of(const Row& row) {
                          nullptr,
                          {},
                          program->groups};
-  algorithm.program = [&text](const Choices&) { return text.program; };
-  if (!text.proof.empty()) algorithm.proof = [&text](const Choices&) { return text.proof; };
+  algorithm.program = [&text](const Choices&) { return text; };
+  if (proof_texts().contains(file)) algorithm.proof = written_proof(file);
   return algorithm;
 }
 
@@ -143,6 +145,22 @@ std::vector<Algorithm> written_algorithms() {
   std::vector<Algorithm> all;
   for (const Row& row : kRows) all.push_back(algorithm_of(row));
   return all;
+}
+
+std::string put_in_lemmas(const std::string& file, const std::string& text) {
+  std::vector<TextFile> files;
+  for (const auto& [name, lemmas] : lemma_texts())
+    files.push_back({"generator/lemmas/" + name + ".lemmas", lemmas});
+  files.push_back({file, text});
+  const Result<std::string> proof = put_in_fragments(files);
+  if (!proof.ok()) check(false, proof.error().message.c_str());
+  return *proof;
+}
+
+std::function<std::string(const Choices&)> written_proof(const std::string& file) {
+  return [file](const Choices&) {
+    return put_in_lemmas("generator/programs/" + file + ".proof", text_of(proof_texts(), file));
+  };
 }
 
 }  // namespace quadrille

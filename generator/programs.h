@@ -2,6 +2,8 @@
 #ifndef QUADRILLE_GENERATOR_PROGRAMS_H_
 #define QUADRILLE_GENERATOR_PROGRAMS_H_
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,15 +11,19 @@
 
 namespace quadrille {
 
-struct ProgramText {
-  std::string file;  // without its ending
-  std::string program, proof;
-};
-
-// What the build made of the files.
-const std::vector<ProgramText>& program_texts();
+// Texts by the names of their files, without the ending: what the build makes of the files (embed_programs.sh).
+using TextFiles = std::map<std::string, std::string, std::less<>>;
+const TextFiles& program_texts();
+const TextFiles& proof_texts();
+const TextFiles& lemma_texts();
 
 std::vector<Algorithm> written_algorithms();
+
+// The text of a proof with the fragments that it includes, of generator/lemmas and its own; they must be there.
+std::string put_in_lemmas(const std::string& file, const std::string& text);
+
+// The proof in generator/programs/FILE.proof, with its fragments: the same for all choices.
+std::function<std::string(const Choices&)> written_proof(const std::string& file);
 
 }  // namespace quadrille
 

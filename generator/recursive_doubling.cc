@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
-#include "generator/recursive_doubling_proof.h"
+#include "generator/programs.h"
 
 namespace quadrille {
 namespace {
@@ -114,7 +114,7 @@ Algorithm recursive_doubling() {
           "none",
           {},
           program,
-          recursive_doubling_proof};
+          written_proof("allgather.recursive-doubling")};
 }
 
 }  // namespace quadrille

@@ -16,7 +16,7 @@
 // of 1 .. i there are: locate(hop, i) + 1. Together p - (K + 1) slots. (The paper has a closed form
 // with ceil(log_radix i), which is right for radix 2 only.)
 #include "generator/algorithms.h"
-#include "generator/tuna_proof.h"
+#include "generator/programs.h"
 
 namespace quadrille {
 namespace {
@@ -70,7 +70,7 @@ Algorithm tuna() {
           "a radix of 2 to p",
           {},
           program,
-          tuna_proof,
+          written_proof("alltoall.tuna"),
           {{"radix", 2, NumberKind::kRadix,
             "the base of the digits: 2 sends the fewest messages, the number of ranks sends every "
             "block "

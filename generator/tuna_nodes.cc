@@ -34,7 +34,7 @@
 #include <fmt/core.h>
 
 #include "generator/algorithms.h"
-#include "generator/tuna_proof.h"
+#include "generator/programs.h"
 
 namespace quadrille {
 namespace {
@@ -145,7 +145,7 @@ Algorithm tuna_coalesced() {
           "a radix of 2 to p",
           {},
           coalesced,
-          tuna_coalesced_proof,
+          written_proof("alltoall.tuna-coalesced"),
           numbers()};
 }
 
@@ -158,7 +158,7 @@ Algorithm tuna_staggered() {
           "a radix of 2 to p",
           {},
           staggered,
-          tuna_staggered_proof,
+          written_proof("alltoall.tuna-staggered"),
           numbers()};
 }
 

@@ -4,11 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 list=emitted/proofs.txt
-mapfile -t names < <(sed -n '/^[^#].* z3$/s/ .*//p' "$list")
-if [ ${#names[@]} -eq 0 ]; then
+mapfile -t lines < <(grep '^[^#].* z3$' "$list")
+if [ ${#lines[@]} -eq 0 ]; then
   echo "cvc5 has proven everything in $list"
   exit
 fi
-bazel run --noshow_progress --ui_event_filters=-info //verifier -- prove --second-solver cvc5 "${names[@]}"
-for name in "${names[@]}"; do sed -i "s/^$name .* z3\$/& cvc5/" "$list"; done
+bazel run --noshow_progress --ui_event_filters=-info //verifier -- prove --second-solver cvc5 "${lines[@]%% *}"
+# Lines that have changed meanwhile are left alone.
+for line in "${lines[@]}"; do sed -i "s/^$line\$/& cvc5/" "$list"; done
 echo "$list now says so; commit it"

@@ -9,9 +9,9 @@ missing="posted_early"
 outside="defined fits port used"
 
 expected=$(printf '%s\n' $hypotheses $outside | grep -vxF "${missing// /$'\n'}" | sort -u)
-reduction=generator/programs/allreduce.ring
+reduction=allreduce.ring
 asked=$({ verifier/verifier prove --verbose hierarchical-circle blocked-ring-nodes tuna xor
-          verifier/verifier prove --verbose --program $reduction.txt --proof $reduction.proof; } |
+          verifier/verifier prove --verbose --program generator/programs/$reduction.txt --proof emitted/proofs/$reduction.proof; } |
   grep -v 'is false, as expected' | sed -n 's/^  \([a-z_-]*\)[ :,].*/\1/p' |
   grep -vx 'lemma\|theorem\|bit-vectors\|walked' | sort -u)
 

@@ -1,0 +1,79 @@
+// What proofs share is put in as it stands, and what cannot be put in is refused with file and line.
+#include "generator/fragments.h"
+
+#include <gtest/gtest.h>
+
+namespace quadrille {
+namespace {
+
+std::string put_in(const std::string& text, const std::string& lemmas = "") {
+  const Result<std::string> result = put_in_fragments({{"some.lemmas", lemmas}, {"a.proof", text}});
+  return result.ok() ? *result : result.error().message;
+}
+
+TEST(Fragments, TakeThePlaceOfTheirIncludesWithTheIndentThere) {
+  EXPECT_EQ(put_in("match send 1\n  with receive 1\n"), "match send 1\n  with receive 1\n");
+  EXPECT_EQ(
+      put_in("fragment both\n  use one()\n  use two()\nmatch send 1\n  include both\norder\n"),
+      "match send 1\n  use one()\n  use two()\norder\n");
+  EXPECT_EQ(put_in("fragment whole(t)\n  lemma whole({t})\n    show {t} = {t}\ninclude whole(x)\n"),
+            "lemma whole(x)\n  show x = x\n");
+}
+
+TEST(Fragments, TakeExpressionsWithCommasAndBrackets) {
+  EXPECT_EQ(
+      put_in("fragment f(a, b)\n  use l({b}, {a}, ab)\n  include f(at(v, w), st[min(a, b)] + 1)\n"
+             "order\n"),
+      "a.proof:3: no fragment 'f' stands above");
+  EXPECT_EQ(put_in("fragment f(a, b)\n  use l({b}, {a}, ab)\norder\n"
+                   "  include f(at(v, w), st[min(a, b)] + 1)\n"),
+            "order\n  use l(st[min(a, b)] + 1, at(v, w), ab)\n");
+}
+
+TEST(Fragments, IncludeThoseAboveThemWhoseParametersHaveTheSameNames) {
+  EXPECT_EQ(put_in("fragment pair(x, y)\n  use pair({x}, {y})\n"
+                   "fragment turned(x, y)\n  include pair({y}, {x} + 1)\n"
+                   "order\n  include turned(a, b)\n"),
+            "order\n  use pair(b, a + 1)\n");
+}
+
+TEST(Fragments, LinesOfTwoStatementsStandOnce) {
+  EXPECT_EQ(put_in("fragment f\n  with send 1 where x = x, y = y\n"
+                   "used receive 1, copy 2\n  include f\n  use l(a, b)\n"),
+            "used receive 1\n  with send 1 where x = x, y = y\n  use l(a, b)\n"
+            "used copy 2\n  with send 1 where x = x, y = y\n  use l(a, b)\n");
+  EXPECT_EQ(put_in("lemma l(a, b)\n  show a = b\n"), "lemma l(a, b)\n  show a = b\n");
+  EXPECT_EQ(put_in("used receive 1, copy 2\n  include f\n"),
+            "a.proof:2: no fragment 'f' stands above");
+}
+
+TEST(Fragments, CommentsStayBehind) {
+  EXPECT_EQ(put_in("-- why, and how\norder\n  use a()\n"), "order\n  use a()\n");
+}
+
+TEST(Fragments, OfTheFilesBeforeAreKnown) {
+  EXPECT_EQ(
+      put_in("include quotient\n", "fragment quotient\n  lemma quotient(a, b)\n    show a = b\n"),
+      "lemma quotient(a, b)\n  show a = b\n");
+}
+
+TEST(Fragments, ThatCannotBePutInAreRefused) {
+  EXPECT_EQ(put_in("order\n  include hits(x)\n"), "a.proof:2: no fragment 'hits' stands above");
+  EXPECT_EQ(put_in("fragment hits(x, y)\n  use a({x})\norder\n  include hits(x)\n"),
+            "a.proof:4: fragment 'hits' takes 2 arguments, not 1");
+  EXPECT_EQ(put_in("fragment hits\n  use a(x)\norder\n  include hits(x)\n"),
+            "a.proof:4: fragment 'hits' takes 0 arguments, not 1");
+  EXPECT_EQ(put_in("fragment again\n  include again\n"),
+            "a.proof:2: no fragment 'again' stands above");
+  EXPECT_EQ(put_in("fragment hits(x)\n  use a({y})\n"),
+            "a.proof:1: fragment 'hits': it has no parameter 'y'");
+  EXPECT_EQ(put_in("fragment hits(x)\n  use a({x\n"),
+            "a.proof:1: fragment 'hits': it has no parameter 'x'");
+  EXPECT_EQ(put_in("fragment hits\n  use a\nfragment hits\n  use b\n"),
+            "a.proof:3: there is a fragment 'hits' already");
+  EXPECT_EQ(put_in("fragment hits\norder\n"), "a.proof:1: fragment 'hits' has no lines");
+  EXPECT_EQ(put_in("order\n", "fragment hits\n"), "some.lemmas:1: fragment 'hits' has no lines");
+}
+
+}  // namespace
+}  // namespace quadrille
