@@ -2,6 +2,7 @@
  * their settings there, and find their nodes when a rule asks for them. If settings differ or memory runs out, nothing is
  * served at any rank. Tested by tests/preload/choice_test.sh and corners_test.sh. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,28 @@ static void say_once(int* is_said, const char* text) {
   if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) fprintf(stderr, "quadrille: %s\n", text);
 }
 
+/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns now about files that it could not write. */
+static void warn_of_lost_files(void) {
+  static int said_rules, said_report;
+  const struct preload_settings* settings = preload_settings();
+  const int has_report = settings->report && strcmp(settings->report, "1") != 0;
+  char text[PRELOAD_TEXT];
+  int world = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  if (world != 0) return;
+  if (settings->mode == PRELOAD_LEARN && !preload_may_write(settings->rules_file)) {
+    snprintf(text, sizeof text,
+             "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost",
+             settings->rules_file, strerror(errno));
+    say_once(&said_rules, text);
+  }
+  if (has_report && !preload_may_write(settings->report)) {
+    snprintf(text, sizeof text, "QUADRILLE_REPORT: %.200s cannot be written: %s", settings->report,
+             strerror(errno));
+    say_once(&said_report, text);
+  }
+}
+
 /* Compares settings, and says what is wrong with them. Returns why nothing is served, or NULL. */
 static const char* agree(struct preload_communicator* of, int has_memory) {
   static int said_error, said_different;
@@ -103,6 +126,7 @@ static const char* agree(struct preload_communicator* of, int has_memory) {
                "where they meet");
     return "ranks have different settings";
   }
+  warn_of_lost_files();
   if (all[LACK]) return "memory ran out";
   if (all[DEVICE]) return "CUDA is loaded: buffers may be in device memory";
   return settings->mode == PRELOAD_OFF ? "QUADRILLE=off" : NULL;

@@ -130,5 +130,7 @@ void preload_print_rules(FILE* file, const struct preload_settings* settings);
 FILE* preload_open(const char* path);
 /* Completes the file, or says that the `what` could not be written. `file` may be NULL. */
 void preload_close(FILE* file, const char* path, const char* what);
+/* Whether preload_open could open the file, without opening it. If not, errno says why. */
+int preload_may_write(const char* path);
 
 #endif /* QUADRILLE_PRELOAD_RULES_H_ */

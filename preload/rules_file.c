@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define JSMN_STATIC
 #define JSMN_STRICT
@@ -153,7 +154,39 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
          fail(reader, object->start, "memory ran out while rules were read");
 }
 
+<<<<<<< HEAD:preload/rules_file.c
 /* Each name in an object needs a value, and the text must be one document. */
+=======
+/* The first place where a comma or a colon has no value on one of its sides, or two values have none between them; jsmn
+ * passes over it. -1 where there is no such place. */
+static int misplaced(const char* text, int length) {
+  enum { VALUE = 'v' }; /* the end of one; other marks are one of [{}],: */
+  int depth = 0, last = '[';
+  for (int i = 0; i < length; i++) {
+    const char c = text[i];
+    if (strchr(" \t\r\n", c)) continue;
+    if (c == ',' || c == ':') {
+      if (last != VALUE) return i;
+      last = c;
+    } else if (c == ']' || c == '}') {
+      if (last == ',' || last == ':') return i;
+      last = VALUE;
+      depth--;
+    } else {
+      if (last == VALUE && depth > 0) return i;
+      last = c == '[' || c == '{' ? c : VALUE;
+      depth += last == c;
+      if (c == '"')
+        for (i++; i < length && text[i] != '"'; i++) i += text[i] == '\\';
+      else if (last == VALUE)
+        while (i + 1 < length && !strchr(" \t\r\n\"[]{},:", text[i + 1])) i++;
+    }
+  }
+  return -1;
+}
+
+/* Each name in an object has a value, and one document is all there is. */
+>>>>>>> 8f170ef (Refuse rules without a rule and misplaced commas, and say in the beginning which file cannot be written in the end):preload/file.c
 static int check(const struct reader* reader, int count) {
   const jsmntok_t *first = reader->tokens, *end = first + count;
   for (const jsmntok_t* token = first; token < end; token++) {
@@ -176,6 +209,9 @@ static int read_document(const struct reader* reader) {
     return fail(reader, (schema ? schema : document)->start, "\"schema\" is 1 in these rules");
   if (!rules || rules->type != JSMN_ARRAY)
     return fail(reader, (rules ? rules : document)->start, "\"rules\" is an array of rules");
+  if (rules->size == 0 && reader->settings->mode != PRELOAD_LEARN)
+    return fail(reader, rules->start,
+                "there is no rule here; leave QUADRILLE_RULES out for the built-in ones");
   const jsmntok_t* rule = rules + 1;
   for (int i = 0; i < rules->size; i++, rule = skip(rule))
     if (!read_rule(reader, rule)) return 0;
@@ -189,6 +225,9 @@ int preload_read_rules(const char* path, const char* text, size_t length,
   jsmn_init(&parser);
   const int count = jsmn_parse(&parser, text, length, NULL, 0);
   if (count == 0) return fail(&reader, 0, "the file is empty");
+  const int wrong = count > 0 ? misplaced(text, (int)length) : -1;
+  if (wrong >= 0)
+    return fail(&reader, wrong, "a comma or a value is missing before this, or is too many");
   jsmntok_t* tokens = count > 0 ? calloc((size_t)count, sizeof *tokens) : NULL;
   if (count > 0 && !tokens) return fail(&reader, 0, "memory ran out while rules were read");
   jsmn_init(&parser);
@@ -244,6 +283,16 @@ static void partial_name(const char* path, char name[PATH_MAX]) {
   struct stat status;
   const int is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
   snprintf(name, PATH_MAX, is_special ? "%s" : "%s.partial", path);
+}
+
+int preload_may_write(const char* path) {
+  char name[PATH_MAX];
+  partial_name(path, name);
+  if (strcmp(name, path) == 0) return access(path, W_OK) == 0;
+  char* const slash = strrchr(name, '/');
+  if (!slash) return access(".", W_OK | X_OK) == 0;
+  slash[slash == name] = '\0'; /* of "/file" the slash stays */
+  return access(name, W_OK | X_OK) == 0;
 }
 
 FILE* preload_open(const char* path) {

@@ -29,6 +29,13 @@ if [ "$mpi" = mpich ]; then
   refused 'QUADRILLE_RULES: none.json: No such file or directory' QUADRILLE_RULES=none.json
   wrong 2 'this is no JSON' $'{"schema": 1,\n "rules": [}'
   wrong 2 '"rules" is an array of rules' $'{"schema": 1,\n "rules": 3}'
+  wrong 1 'there is no rule here; leave QUADRILLE_RULES out for the built-in ones' '{"schema": 1, "rules": []}'
+  comma='a comma or a value is missing before this, or is too many'
+  one='{"collective": "bcast", "algorithm": "native"}'
+  wrong 3 "$comma" $'{"schema": 1, "rules": [\n'"$one"$',\n]}'
+  wrong 2 "$comma" $'{"schema": 1, "rules": [\n{"collective": "bcast", "algorithm": "native",}]}'
+  wrong 2 "$comma" $'{"schema": 1, "rules": ['"$one"$'\n'"$one]}"
+  wrong 1 "$comma" '{"schema":, "rules": []}'
   wrong 1 '"schema" is 1 in these rules' '{"schema": 2, "rules": []}'
   wrong 2 '"node" is not known; a rule has collective, groups, nodes,' \
     $'{"schema": 1, "rules": [\n{"collective": "bcast", "node": 2, "algorithm": "native"}]}'
@@ -41,6 +48,18 @@ fi
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' \
   QUADRILLE_ALLTOALL=linear ONE:QUADRILLE_ALLTOALL=pairwise
 reason='ranks have different settings' refused 'ranks have different QUADRILLE variables or rules' ONE:QUADRILLE=off
+
+# What cannot be written in the end is told in the beginning, and the program goes on.
+told_first() { # TEXT VARIABLE=VALUE...
+  start 2 "${@:2}"
+  [ $code -eq 0 ] && [ "$passed" -eq 2 ] || problem "${@:2}"
+  said 1 "quadrille: $1"
+  [ "$(grep -nF -- "$1" "$out" | cut -d: -f1)" -lt "$(grep -n 'all passed' "$out" | head -1 | cut -d: -f1)" ] ||
+    problem "told too late: $1"
+}
+told_first 'QUADRILLE_RULES: nowhere/rules.json cannot be written: No such file or directory; what is learned will be lost' \
+  QUADRILLE=learn QUADRILLE_RULES=nowhere/rules.json
+told_first 'QUADRILLE_REPORT: nowhere/report cannot be written: No such file or directory' QUADRILLE_REPORT=nowhere/report
 
 # A rules file: the first rule that fits. Variables come before it.
 cat >rules.json <<'RULES'
