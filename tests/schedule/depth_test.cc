@@ -1,0 +1,199 @@
+// The depth of schedules: known ones, and all algorithms against the definition.
+#include "schedule/depth.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "generator/registry.h"
+#include "schedule/text.h"
+#include "schedule/walk.h"
+#include "tests/support/topologies.h"
+
+namespace quadrille {
+namespace {
+
+std::optional<int64_t> depth_of(const Program& program, const std::vector<Topology>& groups,
+                                int64_t most = kMostMessagesOfDepth) {
+  Job job{groups, {}};
+  for (const Parameter& parameter : program.parameters)
+    job.parameters.push_back(parameter.at_call ? 1 : 2);
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, plain_call(program, job), group);
+    if (!binding.ok()) return std::nullopt;
+    bindings.push_back(std::move(binding).value());
+  }
+  return depth(program, bindings, most);
+}
+
+std::optional<int64_t> depth_of_text(const std::string& text, const std::string& nodes,
+                                     int64_t most = kMostMessagesOfDepth) {
+  const Result<Program> program = parse_program(text, "text");
+  EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
+  return depth_of(*program, {*parse_nodes(nodes)}, most);
+}
+
+const char* const kRing = R"(algorithm ring for allgather
+copy send[0] to recv[rank]
+for k in 0 .. ranks - 1
+  step k
+    send recv[wrap(rank - k, ranks)] to wrap(rank + 1, ranks)
+    receive recv[wrap(rank - k - 1, ranks)] from wrap(rank - 1, ranks)
+)";
+
+TEST(Depth, ARingIsAsDeepAsItHasSteps) {
+  EXPECT_EQ(depth_of_text(kRing, "5"), 4);
+  EXPECT_EQ(depth_of_text(kRing, "1"), 0);
+}
+
+const char* const kAtOnce = R"(algorithm spread for alltoall
+copy send[rank] to recv[rank]
+for k in 1 .. ranks
+  step k after -1
+    send send[wrap(rank + k, ranks)] to wrap(rank + k, ranks)
+    receive recv[wrap(rank - k, ranks)] from wrap(rank - k, ranks)
+)";
+
+TEST(Depth, StepsThatWaitForNothingAreOneDeep) { EXPECT_EQ(depth_of_text(kAtOnce, "6"), 1); }
+
+TEST(Depth, ACopyOutsideStepsWaitsForAllBeforeIt) {
+  std::string text = kAtOnce;
+  text +=
+      "copy send[rank] to recv[rank]\nstep ranks after -1\n"
+      "  send to wrap(rank + 1, ranks)\n  receive from wrap(rank - 1, ranks)\n";
+  EXPECT_EQ(depth_of_text(text, "6"), 2);
+}
+
+TEST(Depth, AStepWaitsForThoseThatItNames) {
+  const std::string chain =
+      "algorithm chain for barrier\n"
+      "for k in 0 .. 6\n  step k after k - 3\n"
+      "    send to 1 - rank\n    receive from 1 - rank\n";
+  EXPECT_EQ(depth_of_text(chain, "2"), 2);  // 0, 1 and 2 at once, then 3, 4 and 5
+}
+
+// Rank 0 comes late to rank 2, and rank 2 has waited for nobody.
+TEST(Depth, AMessageWaitsForBothItsEnds) {
+  const std::string text =
+      "algorithm ends for barrier\n"
+      "if rank = 0\n  step 0\n    send to 1\n  step 1\n    send to 2\n"
+      "if rank = 1\n  step 0\n    receive from 0\n"
+      "if rank = 2\n  step 1\n    receive from 0\n";
+  EXPECT_EQ(depth_of_text(text, "3"), 2);
+}
+
+TEST(Depth, ManyMessagesAreNotCounted) {
+  EXPECT_EQ(depth_of_text(kRing, "5", 20), 4);
+  EXPECT_EQ(depth_of_text(kRing, "5", 19), std::nullopt);
+}
+
+TEST(Depth, WhatIsNotRightHasNone) {
+  EXPECT_EQ(depth_of_text("algorithm a for barrier\nstep 0\n  send to ranks\n", "2"), std::nullopt);
+  EXPECT_EQ(depth_of_text("algorithm a for barrier\nstep 1\n  send to 1 - rank\n"
+                          "step 0\n  receive from 1 - rank\n",
+                          "2"),
+            std::nullopt);
+}
+
+// ---- By the definition
+
+struct StepOfRank {
+  std::optional<int64_t> after;
+  bool after_outside = false;                      // a copy outside steps stands before it
+  std::vector<std::pair<int64_t, int64_t>> peers;  // group and rank, of sends and receives
+  int64_t start = 0, end = 0;
+};
+using StepsOfRank = std::map<int64_t, StepOfRank>;  // by key
+
+struct Collector {
+  int64_t group;
+  StepOfRank* step = nullptr;
+  void block_message(const MessageHead& head, Buffer, int64_t) { message(head); }
+  void message(const MessageHead& head) {
+    step->peers.emplace_back(head.remote ? 1 - group : group, head.peer);
+  }
+  void piece(const PieceValue&) {}
+  void message_end() {}
+  void copy(const PieceValue&, const PieceValue&) {}
+  void reduce(Side, const PieceValue&, const PieceValue&) {}
+};
+
+StepsOfRank steps_of(const Code& code, const Binding& binding, int64_t rank) {
+  StepsOfRank steps;
+  Walker walker;
+  std::vector<int64_t> registers(code.registers());
+  Collector collector{binding.place.group};
+  code.start(binding, rank, walker, registers.data());
+  bool outside = false;
+  for (;;) {
+    const Pause pause = code.run<PauseAtOutside>(binding, walker, registers.data(), collector);
+    if (pause == Pause::kOutside) outside = true;
+    if (pause == Pause::kEnd) return steps;
+    if (pause != Pause::kStep) continue;
+    collector.step = &steps[walker.key];
+    if (walker.has_after) collector.step->after = walker.after;
+    collector.step->after_outside = std::exchange(outside, false);
+  }
+}
+
+// Levels grow until every step stands where what it waits for lets it.
+int64_t depth_by_definition(const Program& program, const std::vector<Binding>& bindings) {
+  const Code code = *Code::compile(program);
+  std::map<std::pair<int64_t, int64_t>, StepsOfRank> ranks;
+  for (int64_t group = 0; group < program.groups; ++group)
+    for (int64_t rank = 0; rank < bindings[group].place.ranks; ++rank)
+      ranks[{group, rank}] = steps_of(code, bindings[group], rank);
+  int64_t deepest = 0;
+  for (bool grows = true; grows;) {
+    grows = false;
+    const auto raise = [&](int64_t& level, int64_t to) {
+      if (level >= to) return;
+      level = to;
+      grows = true;
+    };
+    for (auto& [process, steps] : ranks)
+      for (auto step = steps.begin(); step != steps.end(); ++step) {
+        bool waited = false;  // all before a copy outside steps that is behind `earlier`
+        for (auto later = step; later != steps.begin(); --later) {
+          waited |= later->second.after_outside;
+          const auto earlier = std::prev(later);
+          if (waited || !step->second.after || earlier->first <= *step->second.after)
+            raise(step->second.start, earlier->second.end);
+        }
+        raise(step->second.end, step->second.start);
+        for (const auto& peer : step->second.peers)
+          raise(step->second.end,
+                1 + std::max(step->second.start, ranks.at(peer).at(step->first).start));
+        deepest = std::max(deepest, step->second.end);
+      }
+  }
+  return deepest;
+}
+
+TEST(Depth, IsByDefinitionThatOfEveryAlgorithm) {
+  int compared = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (const Choices& choices : all_choices(algorithm))
+      for (const char* nodes : {"1", "2", "1,2", "5", "1,2,3", "2x4"}) {
+        const Program program = make_program(algorithm, choices);
+        Job job{{*parse_nodes(nodes)}, {}};
+        if (program.groups == 2) job.groups.push_back(*parse_nodes("2,1"));
+        for (const Parameter& parameter : program.parameters)
+          job.parameters.push_back(parameter.at_call ? 1 : 2);
+        std::vector<Binding> bindings;
+        for (int64_t group = 0; group < program.groups; ++group)
+          if (auto binding = bind(program, job, plain_call(program, job), group); binding.ok())
+            bindings.push_back(std::move(binding).value());
+        if (static_cast<int>(bindings.size()) != program.groups) continue;
+        EXPECT_EQ(depth(program, bindings), depth_by_definition(program, bindings))
+            << full_name(algorithm, choices) << " on " << nodes;
+        ++compared;
+      }
+  EXPECT_GT(compared, 300);
+}
+
+}  // namespace
+}  // namespace quadrille
