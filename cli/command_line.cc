@@ -20,7 +20,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
-// A word that no option and no argument of the command takes.
+// The refusal of a word that no option and no argument of the command takes.
 std::string unexpected(const CLI::App& command, const std::string& word) {
   std::string hyphens = word;
   std::replace(hyphens.begin(), hyphens.end(), '_', '-');
@@ -29,7 +29,7 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
   return fmt::format("'{}' is not known; {} --help names what is", word, command.get_name());
 }
 
-// The options that were given too often or without a value are named before a colon.
+// CLI11 names an option that was given too often, or without a value, before a colon.
 std::string mismatched(const CLI::App& command, const std::string& told) {
   const std::string name = told.substr(0, told.find(':'));
   const CLI::Option* option = command.get_option_no_throw(name);
@@ -79,6 +79,12 @@ Command Command::command(const std::string& name, const std::string& summary) {
 }
 
 void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::example(const std::string& words, const std::string& said) {
+  const std::string before = app_->get_footer();
+  app_->footer(fmt::format("{}{}Example: {} {}{}{}", before, before.empty() ? "" : "\n",
+                           app_->get_parent()->get_name(), words, said.empty() ? "" : "\n", said));
+}
 
 void Command::add(const std::string& name, const std::string& type, Target into,
                   const std::string& help) {

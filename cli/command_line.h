@@ -1,4 +1,4 @@
-// A command line: commands with their options and arguments, read by CLI11 and refused in sentences of our own.
+// A command line: commands with options and arguments. CLI11 reads them; the refusals are sentences of our own.
 #ifndef QUADRILLE_CLI_COMMAND_LINE_H_
 #define QUADRILLE_CLI_COMMAND_LINE_H_
 
@@ -15,7 +15,7 @@ class App;
 
 namespace quadrille::cli {
 
-// Where the value of an option goes.
+// The variable that gets the value of an option.
 using Target =
     std::variant<std::string*, std::vector<std::string>*, int64_t*, std::optional<int64_t>*>;
 
@@ -24,21 +24,23 @@ class Command {
  public:
   Command(const std::string& program, const std::string& summary);
 
-  // One of this program's, of which a command line names one.
+  // Adds a command to the program. A command line names one of them.
   Command command(const std::string& name, const std::string& summary);
+  // The end of the help: text, or a line `Example: PROGRAM WORDS` and text below it.
   void footer(const std::string& text);
+  void example(const std::string& words, const std::string& said = "");
 
-  // An option where the name begins with "--", else an argument in that place. `type` says in the help what to write.
+  // An option if the name begins with "--", else an argument by its place. The help shows `type` as what to write.
   void add(const std::string& name, const std::string& type, Target into, const std::string& help);
-  // The same, which must be there.
+  // The same; leaving it out is refused.
   void require(const std::string& name, const std::string& type, Target into,
                const std::string& help);
-  // One of these values; what `into` is already, where none is given.
+  // One of these values; the default is the value of `into`.
   void add_choice(const std::string& name, const std::vector<std::string>& values,
                   std::string& into, const std::string& help);
   void add_flag(const std::string& name, bool& into, const std::string& help);
 
-  // The exit code where there is nothing more to do: help was asked for, or the command line is wrong.
+  // The exit code if there is nothing more to do: the user asked for help, or the command line is wrong.
   std::optional<int> parse(int argc, char** argv);
   // Whether the command line named this command.
   bool is_named() const;

@@ -22,6 +22,24 @@ std::string user_path(const std::string& path) {
   return folder ? (std::filesystem::path(folder) / path).string() : path;
 }
 
+namespace {
+
+// The command `quadrille` starts the programs of lib/quadrille (install/quadrille.sh).
+bool is_installed() {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return folder.filename() == "quadrille" && folder.parent_path().filename() == "lib";
+}
+
+}  // namespace
+
+std::string program_name(const char* program) { return is_installed() ? "quadrille" : program; }
+
+std::string typed(const char* program) {
+  return is_installed() ? "quadrille" : fmt::format("bazel run //{} --", program);
+}
+
 constexpr size_t kMostBytes = 16 << 20;
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
@@ -36,8 +54,8 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   if (file.bad()) return Error{fmt::format("{}: {}", path, std::strerror(errno))};
   bytes.resize(file.gcount());
   if (bytes.size() > kMostBytes)
-    return Error{
-        fmt::format("{}: has more than {} MiB, which no file of ours has", path, kMostBytes >> 20)};
+    return Error{fmt::format("{}: has more than {} MiB, which no schedule and no proof has", path,
+                             kMostBytes >> 20)};
   return bytes;
 }
 
@@ -57,7 +75,7 @@ bool write_all(int file, std::span<const uint8_t> bytes) {
   return true;
 }
 
-// Writes all of it and closes; 0 or what errno says.
+// Writes all bytes and closes; returns 0 or the errno.
 int fill(int file, std::span<const uint8_t> bytes) {
   const bool written = write_all(file, bytes);
   const int error = errno;
@@ -65,19 +83,19 @@ int fill(int file, std::span<const uint8_t> bytes) {
   return written ? 0 : error;
 }
 
-// What a chain of symbolic links points to, whether it is there or not.
+// The target of a chain of symbolic links, whether it exists or not.
 std::filesystem::path follow_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, error); ++i) {
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
     if (error) break;
-    path = path.parent_path() / target;  // the target alone where that is absolute
+    path = path.parent_path() / target;  // the target alone if that is absolute
   }
   return path;
 }
 
-// A device, a pipe: what is there takes the bytes. (A folder does not, and says so.)
+// Into a device or a pipe. (A folder takes no bytes, and the error says so.)
 Result<bool> write_into(const std::string& path, std::span<const uint8_t> bytes) {
   const int file = open(user_path(path).c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return failure(path);
@@ -137,7 +155,7 @@ int run_main(const char* program, int (*run)(int, char**), int argc, char** argv
   return bad_input(program, fmt::format("standard output: {}", std::strerror(errno)));
 }
 
-// What stands in a file may be anything; what is no text is not sent to a terminal.
+// Messages may quote a file that holds anything; control characters do not reach the terminal.
 int bad_input(const char* program, const std::string& message) {
   std::string text = message;
   for (char& c : text)

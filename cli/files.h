@@ -1,4 +1,4 @@
-// What the command lines share: where files are, and how they are read and written.
+// What the command lines share: paths, files, exit codes.
 #ifndef QUADRILLE_CLI_FILES_H_
 #define QUADRILLE_CLI_FILES_H_
 
@@ -11,26 +11,30 @@
 
 namespace quadrille::cli {
 
-// What every command exits with.
+// The exit codes of every command.
 enum ExitCode { kVerified = 0, kRefuted = 1, kBadInput = 2, kUnknown = 3 };
 
-// A path as the user means it: under `bazel run` relative paths start at the user's own folder.
+// The path that the user means: under `bazel run`, relative paths start at the user's own folder.
 std::string user_path(const std::string& path);
+
+// The program by which users know its commands: `quadrille` where it is installed, else its own name, "verifier".
+std::string program_name(const char* program);
+// What stands before a command where a user types it: "quadrille", or "bazel run //verifier --" in the source tree.
+std::string typed(const char* program);
 
 // Errors name the path as the user gave it.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
-// Writes beside the target and renames: a file is there whole or not at all. Symbolic links are
-// followed, a file that is replaced keeps its mode, and what is no plain file, such as a device or
-// a pipe, is written into.
+// Writes beside the target and renames, so that a file is there whole or not at all. It follows symbolic links, keeps the
+// mode of a file that it replaces, and writes into a device or a pipe.
 Result<bool> write_file(const std::string& path, std::span<const uint8_t> bytes);
 Result<bool> write_file(const std::string& path, const std::string& text);
 
-// Whether both paths name one plain file: what is read must not be written.
+// Whether both paths name one plain file. A command must not write over the file that it reads.
 bool same_file(const std::string& one, const std::string& other);
-// The refusal of FLAG PATH where it is so.
+// The refusal of FLAG PATH in that case.
 std::string same_file_text(const std::string& flag, const std::string& path);
 
-// Runs a command line, which returns its exit code, and makes sure that what it printed has arrived.
+// Runs a command line, which returns its exit code, and makes sure that all its output was written.
 int run_main(const char* program, int (*run)(int, char**), int argc, char** argv);
 
 // Prints "PROGRAM: message" to stderr; returns kBadInput.

@@ -113,10 +113,8 @@ cli::Command add_generate(cli::Command& program, GenerateArguments& arguments) {
   add_node_options(command, arguments);
   command.require("--out", "FILE", &arguments.out, "the schedule file to write");
   add_options(command, arguments);
-  command.footer(
-      "Example: generator generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out "
-      "small.qs\n"
-      "`list` says what each algorithm needs and which options it has.");
+  command.example("generate alltoall --algorithm hierarchical-factor --nodes 1,2,3 --out small.qs",
+                  "`list` says what each algorithm needs and which options it has.");
   return command;
 }
 

@@ -192,9 +192,8 @@ int show(const ShowArguments& arguments) {
 
 // The commands that make these bytes and the files of this emission.
 std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
-  return fmt::format(
-      "   bazel run //generator -- {} --out {}.qs\n   bazel run //generator -- emit {}.qs --out .",
-      generate_command(schedule), name, name);
+  return fmt::format("   {0} {1} --out {2}.qs\n   {0} emit {2}.qs --out .", cli::typed("generator"),
+                     generate_command(schedule), name);
 }
 
 // A file that somebody wrote by hand is not replaced: names are made from the schedule's.
@@ -274,8 +273,8 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
   command.add_flag("--in-place", arguments.in_place, "for plan: that of a call in place");
   add_machine(command, arguments.machine);
   verifier::add_call(command, arguments.call);
-  command.add("--out", "FILE", &arguments.out, "write there instead of to the terminal");
-  command.footer("Example: generator show small.qs --format svg --out small.svg");
+  command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
+  command.example("show small.qs --format svg --out small.svg");
   return command;
 }
 
@@ -283,15 +282,17 @@ void add_emit(cli::Command& program, std::string& file, std::string& folder) {
   cli::Command command = program.command(
       "emit", "Write a schedule file as a C header and source with the same bytes.");
   command.require("file", "FILE", &file, "a schedule file");
-  command.require("--out", "FOLDER", &folder, "the folder to write to; made where it is missing");
-  command.footer(
-      "Example: generator emit small.qs --out src\n"
-      "writes src/small.h and src/small.c, which hold the array quadrille_small.");
+  command.require("--out", "FOLDER", &folder,
+                  "the folder to write to; it is made if it is missing");
+  command.example("emit small.qs --out src",
+                  "writes src/small.h and src/small.c, which hold the array quadrille_small.");
 }
 
 int run(int argc, char** argv) {
-  cli::Command program("generator", "Writes communication schedules for MPI collectives.");
-  program.footer("`generator COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.");
+  const std::string name = cli::program_name("generator");
+  cli::Command program(name, "Writes communication schedules for MPI collectives.");
+  program.footer(
+      fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.", name));
   GenerateArguments generating;
   const cli::Command generating_command = add_generate(program, generating);
   const cli::Command listing = program.command(

@@ -79,6 +79,14 @@ quadrille --version >said && said "quadrille $version"
 quadrille generate allgather --algorithm blocked-ring --nodes any --out mine.qs >said 2>&1 && said 'mine.qs: blocked-ring'
 quadrille check mine.qs >said 2>&1 && said 'mine.qs: proven'
 quadrille prove factor >said 2>&1 && said 'everything proven'
+# A refutation prints a command that works as it stands.
+printf 'algorithm mine for allgather\ncopy send[0] to recv[rank]\n' >mine.txt
+quadrille generate allgather --program mine.txt --nodes 2 --out wrong.qs >said 2>&1
+quadrille check wrong.qs >said 2>&1
+[ $? -eq 1 ] && replay=$(sed -n 's/^  to see it: //p' said) && [[ $replay == 'quadrille replay '* ]] || problem "no replay"
+eval "$replay" >said 2>&1 && said 'copy outside send[0] recv[0]'
+quadrille check --help >said && said 'Example: quadrille check small.qs'
+quadrille emit mine.qs --out . >said 2>&1 && grep -q '^   quadrille emit mine.qs --out .' mine.h || problem "the commands in an emitted header"
 for file in "$prefix"/share/quadrille/*.qs; do quadrille check "$file" || problem "$file"; done >checked 2>said
 [ "$(grep -c ': proven$' checked)" -eq "$(ls "$prefix"/share/quadrille/*.qs | wc -l)" ] || problem "schedules that are not proven"
 quadrille prove --proof "$prefix/share/quadrille/proofs/alltoall.factor.proof" >said 2>&1 && said 'everything proven'

@@ -7,7 +7,7 @@ usage() {
 usage: quadrille COMMAND [ARGUMENT...]
 
 Under an unchanged program
-  tune RULES.json SIZE...   learn which schedules are faster here (under mpirun)
+  tune RULES.json SIZE...    learn which schedules are faster here (under mpirun)
   preload [openmpi|mpich]    print the path of the library to preload
 
 Schedules
@@ -18,7 +18,7 @@ Schedules
 
 Right for every size
   check FILE.qs ...          walk every rank and say whether a schedule is right
-  replay FILE.qs ...         print what ranks do, step by step
+  replay FILE.qs --ranks R   print what ranks do, step by step
   prove [NAME...]            prove programs for all sizes
 
 On a machine

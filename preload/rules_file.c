@@ -154,11 +154,8 @@ static int read_rule(const struct reader* reader, const jsmntok_t* object) {
          fail(reader, object->start, "memory ran out while rules were read");
 }
 
-<<<<<<< HEAD:preload/rules_file.c
-/* Each name in an object needs a value, and the text must be one document. */
-=======
-/* The first place where a comma or a colon has no value on one of its sides, or two values have none between them; jsmn
- * passes over it. -1 where there is no such place. */
+/* Finds the first place where a comma or colon lacks a value on one side, or two values lack a comma. jsmn accepts such
+ * text. Returns -1 if there is none. */
 static int misplaced(const char* text, int length) {
   enum { VALUE = 'v' }; /* the end of one; other marks are one of [{}],: */
   int depth = 0, last = '[';
@@ -185,8 +182,7 @@ static int misplaced(const char* text, int length) {
   return -1;
 }
 
-/* Each name in an object has a value, and one document is all there is. */
->>>>>>> 8f170ef (Refuse rules without a rule and misplaced commas, and say in the beginning which file cannot be written in the end):preload/file.c
+/* Each name in an object needs a value, and the text must be one document. */
 static int check(const struct reader* reader, int count) {
   const jsmntok_t *first = reader->tokens, *end = first + count;
   for (const jsmntok_t* token = first; token < end; token++) {

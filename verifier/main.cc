@@ -166,10 +166,10 @@ cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
               "how many partners a node may have at a time, asked even where the program claims "
               "none");
   add_call(command, arguments.call);
-  command.footer(
-      "A schedule for any nodes is walked on those of --nodes; without, its proof is looked up.\n"
-      "Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier "
-      "check small.qs");
+  command.example(
+      "check small.qs",
+      "--nodes gives the nodes of a schedule for any nodes; without it, check looks its proof up.\n"
+      "Exit codes: 0 verified or proven, 1 refuted, 2 bad input, 3 unknown.");
   return command;
 }
 
@@ -190,11 +190,10 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
       "--limit", fmt::format("UNITS={}", arguments.limit), &arguments.limit,
       "how much work of Z3's own units a question may take; one that takes more is unknown, "
       "on any machine");
-  command.add_flag("--verbose", arguments.verbose, "name every obligation");
-  command.footer(
-      "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.\nExample: verifier prove "
-      "hierarchical-factor --verbose\n"
-      "         verifier prove --program mine.txt --proof mine.proof");
+  command.add_flag("--verbose", arguments.verbose, "print every obligation");
+  command.example("prove hierarchical-factor --verbose");
+  command.example("prove --program mine.txt --proof mine.proof",
+                  "Exit codes: 0 proven, 1 refuted, 2 bad input, 3 unknown.");
   return command;
 }
 
@@ -206,15 +205,16 @@ void add_replay(cli::Command& program, ReplayArguments& arguments) {
   command.add("--steps", "LOW..HIGH", &arguments.steps,
               "only these, HIGH not included; either may be left out");
   add_call(command, arguments.call);
-  command.footer("Example: verifier replay small.qs --ranks 0,1 --steps 0..3");
+  command.example("replay small.qs --ranks 0,1 --steps 0..3");
 }
 
 int run(int argc, char** argv) {
-  cli::Command program("verifier",
-                       "Checks and proves communication schedules for MPI collectives.");
+  const std::string name = cli::program_name("verifier");
+  cli::Command program(name, "Checks and proves communication schedules for MPI collectives.");
   program.footer(
-      "`verifier COMMAND --help` tells more. Exit codes: 0 verified, 1 refuted, 2 bad input, 3 "
-      "unknown.");
+      fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 verified, 1 refuted, 2 bad input, "
+                  "3 unknown.",
+                  name));
   CheckArguments checking;
   const cli::Command checking_command = add_check(program, checking);
   ProveArguments proving;

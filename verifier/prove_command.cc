@@ -89,8 +89,8 @@ Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
     const bool known = std::any_of(texts.begin(), texts.end(),
                                    [&](const auto& text) { return is_named(text.first, name); });
     if (!known)
-      return Error{fmt::format(
-          "'{}' has no proof; bazel run //verifier -- prove --verbose names all that do", name)};
+      return Error{fmt::format("'{}' has no proof; {} prove --verbose names all that do", name,
+                               cli::typed("verifier"))};
   }
   std::vector<NamedProof> proofs;
   for (const auto& [name, text] : texts) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "cli/files.h"
 #include "schedule/any_nodes.h"
 #include "verifier/call.h"
 #include "verifier/proven.h"
@@ -233,7 +234,7 @@ std::string replay_command(const std::string& file, const Program& program, cons
     if (process.group == group && std::to_string(process.rank).size() + ranks.size() < 60)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", process.rank);
   std::string command =
-      fmt::format("bazel run //verifier -- replay {} --ranks {}", shell_word(file), ranks);
+      fmt::format("{} replay {} --ranks {}", cli::typed("verifier"), shell_word(file), ranks);
   if (group != 0) command += fmt::format(" --group {}", group);
   // The greatest key has no step after it.
   if (violation.key)
