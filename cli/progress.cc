@@ -7,7 +7,8 @@
 
 namespace quadrille::cli {
 
-Progress::Progress() : is_shown_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress()
+    : is_shown_(isatty(STDERR_FILENO) == 1), said_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() { say(""); }
 
@@ -15,6 +16,12 @@ void Progress::say(const std::string& what) {
   if (!is_shown_) return;
   fmt::print(stderr, "\r\033[K{}", what);  // to its beginning, and clear it
   std::fflush(stderr);
+  said_ = std::chrono::steady_clock::now();
+}
+
+bool Progress::is_due() const {
+  constexpr std::chrono::milliseconds kStands(100);
+  return is_shown_ && std::chrono::steady_clock::now() - said_ >= kStands;
 }
 
 }  // namespace quadrille::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "generator/block_size.h"
+#include "schedule/depth.h"
 
 namespace quadrille {
 namespace {
@@ -14,7 +15,7 @@ std::string groups_text(size_t groups) {
   return fmt::format("{} group{}", groups, groups == 1 ? "" : "s");
 }
 
-// One count for each rank, or one for all.
+// One count for each rank; all alike if the collective has one count for all ranks.
 Result<verifier::Counts> read_counts(const std::string& text, const Workload& workload) {
   Result<verifier::Counts> counts = verifier::read_counts(text);
   if (!counts.ok()) return counts;
@@ -40,7 +41,7 @@ Result<verifier::Counts> read_counts(const std::string& text, const Workload& wo
   return counts;
 }
 
-// calibrate prints --bytes too, so that flag may be given where it has no effect.
+// --bytes is among the flags that calibrate prints, so it may be given where nothing depends on it.
 Result<bool> read_lengths(const std::string& bytes, const std::string& counts, Workload& workload) {
   const std::string name = in_words(workload.collective);
   if (!bytes.empty()) {
@@ -71,7 +72,7 @@ std::string in(const Unit& unit, int64_t nanoseconds) {
   return fmt::format("{:12.1f}", static_cast<double>(nanoseconds) / unit.nanoseconds);
 }
 
-// With the traffic of the slowest ranks.
+// A line with the traffic of the slowest ranks.
 std::string row(const std::string& name, const Estimate& found, const Workload& workload,
                 const Unit& unit) {
   if (found.traffic.empty()) {
@@ -178,6 +179,31 @@ std::string workload_text(const Workload& workload) {
                                  : "with these counts";
 }
 
+namespace {
+
+// Nothing where it was not counted.
+std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Workload& workload,
+                                const std::vector<std::string>& parameters) {
+  verifier::Counts counts = workload.counts;
+  if (counts.empty() && uses_counts(schedule.program))
+    for (const Topology& group : schedule.job.groups)
+      counts.emplace_back(group.ranks(), workload.bytes);
+  verifier::CallArguments arguments;
+  arguments.parameters = parameters;
+  arguments.root = workload.root;
+  const Result<Call> call = verifier::call_with(counts, arguments, schedule);
+  if (!call.ok()) return std::nullopt;
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < schedule.program.groups; ++group) {
+    Result<Binding> binding = bind(schedule.program, schedule.job, *call, group);
+    if (!binding.ok()) return std::nullopt;
+    bindings.push_back(std::move(binding).value());
+  }
+  return depth(schedule.program, bindings);
+}
+
+}  // namespace
+
 Result<std::string> explain(const verifier::Schedule& schedule, const Workload& workload,
                             const std::vector<std::string>& parameters) {
   const Result<Estimate> own =
@@ -213,7 +239,14 @@ Result<std::string> explain(const verifier::Schedule& schedule, const Workload& 
   text += row(name + " (this file)", *own, workload, unit);
   for (const Candidate& candidate : best_candidates(workload, "", {}, true))
     text += row(candidate_text(candidate), candidate, workload, unit);
-  return text + fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
+  text += fmt::format("{}  no schedule takes less\n", in(unit, least_time(workload)));
+  if (const auto messages = depth_of(schedule, workload, parameters))
+    text += fmt::format(
+        "\ndepth of this file: {}, the messages in the longest chain in which each waits for the "
+        "one "
+        "before\n",
+        *messages);
+  return text;
 }
 
 }  // namespace quadrille

@@ -1,7 +1,6 @@
 // bazel run //generator -- generate | list | show | emit | proofs
 //
-// Reads arguments, calls the rooms that do the work, and prints. Tested by
-// tests/cli/generator_test.sh.
+// Reads arguments, calls the rooms that do the work, and prints. Tested by tests/cli.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,13 +45,7 @@ int list() {
   return 0;
 }
 
-Result<verifier::Schedule> read_schedule(const std::string& path) {
-  const Result<std::vector<uint8_t>> file = cli::read_file(path);
-  if (!file.ok()) return file.error();
-  return verifier::decode(*file, path);
-}
-
-// What the program text does not say: the job.
+// The job, which the program text does not say.
 std::string job_comment(const verifier::Schedule& schedule) {
   std::string text = schedule.any_nodes ? "-- any nodes\n" : "";
   if (schedule.job.most_ranks > 0)
@@ -74,7 +67,7 @@ struct ShowArguments {
   verifier::CallArguments call;
 };
 
-// What happens in the call, or with a count of 1 at every rank where no counts are given.
+// What happens in the call. Without counts, every rank has a count of 1.
 Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments& arguments) {
   const Result<cli::StepRange> steps = cli::read_steps(arguments.steps);
   if (!steps.ok()) return steps.error();
@@ -92,8 +85,9 @@ Result<Figure> figure_of(const verifier::Schedule& schedule, const ShowArguments
   return figure;
 }
 
-// The plan of one rank, as the library makes it.
-Result<std::string> plan_text(const verifier::Schedule& schedule, const ShowArguments& arguments) {
+// The plan that the library makes for one rank.
+Result<std::string> plan_text(const verifier::ScheduleFile& file, const ShowArguments& arguments) {
+  const verifier::Schedule& schedule = file.schedule;
   const int64_t group = arguments.group.value_or(0), rank = arguments.rank.value_or(0);
   const auto groups = static_cast<int64_t>(schedule.job.groups.size());
   if (group < 0 || group >= groups)
@@ -103,12 +97,10 @@ Result<std::string> plan_text(const verifier::Schedule& schedule, const ShowArgu
     return Error{fmt::format("--rank: there is no rank {} of {}", rank, ranks)};
   if (arguments.window && (*arguments.window < 1 || *arguments.window > 1 << 16))
     return Error{"--window: it is 1 to 65536 steps"};
-  const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
-  if (!bytes.ok()) return bytes.error();
   Result<Call> call = verifier::read_call(arguments.call, schedule);
   if (!call.ok()) return call.error();
   const Result<verifier::Plans> plans =
-      verifier::Plans::make(*bytes, schedule.program, schedule.job, *call);
+      verifier::Plans::make(file.bytes, schedule.program, schedule.job, *call);
   if (!plans.ok()) return Error{fmt::format("{}: {}", arguments.file, plans.error().message)};
   if (arguments.in_place && !plans->has_in_place())
     return Error{"--in-place: the schedule has no plan of its own for calls in place"};
@@ -118,7 +110,7 @@ Result<std::string> plan_text(const verifier::Schedule& schedule, const ShowArgu
   return text;
 }
 
-// The first flag that is for plans alone.
+// The first given flag that only plans use.
 const char* flag_of_a_plan(const ShowArguments& arguments) {
   if (arguments.rank) return "--rank";
   if (arguments.group) return "--group";
@@ -126,7 +118,7 @@ const char* flag_of_a_plan(const ShowArguments& arguments) {
   return arguments.in_place ? "--in-place" : nullptr;
 }
 
-// One that only what happens in a call depends on.
+// The first given flag that only matters to a call.
 const char* flag_of_a_call(const ShowArguments& arguments) {
   if (!arguments.steps.empty()) return "--steps";
   if (!arguments.call.counts.empty()) return "--counts";
@@ -135,14 +127,13 @@ const char* flag_of_a_call(const ShowArguments& arguments) {
 }
 
 Result<std::string> show_text(const ShowArguments& arguments) {
-  const Result<verifier::Schedule> read = read_schedule(arguments.file);
+  const Result<verifier::ScheduleFile> read =
+      verifier::open_schedule(arguments.file, arguments.call);
   if (!read.ok()) return read.error();
-  const Result<verifier::Schedule> schedule =
-      verifier::on_nodes_of(arguments.call, *read, arguments.file);
-  if (!schedule.ok()) return schedule.error();
+  const verifier::Schedule& schedule = read->schedule;
   const bool is_text = arguments.format == "text" && !arguments.explain;
-  if (serves_any_nodes(schedule->job) && !is_text)
-    return verifier::wants_nodes(arguments.file, *schedule);
+  if (serves_any_nodes(schedule.job) && !is_text)
+    return verifier::wants_nodes(arguments.file, schedule);
   const char* const plans_flag = flag_of_a_plan(arguments);
   if (plans_flag && (arguments.format != "plan" || arguments.explain))
     return Error{fmt::format("{}: it is for --format plan", plans_flag)};
@@ -151,14 +142,14 @@ Result<std::string> show_text(const ShowArguments& arguments) {
       return Error{fmt::format("{}: --explain prints a table of times; leave one out",
                                arguments.steps.empty() ? "--format" : "--steps")};
     Result<Workload> workload = read_workload(arguments.machine, arguments.call.counts,
-                                              schedule->program.collective, schedule->job.groups);
+                                              schedule.program.collective, schedule.job.groups);
     if (!workload.ok()) return workload.error();
     verifier::CallArguments call = arguments.call;
     call.counts.clear();  // the workload has them
-    const Result<Call> known = verifier::read_call(call, *schedule);
+    const Result<Call> known = verifier::read_call(call, schedule);
     if (!known.ok()) return known.error();
     workload->root = call.root;
-    return explain(*schedule, *workload, call.parameters);
+    return explain(schedule, *workload, call.parameters);
   }
   const Result<bool> nothing = refuse_model(arguments.machine, true, "it is for --explain");
   if (!nothing.ok()) return nothing.error();
@@ -166,13 +157,13 @@ Result<std::string> show_text(const ShowArguments& arguments) {
     if (const char* flag = flag_of_a_call(arguments))
       return Error{
           fmt::format("{}: the text says nothing of it; it is for --format steps or svg", flag)};
-    return job_comment(*schedule) + print(schedule->program);
+    return job_comment(schedule) + print(schedule.program);
   }
   if (arguments.format == "plan") {
     if (!arguments.steps.empty()) return Error{"--steps: a plan is printed whole; leave it out"};
-    return plan_text(*schedule, arguments);
+    return plan_text(*read, arguments);
   }
-  const Result<Figure> figure = figure_of(*schedule, arguments);
+  const Result<Figure> figure = figure_of(schedule, arguments);
   if (!figure.ok()) return figure.error();
   return arguments.format == "svg" ? as_svg(*figure) : as_text(*figure);
 }
@@ -190,13 +181,13 @@ int show(const ShowArguments& arguments) {
   return written.ok() ? 0 : bad_input("show", "--out: " + written.error().message);
 }
 
-// The commands that make these bytes and the files of this emission.
+// The commands that make these bytes and the emitted files.
 std::string commands_of(const verifier::Schedule& schedule, const std::string& name) {
   return fmt::format("   {0} {1} --out {2}.qs\n   {0} emit {2}.qs --out .", cli::typed("generator"),
                      generate_command(schedule), name);
 }
 
-// A file that somebody wrote by hand is not replaced: names are made from the schedule's.
+// Names of emitted files follow from the schedule's name. A file that somebody wrote by hand is not replaced.
 Result<bool> refuse_foreign(const std::string& path) {
   std::error_code error;
   const std::string where = cli::user_path(path);
@@ -214,12 +205,11 @@ Result<bool> refuse_foreign(const std::string& path) {
 }
 
 int emit(const std::string& file, const std::string& folder) {
-  const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
-  if (!bytes.ok()) return bad_input("emit", bytes.error().message);
-  const Result<verifier::Schedule> schedule = verifier::decode(*bytes, file);
-  if (!schedule.ok()) return bad_input("emit", schedule.error().message);
+  const Result<verifier::ScheduleFile> read = verifier::open_schedule(file, {});
+  if (!read.ok()) return bad_input("emit", read.error().message);
+  const std::vector<uint8_t>& bytes = read->bytes;
   const std::string name = identifier_from(std::filesystem::path(file).stem().string());
-  const EmittedSource emitted = emit_c(*bytes, name, commands_of(*schedule, name));
+  const EmittedSource emitted = emit_c(bytes, name, commands_of(read->schedule, name));
   std::error_code error;
   std::filesystem::create_directories(cli::user_path(folder), error);
   if (error) return bad_input("emit", fmt::format("--out: {}: {}", folder, error.message()));
@@ -233,7 +223,7 @@ int emit(const std::string& file, const std::string& folder) {
     const Result<bool> written = cli::write_file(target, text);
     if (!written.ok()) return bad_input("emit", "--out: " + written.error().message);
   }
-  fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes->size(), name,
+  fmt::print("{}: quadrille_{}, {} bytes, in {}.h and {}.c\n", folder, name, bytes.size(), name,
              name);
   return 0;
 }
@@ -259,18 +249,20 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
   command.require("file", "FILE", &arguments.file, "a schedule file");
   command.add_choice(
       "--format", {"text", "steps", "svg", "plan"}, arguments.format,
-      "text, the program; steps, a table of steps against nodes; svg, its picture; plan, "
-      "what the library does at one rank");
-  command.add("--steps", "LOW..HIGH", &arguments.steps,
-              "for steps and svg: LOW..HIGH only, HIGH not included; either may be left out");
-  command.add_flag("--explain", arguments.explain,
-                   "instead, what calls take by the model that auto chooses by, with this schedule "
-                   "and with the best of each algorithm");
-  command.add("--rank", "NUMBER", &arguments.rank, "for plan: whose plan; 0 where not given");
-  command.add("--group", "NUMBER", &arguments.group, "for plan: of which group; 0 where not given");
+      "text: the program; steps: a table of steps against nodes; svg: the same as a picture; plan: "
+      "the operations of the library at one rank");
+  command.add(
+      "--steps", "LOW..HIGH", &arguments.steps,
+      "for steps and svg: the steps from LOW up to, not including, HIGH; either may be left out");
+  command.add_flag(
+      "--explain", arguments.explain,
+      "print the times of calls by auto's model instead: with this schedule, and with the "
+      "best of each algorithm");
+  command.add("--rank", "NUMBER", &arguments.rank, "for plan: of this rank (default 0)");
+  command.add("--group", "NUMBER", &arguments.group, "for plan: in this group (default 0)");
   command.add("--window", "STEPS", &arguments.window,
-              "for plan: the steps in flight; 16 where not given");
-  command.add_flag("--in-place", arguments.in_place, "for plan: that of a call in place");
+              "for plan: how many steps may be in flight (default 16)");
+  command.add_flag("--in-place", arguments.in_place, "for plan: the plan of a call in place");
   add_machine(command, arguments.machine);
   verifier::add_call(command, arguments.call);
   command.add("--out", "FILE", &arguments.out, "write to this file instead of the terminal");
@@ -295,8 +287,8 @@ int run(int argc, char** argv) {
       fmt::format("`{} COMMAND --help` tells more. Exit codes: 0 done, 2 bad input.", name));
   GenerateArguments generating;
   const cli::Command generating_command = add_generate(program, generating);
-  const cli::Command listing = program.command(
-      "list", "Say of every algorithm what it is, where it comes from, what it needs.");
+  const cli::Command listing =
+      program.command("list", "List the algorithms: idea, source, requirements, options.");
   ShowArguments showing;
   const cli::Command showing_command = add_show(program, showing);
   std::string file, folder;

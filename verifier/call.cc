@@ -1,4 +1,4 @@
-// Flags are read here, what they mean is for bind() to say. Tested by tests/cli/verifier_test.sh.
+// Reads the flags of a call; bind() judges their values. Tested by tests/cli/verifier_test.sh.
 #include "verifier/call.h"
 
 #include <fmt/core.h>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/command_line.h"
+#include "cli/files.h"
 #include "cli/numbers.h"
 #include "runtime/program/block_size.h"
 #include "schedule/any_nodes.h"
@@ -40,8 +41,8 @@ Result<std::vector<int64_t>> read_counts_of_a_group(const std::string& text) {
   return counts;
 }
 
-// What the schedule's rule makes of the counts, of two groups those of the second, and of a broadcast as if one rank
-// contributed all; nothing where it chooses nothing, or where the counts are none that bind() will take.
+// The value that the schedule's rule chooses from the counts. It takes those of the second of two groups, and of a broadcast
+// as if one rank contributed all. Nothing if the schedule has no rule; 1 if bind() will refuse the counts anyway.
 std::optional<int64_t> chosen(const Schedule& schedule, size_t parameter, const Call& call) {
   const int64_t rule = schedule.job.parameters[parameter];
   const LinearModel& model = schedule.job.models[parameter];
@@ -77,19 +78,28 @@ Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& 
 }  // namespace
 
 void add_call(cli::Command& command, CallArguments& arguments) {
-  command.add("--counts", "LIST", &arguments.counts,
-              "counts of the call, one a rank: 3,0,5 or 4x7, four times 7; of two groups: "
-              "3,0,5/4,4; of a collective that has one for all ranks, that");
+  command.add(
+      "--counts", "LIST", &arguments.counts,
+      "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two groups "
+      "3,0,5/4,4; one number if all ranks have the same count by definition");
   command.add("--parameter", "NAME=VALUE", &arguments.parameters,
-              "a parameter of the program that is given at the call; where it is not, the "
-              "schedule's rule chooses it");
-  command.add("--root", "RANK", &arguments.root,
-              "the root of a rooted collective; check takes several where none is given, replay 0");
+              "the value of a parameter that the call gives; without it the schedule's rule "
+              "chooses");
+  command.add(
+      "--root", "RANK", &arguments.root,
+      "the root of a collective that has one; without it check tries several, and replay takes 0");
   command.add("--nodes", "LIST", &arguments.nodes,
-              "for a schedule that serves any nodes: on these, 1,2,3 or 4x8");
+              "the nodes of a schedule that serves any nodes: 1,2,3 or 4x8");
   command.add("--remote-nodes", "LIST", &arguments.remote_nodes,
-              "and, between two groups, on these of the other one");
+              "between two groups: the nodes of the other group");
 }
+
+Error wants_nodes(const std::string& file, const Schedule& schedule) {
+  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
+                           schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
+}
+
+namespace {
 
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file) {
@@ -118,9 +128,15 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   return schedule;
 }
 
-Error wants_nodes(const std::string& file, const Schedule& schedule) {
-  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
-                           schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
+}  // namespace
+
+Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments& arguments) {
+  Result<std::vector<uint8_t>> bytes = cli::read_file(path);
+  if (!bytes.ok()) return bytes.error();
+  Result<Schedule> schedule = decode(*bytes, path);
+  if (schedule.ok()) schedule = on_nodes_of(arguments, std::move(schedule).value(), path);
+  if (!schedule.ok()) return schedule.error();
+  return ScheduleFile{std::move(bytes).value(), std::move(schedule).value()};
 }
 
 Result<Counts> read_counts(const std::string& text) {
@@ -149,8 +165,8 @@ Result<Call> call_with(Counts counts, const CallArguments& arguments, const Sche
 
 namespace {
 
-// The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times as long as the
-// least: a pipeline has few blocks then, also where each is as long as that.
+// The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times the least one, so that a pipeline has
+// few blocks even if a block is as long as the least count.
 constexpr int64_t kAtOneRank = 1 << 20, kLeast = 1000;
 constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
     [](int64_t, int64_t) { return int64_t{1}; },
@@ -200,7 +216,7 @@ Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule)
 
 namespace {
 
-// Whether what is done depends on how long blocks are, which counts say.
+// Whether the program names parts of blocks, so that lengths matter.
 bool names_parts_of_blocks(const Program& program) {
   bool found = false;
   for_each_statement(program.body, [&](const Statement& statement) {
@@ -232,7 +248,7 @@ std::vector<Counts> standard_counts(const Schedule& schedule) {
 
 namespace {
 
-// All, where they are few; else the first two, the middle one and the last.
+// All roots of a small job; else the first two, the middle one and the last.
 std::set<int64_t> roots_to_check(int64_t ranks) {
   constexpr int64_t kAllWalked = 64;
   if (ranks > kAllWalked) return {0, 1, (ranks - 1) / 2, ranks - 1};
@@ -264,7 +280,7 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
   const auto refused = std::stable_partition(calls.begin(), calls.end(), [&](const Call& call) {
     return takes(program, schedule.job, call);
   });
-  // Where it takes none of them, what it requires is told.
+  // If the program takes none of them, binding the first one says what it requires.
   if (refused == calls.begin() || refused == calls.end()) return calls;
   calls.erase(refused, calls.end());
   const bool moves = std::any_of(calls.begin(), calls.end(), [](const Call& call) {

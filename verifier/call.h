@@ -1,4 +1,4 @@
-// The part of a call that the command line gives: counts, parameters, a root.
+// Calls as the command line gives them: a schedule file, counts, parameters, a root.
 #ifndef QUADRILLE_VERIFIER_CALL_H_
 #define QUADRILLE_VERIFIER_CALL_H_
 
@@ -30,30 +30,33 @@ using Counts = std::vector<std::vector<int64_t>>;  // by group and rank
 
 // "3,0,5", of two groups "3,0/4"; errors begin with --counts.
 Result<Counts> read_counts(const std::string& text);
-// A call with these counts; its parameters are those that are given, or chosen.
+// A call with these counts. Its parameters are given, or chosen by the schedule's rule.
 Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule);
 
-// The schedule on the nodes that were given; as it is where none were.
-Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
-                             const std::string& file);
-// That the file serves any nodes and --nodes, or that of the other group, is missing.
+struct ScheduleFile {
+  std::vector<uint8_t> bytes;
+  Schedule schedule;
+};
+// Reads and decodes a schedule file. One that serves any nodes is put on those that were given, and stays as it is where
+// none were.
+Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments& arguments);
+// The refusal of a file for any nodes if --nodes or --remote-nodes is missing.
 Error wants_nodes(const std::string& file, const Schedule& schedule);
 
-// Counts of all groups, parameters in the program's order. A parameter that is not given is chosen
-// by the schedule's rule from the counts, as the runtime does it.
+// Counts of all groups, parameters in the program's order. The schedule's rule chooses a parameter that is not given, as in
+// the runtime.
 Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule);
 
-// The calls that a schedule is checked for: the one that is given, and of what depends on counts or names parts
-// of blocks, where no counts are given, four that are unlike each other: 1 at each rank, none at all, all at one
-// rank, and uneven ones, or, where all ranks give one count, four such. Of a collective with a root, where none
-// is given, all roots up to 64 ranks, else the first two, the middle one and the last. Calls that the program does not take
-// are left out, unless it takes none.
+// The calls that `check` walks. If counts are given, or matter to nobody, there is one list of them. Otherwise there are four
+// unlike lists: 1 at each rank, 0 everywhere, all at one rank, and uneven ones. If no root is given, all roots are taken up
+// to 64 ranks, else the first two, the middle one and the last. Calls that the program does not take are left out, unless it
+// takes none.
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule);
 
-// "counts 3,0,2x5, B = 4": counts as --counts takes them, no more than `longest` characters of
-// them, and what was given or chosen for the call; empty where the program asks for nothing.
+// "counts 3,0,2x5, B = 4": the counts in the form of --counts, cut after `longest` characters, the parameters, and the root.
+// Empty if the program asks for nothing.
 std::string call_text(const Program& program, const Call& call, size_t longest);
-// " --counts 3,0,2x5 --parameter B=4 --root 1": the flags that give the call once more.
+// " --counts 3,0,2x5 --parameter B=4 --root 1": the flags that give the same call.
 std::string call_flags(const Program& program, const Call& call);
 
 }  // namespace quadrille::verifier

@@ -51,7 +51,7 @@ Report check_bound(const Program& program, const Job& job, const Call& call,
     report = check_key_order(program, job, bindings[0], options);
     first = bindings[0].temporary_blocks == 0;  // of blocks on their way, some are found early
   } else if (fits_rank_by_rank(program, options)) {
-    report = check_rank_by_rank(program, job, call, bindings[0]);
+    report = check_rank_by_rank(program, job, call, bindings[0], options);
     first = false;
   }
   const bool few = job.groups[0].ranks() <= kFewRanks;

@@ -10,6 +10,7 @@
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 
+#include <functional>
 #include <optional>
 
 #include "schedule/binding.h"
@@ -18,9 +19,14 @@
 
 namespace quadrille::verifier {
 
+// Is told again and again how far the check has come: so many "ranks" or "messages" of `all`, or of nobody knows how many
+// where that is 0.
+using Tell = std::function<void(const char* unit, int64_t done, int64_t all)>;
+
 struct CheckOptions {
   // Partners that a port may have at a time; where set, asked of every node even without a claim.
   std::optional<int64_t> ports;
+  Tell tell = nullptr;  // may be missing
 };
 
 // Chooses the executor. Errors are bad input: a requirement that does not hold, counts that are
@@ -42,7 +48,7 @@ bool fits_rank_by_rank(const Program& program, const CheckOptions& options);
 
 // Nothing where the schedule turns out to need execute().
 std::optional<Report> check_rank_by_rank(const Program& program, const Job& job, const Call& call,
-                                         const Binding& binding);
+                                         const Binding& binding, const CheckOptions& options = {});
 
 Report execute(const Program& program, const Job& job, const Call& call,
                const std::vector<Binding>& bindings, const CheckOptions& options);

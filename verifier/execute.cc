@@ -182,11 +182,13 @@ class Executor : public SinkOf<Executor> {
         accounting_(program, job, options),
         contexts_(processes_.size()),
         last_sent_(processes_.size(), 0),
-        last_received_(processes_.size(), 0) {}
+        last_received_(processes_.size(), 0),
+        tell_(options.tell) {}
 
   Report run() {
     for (int process = 0; process < processes_.size(); ++process) start(process);
     while (!ready_.empty() && !findings_.any()) {
+      if (tell_) tell_("messages", static_cast<int64_t>(bookings_.size()), 0);
       Context& next = contexts_[ready_.front()];
       ready_.pop_front();
       go(next);
@@ -500,6 +502,7 @@ class Executor : public SinkOf<Executor> {
   std::vector<int64_t> last_sent_, last_received_;  // by peer: which of them had a message to it
 
   std::vector<Booking> bookings_;
+  const Tell& tell_;
   bool sequential_ = false;
   bool single_ = true;  // no message has more or less than one whole block
   Report report_;

@@ -316,7 +316,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
         matching_(ranks_),
         partner_(ranks_, -1),
         processes_({binding}),
-        blocks_(program, binding, findings_) {}
+        blocks_(program, binding, findings_),
+        tell_(options.tell) {}
 
   std::optional<Report> run() {
     for (int64_t rank = 0; rank < ranks_ && !stopped(); ++rank) {
@@ -324,7 +325,10 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
       proceed(rank);
     }
     run_copies();
-    while (!queue_.empty() && !stopped()) advance();
+    while (!queue_.empty() && !stopped()) {
+      if (tell_) tell_("messages", report_.messages, 0);
+      advance();
+    }
     if (unclear_) return std::nullopt;
     if (!stopped()) finish();
     report_.violation = findings_.violation;
@@ -642,6 +646,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   const Processes processes_;
   Findings findings_{processes_};
   Blocks blocks_;
+  const Tell& tell_;
   bool sequential_ = false, unclear_ = false, single_ = true, any_counts_ = true;
   Report report_;
 };

@@ -11,7 +11,9 @@
 #include "cli/command_line.h"
 #include "cli/files.h"
 #include "cli/numbers.h"
+#include "cli/progress.h"
 #include "schedule/any_nodes.h"
+#include "schedule/depth.h"
 #include "verifier/call.h"
 #include "verifier/check.h"
 #include "verifier/decode.h"
@@ -32,7 +34,7 @@ struct CheckArguments {
   CallArguments call;
 };
 
-// Of a schedule for any nodes, where none are given to walk.
+// A schedule for any nodes, if no nodes are given to walk: its proof is looked up.
 int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes,
                 const CheckArguments& arguments) {
   const CallArguments& call = arguments.call;
@@ -42,7 +44,7 @@ int check_proof(const std::string& file, const Schedule& schedule, int64_t bytes
   return is_proven(schedule) ? ExitCode::kVerified : ExitCode::kUnknown;
 }
 
-// What is said of the runtime's plans for these calls, of jobs whose ranks are few.
+// The verdict on the runtime's plans for these calls. Plans of large jobs are not checked.
 struct PlansVerdict {
   bool lawful = true;
   std::string text;
@@ -56,11 +58,14 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
   if (checked.back().report.violation) return {};
   if (ranks > kMostRanks)
     return {true, fmt::format("  {:<10}not checked: more than {} ranks\n", "plans", kMostRanks)};
-  // Plans of one call differ little from those of the next: a bounded number of ranks' plans is made.
+  // Plans of one call differ little from those of the next, so the number of plans is bounded.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
   bool in_place = false;
+  cli::Progress progress;
   for (size_t i = 0; i < checked.size(); i += every) {
+    if (progress.is_due())
+      progress.say(fmt::format("plans of call {} of {}", i + 1, checked.size()));
     const CheckedCall& one = checked[i];
     const Result<Plans> plans = Plans::make(bytes, schedule.program, schedule.job, one.call);
     const std::optional<std::string> wrong =
@@ -76,29 +81,55 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
                             in_place ? ", in place or not" : "", which)};
 }
 
+// How far the check of a call has come.
+std::string progress_text(size_t call, size_t calls, const char* unit, int64_t done, int64_t all) {
+  return fmt::format("checking{}: {} {}{}",
+                     calls > 1 ? fmt::format(" call {} of {}", call + 1, calls) : "", done,
+                     all > 0 ? fmt::format("of {} ", all) : "", unit);
+}
+
+std::optional<int64_t> depth_of(const Schedule& schedule, const Call& call) {
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < schedule.program.groups; ++group)
+    bindings.push_back(bind(schedule.program, schedule.job, call, group).value());
+  return depth(schedule.program, bindings);
+}
+
+// All calls, or those up to the first that is wrong.
+Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
+                                             const std::vector<Call>& calls,
+                                             const CheckArguments& arguments) {
+  std::vector<CheckedCall> checked;
+  cli::Progress progress;
+  for (const Call& call : calls) {
+    CheckOptions options{arguments.ports};
+    if (progress.is_shown())
+      options.tell = [&](const char* unit, int64_t done, int64_t all) {
+        if (progress.is_due())
+          progress.say(progress_text(checked.size(), calls.size(), unit, done, all));
+      };
+    const Result<Report> report = check_schedule(schedule.program, schedule.job, call, options);
+    if (!report.ok()) return report.error();
+    checked.push_back({call, *report, std::nullopt});
+    if (report->violation) break;
+    checked.back().depth = depth_of(schedule, call);
+  }
+  return checked;
+}
+
 int check_file(const std::string& file, const CheckArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  const Result<std::vector<uint8_t>> bytes = cli::read_file(file);
-  if (!bytes.ok()) return bad_input("check", bytes.error().message);
-  const Result<Schedule> read = decode(*bytes, file);
+  const Result<ScheduleFile> read = open_schedule(file, arguments.call);
   if (!read.ok()) return bad_input("check", read.error().message);
-  const Result<Schedule> schedule = on_nodes_of(arguments.call, *read, file);
-  if (!schedule.ok()) return bad_input("check", schedule.error().message);
-  if (serves_any_nodes(schedule->job))
-    return check_proof(file, *schedule, bytes->size(), arguments);
-  const Result<std::vector<Call>> calls = calls_to_check(arguments.call, *schedule);
+  const auto& [bytes, schedule] = *read;
+  if (serves_any_nodes(schedule.job)) return check_proof(file, schedule, bytes.size(), arguments);
+  const Result<std::vector<Call>> calls = calls_to_check(arguments.call, schedule);
   if (!calls.ok()) return bad_input("check", calls.error().message);
-  std::vector<CheckedCall> checked;
-  for (const Call& call : *calls) {
-    const Result<Report> report =
-        check_schedule(schedule->program, schedule->job, call, {arguments.ports});
-    if (!report.ok())
-      return bad_input("check", fmt::format("{}: {}", file, report.error().message));
-    checked.push_back({call, *report});
-    if (report->violation) break;
-  }
-  const PlansVerdict plans = check_plans(*bytes, *schedule, checked);
-  fmt::print("{}{}", check_report(file, *schedule, bytes->size(), checked, plans.lawful),
+  const Result<std::vector<CheckedCall>> checked = check_calls(schedule, *calls, arguments);
+  if (!checked.ok())
+    return bad_input("check", fmt::format("{}: {}", file, checked.error().message));
+  const PlansVerdict plans = check_plans(bytes, schedule, *checked);
+  fmt::print("{}{}", check_report(file, schedule, bytes.size(), *checked, plans.lawful),
              plans.text);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -106,8 +137,8 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
              usage.ru_maxrss / 1024.0);
-  return checked.back().report.violation || !plans.lawful ? ExitCode::kRefuted
-                                                          : ExitCode::kVerified;
+  return checked->back().report.violation || !plans.lawful ? ExitCode::kRefuted
+                                                           : ExitCode::kVerified;
 }
 
 int check(const CheckArguments& arguments) {
@@ -126,20 +157,17 @@ struct ReplayArguments {
 };
 
 int replay_file(const ReplayArguments& arguments) {
-  const Result<std::vector<uint8_t>> bytes = cli::read_file(arguments.file);
-  if (!bytes.ok()) return bad_input("replay", bytes.error().message);
-  const Result<Schedule> read = decode(*bytes, arguments.file);
+  const Result<ScheduleFile> read = open_schedule(arguments.file, arguments.call);
   if (!read.ok()) return bad_input("replay", read.error().message);
-  const Result<Schedule> schedule = on_nodes_of(arguments.call, *read, arguments.file);
-  if (!schedule.ok()) return bad_input("replay", schedule.error().message);
-  if (serves_any_nodes(schedule->job))
-    return bad_input("replay", wants_nodes(arguments.file, *schedule).message);
-  const Result<Call> call = read_call(arguments.call, *schedule);
+  const Schedule& schedule = read->schedule;
+  if (serves_any_nodes(schedule.job))
+    return bad_input("replay", wants_nodes(arguments.file, schedule).message);
+  const Result<Call> call = read_call(arguments.call, schedule);
   if (!call.ok()) return bad_input("replay", call.error().message);
-  if (arguments.group < 0 || arguments.group >= schedule->program.groups)
+  if (arguments.group < 0 || arguments.group >= schedule.program.groups)
     return bad_input("replay",
                      fmt::format("--group: the schedule has no group {}", arguments.group));
-  const Result<Binding> binding = bind(schedule->program, schedule->job, *call, arguments.group);
+  const Result<Binding> binding = bind(schedule.program, schedule.job, *call, arguments.group);
   if (!binding.ok())
     return bad_input("replay", fmt::format("{}: {}", arguments.file, binding.error().message));
   const Result<std::vector<int64_t>> ranks = cli::read_numbers("--ranks", arguments.ranks);
@@ -152,18 +180,18 @@ int replay_file(const ReplayArguments& arguments) {
           "replay", fmt::format("--ranks: there is no rank {} of {}", rank, binding->place.ranks));
     fmt::print("rank {}\n", rank);
     for (const std::string& line :
-         replay(schedule->program, *binding, rank, steps->low.value_or(INT64_MIN), steps->high))
+         replay(schedule.program, *binding, rank, steps->low.value_or(INT64_MIN), steps->high))
       fmt::print("  {}\n", line);
   }
   return 0;
 }
 
 cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
-  cli::Command command =
-      program.command("check", "Walk every rank of schedule files and say whether they are right.");
+  cli::Command command = program.command(
+      "check", "Check schedule files: walk every rank and say whether the schedule is right.");
   command.require("files", "FILE", &arguments.files, "schedule files");
   command.add("--ports", "NUMBER", &arguments.ports,
-              "how many partners a node may have at a time, asked even where the program claims "
+              "how many partners a node may have at a time; checked even if the program claims "
               "none");
   add_call(command, arguments.call);
   command.example(
@@ -174,21 +202,21 @@ cli::Command add_check(cli::Command& program, CheckArguments& arguments) {
 }
 
 cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
-  cli::Command command = program.command("prove", "Prove programs for all sizes.");
+  cli::Command command =
+      program.command("prove", "Prove programs for every number of ranks and every placement.");
   command.add("names", "NAME", &arguments.names,
-              "algorithms such as hierarchical-factor+drop; all where none is named");
+              "algorithms such as hierarchical-factor+drop; all if none is named");
   command.add("--proof", "FILE", &arguments.files,
               "proof files to prove instead of the built-in ones");
   command.add("--program", "FILE", &arguments.program,
-              "a program of yours that --proof is of, as text or in a schedule file; the proof "
-              "then needs no heading");
+              "your own program, as text or as a schedule file; --proof then needs no heading");
   command.add("--export", "FOLDER", &arguments.folder,
-              "write every question as SMT-LIB there, a file an algorithm");
+              "write all questions there as SMT-LIB, one file for each algorithm");
   command.add("--second-solver", "COMMAND", &arguments.second_solver,
-              "a solver that answers the exported questions again, such as cvc5");
+              "let this solver answer the exported questions again, such as cvc5");
   command.add(
       "--limit", fmt::format("UNITS={}", arguments.limit), &arguments.limit,
-      "how much work of Z3's own units a question may take; one that takes more is unknown, "
+      "the most work a question may take, in Z3's units; a question that needs more is unknown, "
       "on any machine");
   command.add_flag("--verbose", arguments.verbose, "print every obligation");
   command.example("prove hierarchical-factor --verbose");
@@ -200,10 +228,10 @@ cli::Command add_prove(cli::Command& program, ProveArguments& arguments) {
 void add_replay(cli::Command& program, ReplayArguments& arguments) {
   cli::Command command = program.command("replay", "Print what ranks do, step by step.");
   command.require("file", "FILE", &arguments.file, "a schedule file");
-  command.require("--ranks", "LIST", &arguments.ranks, "which ranks: 1,3");
-  command.add("--group", "NUMBER", &arguments.group, "of which group: 0 or 1; 0 where not given");
+  command.require("--ranks", "LIST", &arguments.ranks, "these ranks: 1,3");
+  command.add("--group", "NUMBER", &arguments.group, "of group 0 or 1 (default 0)");
   command.add("--steps", "LOW..HIGH", &arguments.steps,
-              "only these, HIGH not included; either may be left out");
+              "the steps from LOW up to, not including, HIGH; either may be left out");
   add_call(command, arguments.call);
   command.example("replay small.qs --ranks 0,1 --steps 0..3");
 }

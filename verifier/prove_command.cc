@@ -1,5 +1,4 @@
-// Proves one proof after another, tells what was proven and what was refuted, and has a second
-// solver answer again.
+// Proves one proof after another, prints the verdicts, and lets a second solver answer again.
 #include "verifier/prove_command.h"
 
 #include <fmt/core.h>
@@ -43,8 +42,7 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(bytes->begin(), bytes->end());
 }
 
-// A program of the user's, from its text or a schedule file, with its proof. Without one it is told
-// what is missing.
+// A user's program, from its text or a schedule file, with its proof. Without a proof, planning says what it lacks first.
 Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   if (!arguments.names.empty() || arguments.files.size() > 1)
     return Error{"--program: give one program, one --proof of it, and no names"};
@@ -69,7 +67,7 @@ Result<NamedProof> read_program_and_proof(const ProveArguments& arguments) {
   return NamedProof{path, std::move(proof).value()};
 }
 
-// The built-in proofs that are asked for, or those of the files.
+// The built-in proofs of the given names, or those of the files.
 Result<std::vector<NamedProof>> read_proofs(const ProveArguments& arguments) {
   if (!arguments.program.empty()) {
     Result<NamedProof> proof = read_program_and_proof(arguments);
@@ -114,10 +112,13 @@ std::vector<ProofResult> prove_all(const std::vector<NamedProof>& proofs,
   cli::Progress progress;
   std::mutex telling;
   size_t over = 0;
+  const auto tell = [&] { progress.say(fmt::format("{} of {} programs", over, proofs.size())); };
+  tell();
   work_on_all(proofs.size(), threads, options, [&](Prover& prover, size_t i) {
     results[i] = prover.prove(proofs[i].proof, plans[i]);
     const std::lock_guard<std::mutex> lock(telling);
-    progress.say(fmt::format("{} of {} programs", ++over, proofs.size()));
+    ++over;
+    tell();
   });
   return results;
 }
@@ -158,7 +159,7 @@ class Session {
     return !arguments_.folder.empty() || !arguments_.second_solver.empty();
   }
 
-  // What is exported once must not depend on who came first.
+  // Exported questions must not depend on which thread came first.
   size_t threads(size_t proofs) const {
     if (exports_wanted()) return 1;
     return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(proofs, 1));
@@ -172,8 +173,8 @@ class Session {
     if (failed == result.obligations.end() && plan.deadlocks &&
         !find_deadlock(named.proof.program, plan.given)) {
       fmt::print(
-          "{}: UNKNOWN: proven, but no nodes of up to {} ranks were found on which what is given "
-          "holds at every rank, and it deadlocks\n",
+          "{}: UNKNOWN: proven, but on no nodes of up to {} ranks was a deadlock found where the "
+          "'given' conditions hold at every rank\n",
           named.name, kRanksTried);
       worst_ = ExitCode::kUnknown;
     } else if (const auto job = failed == result.obligations.end()
@@ -200,14 +201,14 @@ class Session {
     exports_.push_back(std::move(result.exports));
   }
 
-  // Of a proof from a file. Those that the verifier brings were checked when it was made (certify.cc).
+  // Built-in proofs were checked against the checker when the verifier was built (certify.cc); proofs from files are now.
   std::optional<FailingJob> contradiction(const NamedProof& named, const ProofPlan& plan,
                                           std::optional<int64_t>& walked) const {
     if (arguments_.files.empty() || plan.deadlocks) return std::nullopt;
     return find_failing_job(named.proof.program, kRanksChecked, true, &walked.emplace());
   }
 
-  // The jobs on which the checker found what was proven right as well.
+  // Says on which jobs the checker found the proven program right, too.
   static void tell_walked(int64_t ranks) {
     if (ranks == 0)
       fmt::print("  walked on no nodes: the program requires more ranks than are tried\n");
@@ -217,7 +218,7 @@ class Session {
       fmt::print("  walked on all nodes of {} ranks, the fewest that it serves\n", ranks);
   }
 
-  // An obligation failed: does the program go wrong somewhere, or is only the proof too weak?
+  // An obligation failed. A counterexample on small nodes refutes the program; otherwise the proof may be too weak.
   void tell_failure(const NamedProof& named, const ProofResult&) {
     const std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job) {
@@ -240,7 +241,7 @@ class Session {
     worst_ = std::max<int>(worst_, ExitCode::kUnknown);
   }
 
-  // Before the questions about a program: which one it is, and its text, which their names speak of.
+  // What stands before the questions about a program: its name, and its text, to which their names refer.
   static std::string heading(const NamedProof& named) {
     std::string text = fmt::format(
         "; Obligations of {}. In their names send 2 is the second send of its program, and so "
@@ -251,7 +252,7 @@ class Session {
     return text;
   }
 
-  // Writes the exports, and asks the second solver where there is one.
+  // Writes the exports, and asks the second solver if one is given.
   int hand_on(const std::vector<NamedProof>& proofs) {
     const bool temporary = arguments_.folder.empty();
     const std::filesystem::path folder =

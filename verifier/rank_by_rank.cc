@@ -96,7 +96,7 @@ using Strided = StridedBatch::Strided;
 class RankByRankChecker : public SinkOf<RankByRankChecker> {
  public:
   RankByRankChecker(const Program& program, const Job& job, const Call& call,
-                    const Binding& binding)
+                    const Binding& binding, const Tell& tell)
       : program_(program),
         binding_(binding),
         code_(*Code::compile(program)),
@@ -107,10 +107,12 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
         held_(ranks_),
         processes_({binding}),
         port_(program, job, processes_),
-        pairs_(processes_, lengths_) {}
+        pairs_(processes_, lengths_),
+        tell_(tell) {}
 
   std::optional<Report> run() {
     for (rank_ = 0; rank_ < ranks_ && !stopped(); ++rank_) {
+      if (tell_) tell_("ranks", rank_, ranks_);
       walk();
       if (!stopped()) finish_rank();
     }
@@ -401,6 +403,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   const Processes processes_;
   RankPort port_;
   Pairs pairs_;
+  const Tell& tell_;
   KeySet keys_;
   bool sequential_ = false, overlapping_ = false, unclear_ = false;
   std::optional<Violation> again_, elsewhere_;  // what arrives twice, or in another place
@@ -414,8 +417,8 @@ bool fits_rank_by_rank(const Program& program, const CheckOptions& options) {
 }
 
 std::optional<Report> check_rank_by_rank(const Program& program, const Job& job, const Call& call,
-                                         const Binding& binding) {
-  return RankByRankChecker(program, job, call, binding).run();
+                                         const Binding& binding, const CheckOptions& options) {
+  return RankByRankChecker(program, job, call, binding, options.tell).run();
 }
 
 }  // namespace quadrille::verifier

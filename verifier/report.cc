@@ -1,4 +1,4 @@
-// Every line says what was looked at and what was found. Tested by tests/cli/verifier_test.sh.
+// Each line names a property and what was found. Tested by tests/cli/verifier_test.sh.
 #include "verifier/report.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 
 #include "cli/files.h"
 #include "schedule/any_nodes.h"
+#include "schedule/depth.h"
 #include "verifier/call.h"
 #include "verifier/proven.h"
 
@@ -79,11 +80,14 @@ std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>&
                                                                                 : "");
 }
 
-std::string steps_text(const Report& report) {
+std::string steps_text(const CheckedCall& checked) {
+  const Report& report = checked.report;
   return fmt::format(
-      "{}{}, {} messages{}", report.steps,
+      "{}{}, {} messages{}, depth {}", report.steps,
       report.copy_steps ? fmt::format(" (and {} with copies only)", report.copy_steps) : "",
-      report.messages, report.tokens ? fmt::format(", {} tokens", report.tokens) : "");
+      report.messages, report.tokens ? fmt::format(", {} tokens", report.tokens) : "",
+      checked.depth ? std::to_string(*checked.depth)
+                    : fmt::format("not counted: more than {} messages", kMostMessagesOfDepth));
 }
 
 std::string window_text(int64_t window) {
@@ -91,10 +95,11 @@ std::string window_text(int64_t window) {
                      : fmt::format("at most {} step{} in flight", window, window == 1 ? "" : "s");
 }
 
-// What holds for each of several calls holds for all.
+// A property holds for all calls if it holds for each of them.
 Report joined(const std::vector<CheckedCall>& checked) {
   Report all = checked[0].report;
-  for (const auto& [call, report] : checked) {
+  for (const CheckedCall& one : checked) {
+    const Report& report = one.report;
     all.limit_window(report.safe_window);
     all.in_place &= report.in_place;
     all.any_counts &= report.any_counts;
@@ -104,7 +109,7 @@ Report joined(const std::vector<CheckedCall>& checked) {
   return all;
 }
 
-// Beside what must travel whatever the schedule is.
+// The volume of the schedule, and the least of any schedule.
 std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   const Program& program = schedule.program;
   const LeastVolume least(program.collective, schedule.job, checked.call);
@@ -122,7 +127,7 @@ std::string volume_text(const Schedule& schedule, const CheckedCall& checked) {
   return text;
 }
 
-// The call in which most must travel, of those of which it was counted what does.
+// The call in which most must travel, among those whose volume was counted.
 const CheckedCall* largest(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
   const CheckedCall* found = nullptr;
   int64_t most = 0;
@@ -142,7 +147,7 @@ std::set<int64_t> roots_of(const std::vector<CheckedCall>& checked) {
   return roots;
 }
 
-// More than are told one by one.
+// Whether there are too many roots to print each.
 bool has_many_roots(const std::vector<CheckedCall>& checked) {
   constexpr size_t kToldOneByOne = 4;
   return roots_of(checked).size() > kToldOneByOne;
@@ -168,7 +173,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
     if (has_many_roots(checked) && one.call.root != checked[0].call.root) continue;
     const std::string given = call_text(program, one.call, kLongest);
     if (checked.size() > 1)
-      line("call", fmt::format("{}: steps {}", given, steps_text(one.report)));
+      line("call", fmt::format("{}: steps {}", given, steps_text(one)));
     else if (!given.empty())
       line("call", given);
   }
@@ -190,7 +195,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   line("progress",
        "with synchronous sends, no buffering at all; keys increase, every send meets its receive");
   line("port", port_text(program, report));
-  if (checked.size() == 1) line("steps", steps_text(report));
+  if (checked.size() == 1) line("steps", steps_text(checked[0]));
   if (report.timed)
     line("time",
          fmt::format("{}, no schedule takes less than {}", report.time, report.lower_bound));
@@ -212,7 +217,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   return text;
 }
 
-// As a shell takes it for one word.
+// Quoted so that a shell takes it for one word.
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || std::string_view("_-./+=,:@%").find(c) != std::string_view::npos;
@@ -225,7 +230,7 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-// A replay shows one group: that of the first rank.
+// A replay shows one group: the group of the first rank.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,
                            const Violation& violation) {
   const int64_t group = violation.processes.empty() ? 0 : violation.processes[0].group;
@@ -236,7 +241,7 @@ std::string replay_command(const std::string& file, const Program& program, cons
   std::string command =
       fmt::format("{} replay {} --ranks {}", cli::typed("verifier"), shell_word(file), ranks);
   if (group != 0) command += fmt::format(" --group {}", group);
-  // The greatest key has no step after it.
+  // No number is above the greatest key.
   if (violation.key)
     command += *violation.key == INT64_MAX
                    ? fmt::format(" --steps {}..", *violation.key)
@@ -246,7 +251,8 @@ std::string replay_command(const std::string& file, const Program& program, cons
 
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const std::vector<CheckedCall>& checked, bool lawful) {
-  const auto& [call, report] = checked.back();
+  const Call& call = checked.back().call;
+  const Report& report = checked.back().report;
   const char* const verified = !lawful ? "REFUTED: the program is right, its plans are not"
                                : uses_counts(schedule.program) && !find_proof(schedule)
                                    ? "verified for these counts"

@@ -1,7 +1,8 @@
-// Verdicts in words.
+// The text of verdicts.
 #ifndef QUADRILLE_VERIFIER_REPORT_H_
 #define QUADRILLE_VERIFIER_REPORT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,20 @@ namespace quadrille::verifier {
 struct CheckedCall {
   Call call;
   Report report;
+  std::optional<int64_t> depth;  // where the call is right and its depth was counted
 };
 
-// What `check` prints of a file that was checked for one call or more, up to the first that is
-// refuted. `lawful`: no plan that the runtime makes of them was found to break a law.
+// What `check` prints of a file after one call or more, up to the first that is refuted. `lawful`: no plan of the runtime
+// for these calls was found to break a law.
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const std::vector<CheckedCall>& checked, bool lawful);
 
-// What it prints of a schedule for any nodes, where none are given to check it on.
+// What it prints of a schedule for any nodes if no nodes are given.
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
 // Whether a proof of this very code covers all ranks that the file serves.
 bool is_proven(const Schedule& schedule);
 
-// How to see the steps around a violation.
+// The command that shows the steps around a violation.
 std::string replay_command(const std::string& file, const Program& program, const Call& call,
                            const Violation& violation);
 

@@ -25,12 +25,15 @@ says 'each rank has a port of its own'
 # Rank 0 sends 5 blocks of 1 us, 1 us after it begins.
 says '         6.0         1        0         5        0         5        0         0  hierarchical-factor (this file)'
 [ "$(grep -c 'tuna-' .out)" -eq 2 ] || fail 'not the other algorithms'
+says 'depth of this file: 1, the messages in the longest chain in which each waits for the one before'
 
 # Pictures of a call.
 expect 0 "$generator" generate allgather --algorithm blocked-ring --nodes 4 --out ring.qs
 expect 0 "$generator" show ring.qs --format steps
 says 'blocked-ring on nodes 4, counts 4x1, B = 1 (--counts gives others)'
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 3 ] || fail 'not 3 steps'
+expect 0 "$generator" show ring.qs --explain --bytes 1000 --parameter B=100
+says 'depth of this file: 3, the'
 expect 0 "$generator" show ring.qs --format steps --counts 4,0,2,1 --parameter B=1
 says 'blocked-ring on nodes 4, counts 4,0,2,1, B = 1'
 [ "$(grep -cE '^ +[0-9]+ \|' .out)" -eq 7 ] || fail 'not 7 steps'

@@ -12,7 +12,7 @@ expect 0 "$verifier" check a.qs flat.qs
 says 'a.qs: verified'
 says 'flat.qs: verified'
 for line in '  blocks    each arrives once' '  progress  ' '  port      one exchange at a time per node' \
-  '  steps     16 (and 2 with copies only), 30 messages' '  time      ' '  window    any number' '  in place  ' \
+  '  steps     16 (and 2 with copies only), 30 messages, depth 1' '  time      ' '  window    any number' '  in place  ' \
   'alltoall.hierarchical-factor, proven for all sizes' '  checked   in '; do
   says "$line"
 done
@@ -29,7 +29,7 @@ expect 0 "$verifier" check ring.qs --counts 400,0,250,1 --parameter B=100
 says 'ring.qs: verified'
 says '  call      counts 400,0,250,1, B = 100'
 says '  blocks    every byte arrives once where it belongs, and no empty block travels'
-says '  steps     8, 24 messages'
+says '  steps     8, 24 messages, depth 8'
 says '  window    at most 1 step in flight'
 expect 0 "$verifier" check ring.qs --counts 400,300,2x250 --parameter B=100
 says '  call      counts 400,300,2x250, B = 100'
@@ -49,14 +49,14 @@ done
 # Where no counts are given, for four lists of them.
 expect 0 "$verifier" check ring.qs
 says 'ring.qs: verified'
-for line in '  call      counts 4x1, B = 1: steps 3, 12 messages' \
-  '  call      counts 4x0, B = 1: steps 0, 0 messages' \
+for line in '  call      counts 4x1, B = 1: steps 3, 12 messages, depth 3' \
+  '  call      counts 4x0, B = 1: steps 0, 0 messages, depth 0' \
   '  call      counts 2x0,1048576,0, B = ' '  call      counts 3000,0,5000,2000, B = ' \
   '  window    at most 1 step in flight' '  scope     this code is allgather.blocked-ring, proven for all sizes'; do
   says "$line"
 done
 expect 0 "$verifier" check ring.qs --parameter B=1000
-says '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages'
+says '  call      counts 3000,0,5000,2000, B = 1000: steps 10, 30 messages, depth 10'
 expect 0 "$verifier" check other.qs --parameter size=100
 says 'other.qs: verified for these counts'
 says 'verified for this topology and these calls alone: no proof of this code is known'

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Commands that take long show on a terminal how far they have come, and leave nothing of it behind. Elsewhere they show
+# nothing.
+source "$(dirname "$0")/common.sh"
+
+cat >watch.py <<'EOT'
+"""watch.py terminal|pipe COMMAND...: its standard error, a terminal or not, in .err, and its output in .out."""
+import os, pty, subprocess, sys
+
+reading, writing = pty.openpty() if sys.argv[1] == "terminal" else os.pipe()
+with open(".out", "wb") as out:
+    child = subprocess.Popen(sys.argv[2:], stdout=out, stderr=writing)
+os.close(writing)
+with open(".err", "wb") as err:
+    try:
+        while piece := os.read(reading, 4096):
+            err.write(piece)
+    except OSError:  # the end of a terminal
+        pass
+sys.exit(child.wait())
+EOT
+
+# moves TEXT COMMAND...: several lines of that form, each over the one before, and the last one is cleared.
+moves() {
+  local text=$1
+  shift
+  python3 watch.py terminal "$@" || fail "exit code $?: $*"
+  local lines
+  lines=$(tr '\r' '\n' <.err | sed 's/^\x1b\[K//' | { grep -xE "$text" || true; } | sort -u | wc -l)
+  [ "$lines" -ge 2 ] || fail "no line that moves: $* ($(cat -v .err))"
+  [ "$(tail -c 4 .err | od -An -c | tr -d ' ')" = '\r033[K' ] || fail "the line stays: $* ($(tail -c 80 .err | cat -v))"
+  ! grep -qE "$text" .out || fail "it is in the output, too: $*"
+  python3 watch.py pipe "$@" || fail "exit code $?: $*"
+  [ ! -s .err ] || fail "something is shown that is no terminal: $* ($(head -c 200 .err))"
+}
+
+make() { "$generator" generate "$@" >/dev/null; }
+make alltoall --algorithm factor --nodes 256x16 --out straight.qs
+make allgather --algorithm linear-ring --nodes 64x24 --out gather.qs
+make allreduce --algorithm ring --nodes 160 --out sum.qs
+moves 'checking: [0-9]+ messages' "$verifier" check straight.qs
+moves 'checking call [1-4] of 4: [0-9]+ of 1536 ranks' "$verifier" check gather.qs
+moves 'checking( call [1-4] of 4)?: [0-9]+ messages' "$verifier" check sum.qs
+moves '[0-2] of 2 programs' "$verifier" prove alltoall.factor xor+drop
+moves 'trying [a-z-]+' "$generator" generate alltoall --algorithm auto --nodes 1,2,3 --bytes 64 --out auto.qs
+
+finish
