@@ -1,8 +1,8 @@
-/* Whole numbers, sizes, times and rates, as every command reads them.
+/* Whole numbers, sizes, times and rates: every command reads them here.
  *
- * Each function reads all `length` characters of the text and returns false where they are something else, or where the
- * value is not within its bounds; the value is then left alone. No function reads signs in front of sizes, times or rates,
- * exponents, or other bases. A blank may stand before a unit. Tested by tests/cli/quantity_test.cc. */
+ * Each function reads all `length` characters of the text. It returns false, and leaves the value alone, if they are
+ * something else or the value is out of bounds. There are no signs before sizes, times and rates, no exponents, and no
+ * bases but 10. One blank may stand before a unit. Tested by tests/cli/quantity_test.cc. */
 #ifndef QUADRILLE_CLI_QUANTITY_H_
 #define QUADRILLE_CLI_QUANTITY_H_
 

@@ -1,5 +1,5 @@
-// Reads what was typed, one flag after another, and says of the first that is wrong what would be
-// right. Tested by tests/cli/generator_test.sh.
+// Reads the flags one after another. The first one that is wrong is refused with a sentence that says what to type
+// instead. Tested by tests/cli/generator_test.sh.
 #include "generator/command.h"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ Error no_such_option(const std::string& flag, const Algorithm& algorithm) {
   return Error{fmt::format("{}: {} has no such option", flag_of(flag), algorithm.name)};
 }
 
-// The value of every option of the algorithm; what it does not have may not be given.
+// The value of every option of the algorithm. An option that it does not have is refused.
 Result<Choices> complete(const Algorithm& algorithm, const Choices& given) {
   Choices choices;
   for (const Option& option : algorithm.options) choices[option.name] = option.values[0];
@@ -114,8 +114,8 @@ Result<bool> refuse_foreign_flags(const Algorithm& algorithm, const Program& pro
   return true;
 }
 
-// The parameters of the job: a number by its flag, what is given at the call by the rule of its
-// block size.
+// The parameters of the job. A flag gives the value of a number; --block-size gives the rule of a parameter that each call
+// chooses.
 Result<Job> make_job(const Algorithm& algorithm, const Program& program,
                      const std::vector<Topology>& groups, const GenerateArguments& arguments) {
   const Result<bool> known = refuse_foreign_flags(algorithm, program, arguments);
@@ -216,7 +216,7 @@ bool chooses(const GenerateArguments& arguments) {
                      [](const auto& number) { return number.second == kAuto; });
 }
 
-// The numbers that are not to be chosen: those given, and those of a given algorithm that are not auto.
+// The numbers that auto does not choose: those given, and those of a given algorithm that are not auto.
 Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& workload) {
   Fixed fixed;
   for (const Algorithm& algorithm : algorithms()) {
@@ -234,7 +234,7 @@ Result<Fixed> fixed_numbers(const GenerateArguments& arguments, const Workload& 
   return fixed;
 }
 
-// What the algorithm brings along is not given beside auto.
+// Options of an algorithm need its name: auto refuses them.
 Result<bool> refuse_choices(const GenerateArguments& arguments) {
   if (arguments.algorithm != kAuto) return true;
   const auto refused = [](const std::string& flag) {
@@ -247,7 +247,7 @@ Result<bool> refuse_choices(const GenerateArguments& arguments) {
   return true;
 }
 
-// What calls auto chooses for.
+// The calls that auto chooses for.
 Result<Workload> read_purpose(const GenerateArguments& arguments) {
   const auto collective = served_collective(arguments.collective);
   if (arguments.algorithm != kAuto || !collective ||
@@ -270,7 +270,7 @@ Result<Workload> read_purpose(const GenerateArguments& arguments) {
   return workload;
 }
 
-// The same with an algorithm and numbers in place of auto, and the model by which it chooses block sizes.
+// Puts an algorithm and numbers in the place of auto, and the model by which the schedule chooses block sizes.
 Result<GenerateArguments> choose(GenerateArguments arguments) {
   const Result<Workload> workload = read_purpose(arguments);
   if (!workload.ok()) return workload.error();
@@ -301,7 +301,7 @@ Result<GenerateArguments> choose(GenerateArguments arguments) {
 
 int write_schedule(const Program& program, const Job& job, const GenerateArguments& arguments) {
   const Bytes file = encode(program, job);
-  // Somebody's program may be longer than a file.
+  // A user's program may be longer than the format allows.
   const Result<verifier::Schedule> readable = verifier::decode(file, arguments.out);
   if (!readable.ok()) return bad_input("generate", readable.error().message);
   const Result<bool> written = cli::write_file(arguments.out, file);
@@ -330,7 +330,7 @@ int generate_as_told(const GenerateArguments& arguments) {
   const Program program = make_program(**algorithm, *choices);
   const Result<Job> job = make_job(**algorithm, program, *groups, arguments);
   if (!job.ok()) return bad_input("generate", job.error().message);
-  // Binding asks the program's own requirements.
+  // Binding checks the program's own requirements.
   for (size_t group = 0; group < groups->size(); ++group) {
     const Result<Binding> binding =
         bind(program, *job, plain_call(program, *job), static_cast<int64_t>(group));

@@ -1,4 +1,4 @@
-// The command that makes a schedule once more, from the schedule.
+// The command that makes a schedule again, read off the schedule.
 #include <fmt/core.h>
 
 #include "generator/block_size.h"
@@ -11,7 +11,7 @@
 namespace quadrille {
 namespace {
 
-// The flags of the numbers and the rule that are not the defaults.
+// The flags of the numbers, and of the block size rule, that are not the defaults.
 std::string number_flags(const Algorithm& algorithm, const verifier::Schedule& schedule) {
   std::string text;
   for (size_t i = 0; i < schedule.program.parameters.size(); ++i) {

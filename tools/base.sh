@@ -1,4 +1,5 @@
-# Sourced. Where this branch left the one that it is for; where it has not, the commit before.
+# Sourced. default_base prints the commit where this branch left its upstream or the main branch, or else the one before
+# HEAD.
 default_base() {
   local other left
   for other in '@{upstream}' origin/HEAD origin/main main; do

@@ -1,9 +1,9 @@
-/* mpirun -n RANKS calibrate: measures the machine for `generator generate ... --algorithm auto`, and prints the options that
- * it takes: --bytes, --alpha, --beta, --gap, the same inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
+/* mpirun -n RANKS calibrate: measures the machine for `generate --algorithm auto` and prints its flags: --bytes, --alpha,
+ * --beta, --gap, the same inside a node, --beta-alone, --copy, --beta-copy, --eager, --port.
  *
- * generator/cost.h explains them. The measurements imitate an all-to-all: all ranks send at once, first to ranks of another
- * node of the same size, then to ranks of their own node. A comparison with a few ranks alone shows whether ranks
- * share a port. Exit codes: 0 done; 2 bad input, or the ranks do not allow a measurement. */
+ * generator/cost.h says what they mean. The ranks send as in an all-to-all: all at once, first to another node of as many
+ * ranks, then inside their own. A second measurement with few ranks shows whether the ranks of a node share a port. Exit
+ * codes: 0 done, 2 bad input, or ranks that cannot be measured. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -16,13 +16,15 @@
 
 static const char usage[] =
     "usage: mpirun -n RANKS calibrate --bytes SIZE [options]\n"
-    "Prints flags for generator generate ... --algorithm auto, and for generator show --explain.\n"
+    "Measures this machine and prints the flags for `generate --algorithm auto` and "
+    "`show --explain`.\n"
     "Start it on two nodes or more, with as many ranks on each as your program has.\n"
-    "  --bytes SIZE      of your program's blocks, on the average: 4096 or 4KiB. Many messages of\n"
-    "                    this length are sent at a time\n"
-    "  --seconds N       measure for about so long (default 3)\n"
-    "  --messages LIST   instead, what one message takes from the first rank to the last while as\n"
-    "                    long a one comes back: lines `message BYTES SECONDS`, for 0,4096,64KiB\n";
+    "  --bytes SIZE      the average length of your program's blocks: 4096 or 4KiB\n"
+    "  --seconds N       measure for about this long (default 3)\n"
+    "  --messages LIST   instead, time single messages of these lengths, 0,4096,64KiB, between "
+    "the\n"
+    "                    first rank and the last, both ways at once: lines `message BYTES "
+    "SECONDS`\n";
 
 struct arguments {
   int64_t bytes;
@@ -33,7 +35,7 @@ struct arguments {
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 enum { MOST_SECONDS = 3600, MOST_MESSAGE = 1 << 30 };
 
-/* Reads the next length of the list and moves on. -1 if there is none. The list becomes NULL at its end. */
+/* The next length of the list, or -1 if it is none. Moves the list on; to NULL behind its end. */
 static int64_t next_length(const char** list) {
   int64_t bytes = -1;
   const char* const comma = strchr(*list, ',');
@@ -48,7 +50,7 @@ static int is_list(const char* list) {
   return 1;
 }
 
-/* Reads the words. Returns false after a sentence about what is wrong. */
+/* Returns 0, with a sentence, if something is wrong with the words. */
 static int parse(int count, char** words, struct arguments* a) {
   *a = (struct arguments){.seconds = 3};
   for (int i = 1; i < count; i += 2) {
@@ -80,9 +82,9 @@ static int parse(int count, char** words, struct arguments* a) {
 struct nodes {
   int rank, ranks;
   int* node_of;           /* a node is named by its lowest rank */
-  int* local_of;          /* numbers the ranks of a node, from 0 */
-  int* size_of;           /* the size of a node, at its lowest rank; 0 at other ranks */
-  int most, next_to_most; /* of ranks on a node; 0 if there is no such node */
+  int* local_of;          /* the ranks of a node, from 0 on */
+  int* size_of;           /* of the nodes, by their lowest ranks; 0 at all others */
+  int most, next_to_most; /* ranks on a node; 0 where there is none */
 };
 
 static int* numbers(int count) {
@@ -91,7 +93,7 @@ static int* numbers(int count) {
   return result;
 }
 
-/* Finds the nodes: ranks of a node share memory. */
+/* Ranks of a node share memory. */
 static void tell_nodes(struct nodes* n) {
   MPI_Comm node;
   int lowest = n->rank;
@@ -117,7 +119,7 @@ static void find_nodes(struct nodes* n) {
   }
 }
 
-/* Pairs the nodes with at least that many ranks: each sends to the node half of them away. */
+/* Each node with at least `senders` ranks sends to the one that is half of all such nodes away. */
 static void find_partners(const struct nodes* n, int senders, int* to, int* from) {
   int* nodes = numbers(n->ranks);
   int count = 0, at = 0;
@@ -126,7 +128,7 @@ static void find_partners(const struct nodes* n, int senders, int* to, int* from
     if (r == n->node_of[n->rank]) at = count;
     nodes[count++] = r;
   }
-  if (count == 0) nodes[count++] = n->rank; /* cannot happen: this rank's node is among them */
+  if (count == 0) nodes[count++] = n->rank; /* never: this rank's node is among them */
   *to = nodes[(at + count / 2) % count];
   *from = nodes[(at + count - count / 2) % count];
   free(nodes);
@@ -138,7 +140,7 @@ static int rank_at(const struct nodes* n, int node, int local) {
   return rank;
 }
 
-/* Translates ranks of MPI_COMM_WORLD to another communicator. */
+/* Turns ranks of MPI_COMM_WORLD into ranks of another communicator. */
 static void translate(int* ranks, int count, MPI_Comm comm) {
   int* translated = numbers(count);
   MPI_Group all, members;
@@ -153,8 +155,8 @@ static void translate(int* ranks, int count, MPI_Comm comm) {
 
 enum scope { BETWEEN, INSIDE };
 
-/* Makes a team. Inside a node, up to that many ranks send to all others of them. Between nodes, that many ranks of each
- * large enough node send to as many of another, beginning with the rank of their own number. */
+/* INSIDE: up to `senders` ranks of each node, each of which sends to all others of them. BETWEEN: `senders` ranks of each
+ * node that has as many; each sends to as many ranks of another node, first to the one with its own number. */
 static struct quadrille_team team_of(const struct nodes* n, enum scope scope, int senders) {
   const int node = n->node_of[n->rank], local = n->local_of[n->rank], size = n->size_of[node];
   const int inside = scope == INSIDE, circle = inside && size < senders ? size : senders;
@@ -181,7 +183,7 @@ static void disband(struct quadrille_team* team) {
   free(team->from);
 }
 
-/* Times each load for that many seconds. False if the longest messages take no longer than short ones, which is noise. */
+/* Times each load for `seconds`. Returns 0 if the longest messages take no longer than short ones: that is noise. */
 static int measure(struct quadrille_team team, const struct arguments* a, double seconds,
                    struct quadrille_round* round) {
   *round = quadrille_measure_round(&team, (int)a->bytes, seconds);
@@ -189,20 +191,20 @@ static int measure(struct quadrille_team team, const struct arguments* a, double
   return round->at_zero > 0 && round->per_byte > kLeastPerByte;
 }
 
-/* Whether the ranks of a node share its port. With `times` the senders, a byte then takes `times` as long; with a port for
- * each rank, it takes as long as before. The nearer one is chosen. */
+/* Whether the ranks of a node share its port. If they do, a byte of `times` as many senders takes `times` as long; otherwise
+ * it takes as long as before. The measurement decides for the nearer of both. */
 static int shares_port(struct quadrille_round many, struct quadrille_round few, double times) {
   return many.per_byte >= sqrt(times) * few.per_byte;
 }
 
-/* The values of the options, in seconds. */
+/* The values of the flags, in seconds. */
 struct values {
   double alpha, beta, gap, alpha_inside, beta_inside, gap_inside, beta_alone, copy, beta_copy;
   int eager;  /* bytes */
   int shares; /* the port */
 };
 
-/* The time of a message by these values, if that many ranks share the port or the memory. */
+/* The flags of a round in which `sharing` ranks share the port or the memory. */
 static void values_of(struct quadrille_round round, int sharing, double* alpha, double* beta,
                       double* gap) {
   *gap = round.per_message / sharing;
@@ -210,14 +212,14 @@ static void values_of(struct quadrille_round round, int sharing, double* alpha, 
   *beta = round.per_byte / sharing;
 }
 
-/* A rank on another node than rank 0, or on the same one if there is only one. */
+/* The first rank of another node than that of rank 0, or rank 1 if there is no other node. */
 static int first_of_another(const struct nodes* n) {
   for (int r = 1; r < n->ranks; r++)
     if (n->node_of[r] != n->node_of[0]) return r;
   return 1;
 }
 
-/* False if the times are useless. The result is the same at all ranks. */
+/* Returns 0, at all ranks alike, if the times say nothing. */
 static int calibrate(const struct nodes* n, const struct arguments* a, struct values* v) {
   const int pairs = n->next_to_most, own = n->most;
   const int rounds = (pairs > 0) + (own > 1) + (pairs > 1) + (own > 2);
@@ -269,7 +271,7 @@ static void print(const struct nodes* n, const struct arguments* a, const struct
          whole(v->beta_copy, ps), v->eager, v->shares ? "node" : "rank");
 }
 
-/* Prints a line for each length: the time of a message between the first rank and the last. */
+/* One line for each length: the time of a message between the first rank and the last. */
 static void print_messages(const struct nodes* n, const struct arguments* a) {
   int other = n->rank == 0;
   struct quadrille_team ends = {.to = &other, .from = &other, .peers = 1};

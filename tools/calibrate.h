@@ -1,62 +1,61 @@
-/* What `calibrate` measures, in the terms of generator/cost.h. In a round, each of some ranks sends a number of messages of
- * some bytes and receives as many. A round takes
+/* What `calibrate` measures, in the terms of generator/cost.h. In a round, each rank of a team sends some messages of some
+ * bytes and receives as many. It takes
  *     alpha + shared * messages * (gap + beta * bytes),
- * where `shared` is 1 if each rank has a port of its own, and otherwise the number of ranks of a node that send.
- * Tested by tests/mpi/calibrate_test.sh and, where the answer is known, by tests/simulation/calibrate_test.py. */
+ * where `shared` is 1 if each rank has a port of its own, and otherwise the number of ranks of a node that send. Tested by
+ * tests/mpi/calibrate_test.sh and, with known answers, by tests/simulation/calibrate_test.py. */
 #ifndef QUADRILLE_RUNTIME_CALIBRATE_H_
 #define QUADRILLE_RUNTIME_CALIBRATE_H_
 
 #include <mpi.h>
 
-/* A team: ranks that send to each other at the same time. */
+/* Ranks that send to each other at the same time. */
 struct quadrille_team {
   MPI_Comm comm; /* MPI_COMM_NULL at all other ranks */
-  int* to;       /* the ranks of `comm` that this rank sends to, in turn */
-  int* from;     /* the ranks that it receives from */
-  int peers;     /* the length of both arrays */
+  int* to;       /* ranks in it to which this rank sends, in this order */
+  int* from;     /* ranks from which it receives */
+  int peers;     /* the number of each */
 };
 
 /* A line, fitted to times. */
 struct quadrille_line {
-  double at_zero, slope; /* both are at least 0 */
+  double at_zero, slope; /* neither is below 0 */
 };
 
-/* The time of a round, in seconds. */
+/* The parts of a round's time, in seconds. */
 struct quadrille_round {
-  double at_zero;     /* with one empty message: alpha + shared * gap */
+  double at_zero;     /* of one message of no bytes: alpha + shared * gap */
   double per_message; /* shared * gap */
   double per_byte;    /* shared * beta */
 };
 
-/* Fits a line to the points, with the least relative errors. */
+/* The line with the least relative errors. */
 struct quadrille_line quadrille_line_through(const double* x, const double* times, int points);
 
-/* The number of loads that quadrille_measure_round times. */
+/* How many loads quadrille_measure_round times. */
 enum { QUADRILLE_LOADS_OF_ROUND = 12 };
-/* The time of a round at the slowest rank of the team, the same result at all ranks. Each load is timed for about that many
- * seconds. Loads of many messages use messages of that many bytes, or of 16 KiB. Collective over MPI_COMM_WORLD; ranks
- * outside the team sleep. */
+/* The round of the slowest rank of the team, the same at all ranks. Each load is timed for about `seconds`. Rounds of many
+ * messages have messages of `bytes`, at most 16 KiB. Collective over MPI_COMM_WORLD; ranks outside the team sleep. */
 struct quadrille_round quadrille_measure_round(const struct quadrille_team* team, int bytes,
                                                double seconds);
-/* The same for one message of that many bytes. */
+/* The time of one message of this length. */
 double quadrille_measure_message(const struct quadrille_team* team, int bytes, double seconds);
 
-/* Bytes of the longest eager message: its send completes before its receive is posted. A power of two up to 4 MiB; 0 if
- * there is none. Collective over MPI_COMM_WORLD; the two named ranks measure, and the others sleep. */
+/* Bytes of the longest message, a power of two up to 4 MiB, whose send completes before its receive is posted; 0 if there is
+ * none. Collective over MPI_COMM_WORLD; all ranks but these two sleep. */
 int quadrille_measure_eager(int sender, int receiver);
 
-enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* of the two functions below */
-/* The seconds to put a small block into a message, or to take it out, while all ranks do so. The slowest rank decides.
- * Collective over MPI_COMM_WORLD. */
+enum { QUADRILLE_LOADS_OF_COPY = 5 }; /* of both functions that follow */
+/* Seconds that the library takes to copy a small block into a message or out of it, at the slowest rank, while all ranks do
+ * so. Collective over MPI_COMM_WORLD. */
 double quadrille_measure_copy(double seconds);
-/* The seconds for each byte of a large block; 0 if they are too short for the clock. */
+/* The seconds of each byte of a large block; 0 if the clock does not see it. */
 double quadrille_measure_copied_byte(double seconds);
 
-/* The time of `work`, repeated for about that many seconds. It is the median over stretches of the mean of each. All ranks of
- * the communicator repeat it equally often. */
+/* The time of `work`, repeated for about `seconds`: the mean of a stretch, and the median of some stretches. All ranks of the
+ * communicator repeat it as often. */
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds);
 
-/* Ends the program, at all ranks, with exit code 2 and this sentence. */
+/* Ends the program at all ranks with exit code 2 and this sentence. */
 _Noreturn void quadrille_calibration_fails(const char* sentence);
 
 #endif /* QUADRILLE_RUNTIME_CALIBRATE_H_ */

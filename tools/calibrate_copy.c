@@ -1,8 +1,8 @@
-/* The time to put a block into a message, or to take it out, as the runtime does it. The runtime reads the block's address
- * and length from tables. The time per byte comes from large copies.
+/* The time to copy a block into a message or out of one, as the library does it: it looks up where the block is and how
+ * long. Copies of many bytes show the time of a byte.
  *
- * Times are means. Where ranks share a core, most copies run between two switches of the rank that has it, and a
- * median would hide the others. */
+ * Times are means. If ranks share a core, most copies run between two switches of ranks, and a median would leave the
+ * switches out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { NUMBERS = 4, FEWEST = 64, MOST = FEWEST << (NUMBERS - 1), BYTES = 8, LEAST_CALLS = 5 };
 enum {
   AREA = 1 << 22
-}; /* larger than the cache of one core, like the blocks that a program has just made */
+}; /* more than a cache of one core holds, as blocks that a program has just made */
 static const double kLeastPerByte = 1e-13; /* seconds: 10 TB/s */
 
 static double mean_time(void (*work)(void*), void* with, double seconds) {
@@ -31,7 +31,7 @@ struct block {
   size_t bytes;
 };
 
-/* A message of `count` blocks. */
+/* A message of this many blocks. */
 struct message {
   int count;
   struct block sent[MOST], received[MOST];
@@ -48,7 +48,7 @@ static void fill_and_empty(void* with) {
     memcpy(m->received[i].address, next, m->received[i].bytes);
 }
 
-/* The mean time to fill and to empty a message of that many blocks. */
+/* The mean time to fill and to empty a message of this many blocks. */
 static double time_of(int blocks, double seconds) {
   static struct message message;
   message.count = blocks;
@@ -83,7 +83,7 @@ double quadrille_measure_copied_byte(double seconds) {
     memcpy(to, from, AREA);
     copied += AREA;
     elapsed = MPI_Wtime() - start;
-    least = kLeastPerByte * copied; /* in a simulation, copies take no time */
+    least = kLeastPerByte * copied; /* in a simulation copies take no time */
   } while (elapsed < seconds && elapsed > least);
   double byte = elapsed > least ? elapsed / copied : 0;
   MPI_Allreduce(MPI_IN_PLACE, &byte, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -1,9 +1,10 @@
 /* Times of rounds, and the lines through them.
  *
- * The ranks of a team stay in step: none can begin a round before its neighbours have ended the last. A time is the mean
- * of a stretch of rounds, since ranks that share a core take turns over many rounds. Of some stretches the median counts, so
- * that other work on the machine hardly matters. The slowest rank of a team decides. Lengths and numbers of messages grow in powers
- * of 4. Lines are fitted to relative errors, so that short messages count as much as long ones. */
+ * The ranks of a team stay in step by themselves: none can begin a round before its neighbours have ended the last. A time
+ * is the mean of a stretch of rounds, because ranks that share a core take turns with many rounds at once. Of some
+ * stretches the median counts, so that other work of the machine leaves few traces. The slowest rank's time is the team's.
+ * Lengths and numbers of messages grow in powers of 4. Lines are fitted to relative errors, so that short messages count as
+ * much as long ones. */
 #include "tools/calibrate.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ static double seconds_of(void (*work)(void*), void* with, int times) {
   return (MPI_Wtime() - start) / times;
 }
 
-/* How often the work fits into that many seconds, by the time of the slowest rank. The result is the same at all ranks. */
+/* How often the work fits into `seconds`, judged by the slowest rank's time so far. The same number at all ranks. */
 static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm comm, int times) {
   double once = seconds_of(work, with, times);
   MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, comm);
@@ -53,7 +54,7 @@ static int times_in(double seconds, void (*work)(void*), void* with, MPI_Comm co
 
 double quadrille_median_time(void (*work)(void*), void* with, MPI_Comm comm, double seconds) {
   const double stretch = fmax(seconds / STRETCHES, kSeen);
-  work(with); /* makes the connections */
+  work(with); /* connections are made */
   const int few = times_in(stretch / 2, work, with, comm, 3);
   const int times = times_in(stretch, work, with, comm, few);
   double means[STRETCHES];
@@ -85,7 +86,7 @@ struct load {
   int messages, bytes;
   char* buffer;
   MPI_Request* requests;
-  int turn; /* the peer to begin with; it changes each round, so that no pair runs ahead */
+  int turn; /* which of the peers is the first; another in each round, so that no two go ahead */
 };
 
 static void exchange(void* with) {
@@ -105,7 +106,7 @@ static void exchange(void* with) {
   load->turn = (load->turn + 1) % team->peers;
 }
 
-/* The time of the slowest rank, at the ranks of the team; 0 at all others. */
+/* The slowest rank's time, at the ranks of the team; 0 at the others. */
 static double time_of(const struct quadrille_team* team, int messages, int bytes, double seconds) {
   if (team->comm == MPI_COMM_NULL) return 0;
   struct load load = {team, messages, bytes, NULL, NULL, 0};
@@ -118,7 +119,7 @@ static double time_of(const struct quadrille_team* team, int messages, int bytes
   return time;
 }
 
-/* Tells all ranks a positive value that some ranks know. Waiting ranks leave their core to others. */
+/* Gives all ranks a value above 0 that some know. Ranks that wait leave their core to others. */
 static void share(double* values, int count) {
   const struct timespec nap = {0, 200000};
   MPI_Request measured;
@@ -158,7 +159,7 @@ struct quadrille_round quadrille_measure_round(const struct quadrille_team* team
   return (struct quadrille_round){by_size.at_zero, gap, by_size.slope + (more - gap) / of_many};
 }
 
-/* Whether a send of that many bytes completes before its receive is posted. Called at both ends. */
+/* Whether a send of this length completes before its receive is posted. Both ends return the same. */
 static int leaves(int is_sender, int other, char* buffer, int bytes) {
   enum { DATA, TOKEN };
   MPI_Request sent;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Which room may know which: check_rooms.sh [TREE]. Reads #include lines and the labels of BUILD
-# files, names every line that breaks a rule, and fails where there is one. Tested by
-# tests/structure/check_rooms_test.sh.
+# check_rooms.sh [TREE]: checks which room may know which. It reads #include lines and the labels of BUILD files, prints each
+# line that breaks a rule, and fails if there is one. Tested by tests/structure/check_rooms_test.sh.
 #
 #   schedule   itself
 #   runtime    itself and MPI; what makes up runtime:program and runtime:table_format, libc alone
@@ -20,7 +19,7 @@ broken=0
 # Files of a room, sources or BUILD files.
 files() { [ ! -d "$1" ] || find "$1" -type f \( -name "$2" -o -name "${3:-$2}" -o -name "${4:-$2}" \); }
 
-# refuse FILES PATTERN EXCEPTIONS RULE: lines of the files that match PATTERN and not EXCEPTIONS.
+# refuse FILES PATTERN EXCEPTIONS RULE: no line of the files may match PATTERN and not EXCEPTIONS.
 refuse() {
   local found
   found=$(tr '\n' '\0' <<<"$1" | xargs -0 -r grep -nHE "$2" 2>/dev/null | grep -vE "$3" || true)
@@ -30,7 +29,7 @@ refuse() {
 }
 
 rooms='schedule|runtime|tools|generator|verifier|emitted|preload|cli|tests|bench|examples|third_party'
-# room NAME ALLOWED RULE: what the room includes or names in its BUILD files is its own or ALLOWED.
+# room NAME ALLOWED RULE: the room includes, and names in its BUILD files, only its own files and ALLOWED.
 room() {
   refuse "$(files "$1" '*.h' '*.cc' '*.c')" "^ *# *include *\"($rooms)/" "include *\"($1/|$2)" "$3"
   refuse "$(files "$1" BUILD)" "^[^#]*\"//($rooms)[:/].*" \

@@ -1,9 +1,9 @@
-"""count_tests.py EVENTS[:TAG]... [NAME=CODE]...: counts test cases in event files of `bazel test`,
-and ends with "N passed, N failed". Targets that carry the TAG were not to run. NAME=CODE is one more
-case, a command and what it ended with.
+"""count_tests.py EVENTS[:TAG]... [NAME=CODE]...: counts the test cases in event files of `bazel test`, and ends with
+"N passed, N failed". It does not expect targets with the TAG to run. NAME=CODE is one more case: a command and its exit
+code.
 
-A case is one <testcase> of a target's test.xml. A target that did not build, did not run, timed
-out, or ran no case at all counts as one failure. Exit code 1 where anything failed.
+A case is one <testcase> of a target's test.xml. A target that did not build, did not run, timed out, or ran no case
+counts as one failure. Exit code 1 if anything failed.
 """
 
 import json
@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 
 
 def cases(report):
-    """(passed, names of those that did not) of one test.xml; a skipped case did not pass."""
+    """The number of cases that passed and the names of the others, of one test.xml. A skipped case did not pass."""
     passed, failed = 0, []
     for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
         outcome = {child.tag for child in case}
@@ -33,7 +33,7 @@ def report_of(result):
 
 
 def count(events, tag):
-    """(passed, failures) of one run of `bazel test`, which leaves out targets with the tag."""
+    """(passed, failures) of one run of `bazel test` that leaves out targets with the tag."""
     passed, failures, targets, ran = 0, [], set(), set()
     for line in events:
         event = json.loads(line)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Then each rank is alone in an MPI_COMM_WORLD of its own, and one of them says so. After MPI_Init. */
+/* In that case each rank is alone in an MPI_COMM_WORLD of its own; one of them says so. Call it after MPI_Init. */
 static inline bool started_by_another(const char* tool) {
 #ifdef OPEN_MPI
   const char *built_for = "Open MPI", *launcher = "mpirun.openmpi";

@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
-# lint.sh [--base REV | --all] [--quick]: formatting, which room may know which, links, lengths of
-# files, and clang-tidy over the sources that have changed since REV. Tested by
-# //tests/structure:lint_test.
+# lint.sh [--base REV | --all] [--quick]: checks formatting, includes between rooms, links and lengths of files, and runs
+# clang-tidy over the sources that have changed since REV. Tested by //tests/structure:lint_test.
 #
-#   --base REV  since REV; where it is not given: since this branch left its upstream or the main
-#               branch, or else since the commit before
+#   --base REV  since REV (default: tools/base.sh)
 #   --all       clang-tidy over every source
-#   --quick     clang-tidy over so many sources at the most as take less than a minute; continuous
-#               integration runs this
+#   --quick     clang-tidy over a few sources only, in less than a minute; continuous integration runs this
 #
-# A header is looked at by way of one source that includes it. Exit codes: 0 nothing to mend, 1
-# something is, 2 bad arguments.
+# clang-tidy sees a header through one source that includes it. Exit codes: 0 nothing to mend, 1 something to mend, 2 bad
+# arguments.
 set -euo pipefail
 tools=$(dirname "$(readlink -f "$0")")
 cd "$(git rev-parse --show-toplevel)"
@@ -46,7 +43,7 @@ changed() {
   git ls-files --others --exclude-standard -- '*.cc' '*.c' '*.h'
 }
 
-# Sources as they are; for a header the source of its name, or else one that includes it.
+# The sources on stdin, and for a header the source of its name, or else one that includes it.
 to_tidy() {
   local file
   while IFS= read -r file; do

@@ -1,7 +1,7 @@
-/* mpirun -n RANKS run FILE.qs [options]: executes a schedule and the MPI library's own collective, compares every byte of their
- * results, and prints the times of both.
+/* mpirun -n RANKS run FILE.qs [options]: runs a schedule, compares every byte with the result of the MPI library's own
+ * collective, and prints the times of both.
  *
- * It calls both in turn, with a barrier before each call. A call takes as long as its slowest rank. Exit codes: 0 all
+ * It calls both in turn, with a barrier before each. The time of a call is that of its slowest rank. Exit codes: 0 all
  * bytes right, 1 a byte was wrong, 2 bad input. */
 #include <limits.h>
 #include <stdio.h>
@@ -20,18 +20,21 @@ struct arguments {
 
 static const char usage[] =
     "usage: mpirun -n RANKS run FILE.qs [options]\n"
-    "  --bytes SIZE      of a block, or of a rank's contribution: 4096 or 4KiB (default 1024)\n"
-    "  --block-size SIZE of the parts into which a schedule that pipelines cuts contributions\n"
+    "Runs a schedule, compares every byte with MPI's own collective, and prints both times.\n"
+    "  --bytes SIZE      length of a block, or of a rank's contribution: 4096 or 4KiB (default "
+    "1024)\n"
+    "  --block-size SIZE a pipelined schedule cuts contributions into parts of this length\n"
     "  --repetitions N   timed calls of each (default 20)\n"
     "  --window N        steps in flight (default: the library's)\n"
     "  --synchronous     every send is an MPI_Issend\n"
     "  --in-place        call with MPI_IN_PLACE\n"
-    "  --root N          of a collective that has one, in the first of two groups (default 0)\n"
-    "  --first-group N   between groups: how many ranks the first has (default: as the schedule "
-    "says, or half)\n"
+    "  --root N          root of a collective that has one, in the first of two groups (default "
+    "0)\n"
+    "  --first-group N   between groups: ranks of the first group (default: as the schedule says, "
+    "or half)\n"
     "  --layout trusted  ranks lie node by node as in the schedule, whatever memory they share\n";
 
-/* A whole number in low .. high; false, with a sentence, where it is something else. */
+/* Reads a whole number in low .. high; returns 0, with a sentence, if the text is something else. */
 static int number(const char* flag, const char* text, int64_t low, int64_t high, int64_t* value) {
   if (text && quantity_whole(text, strlen(text), low, high, value)) return 1;
   fprintf(stderr, "run: %s wants a number from %lld to %lld\n", flag, (long long)low,
@@ -91,12 +94,12 @@ static unsigned char pattern(int source, int target, long offset) {
   return (unsigned char)(x ^ x >> 7 ^ x >> 16);
 }
 
-/* Fills a buffer with numbers that do not overflow when they are added. */
+/* Small numbers, so that sums of them do not overflow. */
 static void fill(unsigned char* bytes, long size, int seed) {
   for (long i = 0; i < size; i++) bytes[i] = i % 8 < 4 ? pattern(seed, 0, i) : 0;
 }
 
-/* The number of bytes that differ between two results. Names the first one. */
+/* The number of bytes in which two results differ. Prints the place of the first. */
 static long wrong_bytes(const struct call* c, const unsigned char* expected) {
   long wrong = 0;
   for (long i = 0; i < c->receive_size; i++) {
@@ -121,7 +124,7 @@ static double median(double* values, long count) {
   return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Ends all ranks, since the others may be waiting for a rank whose call failed. */
+/* If a call fails at one rank, the others may wait for it; so all end. */
 static void end_unless_well(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -137,7 +140,7 @@ static _Noreturn void end_without_memory(void) {
   exit(2);
 }
 
-/* Makes one call. Returns its time in microseconds, on rank 0. */
+/* One call: its time, on rank 0, in microseconds. */
 static double timed_call(quadrille_schedule schedule, const struct call* c, int native) {
   MPI_Barrier(MPI_COMM_WORLD);
   double mine = MPI_Wtime(), slowest = 0;
@@ -147,7 +150,7 @@ static double timed_call(quadrille_schedule schedule, const struct call* c, int 
   return slowest * 1e6;
 }
 
-/* Calls both with the same bytes. Returns how many bytes differ, over all ranks. */
+/* Calls both with the same bytes; returns how many bytes differ at all ranks together. */
 static long compare_bytes(quadrille_schedule schedule, struct call* c) {
   unsigned char *ours = c->receive, *native = malloc((size_t)c->receive_size + 1);
   int world = 0;
@@ -192,7 +195,7 @@ static void compare_times(quadrille_schedule schedule, const struct arguments* a
   free(ratios);
 }
 
-/* Splits the ranks into two groups. The schedule or an option says how many the first has, or it has half of them. Returns 0
+/* Splits the ranks into two groups. The first has as many as --first-group or the schedule says, or half of them. Returns 0
  * if there are too few ranks. */
 static int split(const struct arguments* a, const quadrille_schedule_info* info, struct call* c) {
   int rank, ranks;
@@ -216,7 +219,7 @@ static int split(const struct arguments* a, const quadrille_schedule_info* info,
   return 1;
 }
 
-/* Loads and binds the schedule. Returns an exit code. */
+/* Loads and binds; returns 0 or an exit code. */
 static int bind(const struct arguments* a, struct call* c, quadrille_schedule* schedule,
                 quadrille_schedule_info* info) {
   char text[MPI_MAX_ERROR_STRING];

@@ -2,9 +2,10 @@
  *
  *   mpirun -n 64 tune rules.json [SIZE...]
  *
- * This is a plain MPI program that contains the preload library. It calls each collective with blocks of these sizes, as often as
- * learning takes. The library writes the rules when MPI ends (docs/guide.md). All-to-alls with different counts are left out:
- * their best schedule depends on the counts, so a program that calls them learns by itself. */
+ * This is a plain MPI program with the preload library in it. It calls each collective with blocks of these sizes, as
+ * often as the library needs to learn, and the library writes the rules when MPI ends (docs/guide.md). MPI_Alltoallv and
+ * MPI_Alltoallw are left out: their best schedule depends on all lengths, so a program that calls them has to learn by
+ * itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include "cli/quantity.h"
 #include "tools/launcher.h"
 
-enum { CALLS = 140, MOST = 1 << 28 }; /* enough for the collective with the most schedules */
+enum {
+  CALLS = 140,
+  MOST = 1 << 28
+}; /* calls that the collective with the most schedules needs to learn */
 
 static int ranks;
 static char *sent, *received;
@@ -60,14 +64,14 @@ static void learn(int n) {
     }
 }
 
-/* 0 if the word is no number of bytes that the buffers can hold. */
+/* 0 if the buffers cannot have that many bytes. */
 static int bytes_of(const char* word) {
   int64_t bytes = 0;
   quantity_bytes(word, strlen(word), 1, MOST / ranks, &bytes);
   return (int)bytes;
 }
 
-/* 0 if a word is no size. All ranks find that, and rank 0 reports it. */
+/* 0 if one of them is no size; all ranks find that, and rank 0 says so. */
 static int largest_of(char** sizes, int size_count) {
   int largest = 0, rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
