@@ -1,14 +1,11 @@
 // Allgather calls and bindings that are refused, and schedules that turn out to be broken.
 #include <climits>
 
-#include "tests/mpi/gather.h"
+#include "tests/mpi/calls.h"
 #include "tests/mpi/refused.h"
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
-int all() { return ranks_of(MPI_COMM_WORLD); }
 
 std::string path(const std::string& folder, const std::string& name) {
   return "tests/mpi/" + folder + "/" + name + "_" + std::to_string(all()) + ".qs";
@@ -18,7 +15,7 @@ class AllgatherRefused : public Refused {
  protected:
   void TearDown() override {
     Refused::TearDown();
-    expect_gathers(ring_, comm_);
+    expect_works(ring_, comm_);
   }
 
   void expect_unbound(const Schedule& schedule, quadrille_bind_options options, int error_class,
@@ -38,7 +35,7 @@ TEST_F(AllgatherRefused, BlockSizesThatAreNone) {
                  own() == 0 ? "the block size is negative" : "another rank");
   const quadrille_bind_options largest = trusted(0, 0, INT_MAX);
   ASSERT_EQ(quadrille_bind(blocked_, comm_, &largest), MPI_SUCCESS);
-  expect_gathers(blocked_, comm_);
+  expect_works(blocked_, comm_);
 }
 
 TEST_F(AllgatherRefused, BlockSizesThatDiffer) {
@@ -56,10 +53,10 @@ TEST_F(AllgatherRefused, NoBlockSizeWhereNothingChooses) {
                  "does not say how its block size is chosen; bind with the option block_size");
   const quadrille_bind_options options = trusted(0, 0, 8);
   ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
-  expect_gathers(schedule, comm_);
+  expect_works(schedule, comm_);
   // The binding goes on as it was.
   expect_unbound(schedule, trusted(), MPI_ERR_ARG, "bind with the option block_size");
-  expect_gathers(schedule, comm_);
+  expect_works(schedule, comm_);
 }
 
 TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {

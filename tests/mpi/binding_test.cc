@@ -1,13 +1,10 @@
 // Binding that is refused: at every rank, with the same class of error, one sentence, and the
 // communicator's own handler called once; afterwards the communicator is as good as before.
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/calls.h"
 #include "tests/mpi/refused.h"
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
-int all() { return ranks_of(MPI_COMM_WORLD); }
 
 class Refusal : public Refused {
  protected:
@@ -106,8 +103,8 @@ TEST_F(Refusal, OfSchedulesThatWouldWalkForHours) {
       {"messages", "its loops do not end in reasonable time"},
       {"steps", "its loops do not end in reasonable time"}};
   for (const auto& [name, part] : why) {
-    const Schedule schedule("tests/mpi/endless/" + std::string(name) + "_" + std::to_string(all()) +
-                            ".qs");
+    const Schedule schedule("tests/mpi/endless/endless_" + std::string(name) + "_" +
+                            std::to_string(all()) + ".qs");
     expect_refused(schedule, nullptr, MPI_ERR_INTERN, part);
   }
 }

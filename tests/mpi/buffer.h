@@ -1,17 +1,45 @@
-// Buffers of blocks whose every byte is known, and where their blocks lie.
+// Datatypes whose every byte is known, and buffers of blocks whose every byte is known: those beside the blocks, too.
 #ifndef QUADRILLE_TESTS_MPI_BUFFER_H_
 #define QUADRILLE_TESTS_MPI_BUFFER_H_
 
 #include <gtest/gtest.h>
+#include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tests/mpi/exchange.h"
-
 namespace quadrille::mpi {
+
+// A datatype that MPI made, told again as a list of byte offsets.
+struct Shape {
+  std::string name;
+  MPI_Datatype type;
+  int per_unit;                    // elements in a unit; units of a family have one signature
+  std::vector<ptrdiff_t> offsets;  // of each packed byte, from the element's origin
+  ptrdiff_t extent;
+
+  int64_t bytes() const { return static_cast<int64_t>(offsets.size()); }
+  ptrdiff_t least() const { return *std::min_element(offsets.begin(), offsets.end()); }
+  ptrdiff_t most() const { return *std::max_element(offsets.begin(), offsets.end()) + 1; }
+};
+
+// Two families. Within one, any shape sends what any other receives.
+const std::vector<Shape>& integer_shapes();  // a unit is two ints
+const std::vector<Shape>& mixed_shapes();    // a unit is a char, a double and an int
+
+// What reductions combine: elements of datatypes with gaps and without, by operators that commute and that do not.
+struct Element {
+  Shape shape;
+  MPI_Op operation;
+  bool commutes;
+  // Both packed, one element: writes left op right to `right`.
+  void (*combine)(const uint8_t* left, uint8_t* right);
+};
+const std::vector<Element>& elements();
 
 inline uint64_t mix(uint64_t x) {
   x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
@@ -19,39 +47,102 @@ inline uint64_t mix(uint64_t x) {
   return x ^ x >> 33;
 }
 
-// Blocks of one shape in memory, with room around all of them that nobody may touch.
+// Where the blocks of a buffer lie: each has elements of one shape, the first of them so many bytes behind the address.
+struct Layout {
+  std::vector<const Shape*> shapes;
+  std::vector<int64_t> counts, bytes;
+
+  size_t blocks() const { return counts.size(); }
+  // In elements, where all blocks have one shape.
+  std::vector<int64_t> displacements() const {
+    std::vector<int64_t> result;
+    for (size_t b = 0; b < blocks(); ++b) result.push_back(bytes[b] / shapes[b]->extent);
+    return result;
+  }
+};
+
+// Blocks whose first elements are so many elements apart.
+inline Layout in_order(const Shape& shape, const std::vector<int64_t>& units, int64_t apart) {
+  Layout layout{std::vector<const Shape*>(units.size(), &shape), {}, {}};
+  for (size_t b = 0; b < units.size(); ++b) {
+    layout.counts.push_back(units[b] * shape.per_unit);
+    layout.bytes.push_back(static_cast<int64_t>(b) * apart * shape.extent);
+  }
+  return layout;
+}
+
+// Blocks in an order of their own, with gaps of up to two elements.
+inline Layout scattered(const std::vector<const Shape*>& shapes, const std::vector<int64_t>& units,
+                        uint64_t seed) {
+  Layout layout{shapes, {}, std::vector<int64_t>(units.size())};
+  std::vector<size_t> order(units.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(mix(seed * 1000 + a), a) < std::pair(mix(seed * 1000 + b), b);
+  });
+  for (size_t b = 0; b < units.size(); ++b) layout.counts.push_back(units[b] * shapes[b]->per_unit);
+  const bool is_one = std::equal(shapes.begin() + 1, shapes.end(), shapes.begin());
+  int64_t next = static_cast<int64_t>(mix(seed) % 3) * shapes[0]->extent;
+  for (const size_t b : order) {
+    const Shape& shape = *shapes[b];
+    const int64_t count = layout.counts[b];
+    // Blocks of one shape may interlock; others lie one after the other.
+    layout.bytes[b] = is_one ? next : next - shape.least();
+    if (is_one)
+      next += count * shape.extent;
+    else if (count > 0)
+      next += (count - 1) * shape.extent + shape.most() - shape.least();
+    next += static_cast<int64_t>(mix(seed + b) % 3) * shape.extent;
+  }
+  return layout;
+}
+
+// Blocks in memory, with bytes around all of them that nobody may touch.
 class Buffer {
  public:
-  Buffer(const Shape& shape, std::vector<int64_t> counts, std::vector<int64_t> displacements)
-      : shape_(shape), counts_(std::move(counts)), displacements_(std::move(displacements)) {
-    const auto [least, most] = std::minmax_element(shape.offsets.begin(), shape.offsets.end());
-    int64_t last = 0;
-    for (size_t b = 0; b < counts_.size(); ++b)
-      last = std::max(last, displacements_[b] + counts_[b]);
-    origin_ = kGuard - std::min<ptrdiff_t>(*least, 0);
-    bytes_.resize(static_cast<size_t>(origin_ + last * shape.extent + *most + kGuard));
+  explicit Buffer(const Layout& layout) : layout_(layout) {
+    int64_t low = 0, high = 0;
+    for (size_t b = 0; b < layout.blocks(); ++b) {
+      if (layout.counts[b] == 0) continue;
+      const Shape& shape = *layout.shapes[b];
+      low = std::min(low, layout.bytes[b] + shape.least());
+      high = std::max(high, layout.bytes[b] + (layout.counts[b] - 1) * shape.extent + shape.most());
+    }
+    origin_ = kGuard - low;
+    bytes_.resize(static_cast<size_t>(origin_ + high + kGuard));
     for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<uint8_t>(mix(i + 77));
   }
 
   void* address() { return bytes_.data() + origin_; }
+  int blocks() const { return static_cast<int>(layout_.blocks()); }
   int64_t block_bytes(int block) const {
-    return counts_[static_cast<size_t>(block)] * static_cast<int64_t>(shape_.offsets.size());
+    const auto b = static_cast<size_t>(block);
+    return layout_.counts[b] * layout_.shapes[b]->bytes();
   }
-  // Byte k of a block, packed.
-  uint8_t& at(int block, int64_t k) {
-    const int64_t size = static_cast<int64_t>(shape_.offsets.size());
-    const int64_t element = displacements_[static_cast<size_t>(block)] + k / size;
-    return bytes_.at(static_cast<size_t>(origin_ + element * shape_.extent +
-                                         shape_.offsets[static_cast<size_t>(k % size)]));
+  // Visits the first bytes of a block in the order of its packed form: visit(byte, its number).
+  template <typename Visit>
+  void each(int block, int64_t bytes, const Visit& visit) {
+    const auto b = static_cast<size_t>(block);
+    const Shape& shape = *layout_.shapes[b];
+    uint8_t* element = bytes_.data() + origin_ + layout_.bytes[b];
+    for (int64_t k = 0; k < bytes; element += shape.extent)
+      for (size_t i = 0; i < shape.offsets.size() && k < bytes; ++i)
+        visit(element[shape.offsets[i]], k++);
   }
   template <typename Byte>
   void fill(const Byte& byte) {
-    for (int b = 0; b < static_cast<int>(counts_.size()); ++b)
-      for (int64_t k = 0; k < block_bytes(b); ++k) at(b, k) = byte(b, k);
+    for (int b = 0; b < blocks(); ++b) fill(b, byte);
   }
-  std::vector<int64_t> counts() const { return counts_; }
-  std::vector<int64_t> displacements() const { return displacements_; }
+  template <typename Byte>
+  void fill(int block, const Byte& byte) {
+    each(block, block_bytes(block), [&](uint8_t& at, int64_t k) { at = byte(block, k); });
+  }
+  // Takes the first bytes of a block from a buffer of the same layout.
+  void take(Buffer& from, int block, int64_t bytes) {
+    each(block, bytes, [&](uint8_t& at, int64_t) { at = from.bytes_[place_of(at)]; });
+  }
 
+  // Whether every byte is the same; else the first that is not is a failure.
   void expect_equal(const Buffer& expected, const std::string& what) const {
     ASSERT_EQ(bytes_.size(), expected.bytes_.size());
     if (bytes_ == expected.bytes_) return;
@@ -59,55 +150,16 @@ class Buffer {
     ADD_FAILURE() << what << ": byte " << wrong - bytes_.begin() - origin_
                   << " of the buffer is wrong";
   }
-  // Its bytes among others', and the place of its first element there.
-  void append_to(Bytes& others) const { others.insert(others.end(), bytes_.begin(), bytes_.end()); }
-  void take_from(const Bytes& others, size_t start) {
-    std::copy_n(others.begin() + static_cast<ptrdiff_t>(start), bytes_.size(), bytes_.begin());
-  }
-  ptrdiff_t first_element() const { return origin_ + displacements_[0] * shape_.extent; }
-  bool operator==(const Buffer& other) const { return bytes_ == other.bytes_; }
   uint8_t& raw(size_t i) { return bytes_.at(i); }
 
  private:
+  size_t place_of(const uint8_t& byte) const { return static_cast<size_t>(&byte - bytes_.data()); }
+
   static constexpr ptrdiff_t kGuard = 64;
-  const Shape shape_;
-  std::vector<int64_t> counts_, displacements_;  // in elements
+  Layout layout_;
   ptrdiff_t origin_ = 0;
-  Bytes bytes_;
+  std::vector<uint8_t> bytes_;
 };
-
-struct Side {
-  std::vector<int64_t> counts, displacements;
-};
-
-// Blocks one after the other, as MPI_Alltoall has them.
-inline Side in_order(int ranks, int64_t count) {
-  Side side;
-  for (int r = 0; r < ranks; ++r) {
-    side.counts.push_back(count);
-    side.displacements.push_back(r * count);
-  }
-  return side;
-}
-
-// Blocks in an order of their own, with gaps of up to two elements.
-template <typename Units>
-Side scattered(int ranks, const Shape& shape, uint64_t seed, const Units& units) {
-  Side side;
-  std::vector<size_t> order(static_cast<size_t>(ranks));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::pair(mix(seed * 1000 + a), a) < std::pair(mix(seed * 1000 + b), b);
-  });
-  side.displacements.resize(order.size());
-  for (int r = 0; r < ranks; ++r) side.counts.push_back(int64_t{units(r)} * shape.per_unit);
-  int64_t next = static_cast<int64_t>(mix(seed) % 3);
-  for (const size_t block : order) {
-    side.displacements[block] = next;
-    next += side.counts[block] + static_cast<int64_t>(mix(seed + block) % 3);
-  }
-  return side;
-}
 
 template <typename To>
 std::vector<To> as(const std::vector<int64_t>& values) {

@@ -6,12 +6,10 @@
 #include <climits>
 #include <cstring>
 
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/world.h"
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
 
 class Mapped {
  public:

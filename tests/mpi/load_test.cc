@@ -6,7 +6,8 @@
 #include <memory>
 #include <random>
 
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/calls.h"
+#include "tests/mpi/world.h"
 #include "tests/support/reseal.h"
 
 namespace quadrille::mpi {

@@ -1,17 +1,15 @@
-// Memory that runs out at one rank, at each of the runtime's allocations in turn, while a schedule is
-// loaded and bound: all ranks return the same error, none waits for another, and what there was
-// before still works. The linker sends the runtime's allocations here; MPI's are its own.
+// Memory that runs out at one rank, at each of the runtime's allocations in turn, and how much memory is taken. While a
+// schedule is loaded and bound all ranks return the same error, none waits for another, and what there was before still
+// works. Of calls this is a sample: tests/net/memory_test.cc asks it of every program. The linker sends the runtime's
+// allocations here; MPI's are its own.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "tests/mpi/allocations.h"
-#include "tests/mpi/gather.h"
+#include "tests/mpi/calls.h"
+#include "tests/mpi/world.h"
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
 
 // Fails the n-th allocation of `body` at one rank, for n = 1, 2, ... until there are no more. `body`
 // returns what it came to, which must be the same everywhere. How often that was an error.
@@ -44,29 +42,21 @@ int fail_each_allocation(const Body& body) {
   return 0;
 }
 
-// A direct all-to-all follows a plan, one that forwards a route, an allgather its program.
-enum class Kind { kDirect, kForwards, kGathers, kForAnyNodes };
-
-class Memory : public testing::TestWithParam<Kind> {
+// Of a direct all-to-all, of one that forwards blocks, of an allgather, and for any nodes.
+class Memory : public testing::TestWithParam<const char*> {
  protected:
   static std::string path() {
-    const int ranks = ranks_of(MPI_COMM_WORLD);
-    if (GetParam() == Kind::kForwards)
-      return "tests/mpi/forward/tuna_" + std::to_string(ranks) + "_radix-2.qs";
-    if (GetParam() == Kind::kForAnyNodes) return "tests/mpi/any/tuna-coalesced_any_radix-sqrt.qs";
-    if (GetParam() == Kind::kGathers)
-      return "tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs";
-    return schedule_path(ranks == 2 ? "hierarchical-circle_2.qs"
-                                    : "hierarchical-factor_3_intra-exchange.qs");
-  }
-  static void expect_call(quadrille_schedule schedule, MPI_Comm comm) {
-    GetParam() == Kind::kGathers ? expect_gathers(schedule, comm) : expect_works(schedule, comm);
+    std::string name = GetParam();
+    if (const size_t ranks = name.find('N'); ranks != std::string::npos)
+      name.replace(ranks, 1, std::to_string(all()));
+    return "tests/mpi/" + name + ".qs";
   }
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Memory,
-                         testing::Values(Kind::kDirect, Kind::kForwards, Kind::kGathers,
-                                         Kind::kForAnyNodes));
+                         testing::Values("schedules/hierarchical-factor_N_intra-exchange",
+                                         "forward/tuna_N_radix-2", "gather/blocked-ring_N",
+                                         "any/tuna-coalesced_any_radix-sqrt"));
 
 TEST_P(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
   const Communicator comm(MPI_COMM_WORLD, 0, own());
@@ -79,7 +69,7 @@ TEST_P(Memory, ThatRunsOutWhileLoadingAndBindingIsOneErrorEverywhere) {
     return code;
   });
   EXPECT_GT(tried, 10);
-  expect_call(Schedule(file), comm);
+  expect_works(Schedule(file), comm);
 }
 
 TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
@@ -96,126 +86,111 @@ TEST_P(Memory, ThatRunsOutWhileBindingAgainLeavesTheBinding) {
     return code;
   });
   EXPECT_GT(allocated, 0);
-  expect_call(schedule, comm);
+  expect_works(schedule, comm);
 }
 
-std::string relay() {
-  return "tests/mpi/forward/relay_" + std::to_string(ranks_of(MPI_COMM_WORLD)) + ".qs";
-}
-
-TEST(PersistentMemory, ThatRunsOutWhileACallIsMadeIsOneErrorEverywhere) {
-  const std::string direct = schedule_paths(ranks_of(MPI_COMM_WORLD))[0];
-  for (const std::string& path : {direct, relay()}) {
-    const Schedule schedule(path);
-    const Communicator comm(MPI_COMM_WORLD, 0, own());
-    const quadrille_bind_options options = trusted();
-    ASSERT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
-    const size_t ranks = static_cast<size_t>(ranks_of(comm));
-    std::vector<int> counts(ranks, 20000), places;
-    for (size_t r = 0; r < ranks; ++r) places.push_back(static_cast<int>(r) * 20000);
-    std::vector<char> from(ranks * 20000), to(from.size());
-    const int tried = fail_each_allocation([&] {
-      quadrille_request request;
-      const int code = quadrille_alltoallv_init(schedule, from.data(), counts.data(), places.data(),
-                                                MPI_CHAR, to.data(), counts.data(), places.data(),
-                                                MPI_CHAR, comm, MPI_INFO_NULL, &request);
-      if (code == MPI_SUCCESS) quadrille_free_request(&request);
-      return code;
-    });
-    EXPECT_GT(tried, 5);
-    expect_works(schedule, comm);
-  }
-}
-
-// Where an allocation fails in a call at the last rank: that rank says so, nobody waits, and whoever
-// lacks bytes for it returns an error too. Returns how many allocations there are.
-long fail_in_calls(const std::string& file, int window,
-                   const std::function<int(quadrille_schedule, MPI_Comm)>& call) {
-  const int victim = ranks_of(MPI_COMM_WORLD) - 1;
+// Where an allocation fails in a call at the last rank: that rank says so, nobody waits, and whoever lacks bytes for it
+// returns an error too.
+TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
+  const int victim = all() - 1;
   int reached = 1;
   for (long n = 1; reached; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));
-    const Schedule schedule(file);
+    const Schedule schedule("tests/mpi/forward/relay_" + std::to_string(all()) + ".qs");
     const Communicator comm(MPI_COMM_WORLD, 0, own());
-    const quadrille_bind_options options = trusted(window);
+    const quadrille_bind_options options = trusted(1);
     EXPECT_EQ(quadrille_bind(schedule, comm, &options), MPI_SUCCESS);
+    std::vector<char> from(static_cast<size_t>(20000 * all())), to(from.size());
+    const auto call = [&] {
+      return quadrille_alltoall(schedule, from.data(), 20000, MPI_CHAR, to.data(), 20000, MPI_CHAR,
+                                comm);
+    };
     allocations.count = 0;
     allocations.failing = own() == victim ? n : 0;
-    const int code = call(schedule, comm);
+    const int code = call();
     allocations.failing = 0;
     reached = allocations.count >= n;
     MPI_Bcast(&reached, 1, MPI_INT, victim, MPI_COMM_WORLD);
-    const int error_class = quadrille_error_class(code);
     if (!reached) {
       EXPECT_EQ(code, MPI_SUCCESS);
-      return n - 1;
+      EXPECT_GT(n, all() == 2 ? 0 : 1);
+    } else if (code != MPI_SUCCESS) {
+      EXPECT_EQ(quadrille_error_class(code), own() == victim ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
     }
-    if (code != MPI_SUCCESS) {
-      EXPECT_EQ(error_class, own() == victim ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
-    }
-    EXPECT_EQ(call(schedule, comm), MPI_SUCCESS);
-  }
-  return 0;
-}
-
-// All-to-all of equal blocks, or with counts of which only one end knows.
-std::function<int(quadrille_schedule, MPI_Comm)> alltoall_of(const Shape& shape, bool is_equal) {
-  return [=](quadrille_schedule schedule, MPI_Comm comm) {
-    const size_t ranks = static_cast<size_t>(ranks_of(comm));
-    const int count = 2500 * shape.per_unit;
-    std::vector<char> from(ranks * static_cast<size_t>(count) * static_cast<size_t>(shape.extent));
-    std::vector<char> to(from.size());
-    if (is_equal)
-      return quadrille_alltoall(schedule, from.data(), count, shape.type, to.data(), count,
-                                shape.type, comm);
-    std::vector<int> counts(ranks, count), places;
-    for (size_t r = 0; r < ranks; ++r) places.push_back(static_cast<int>(r) * count);
-    return quadrille_alltoallv(schedule, from.data(), counts.data(), places.data(), shape.type,
-                               to.data(), counts.data(), places.data(), shape.type, comm);
-  };
-}
-
-// Between two ranks, blocks of bytes travel from where they lie to where they belong.
-TEST(CallMemory, ThatRunsOutWhileBlocksAreSentOnIsAnErrorWhereItDoes) {
-  const int ranks = ranks_of(MPI_COMM_WORLD);
-  for (const size_t shape : {size_t{0}, size_t{2}})
-    for (const int window : {1, 16})
-      for (const bool is_equal : {true, false})
-        EXPECT_GE(fail_in_calls(relay(), window, alltoall_of(integer_shapes()[shape], is_equal)),
-                  ranks == 2 ? 0 : 1);
-}
-
-// The blocks of a direct all-to-all in place, of any type, are saved where they are overwritten.
-TEST(CallMemory, ThatRunsOutInPlaceIsAnErrorWhereItDoes) {
-  for (const size_t shape : {size_t{0}, size_t{2}}) {
-    const Shape& ints = integer_shapes()[shape];
-    for (const std::string& path : schedule_paths(ranks_of(MPI_COMM_WORLD))) {
-      const auto in_place = [&](quadrille_schedule schedule, MPI_Comm comm) {
-        const int count = 5 * ints.per_unit;
-        std::vector<char> blocks(static_cast<size_t>(ranks_of(comm) * count * ints.extent));
-        return quadrille_alltoall(schedule, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks.data(),
-                                  count, ints.type, comm);
-      };
-      EXPECT_GT(fail_in_calls(path, 16, in_place), 0);
-    }
+    EXPECT_EQ(call(), MPI_SUCCESS);
   }
 }
 
-// Of a receive type that is not bytes, the whole receive buffer is copied.
-TEST(CallMemory, ThatRunsOutInAnAllgatherIsAnErrorWhereItDoes) {
-  const Shape& vector = integer_shapes()[2];
-  const int ranks = ranks_of(MPI_COMM_WORLD);
-  for (const int units : {7, 300}) {
-    const auto gather = [&](quadrille_schedule schedule, MPI_Comm comm) {
-      const int count = units * vector.per_unit;
-      std::vector<char> from(static_cast<size_t>(count * vector.extent));
-      std::vector<char> to(from.size() * static_cast<size_t>(ranks));
-      return quadrille_allgather(schedule, from.data(), count, vector.type, to.data(), count,
-                                 vector.type, comm);
-    };
-    EXPECT_GT(
-        fail_in_calls("tests/mpi/gather/blocked-ring_" + std::to_string(ranks) + ".qs", 16, gather),
-        0);
+// ---- how much is taken by schedules that forward blocks
+
+// Bytes for each rank, one block after the other.
+struct Blocks {
+  explicit Blocks(int length)
+      : counts(static_cast<size_t>(all()), length),
+        bytes(static_cast<size_t>(all() * length), 's') {
+    for (int r = 0; r < all(); ++r) places.push_back(r * length);
+  }
+  std::vector<int> counts, places;
+  std::vector<char> bytes;
+};
+
+int call(quadrille_schedule schedule, const Blocks& from, Blocks& to) {
+  return quadrille_alltoallv(schedule, from.bytes.data(), from.counts.data(), from.places.data(),
+                             MPI_CHAR, to.bytes.data(), to.counts.data(), to.places.data(),
+                             MPI_CHAR, MPI_COMM_WORLD);
+}
+
+// A call, and calls with blocks that are no longer, which take no memory.
+TEST(MuchMemory, IsTakenWhenBlocksAreLongerThanBefore) {
+  for (const std::string& path : schedule_paths(all(), "forward"))
+    for (const int window : {1, 16}) {
+      SCOPED_TRACE(path);
+      const Schedule schedule(path);
+      const quadrille_bind_options options = trusted(window);
+      ASSERT_EQ(quadrille_bind(schedule, MPI_COMM_WORLD, &options), MPI_SUCCESS);
+      for (const int length : {4099, 30011}) {
+        const Blocks from(length), shorter(length / 3);
+        Blocks to(length), to_shorter(length / 3);
+        allocations.bytes = 0;
+        EXPECT_EQ(call(schedule, from, to), MPI_SUCCESS);
+        // A message that arrives, one that leaves and the blocks between them, each once at the most.
+        EXPECT_LE(allocations.bytes, 6L * all() * (length + 100));
+        for (int i = 0; i < 3; ++i) {
+          allocations.count = 0;
+          const int code = i == 1 ? call(schedule, shorter, to_shorter) : call(schedule, from, to);
+          EXPECT_EQ(allocations.count, 0);
+          EXPECT_EQ(code, MPI_SUCCESS);
+        }
+      }
+    }
+}
+
+// tuna of radix 2 on 6 ranks has messages of 3, 2 and 2 blocks in each direction.
+TEST(MuchMemory, OfAPersistentCallIsNoMoreThanItsMessages) {
+  if (all() != 6) return;
+  const int length = 40960;
+  const Schedule schedule("tests/mpi/forward/tuna_6_radix-2.qs");
+  const Blocks from(length);
+  Blocks to(length);
+  for (const int window : {1, 0}) {
+    const quadrille_bind_options options = trusted(window);
+    ASSERT_EQ(quadrille_bind(schedule, MPI_COMM_WORLD, &options), MPI_SUCCESS);
+    to.bytes.assign(to.bytes.size(), 'r');
+    allocations.bytes = 0;
+    quadrille_request request;
+    ASSERT_EQ(quadrille_alltoallv_init(schedule, from.bytes.data(), from.counts.data(),
+                                       from.places.data(), MPI_CHAR, to.bytes.data(),
+                                       to.counts.data(), to.places.data(), MPI_CHAR, MPI_COMM_WORLD,
+                                       MPI_INFO_NULL, &request),
+              MPI_SUCCESS);
+    EXPECT_GE(allocations.bytes, (3 + 3) * length);
+    EXPECT_LE(allocations.bytes, 2 * (3 + 2 + 2) * length + (4 << 16));
+    allocations.count = 0;
+    EXPECT_EQ(quadrille_start(request), MPI_SUCCESS);
+    EXPECT_EQ(quadrille_wait(request), MPI_SUCCESS);
+    EXPECT_EQ(allocations.count, 0);
+    EXPECT_TRUE(to.bytes == from.bytes);
+    EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
   }
 }
 

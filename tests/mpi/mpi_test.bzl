@@ -1,57 +1,36 @@
 """Tests of the runtime that run under an MPI library's mpirun."""
 
-_ALL = ["openmpi", "mpich"]
+MPIS = ["openmpi", "mpich"]
 
-def mpi_test(
-        name,
-        srcs,
-        ranks,
-        mpis = _ALL,
-        seconds = 30,
-        data = [],
-        deps = [],
-        linkopts = [],
-        own_main = False,
-        tags = []):
-    """NAME_openmpi and NAME_mpich: a GoogleTest program, at each number of ranks in turn.
+def mpi_tests(rows):
+    """NAME_openmpi and NAME_mpich: GoogleTest programs, each at several numbers of ranks.
 
     Args:
-      name: of the program and, with the MPI library's name behind it, of the tests.
-      srcs: of the program; main is world.cc's.
-      ranks: how many ranks to run at: a list, or a dictionary of lists by MPI library.
-      mpis: the MPI libraries.
-      seconds: what a run may take; longer is a failure.
-      data: files that the program reads, beside the schedules.
-      deps: beside the runtime, GoogleTest and //tests/mpi:world_MPI.
-      linkopts: of the program.
-      own_main: the program has a main of its own, which says what it ran as world.cc does.
-      tags: of the tests.
+      rows: of each program NAME.cc its name, the numbers of ranks with Open MPI, those with MPICH, and the seconds that a
+        run may take; longer is a failure. Then a dictionary: `data`, files that it reads beside the schedules; `deps`,
+        beside the runtime, GoogleTest and //tests/mpi:world_MPI; `linkopts`; `tags`; `own_main`, where it has a main of
+        its own, which says what it ran as that of world.cc does.
     """
-    for mpi in mpis:
-        program = "%s_%s_program" % (name, mpi)
-        native.cc_binary(
-            name = program,
-            testonly = True,
-            srcs = srcs,
-            linkopts = linkopts,
-            deps = deps + ["//runtime:" + mpi, "//tests:effort"] + (
-                ["//third_party/precompiled:precompiled_tests"] if own_main else [":world_" + mpi, "@system//:gtest"]
-            ),
-        )
-        counts = ranks[mpi] if type(ranks) == "dict" else ranks
-        native.sh_test(
-            name = "%s_%s" % (name, mpi),
-            size = "medium",
-            srcs = ["mpi_test.sh"],
-            args = [
-                mpi,
-                ",".join([str(count) for count in counts]),
-                str(seconds),
-                "$(location %s)" % program,
-            ],
-            data = [program, "mpirun.sh", ":schedules"] + data,
-            tags = tags,
-        )
+    for name, openmpi_ranks, mpich_ranks, seconds, options in rows:
+        for mpi, counts in [("openmpi", openmpi_ranks), ("mpich", mpich_ranks)]:
+            program = "%s_%s_program" % (name, mpi)
+            native.cc_binary(
+                name = program,
+                testonly = True,
+                srcs = [name + ".cc"],
+                linkopts = options.get("linkopts", []),
+                deps = options.get("deps", []) + ["//runtime:" + mpi, "//tests:effort"] + (
+                    ["//third_party/precompiled:precompiled_tests"] if options.get("own_main") else [":world_" + mpi, "@system//:gtest"]
+                ),
+            )
+            native.sh_test(
+                name = "%s_%s" % (name, mpi),
+                size = "medium",
+                srcs = ["mpi_test.sh"],
+                args = [mpi, ",".join([str(count) for count in counts]), str(seconds), "$(location %s)" % program],
+                data = [program, "mpirun.sh", ":schedules"] + options.get("data", []),
+                tags = options.get("tags", []),
+            )
 
 def schedule_files(name, folder, schedules, collective = "alltoall", testonly = True):
     """A filegroup of schedule files ALGORITHM_NODES[_OPTION-VALUE]....qs in a folder.

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "runtime/program/table_format.h"
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/world.h"
 #include "tests/support/effort.h"
 #include "tests/support/reseal.h"
 
@@ -75,9 +75,6 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Co
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
-int all() { return ranks_of(MPI_COMM_WORLD); }
 
 constexpr int kGuard = 16, kRoom = 8, kUntouched = 0x77777777;
 

@@ -1,18 +1,13 @@
-// Persistent calls, beside what exchange_test.cc asks of every schedule: several in flight, among other
-// calls, beyond the communicator, without memory of their own; and what is refused. The linker sends
-// the runtime's allocations here.
+// Persistent calls: several in flight, among other calls, beyond the communicator; and what is refused. All programs are
+// asked the same over the simulated MPI (tests/net/persistent_test.cc).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "tests/mpi/allocations.h"
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/calls.h"
 #include "tests/mpi/refused.h"
 
 namespace quadrille::mpi {
 namespace {
-
-int own() { return rank_in(MPI_COMM_WORLD); }
-int all() { return ranks_of(MPI_COMM_WORLD); }
 
 // Of pairs of ints: what they say depends on both ranks and on `round`.
 class Call {
@@ -97,22 +92,6 @@ TEST(Persistent, CallsOfOneBindingAreInFlightTogether) {
   });
 }
 
-TEST(Persistent, StartsTakeNoMemory) {
-  with_schedules([](quadrille_schedule schedule, MPI_Comm comm) {
-    for (const int units : {3, 9000}) {
-      Call call(schedule, comm, units);
-      for (int round = 0; round < 3; ++round) {
-        allocations.count = 0;
-        call.start(round);
-        EXPECT_EQ(quadrille_wait(call.request()), MPI_SUCCESS);
-        EXPECT_EQ(allocations.count, 0);
-      }
-      call.start(7);
-      call.wait();
-    }
-  });
-}
-
 TEST(Persistent, CallsOutliveTheirCommunicatorScheduleAndTypes) {
   for (const std::string& path : paths()) {
     Schedule schedule(path);
@@ -170,30 +149,6 @@ TEST_F(PersistentRefused, WhatIsDoneOutOfTurnChangesNothing) {
     expect_unhandled(quadrille_free_request(&stale), "the request is null or was freed");
   }
   expect_unhandled(quadrille_free_request(nullptr), "the request to free is NULL");
-}
-
-TEST_F(PersistentRefused, LengthsThatDoNotFitTogetherAreOneErrorEverywhere) {
-  for (const std::string& path : paths()) {
-    SCOPED_TRACE(path);
-    const Schedule schedule(path);
-    const quadrille_bind_options options = trusted();
-    ASSERT_EQ(quadrille_bind(schedule, comm_, &options), MPI_SUCCESS);
-    std::vector<int> counts(static_cast<size_t>(all()), 3), other = counts, places(counts.size());
-    if (own() == 0) other.back() = 2;
-    char from[8] = {}, to[8] = {};
-    quadrille_request request = 77;
-    expect_refusal_everywhere(quadrille_alltoallv_init(schedule, from, counts.data(), places.data(),
-                                                       MPI_CHAR, to, other.data(), places.data(),
-                                                       MPI_CHAR, comm_, MPI_INFO_NULL, &request),
-                              MPI_ERR_TRUNCATE,
-                              own() == 0 ? "rank " + std::to_string(all() - 1) +
-                                               " sends 3 bytes to rank 0, which has room for 2"
-                                         : "another rank's arguments are wrong");
-    EXPECT_EQ(request, QUADRILLE_REQUEST_NULL);
-    Call call(schedule, comm_, 2);
-    call.start(1);
-    call.wait();
-  }
 }
 
 TEST_F(PersistentRefused, ArgumentsThatOneRankAloneCanSeeAreWrong) {

@@ -1,5 +1,5 @@
 // The datatypes of the tests: each is made by MPI, and said again as a list of byte offsets.
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/buffer.h"
 
 namespace quadrille::mpi {
 namespace {

@@ -79,15 +79,20 @@ void Communicator::free() {
   EXPECT_EQ(MPI_Comm_free(&comm_), MPI_SUCCESS);
 }
 
+std::string last_error() {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  quadrille_last_error(text, sizeof text);
+  return text;
+}
+
 void expect_error(int code, int error_class, const std::string& part) {
-  char text[MPI_MAX_ERROR_STRING] = "", last[MPI_MAX_ERROR_STRING] = "";
+  char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   ASSERT_NE(code, MPI_SUCCESS) << "no error; expected: " << part;
   EXPECT_EQ(quadrille_error_class(code), error_class);
   MPI_Error_string(code, text, &length);
   EXPECT_NE(std::string(text).find(part), std::string::npos) << text;
-  quadrille_last_error(last, sizeof last);
-  EXPECT_STREQ(text, last);
+  EXPECT_EQ(text, last_error());
 #if defined(OPEN_MPI)
   int mpi_class = 0;
   MPI_Error_class(code, &mpi_class);

@@ -16,6 +16,9 @@ namespace quadrille::mpi {
 
 int rank_in(MPI_Comm comm);
 int ranks_of(MPI_Comm comm);
+// In MPI_COMM_WORLD.
+inline int own() { return rank_in(MPI_COMM_WORLD); }
+inline int all() { return ranks_of(MPI_COMM_WORLD); }
 
 using Bytes = std::vector<uint8_t>;
 Bytes read_bytes(const std::string& path);
@@ -57,6 +60,7 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+std::string last_error();
 // Expects the error class at this rank, its text to hold `part` and to be what
 // quadrille_last_error says.
 void expect_error(int code, int error_class, const std::string& part);

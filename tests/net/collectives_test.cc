@@ -1,84 +1,30 @@
-// Every collective, on one group and on two: calls one after the other on one binding, which keeps what it can of each
-// for the next. From call to call everything may change, or nothing; so may the way that the schedule is bound.
-#include <fmt/core.h>
-#include <gtest/gtest.h>
+// Every program brings every byte where it belongs, call after call on one binding, which keeps what it can of each for
+// the next. From call to call everything may change, or nothing; so may the way that the schedule is bound.
+#include <gtest/gtest-spi.h>
 
-#include "tests/net/collective_programs.h"
+#include <algorithm>
+#include <random>
+
+#include "tests/net/runs.h"
 #include "tests/support/effort.h"
 
 namespace quadrille::net {
 namespace {
 
-// One binding.
-struct Run {
-  const CollectiveProgram& program;
-  Groups groups;
-  CollectiveWays ways;
-  std::vector<CollectiveCall> calls;
-  std::vector<CollectiveWays> bound;  // for each call
-  std::vector<int> entered;           // by so many ranks
-
-  std::string text() const {
-    std::string text = program.name + "\n";
-    for (size_t i = 0; i < calls.size(); ++i)
-      text += calls[i].text() + "; " + bound[i].text() + "\n";
-    return text;
-  }
-};
-
-Run draw(const CollectiveProgram& program, const Groups& groups, const CollectiveWays& ways) {
+std::vector<Run> draw(const Scheduled& program, const Groups& groups, Ways ways) {
   constexpr int64_t kBlockSizes[] = {0, 61, 500, 5000};
   std::mt19937 random(ways.seed);
-  const Allowed allowed{program.program.commutative, program.takes_equal_counts,
-                        program.takes_block_size};
-  Run run{program, groups, ways, {}, {}, {}};
-  run.calls = draw_calls(program.program.collective, groups, allowed, random, 7);
-  run.entered.resize(run.calls.size());
-  for (size_t i = 0; i < run.calls.size(); ++i) {
-    run.bound.push_back(i > 0 ? run.bound.back() : ways);
-    if (i > 0 && random() % 6 != 0) continue;
-    run.bound.back().block_size = kBlockSizes[random() % 4];
-    if (i > 0) run.bound.back().window = static_cast<int>(1 + random() % 5);
+  std::vector<Run> runs;
+  for (const CollectiveCall& call :
+       draw_calls(program.program.collective, groups, program.allowed(), random, 7)) {
+    const bool is_first = runs.empty();
+    if (is_first || random() % 6 == 0) {
+      ways.block_size = kBlockSizes[random() % 4];
+      if (!is_first) ways.window = static_cast<int>(1 + random() % 5);
+    }
+    runs.push_back({call, ways});
   }
-  return run;
-}
-
-void expect_success(int code, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
-  char text[256] = "";
-  quadrille_last_error(text, sizeof text);
-  ADD_FAILURE() << what << ": " << text;
-}
-
-void at_rank(Run& run, MPI_Comm comm) {
-  const int place = this_rank();
-  quadrille_schedule schedule;
-  expect_success(quadrille_load_memory(run.program.file.data(), run.program.file.size(), &schedule),
-                 "load");
-  for (size_t i = 0; i < run.calls.size() && !testing::Test::HasFailure(); ++i) {
-    const quadrille_bind_options options = options_of(run.program, run.bound[i]);
-    if (i == 0 || run.bound[i].text() != run.bound[i - 1].text())
-      expect_success(run.ways.are_ranges
-                         ? quadrille_bind_groups(schedule, comm, run.groups.ranks, &options)
-                         : quadrille_bind(schedule, comm, &options),
-                     "bind");
-    const std::string what = fmt::format("call {}, place {}", i, place);
-    CollectivePart part(run.calls[i], place);
-    expect_success(part.run(schedule, comm, run.entered[i]), what);
-    EXPECT_TRUE(mark(static_cast<int>(i))) << what << ": requests are left";
-    EXPECT_TRUE(part.is_right()) << what;
-    part.expect_rest_untouched(what);
-  }
-  EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
-}
-
-void expect_right(const CollectiveProgram& program, const Groups& groups,
-                  const CollectiveWays& ways) {
-  Run run = draw(program, groups, ways);
-  testing::ScopedTrace trace(__FILE__, __LINE__, run.text());
-  const Outcome outcome =
-      simulate(machine_of(program, groups, ways), [&](MPI_Comm comm) { at_rank(run, comm); });
-  EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
+  return runs;
 }
 
 std::vector<Groups> all_groups(int groups) {
@@ -90,18 +36,15 @@ std::vector<Groups> all_groups(int groups) {
   return all;
 }
 
-class Collectives : public testing::TestWithParam<size_t> {};
-
-INSTANTIATE_TEST_SUITE_P(All, Collectives, testing::Range<size_t>(0, collective_programs().size()),
-                         [](const auto& each) { return test_name(each.param); });
+class Collectives : public OfEachProgram {};
+FOR_EACH_PROGRAM(Collectives);
 
 unsigned next_seed = 1;
 size_t way_number = 0;
 
 TEST_P(Collectives, BringEveryByteWhereItBelongs) {
-  const CollectiveProgram& program = collective_programs()[GetParam()];
-  for (const Groups& groups : all_groups(program.program.groups)) {
-    if (!program.serves(groups)) continue;
+  for (const Groups& groups : all_groups(program_.program.groups)) {
+    if (!program_.serves(groups)) continue;
     for (const int window : {1, 2, 16})
       for (const bool is_synchronous : {false, true})
         for (const bool is_eager : {false, true})
@@ -109,60 +52,130 @@ TEST_P(Collectives, BringEveryByteWhereItBelongs) {
             const unsigned seed = next_seed++;
             if (way_number++ % (one_in(19) * kThinning) != 0) continue;
             const bool are_ranges = groups.remote > 0 && seed % 3 == 0;
-            expect_right(program, groups, {window, is_synchronous, is_eager, 0, seed, are_ranges});
+            expect_runs(program_, draw(program_, groups,
+                                       {window, is_synchronous, is_eager, 0, seed, are_ranges}));
             if (HasFailure()) return;
           }
   }
 }
 
+// ---- posts of all-to-alls and allgathers on fixed nodes, too. All ways: EVERY_CASE=1 bazel run
+// //tests/net:collectives_test -- --gtest_filter=Posts.*
+
+TEST(Posts, OfAllToAllsAreWhatTheyMustOnAllNodesOfUpToSixRanks) {
+  expect_all_ways(Collective::kAlltoall, all_sizes(1, 6), 2, 7);
+}
+
+TEST(Posts, OfAllToAllsAreWhatTheyMustOfSevenToNineRanks) {
+  expect_all_ways(Collective::kAlltoall, all_sizes(7, 9), 2, 41);
+}
+
+TEST(Posts, OfAllToAllsAreWhatTheyMustInLargerJobs) {
+  expect_all_ways(Collective::kAlltoall, random_sizes(6, 10, 20), 2, 41);
+}
+
+TEST(Posts, OfAllgathersAreWhatTheyMustOnAllNodesOfUpToSixRanks) {
+  expect_all_ways(Collective::kAllgather, all_sizes(1, 6), 3, 1);
+}
+
+TEST(Posts, OfAllgathersAreWhatTheyMustOfSevenToNineRanks) {
+  expect_all_ways(Collective::kAllgather, all_sizes(7, 9), 2, 5);
+}
+
+TEST(Posts, OfAllgathersAreWhatTheyMustInLargerJobs) {
+  expect_all_ways(Collective::kAllgather, random_sizes(6, 10, 20), 2, 7);
+}
+
+TEST(Posts, FollowCountsThatChangeWhileBlocksStayInPlace) {
+  for (const auto& [collective, most] :
+       {std::pair(Collective::kAlltoall, 4), std::pair(Collective::kAllgather, 6)})
+    for (const auto& sizes : all_sizes(2, most))
+      for (const Scheduled& one : scheduled_on(collective, sizes)) expect_changing_counts(one);
+}
+
+// Programs that no algorithm of the registry is like: blocks that go by way of others, temporary blocks that are
+// overwritten, tokens, messages of blocks in any order, allgathers that do not look at counts.
+class WrittenPosts : public testing::TestWithParam<std::pair<const char*, int64_t>> {
+ protected:
+  template <typename Body>
+  void of_all_ranks(const Body& body) {
+    const auto [name, least] = GetParam();
+    for (int64_t ranks = least; ranks <= 7; ++ranks)
+      body(of_file("tests/mpi/programs/" + std::string(name) + ".txt", {ranks}));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, WrittenPosts,
+                         testing::Values(std::pair("relay", 1), std::pair("overtake", 4),
+                                         std::pair("direct", 1), std::pair("backwards", 1),
+                                         std::pair("halves", 1), std::pair("there_and_back", 1)));
+
+TEST_P(WrittenPosts, AreWhatTheyMust) {
+  of_all_ranks([](const Scheduled& one) {
+    for (int round = 0; round < 3; ++round) expect_all_ways(one, 2, 1);
+  });
+}
+
+TEST_P(WrittenPosts, FollowCountsThatChange) { of_all_ranks(expect_changing_counts); }
+
+// ---- of one program
+
 // A rank that forwards is called with the same arguments, while others' lengths travel in one call and are known in
 // the next.
 TEST(CollectiveLengths, ThatTravelledAreNotTakenForThoseOfTheNextCall) {
-  const CollectiveProgram& program = collective_program("gather binomial");
+  const Scheduled& program = program_named("gather binomial");
   const Groups groups{4, 0};
-  const Outcome outcome = simulate(machine_of(program, groups, {}), [&](MPI_Comm comm) {
-    quadrille_schedule schedule;
-    quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
+  expect_no_problem(machine_of(program, groups, {}), [&](MPI_Comm comm) {
+    const Bound bound(program, groups, {}, comm);
     const std::vector<int> sent(9, 10 + this_rank()), counts = {2, 2, 2, 9}, places = {0, 2, 4, 6};
     std::vector<int> all(15);
     const std::vector<int> equal = {10, 10, 11, 11, 12, 12, 13, 13};
     for (int round = 0; round < 2; ++round) {
       all.assign(15, -1);
-      EXPECT_EQ(
-          quadrille_gather(schedule, sent.data(), 2, MPI_INT, all.data(), 2, MPI_INT, 0, comm),
-          MPI_SUCCESS);
+      EXPECT_EQ(quadrille_gather(bound, sent.data(), 2, MPI_INT, all.data(), 2, MPI_INT, 0, comm),
+                MPI_SUCCESS);
       EXPECT_TRUE(this_rank() != 0 || std::equal(equal.begin(), equal.end(), all.begin()));
       const int own = counts[static_cast<size_t>(this_rank())];
-      EXPECT_EQ(quadrille_gatherv(schedule, sent.data(), own, MPI_INT, all.data(), counts.data(),
+      EXPECT_EQ(quadrille_gatherv(bound, sent.data(), own, MPI_INT, all.data(), counts.data(),
                                   places.data(), MPI_INT, 0, comm),
                 MPI_SUCCESS);
       EXPECT_TRUE(this_rank() != 0 || all.back() == 13);
     }
-    quadrille_free(&schedule);
   });
-  EXPECT_EQ(outcome.text(), "");
 }
 
 // The rule of a ring, in which all ranks contribute as much, would choose one block.
 TEST(CollectiveBlocks, OfAPipelineAreChosenForAChain) {
-  const CollectiveProgram& program = collective_program("broadcast pipeline");
+  const Scheduled& program = program_named("broadcast pipeline");
   Job job = program.job;
   job.parameters = {kRuleAuto};
   job.models = {{2000, 100}};
-  const Bytes file = encode(program.program, job);
-  const Outcome outcome = simulate(machine_of(program, {4, 0}, {}), [&](MPI_Comm comm) {
-    quadrille_schedule schedule;
-    quadrille_load_memory(file.data(), file.size(), &schedule);
+  const Groups groups{4, 0};
+  const Scheduled chosen("pipeline", program.program, job);
+  const Outcome outcome = simulate(machine_of(chosen, groups, {}), [&](MPI_Comm comm) {
+    const Bound bound(chosen, groups, {}, comm);
     std::vector<char> bytes(1 << 20, static_cast<char>(this_rank() == 0));
-    EXPECT_EQ(quadrille_bcast(schedule, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
+    EXPECT_EQ(quadrille_bcast(bound, bytes.data(), 1 << 20, MPI_BYTE, 0, comm), MPI_SUCCESS);
     EXPECT_EQ(bytes.back(), 1);
-    quadrille_free(&schedule);
   });
   EXPECT_EQ(outcome.text(), "");
   const Listing& posted = outcome.listings[0];
   EXPECT_GT(std::count_if(posted.begin(), posted.end(),
                           [](const Event& event) { return event.kind == Event::Kind::kSend; }),
             4);
+}
+
+// What tells all the tests here that a byte is wrong.
+TEST(Buffers, TellOfOneWrongByteInABlockAndOfOneBesideBlocks) {
+  const mpi::Shape& shape = mpi::integer_shapes()[2];
+  mpi::Buffer expected(mpi::scattered({&shape, &shape}, {3, 1}, 1));
+  expected.fill([](int block, int64_t k) { return static_cast<uint8_t>(17 * block + k); });
+  mpi::Buffer inside = expected, beside = expected;
+  inside.each(0, 1, [](uint8_t& at, int64_t) { at ^= 1; });
+  beside.raw(3) ^= 1;
+  expected.expect_equal(expected, "no byte");
+  EXPECT_NONFATAL_FAILURE(inside.expect_equal(expected, "one byte"), "is wrong");
+  EXPECT_NONFATAL_FAILURE(beside.expect_equal(expected, "one byte"), "is wrong");
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "schedule/result.h"
-#include "tests/net/datatypes_table.h"
 
 namespace quadrille::net {
 namespace {

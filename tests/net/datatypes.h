@@ -37,6 +37,17 @@ bool is_committed(MPI_Datatype handle);
 // Handles that were made and not freed yet.
 int64_t live_types();
 
+// For the functions of MPI that make and free handles.
+struct TypeHandle {
+  TypeRef type;  // null: it was freed
+  bool is_committed;
+};
+// Null where the handle is none of a derived type.
+TypeHandle* find_type(MPI_Datatype handle);
+// A new handle; of a named type, its own.
+MPI_Datatype make_handle(TypeRef type, bool is_committed);
+bool free_handle(MPI_Datatype handle);
+
 // Bytes of memory from `start` to before `end`.
 struct Interval {
   uintptr_t start, end;

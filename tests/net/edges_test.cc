@@ -1,10 +1,8 @@
-// What happens at the edges: memory that runs out, arguments that are wrong or unusual, and what a job has few of.
-#include <gtest/gtest.h>
-
+// What happens at the edges: arguments that are wrong or unusual, and what a job has few of.
 #include <array>
 #include <deque>
 
-#include "tests/net/failures.h"
+#include "tests/net/jobs.h"
 
 namespace quadrille::net {
 namespace {
@@ -12,46 +10,6 @@ namespace {
 std::vector<Scheduled> exchanges() {
   return {exchanging("factor", {4}), exchanging("spread-out", {4}), exchanging("tuna", {4}, {2}),
           exchanging("hierarchical-overlapped", {1, 3}, {0})};
-}
-
-// ---- memory
-
-// An allgather whose memory runs out refuses the schedule for ever, and its peers wait for ever; also where only its
-// packed copy is lacking, of a type with gaps.
-TEST(EdgeMemory, ThatRunsOutInAnAllgatherHangsNobodyAndIsForgotten) {
-  for (const bool is_eager : {false, true})
-    for (const int window : {1, 2, 16})
-      for (const size_t shape : {0, 2})
-        for (const Entrance entrance : {Entrance::kCounted, Entrance::kInPlace}) {
-          const Ways ways{.window = window, .is_eager = is_eager};
-          expect_survival({gathering("linear-ring", {4}), ways, entrance, shape});
-          expect_survival({gathering("bruck", {4}, {2}), ways, entrance, shape});
-          expect_survival({gathering("blocked-ring", {4}, {kRuleNone}), ways, entrance, shape});
-          expect_survival({gathering("neighbor-exchange", {4}), ways, entrance, shape});
-          if (HasFailure()) return;
-        }
-}
-
-// An all-to-all in place whose memory runs out leaves messages out, and its peers wait for ever.
-TEST(EdgeMemory, ThatRunsOutInADirectAllToAllInPlaceHangsNobody) {
-  for (const int window : {1, 16})
-    for (const size_t shape : {0, 2})
-      for (const char* name : {"factor", "spread-out"})
-        expect_survival({exchanging(name, {4}), {.window = window}, Entrance::kInPlace, shape});
-}
-
-// The same of one that forwards blocks: it refuses before its peers know.
-TEST(EdgeMemory, ThatRunsOutInAForwardingAllToAllInPlaceHangsNobody) {
-  for (const int window : {1, 16})
-    for (const size_t shape : {0, 2})
-      expect_survival(
-          {exchanging("tuna", {5}, {2}), {.window = window}, Entrance::kInPlace, shape, 2100});
-}
-
-// Where all ranks lack memory, none says so: all are told that another sends no bytes.
-TEST(EdgeMemory, ThatRunsOutAtAllRanksIsWhatTheySay) {
-  expect_survival(
-      {exchanging("tuna", {5}, {2}), {.window = 2}, Entrance::kCounted, 0, 2100, false, true});
 }
 
 // ---- a rank's own block
@@ -80,11 +38,12 @@ template <typename Call>
 void expect_pairs(const Scheduled& scheduled, const Call& call) {
   testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name);
   expect_everywhere(scheduled, {}, MPI_SUCCESS, [&](quadrille_schedule schedule, MPI_Comm comm) {
-    std::vector<Pair> pairs(static_cast<size_t>(scheduled.ranks));
+    std::vector<Pair> pairs(static_cast<size_t>(scheduled.groups.ranks));
     const int own = this_rank();
-    for (int r = 0; r < scheduled.ranks; ++r) pairs[static_cast<size_t>(r)] = {100 * own + r, -1};
+    for (int r = 0; r < scheduled.groups.ranks; ++r)
+      pairs[static_cast<size_t>(r)] = {100 * own + r, -1};
     const int code = call(schedule, pairs, comm);
-    for (int r = 0; r < scheduled.ranks; ++r) {
+    for (int r = 0; r < scheduled.groups.ranks; ++r) {
       EXPECT_EQ(pairs[static_cast<size_t>(r)].in, 100 * r + own) << "rank " << own;
       EXPECT_EQ(pairs[static_cast<size_t>(r)].out, 100 * own + r) << "rank " << own;
     }

@@ -4,11 +4,14 @@
 #include <array>
 #include <set>
 
-#include "tests/net/elements.h"
+#include "tests/mpi/buffer.h"
 #include "tests/net/simulation.h"
 
 namespace quadrille::net {
 namespace {
+
+using mpi::Element;
+using mpi::elements;
 
 Machine machine(int ranks, int remote, unsigned seed = 1) {
   Machine machine;
@@ -94,7 +97,7 @@ TEST(SimulatedOperators, CombineWhatDatatypesNameWithTheLeftOnTheLeft) {
       }
       std::array<uint8_t, 32> expected = right;
       for (int i = 0; i < 2; ++i) {
-        uint8_t a[4], b[4];
+        uint8_t a[8], b[8];
         const auto at = [&](size_t k) {
           return static_cast<size_t>(i * element.shape.extent + element.shape.offsets[k]);
         };

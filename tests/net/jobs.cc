@@ -2,15 +2,17 @@
 #include "tests/net/jobs.h"
 
 #include <fmt/core.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "generator/registry.h"
+#include "schedule/any_nodes.h"
 #include "schedule/text.h"
 #include "tests/support/topologies.h"
 
@@ -44,61 +46,38 @@ bool takes_block_size(const Program& program) {
                      [](const Parameter& parameter) { return parameter.at_call; });
 }
 
-quadrille_bind_options options_of(const Scheduled& scheduled, const Ways& ways) {
-  return {sizeof(quadrille_bind_options), QUADRILLE_LAYOUT_SHARED, ways.window, ways.is_synchronous,
-          scheduled.takes_block_size ? ways.block_size : 0};
+bool takes_only_block_sizes(const Program& program) {
+  return std::all_of(program.parameters.begin(), program.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.at_call; });
 }
 
-Walked walked(const Scheduled& scheduled, const Ways& ways, const std::vector<int>& real,
-              const NetCall& call) {
-  Call bound = plain_call(scheduled.program, scheduled.job);
-  for (int64_t& parameter : bound.parameters) parameter = ways.block_size;
-  if (uses_counts(scheduled.program)) {
-    bound.counts = {{}};
-    for (const int rank : real) bound.counts[0].push_back(call.units(rank, rank) * call.unit_bytes);
-  }
-  return Walked(scheduled.program, scheduled.job, bound);
-}
-
-bool expect_right_posts(const Scheduled& scheduled, const Ways& ways, const NetCall& call,
-                        const Outcome& outcome, const std::vector<int>& real,
-                        const std::vector<MPI_Comm>& users, int first_mark) {
-  const auto at = [&](Rank rank) { return real[static_cast<size_t>(rank.value)]; };
-  const Expected expected =
-      expect_posts(walked(scheduled, ways, real, call), real, [&](Rank source, Rank target) {
-        return int64_t{call.units(at(source), at(target))} * call.unit_bytes;
-      });
-  const bool is_alltoall = scheduled.program.collective == Collective::kAlltoall;
-  Manner manner;
-  manner.window = ways.window > 0 ? ways.window : 16;
-  manner.is_synchronous = ways.is_synchronous;
-  manner.has_heads = is_alltoall && scheduled.forwards && !call.is_persistent;
-  manner.has_whole_steps = is_alltoall && !scheduled.forwards && !call.is_persistent;
-  for (int bracket = 0; bracket < call.brackets; ++bracket)
-    for (int rank = 0; rank < scheduled.ranks; ++rank) {
-      const Listing& listing = outcome.listings[static_cast<size_t>(rank)];
-      const int mark = first_mark + 2 * bracket;
-      manner.users = users[static_cast<size_t>(rank)];
-      const std::string wrong =
-          check_posts(expected[static_cast<size_t>(rank)], listing, mark, mark + 1, rank, manner);
-      EXPECT_EQ(wrong, "") << scheduled.name << ", " << ways.text() << ", " << call.name
-                           << ", rank " << rank << "\n"
-                           << text_of(listing);
-      if (!wrong.empty()) return false;
-    }
-  return true;
+Groups groups_of(const Job& job) {
+  if (job.groups.empty()) return {0, 0};
+  return {static_cast<int>(job.groups[0].ranks()),
+          job.groups.size() == 2 ? static_cast<int>(job.groups[1].ranks()) : 0};
 }
 
 }  // namespace
 
-Scheduled::Scheduled(const Program& program, const Job& job, std::string name)
+Scheduled::Scheduled(std::string name, const Program& program, const Job& job)
     : name(std::move(name)),
       program(program),
       job(job),
       file(encode(program, job)),
-      ranks(static_cast<int>(job.groups[0].ranks())),
+      groups(groups_of(job)),
       forwards(forwards_blocks(program.body)),
       takes_block_size(net::takes_block_size(program)) {}
+
+bool Scheduled::serves(const Groups& groups) const {
+  std::vector<Topology> nodes = {topology_of({groups.ranks})};
+  if (groups.remote > 0) nodes.push_back(topology_of({groups.remote}));
+  const Result<Job> found = on_nodes(program, job, nodes);
+  return found.ok() && quadrille::bind(program, *found, plain_call(program, *found), 0).ok();
+}
+
+mpi::Allowed Scheduled::allowed() const {
+  return {program.commutative, program.algorithm.text == "segment-map", takes_block_size};
+}
 
 std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int64_t>& sizes) {
   std::vector<Scheduled> result;
@@ -107,7 +86,7 @@ std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int
     for (const Job& job : jobs_on(variant, sizes)) {
       std::string name = variant.name + " on " + job.groups[0].text();
       for (const int64_t parameter : job.parameters) name += fmt::format(", {}", parameter);
-      result.emplace_back(variant.program, job, name);
+      result.emplace_back(name, variant.program, job);
     }
   }
   return result;
@@ -115,17 +94,36 @@ std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int
 
 namespace {
 
+Job job_with(const std::vector<int64_t>& sizes, std::vector<int64_t> parameters) {
+  Job job = job_of(sizes);
+  job.parameters = std::move(parameters);
+  job.models.resize(job.parameters.size());
+  return job;
+}
+
 Scheduled find(Collective collective, const std::string& name, const std::vector<int64_t>& sizes,
                std::vector<int64_t> parameters) {
   for (const Variant& variant : variants_of(collective))
     if (variant.name == name) {
-      Job job = job_of(sizes);
-      job.parameters = std::move(parameters);
-      job.models.resize(job.parameters.size());
-      return Scheduled(variant.program, job, name + " on " + job.groups[0].text());
+      const Job job = job_with(sizes, std::move(parameters));
+      return Scheduled(name + " on " + job.groups[0].text(), variant.program, job);
     }
   check(false, ("there is no algorithm " + name).c_str());
   std::abort();
+}
+
+Program parsed(const std::string& text, const std::string& where) {
+  Result<Program> program = parse_program(text, where);
+  if (!program.ok()) check(false, program.error().message.c_str());
+  return std::move(program).value();
+}
+
+Program read(const std::string& path) {
+  std::ifstream file(path);
+  check(file.is_open(), path.c_str());
+  std::stringstream text;
+  text << file.rdbuf();
+  return parsed(text.str(), path);
 }
 
 }  // namespace
@@ -141,24 +139,86 @@ Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& si
 }
 
 Scheduled written(const std::string& text, const std::vector<int64_t>& sizes) {
-  Result<Program> program = parse_program(text, "a test's program");
-  if (!program.ok()) check(false, program.error().message.c_str());
-  return Scheduled(*program, job_of(sizes), program->algorithm.text);
+  const Program program = parsed(text, "a test's program");
+  return Scheduled(program.algorithm.text, program, job_of(sizes));
 }
 
-Scheduled of_file(const std::string& name, int64_t ranks) {
-  std::ifstream file("tests/mpi/programs/" + name + ".txt");
-  check(file.is_open(), name.c_str());
-  std::stringstream text;
-  text << file.rdbuf();
-  return written(text.str(), {ranks});
+Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
+                  std::vector<int64_t> parameters) {
+  return Scheduled(path, read(path), job_with(sizes, std::move(parameters)));
 }
+
+// ---- for any nodes
+
+namespace {
+
+// Contributions are cut into blocks as long as the least, where nobody says otherwise.
+Scheduled for_any_nodes(const Program& program) {
+  Job job;
+  job.parameters.assign(program.parameters.size(), kRuleLeast);
+  job.models.resize(program.parameters.size());
+  job.formulas.resize(program.parameters.size());
+  return {purpose_of(program.collective, program.groups) + " " + program.algorithm.text, program,
+          job};
+}
+
+// Each reads the receive buffer no later than it writes there.
+const std::set<std::string> kInPlace = {
+    "allreduce doubling",   "allreduce rabenseifner", "allreduce ring", "allreduce hierarchical",
+    "allreduce ring-nodes", "reduce binomial",        "scan doubling"};
+
+std::vector<Scheduled> made_programs() {
+  std::vector<Scheduled> all;
+  for (const Variant& variant : variants())
+    all.emplace_back(
+        purpose_of(variant.program.collective, variant.program.groups) + " " + variant.name,
+        variant.program, job_for_any_nodes(variant));
+  for (const std::string& name : shape_names())
+    // The root of that tree is rank 0 alone.
+    if (name != "reduce_tree" && takes_only_block_sizes(shape(name)))
+      all.push_back(for_any_nodes(shape(name)));
+  for (const char* const name : {"allgather_between_nodes", "allgather_ring_aside",
+                                 "allreduce_ring_from_send", "alltoall_between_aside"})
+    all.push_back(for_any_nodes(read(fmt::format("tests/net/programs/{}.txt", name))));
+  for (size_t i = 0, as_they_are = all.size(); i < as_they_are; ++i) {
+    Program program = all[i].program;
+    if (!kInPlace.contains(all[i].name) || program.in_place) continue;
+    program.in_place = true;
+    all.emplace_back(all[i].name + " in place", program, all[i].job);
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Scheduled>& all_programs() {
+  static const std::vector<Scheduled> kAll = made_programs();
+  return kAll;
+}
+
+const Scheduled& program_named(const std::string& name) {
+  for (const Scheduled& program : all_programs())
+    if (program.name == name) return program;
+  check(false, ("there is no program " + name).c_str());
+  std::abort();
+}
+
+std::string test_name(const testing::TestParamInfo<size_t>& program) {
+  std::string name = all_programs()[program.param].name;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return fmt::format("{}_{}", name, program.param);
+}
+
+// ---- ways
 
 std::string Ways::text() const {
-  return fmt::format("window {}, {}{}, block size {}, seed {}", window,
+  return fmt::format("window {}, {}{}, block size {}, seed {}{}", window,
                      is_synchronous ? "synchronous, " : "", is_eager ? "eager" : "rendezvous",
-                     block_size, seed);
+                     block_size, seed, are_ranges ? ", ranges of one communicator" : "");
 }
+
+namespace {
 
 std::vector<int> shuffled_nodes(const Topology& topology, unsigned seed) {
   std::vector<int> node_of;
@@ -171,6 +231,8 @@ std::vector<int> shuffled_nodes(const Topology& topology, unsigned seed) {
   for (size_t i = node_of.size(); i > 1; --i) std::swap(node_of[i - 1], node_of[random() % i]);
   return node_of;
 }
+
+}  // namespace
 
 std::vector<int> real_ranks(const Program& program, const std::vector<int>& node_of) {
   std::vector<int> real;
@@ -190,47 +252,72 @@ std::vector<int> real_ranks(const Program& program, const std::vector<int>& node
   return real;
 }
 
-Bound::Bound(const Scheduled& scheduled, const Ways& ways, MPI_Comm comm) {
-  const quadrille_bind_options options = options_of(scheduled, ways);
+Machine machine_of(const Scheduled& scheduled, const Ways& ways) {
+  Machine machine = machine_of(scheduled, scheduled.groups, ways);
+  machine.node_of = shuffled_nodes(scheduled.job.groups[0], ways.seed);
+  return machine;
+}
+
+// Where contributions are combined in order, it is that of the nodes' ranks.
+Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways) {
+  Machine machine;
+  machine.ranks = groups.all();
+  machine.remote = ways.are_ranges ? 0 : groups.remote;
+  machine.seed = ways.seed;
+  machine.is_eager = ways.is_eager;
+  const bool is_in_order = reduces(scheduled.program.collective) && !scheduled.program.commutative;
+  for (int r = 0; r < machine.ranks; ++r)
+    machine.node_of.push_back(
+        is_in_order ? 0 : static_cast<int>(mpi::mix(ways.seed + 7u) >> 2 * r & 3));
+  return machine;
+}
+
+int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& groups,
+         const Ways& ways, MPI_Comm comm) {
+  const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ways.window,
+                                          ways.is_synchronous,
+                                          scheduled.takes_block_size ? ways.block_size : 0};
+  return ways.are_ranges ? quadrille_bind_groups(schedule, comm, groups.ranks, &options)
+                         : quadrille_bind(schedule, comm, &options);
+}
+
+std::string last_error() {
+  char text[256] = "";
+  quadrille_last_error(text, sizeof text);
+  return text;
+}
+
+void expect_success(int code, const std::string& what) {
+  EXPECT_EQ(code, MPI_SUCCESS) << what << ": " << (code == MPI_SUCCESS ? "" : last_error());
+}
+
+Bound::Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm) {
   EXPECT_EQ(quadrille_load_memory(scheduled.file.data(), scheduled.file.size(), &handle_),
             MPI_SUCCESS);
-  char text[256] = "";
-  const int code = quadrille_bind(handle_, comm, &options);
-  if (code != MPI_SUCCESS) quadrille_last_error(text, sizeof text);
-  EXPECT_EQ(code, MPI_SUCCESS) << scheduled.name << ": " << text;
+  expect_success(bind(handle_, scheduled, groups, ways, comm), scheduled.name);
 }
 
 Bound::~Bound() { EXPECT_EQ(quadrille_free(&handle_), MPI_SUCCESS); }
 
-Machine machine_of(const Scheduled& scheduled, const Ways& ways) {
-  Machine machine;
-  machine.ranks = scheduled.ranks;
-  machine.node_of = shuffled_nodes(scheduled.job.groups[0], ways.is_shuffled ? ways.seed : 0);
-  machine.seed = ways.seed;
-  machine.is_eager = ways.is_eager;
-  return machine;
+void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body) {
+  EXPECT_EQ(simulate(machine, body).text(), "");
 }
 
-bool expect_calls(const Scheduled& scheduled, const Ways& ways, const std::vector<NetCall>& calls) {
-  const Machine machine = machine_of(scheduled, ways);
-  std::string names;
-  for (const NetCall& call : calls) names += "; " + call.name;
-  testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name + ", " + ways.text() + names);
-  std::vector<MPI_Comm> users(static_cast<size_t>(machine.ranks));
-  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) {
-    users[static_cast<size_t>(this_rank())] = comm;
+std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways, const AtRank& body) {
+  testing::ScopedTrace trace(__FILE__, __LINE__, scheduled.name + ", " + ways.text());
+  std::vector<int> classes(static_cast<size_t>(scheduled.groups.all()), -1);
+  expect_no_problem(machine_of(scheduled, ways), [&](MPI_Comm comm) {
     const Bound bound(scheduled, ways, comm);
-    for (size_t i = 0; i < calls.size(); ++i)
-      calls[i].run({bound, comm, ways.seed + static_cast<unsigned>(i)}, static_cast<int>(10 * i));
+    classes[static_cast<size_t>(this_rank())] = quadrille_error_class(body(bound, comm));
   });
-  EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
-  if (testing::Test::HasFailure()) return false;
-  const std::vector<int> real = real_ranks(scheduled.program, machine.node_of);
-  for (size_t i = 0; i < calls.size(); ++i)
-    if (!expect_right_posts(scheduled, ways, calls[i], outcome, real, users,
-                            static_cast<int>(10 * i)))
-      return false;
-  return true;
+  return classes;
+}
+
+void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
+                       const AtRank& body) {
+  EXPECT_EQ(outcomes(scheduled, ways, body),
+            std::vector<int>(static_cast<size_t>(scheduled.groups.all()), error_class))
+      << scheduled.name << ", " << ways.text();
 }
 
 }  // namespace quadrille::net

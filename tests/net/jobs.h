@@ -1,33 +1,44 @@
-// Jobs of programs for the simulation: a schedule file, a machine, the ways to bind; and runs of calls on them whose
-// bytes and posts are compared with what they must be.
+// Programs with the jobs that they run as, for the simulation: schedule files, machines, and the ways to bind.
 #ifndef QUADRILLE_TESTS_NET_JOBS_H_
 #define QUADRILLE_TESTS_NET_JOBS_H_
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/encode.h"
-#include "runtime/quadrille.h"
-#include "tests/mpi/exchange.h"
-#include "tests/net/oracle.h"
+#include "tests/mpi/calls.h"
 #include "tests/net/simulation.h"
 #include "tests/support/variants.h"
 
 namespace quadrille::net {
 
-// A program on nodes.
+using mpi::CollectiveCall;
+using mpi::CollectivePart;
+using mpi::Groups;
+using mpi::LengthKind;
+using mpi::Mistake;
+
+// A program on nodes, or for any nodes.
 struct Scheduled {
-  Scheduled(const Program& program, const Job& job, std::string name);
+  Scheduled(std::string name, const Program& program, const Job& job);
+  // Whether the job, which is for any nodes, is also for those.
+  bool serves(const Groups& groups) const;
+  // What may be asked of it.
+  mpi::Allowed allowed() const;
+
   std::string name;
   Program program;
   Job job;
   Bytes file;
-  int ranks;
+  Groups groups;  // no ranks: any
   bool forwards;  // sized messages, temporary blocks, or messages of several pieces
   bool takes_block_size;
 };
+
 // All programs of a collective on these nodes, with every radix that fits.
 std::vector<Scheduled> scheduled_on(Collective collective, const std::vector<int64_t>& sizes);
 // Of one algorithm, for an all-to-all or an allgather.
@@ -35,47 +46,55 @@ Scheduled exchanging(const std::string& algorithm, const std::vector<int64_t>& s
                      std::vector<int64_t> parameters = {});
 Scheduled gathering(const std::string& algorithm, const std::vector<int64_t>& sizes,
                     std::vector<int64_t> parameters = {});
-// Of a program in its text form.
+// Of a program in its text form, and of the one in that file.
 Scheduled written(const std::string& text, const std::vector<int64_t>& sizes);
-// The same, of tests/mpi/programs/NAME.txt, for so many ranks on nodes of their own.
-Scheduled of_file(const std::string& name, int64_t ranks);
+Scheduled of_file(const std::string& path, const std::vector<int64_t>& sizes,
+                  std::vector<int64_t> parameters = {});
 
-// How a job is run.
+// All programs of the registry, of tests/programs and of tests/net/programs, for any nodes, by names like "gather between
+// groups tree". Some also come with the claim that a call in place needs no copy.
+const std::vector<Scheduled>& all_programs();
+const Scheduled& program_named(const std::string& name);
+
+// One test for each of all programs.
+class OfEachProgram : public testing::TestWithParam<size_t> {
+ protected:
+  const Scheduled& program_ = all_programs()[GetParam()];
+  const bool is_between_ = program_.program.groups == 2;
+  const Collective collective_ = program_.program.collective;
+};
+std::string test_name(const testing::TestParamInfo<size_t>& program);
+#define FOR_EACH_PROGRAM(suite) \
+  INSTANTIATE_TEST_SUITE_P(All, suite, testing::Range<size_t>(0, all_programs().size()), test_name)
+
+// How a job is run, and its schedule bound.
 struct Ways {
   int window = 0;
-  bool is_synchronous = false, is_eager = false, is_shuffled = true;
-  int64_t block_size = 5;  // where the program takes one
+  bool is_synchronous = false, is_eager = false;
+  int64_t block_size = 0;  // where the program takes one; 0: as the file says
   unsigned seed = 0;
+  bool are_ranges = false;  // two groups are ranges of the ranks of one communicator
   std::string text() const;
 };
 
-// Nodes of those sizes in any order, their ranks mixed.
-std::vector<int> shuffled_nodes(const Topology& topology, unsigned seed);
+// Nodes of the job in any order, their ranks mixed.
+Machine machine_of(const Scheduled& scheduled, const Ways& ways);
+// The same of a program for any nodes, whose ranks lie on four.
+Machine machine_of(const Scheduled& scheduled, const Groups& groups, const Ways& ways);
 // The communicator's rank of each of the schedule's: nodes by size and lowest rank, where the program asks.
 std::vector<int> real_ranks(const Program& program, const std::vector<int>& node_of);
 
-// A call, or several; what it does is told by units of so many bytes between ranks of the communicator.
-struct NetCall {
-  std::string name;
-  int64_t unit_bytes;
-  std::function<int(int source, int target)> units;
-  // Calls; `mark` is the first of ten marks, of which each pair brackets what `expect_posts` tells.
-  std::function<void(const mpi::Exchange&, int mark)> run;
-  bool is_persistent = false;
-  int brackets = 1;  // 0: posts are not compared
-};
-
-// Of each kind one, by number; all ranks must have the same.
-NetCall alltoall_call(unsigned kind, unsigned seed);
-NetCall allgather_call(unsigned kind, unsigned seed);
-// With counts drawn from the seed, of blocks that lie at the same places whatever the counts.
-NetCall call_at_places(Collective collective, unsigned seed);
-extern const unsigned kAlltoallKinds, kAllgatherKinds;
+int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& groups,
+         const Ways& ways, MPI_Comm comm);
+std::string last_error();
+void expect_success(int code, const std::string& what);
 
 // A rank's loaded and bound schedule.
 class Bound {
  public:
-  Bound(const Scheduled& scheduled, const Ways& ways, MPI_Comm comm);
+  Bound(const Scheduled& scheduled, const Groups& groups, const Ways& ways, MPI_Comm comm);
+  Bound(const Scheduled& scheduled, const Ways& ways, MPI_Comm comm)
+      : Bound(scheduled, scheduled.groups, ways, comm) {}
   Bound(const Bound&) = delete;
   Bound& operator=(const Bound&) = delete;
   ~Bound();
@@ -85,11 +104,26 @@ class Bound {
   quadrille_schedule handle_ = QUADRILLE_SCHEDULE_NULL;
 };
 
-Machine machine_of(const Scheduled& scheduled, const Ways& ways);
+// Runs that at all ranks, and expects that there is no problem.
+void expect_no_problem(const Machine& machine, const std::function<void(MPI_Comm)>& body);
+// With the schedule bound: what each rank comes to, as an error class.
+using AtRank = std::function<int(quadrille_schedule, MPI_Comm)>;
+std::vector<int> outcomes(const Scheduled& scheduled, const Ways& ways, const AtRank& body);
+// All come to that.
+void expect_everywhere(const Scheduled& scheduled, const Ways& ways, int error_class,
+                       const AtRank& body);
 
-// Runs the calls one after the other on one binding and expects every byte and every post to be right. False where
-// one was not.
-bool expect_calls(const Scheduled& scheduled, const Ways& ways, const std::vector<NetCall>& calls);
+// Where a case may crash or go on for hours: in a process of its own, for so many seconds at most.
+template <typename Body>
+void expect_survives(const Body& body) {
+  EXPECT_EXIT(
+      {
+        alarm(20);
+        body();
+        _exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
 
 }  // namespace quadrille::net
 

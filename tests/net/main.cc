@@ -1,11 +1,12 @@
 // The datatypes of the tests are made before any simulation, which checks that it leaves none behind.
 #include <gtest/gtest.h>
 
-#include "tests/mpi/exchange.h"
+#include "tests/mpi/buffer.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   quadrille::mpi::integer_shapes();
   quadrille::mpi::mixed_shapes();
+  quadrille::mpi::elements();
   return RUN_ALL_TESTS();
 }

@@ -1,11 +1,8 @@
 // Calls in which ranks do not mean the same, or ask what MPI has not: an error, the same at all ranks, instead of a
 // call that waits for ever, reads what is not there, or ends the program.
-#include <fmt/core.h>
-#include <gtest/gtest.h>
-
 #include <array>
 
-#include "tests/net/collective_programs.h"
+#include "tests/net/jobs.h"
 
 namespace quadrille::net {
 namespace {
@@ -14,29 +11,21 @@ constexpr int kMost = 8;
 using Integers = std::array<int, kMost>;
 
 // What one rank does: makes a persistent call, or runs another, and returns its code.
-using AtRank = std::function<int(quadrille_schedule, MPI_Comm, quadrille_request*)>;
+using Making = std::function<int(quadrille_schedule, MPI_Comm, quadrille_request*)>;
 
 // The first `groups.ranks` ranks of one communicator are the first group.
 void expect_refused(const std::string& name, const Groups& groups, int error_class,
-                    const std::string& part, const AtRank& body) {
-  const CollectiveProgram& program = collective_program(name);
+                    const std::string& part, const Making& body) {
+  const Scheduled& program = program_named(name);
+  const Ways ways{.are_ranges = groups.remote > 0};
   testing::ScopedTrace trace(__FILE__, __LINE__, name);
-  const Outcome outcome =
-      simulate(machine_of(program, groups, {.are_ranges = true}), [&](MPI_Comm comm) {
-        quadrille_schedule schedule;
-        quadrille_request request = 77;
-        char text[256];
-        quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
-        if (groups.remote > 0) {
-          EXPECT_EQ(quadrille_bind_groups(schedule, comm, groups.ranks, nullptr), MPI_SUCCESS);
-        }
-        const int code = body(schedule, comm, &request);
-        quadrille_last_error(text, sizeof text);
-        EXPECT_EQ(quadrille_error_class(code), error_class) << "rank " << this_rank();
-        EXPECT_NE(std::string(text).find(part), std::string::npos) << text;
-        EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
-      });
-  EXPECT_EQ(outcome.text(), "");
+  expect_no_problem(machine_of(program, groups, ways), [&](MPI_Comm comm) {
+    const Bound bound(program, groups, ways, comm);
+    quadrille_request request = 77;
+    EXPECT_EQ(quadrille_error_class(body(bound, comm, &request)), error_class)
+        << "rank " << this_rank();
+    EXPECT_NE(last_error().find(part), std::string::npos) << last_error();
+  });
 }
 
 // ---- roots
@@ -164,31 +153,23 @@ TEST(MistakenBuffer, OfARankThatReceivesNothingIsRefused) {
 
 // In the words of the call, which numbers the ranks of each group from 0.
 TEST(MistakenLengths, BetweenGroupsAreToldByTheRanksOfEach) {
-  const CollectiveProgram& program =
-      collective_program("alltoall between groups alltoall-between-aside");
+  const Scheduled& program = program_named("alltoall between groups alltoall-between-aside");
   const Groups groups{2, 2};
-  const Outcome outcome =
-      simulate(machine_of(program, groups, {.are_ranges = true}), [&](MPI_Comm comm) {
-        quadrille_schedule schedule;
-        char text[256];
-        Integers from{}, to{};
-        const Integers ones{1, 1}, places{0, 1};
-        Integers sent = ones;
-        sent[1] += this_rank() == 0;
-        quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
-        EXPECT_EQ(quadrille_bind_groups(schedule, comm, groups.ranks, nullptr), MPI_SUCCESS);
-        const int code =
-            quadrille_alltoallv(schedule, from.data(), sent.data(), places.data(), MPI_INT,
-                                to.data(), ones.data(), places.data(), MPI_INT, comm);
-        quadrille_last_error(text, sizeof text);
-        EXPECT_EQ(quadrille_error_class(code), this_rank() == 3 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
-        if (this_rank() == 3) {
-          EXPECT_NE(std::string(text).find("rank 0 sends 8 bytes to rank 1"), std::string::npos)
-              << text;
-        }
-        EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
-      });
-  EXPECT_EQ(outcome.text(), "");
+  const Ways ways{.are_ranges = true};
+  expect_no_problem(machine_of(program, groups, ways), [&](MPI_Comm comm) {
+    const Bound bound(program, groups, ways, comm);
+    Integers from{}, to{};
+    const Integers ones{1, 1}, places{0, 1};
+    Integers sent = ones;
+    sent[1] += this_rank() == 0;
+    const int code = quadrille_alltoallv(bound, from.data(), sent.data(), places.data(), MPI_INT,
+                                         to.data(), ones.data(), places.data(), MPI_INT, comm);
+    EXPECT_EQ(quadrille_error_class(code), this_rank() == 3 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    if (this_rank() == 3) {
+      EXPECT_NE(last_error().find("rank 0 sends 8 bytes to rank 1"), std::string::npos)
+          << last_error();
+    }
+  });
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/net/datatypes_table.h"
 #include "tests/net/world.h"
 
 using namespace quadrille::net;  // NOLINT(google-build-using-namespace): functions outside any

@@ -34,6 +34,7 @@ bool is_built_in(MPI_Op op) {
     case MPI_LOR:
     case MPI_BOR:
     case MPI_LXOR:
+    case MPI_MAXLOC:
     case MPI_BXOR: return true;
     default: return false;
   }
@@ -71,7 +72,19 @@ void combine_as(const void* in, void* inout, int count, MPI_Op op) {
   std::memcpy(inout, right.data(), sizeof(T) * right.size());
 }
 
+// Pairs of integers: the greater first one, or of two that are equal the one with the lesser second one.
+void combine_pairs(const void* in, void* inout, int count) {
+  for (int i = 0; i < 2 * count; i += 2) {
+    int32_t a[2], b[2];
+    std::memcpy(a, static_cast<const int32_t*>(in) + i, sizeof a);
+    std::memcpy(b, static_cast<const int32_t*>(inout) + i, sizeof b);
+    if (a[0] > b[0] || (a[0] == b[0] && a[1] < b[1]))
+      std::memcpy(static_cast<int32_t*>(inout) + i, a, sizeof a);
+  }
+}
+
 void combine_built_in(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
+  if (op == MPI_MAXLOC) return combine_pairs(in, inout, count);
   const int64_t size = type_of(type)->size;
   const bool is_positive = is_unsigned(type);
   if (size == 8 && is_positive) return combine_as<uint64_t>(in, inout, count, op);
@@ -85,7 +98,8 @@ void combine_built_in(const void* in, void* inout, int count, MPI_Datatype type,
 }  // namespace
 
 bool is_operator_for(MPI_Op op, const TypeRef& type) {
-  return find_operator(op) || (is_built_in(op) && type->named != MPI_DATATYPE_NULL);
+  return find_operator(op) || (is_built_in(op) && type->named != MPI_DATATYPE_NULL &&
+                               (op == MPI_MAXLOC) == (type->named == MPI_2INT));
 }
 
 void combine(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {

@@ -1,25 +1,15 @@
 // Persistent calls of every collective, on one group and on two. Two of a binding are in flight together, are started
 // again with other data, and hold among calls that are none; what one rank's arguments are wrong in is an error at all.
 #include <fmt/core.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <random>
 
-#include "tests/net/collective_programs.h"
+#include "tests/net/jobs.h"
 #include "tests/support/effort.h"
 
 namespace quadrille::net {
 namespace {
-
-std::string last_error() {
-  char text[256] = "";
-  quadrille_last_error(text, sizeof text);
-  return text;
-}
-
-void expect_success(int code, const std::string& what) {
-  EXPECT_EQ(code, MPI_SUCCESS) << what << ": " << last_error();
-}
 
 // A rank's persistent call.
 class Persistent {
@@ -44,82 +34,51 @@ class Persistent {
   quadrille_request request_ = QUADRILLE_REQUEST_NULL;
 };
 
-// One binding.
-struct Run {
-  const CollectiveProgram& program;
-  Groups groups;
-  CollectiveWays ways;
-  std::vector<CollectiveCall> calls;  // two persistent ones, and one between their starts and waits
+// Two persistent calls, and one between their starts and waits.
+struct Three {
+  std::vector<CollectiveCall> calls;
   int entered = 0;
-
-  std::string text() const {
-    std::string text = program.name + ", " + ways.text() + "\n";
-    for (const CollectiveCall& call : calls) text += call.text() + "\n";
-    return text;
-  }
 };
 
-Run draw(const CollectiveProgram& program, const Groups& groups, const CollectiveWays& ways) {
-  std::mt19937 random(ways.seed);
-  const Allowed allowed{program.program.commutative, program.takes_equal_counts,
-                        program.takes_block_size};
-  return {program, groups, ways,
-          draw_calls(program.program.collective, groups, allowed, random, 3)};
-}
-
-void at_rank(Run& run, MPI_Comm comm) {
+void at_rank(Three& three, const Scheduled& program, const Ways& ways, MPI_Comm comm) {
   const int place = this_rank();
-  quadrille_schedule schedule;
-  expect_success(quadrille_load_memory(run.program.file.data(), run.program.file.size(), &schedule),
-                 "load");
-  const quadrille_bind_options options = options_of(run.program, run.ways);
-  expect_success(run.ways.are_ranges
-                     ? quadrille_bind_groups(schedule, comm, run.groups.ranks, &options)
-                     : quadrille_bind(schedule, comm, &options),
-                 "bind");
-  Persistent one(run.calls[0], place), other(run.calls[1], place);
-  expect_success(one.make(schedule, comm), "make");
-  expect_success(other.make(schedule, comm), "make the other");
-  const unsigned seed = run.ways.seed;
-  for (unsigned round = 0; round < 3 && !testing::Test::HasFailure(); ++round) {
-    const std::string what = fmt::format("round {}, place {}", round, place);
-    one.start(seed + 2 * round);
-    if (round != 1) other.start(seed + 2 * round + 1);
-    if (round == 1) {
-      CollectivePart plain(run.calls[2], place);
-      expect_success(plain.run(schedule, comm, run.entered), "a plain call, " + what);
-      EXPECT_TRUE(plain.is_right()) << "a plain call, " << what;
+  Persistent one(three.calls[0], place), other(three.calls[1], place);
+  {
+    const Bound bound(program, three.calls[0].groups, ways, comm);
+    expect_success(one.make(bound, comm), "make");
+    expect_success(other.make(bound, comm), "make the other");
+    for (unsigned round = 0; round < 3 && !testing::Test::HasFailure(); ++round) {
+      const std::string what = fmt::format("round {}, place {}", round, place);
+      one.start(ways.seed + 2 * round);
+      if (round != 1) other.start(ways.seed + 2 * round + 1);
+      if (round == 1) {
+        CollectivePart plain(three.calls[2], place);
+        expect_success(plain.run(bound, comm, three.entered), "a plain call, " + what);
+        EXPECT_TRUE(plain.is_right()) << "a plain call, " << what;
+      }
+      one.wait(what);
+      if (round != 1) other.wait("the other, " + what);
+      EXPECT_TRUE(mark(static_cast<int>(round))) << what << ": requests are left";
     }
-    one.wait(what);
-    if (round != 1) other.wait("the other, " + what);
-    EXPECT_TRUE(mark(static_cast<int>(round))) << what << ": requests are left";
   }
-  EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
   other.free();
-  one.start(seed + 7);
+  one.start(ways.seed + 7);
   one.wait("without its schedule");
   one.free();
 }
 
-void expect_right(const CollectiveProgram& program, const Groups& groups,
-                  const CollectiveWays& ways) {
-  Run run = draw(program, groups, ways);
-  testing::ScopedTrace trace(__FILE__, __LINE__, run.text());
-  const Outcome outcome =
-      simulate(machine_of(program, groups, ways), [&](MPI_Comm comm) { at_rank(run, comm); });
-  EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
+void expect_right(const Scheduled& program, const Groups& groups, const Ways& ways) {
+  std::mt19937 random(ways.seed);
+  Three three{draw_calls(program.program.collective, groups, program.allowed(), random, 3)};
+  std::string text = program.name + ", " + ways.text() + "\n";
+  for (const CollectiveCall& call : three.calls) text += call.text() + "\n";
+  testing::ScopedTrace trace(__FILE__, __LINE__, text);
+  expect_no_problem(machine_of(program, groups, ways),
+                    [&](MPI_Comm comm) { at_rank(three, program, ways, comm); });
 }
 
-class PersistentCollectives : public testing::TestWithParam<size_t> {
- protected:
-  const CollectiveProgram& program_ = collective_programs()[GetParam()];
-  const bool is_between_ = program_.program.groups == 2;
-  const Collective collective_ = program_.program.collective;
-};
-
-INSTANTIATE_TEST_SUITE_P(All, PersistentCollectives,
-                         testing::Range<size_t>(0, collective_programs().size()),
-                         [](const auto& each) { return test_name(each.param); });
+class PersistentCollectives : public OfEachProgram {};
+FOR_EACH_PROGRAM(PersistentCollectives);
 
 unsigned next_seed = 1;
 size_t way_number = 0;
@@ -148,7 +107,7 @@ constexpr quadrille_request kUntouched = 77;
 
 // A call with a mistake of one rank, and one without.
 struct Refusal {
-  const CollectiveProgram& program;
+  const Scheduled& program;
   CollectiveCall call;
   Mistake mistake;
   int victim;
@@ -176,8 +135,7 @@ struct Refusal {
 
 void refused_at_rank(Refusal& r, MPI_Comm comm) {
   const int place = this_rank();
-  quadrille_schedule schedule;
-  quadrille_load_memory(r.program.file.data(), r.program.file.size(), &schedule);
+  const Bound schedule(r.program, r.call.groups, {}, comm);
   CollectivePart part(r.call, place), next(r.call, place);
   if (place == r.victim) part.mistake(r.mistake);
   quadrille_request request = kUntouched;
@@ -189,7 +147,6 @@ void refused_at_rank(Refusal& r, MPI_Comm comm) {
   part.expect_rest_untouched("refused");
   expect_success(next.run(schedule, comm, r.entered_next), "the next call");
   EXPECT_TRUE(next.is_right());
-  EXPECT_EQ(quadrille_free(&schedule), MPI_SUCCESS);
 }
 
 // One whose arguments mean something: of a gather or a scatter, not the root.
@@ -211,11 +168,12 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
   const bool is_barrier = collective_ == Collective::kBarrier;
   if (!program_.serves(groups) || (debugs && (leaves_lengths || is_barrier))) return;
   std::mt19937 random(next_seed++);
-  const Allowed allowed{program_.program.commutative, program_.takes_equal_counts, true};
+  mpi::Allowed allowed = program_.allowed();
+  allowed.is_large_rare = true;
   for (const Mistake mistake :
        {Mistake::kRequest, Mistake::kBuffer, Mistake::kType, Mistake::kOperation, Mistake::kRoot,
         Mistake::kNegative, Mistake::kLonger})
-    for (int form = 0; form < (program_.takes_equal_counts ? 1 : 3); ++form) {
+    for (int form = 0; form < (allowed.equal_counts ? 1 : 3); ++form) {
       if (mistake == Mistake::kRoot && !rooted(collective_)) continue;
       if (mistake == Mistake::kOperation && !reduces(collective_)) continue;
       if (mistake != Mistake::kRequest && is_barrier) continue;
@@ -226,9 +184,8 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
       call.lengths = LengthKind::kEqual;
       Refusal refusal{program_, call, mistake, victim_of(call), !debugs};
       testing::ScopedTrace trace(__FILE__, __LINE__, refusal.text());
-      const Outcome outcome = simulate(machine_of(program_, groups, {.seed = call.seed}),
-                                       [&](MPI_Comm comm) { refused_at_rank(refusal, comm); });
-      EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
+      expect_no_problem(machine_of(program_, groups, {.seed = call.seed}),
+                        [&](MPI_Comm comm) { refused_at_rank(refusal, comm); });
       EXPECT_EQ(refusal.classes, std::vector<int>(refusal.classes.size(), refusal.expected()));
       if (HasFailure()) return;
     }
@@ -236,32 +193,29 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
 
 TEST(PersistentCollective, OutlivesItsCommunicator) {
   for (const char* const name :
-       {"allreduce doubling", "gather binomial", "allgather linear-ring"}) {
-    const CollectiveProgram& program = collective_program(name);
-    const Groups groups{4, 0};
+       {"allreduce doubling", "gather binomial", "allgather linear-ring", "alltoall tuna"}) {
+    const Scheduled& program = program_named(name);
     CollectiveCall call;
     call.collective = program.program.collective;
-    call.groups = groups;
+    call.groups = {4, 0};
     call.form = 1;
     call.root = 1;
     call.types = 2;
-    elements();
-    const Outcome outcome = simulate(machine_of(program, groups, {}), [&](MPI_Comm comm) {
-      quadrille_schedule schedule;
-      quadrille_load_memory(program.file.data(), program.file.size(), &schedule);
+    expect_no_problem(machine_of(program, call.groups, {}), [&](MPI_Comm comm) {
       MPI_Comm other;
       MPI_Comm_dup(comm, &other);
       Persistent one(call, this_rank());
-      expect_success(one.make(schedule, other), name);
-      one.start(1);
-      MPI_Comm_free(&other);
-      quadrille_free(&schedule);
+      {
+        const Bound bound(program, call.groups, {}, other);
+        expect_success(one.make(bound, other), name);
+        one.start(1);
+        MPI_Comm_free(&other);
+      }
       one.wait(name);
       one.start(2);
       one.wait(name);
       one.free();
     });
-    EXPECT_EQ(outcome.text(), "") << name;
   }
 }
 

@@ -9,82 +9,12 @@
 
 #include <algorithm>
 
-#include "tests/net/failures.h"
 #include "tests/net/trials.h"
 #include "tests/support/effort.h"
 #include "tests/support/program_kinds.h"
 
 namespace quadrille::net {
 namespace {
-
-// A drawn all-to-all or allgather with a call of small blocks, over ranks in any order.
-struct Exchange {
-  Exchange(const RandomCase& drawn, uint64_t seed)
-      : scheduled(drawn.program, drawn.job, fmt::format("seed {}", seed)), call(drawn.call) {
-    ways.window = static_cast<int>(1 + seed % 3 * seed % 17);
-    ways.is_synchronous = seed % 5 == 0;
-    ways.is_eager = seed / 2 % 2 == 0;
-    ways.seed = static_cast<unsigned>(seed);
-    ways.block_size = 1 + static_cast<int64_t>(seed % 20);
-    for (int64_t& parameter : call.parameters) parameter = ways.block_size;
-    const bool gathers = drawn.program.collective == Collective::kAllgather;
-    entrance = static_cast<Entrance>(seed / 4 % (gathers ? 2 : 4));
-    real = real_ranks(scheduled.program, machine_of(scheduled, ways).node_of);
-  }
-
-  // Blocks in place have one length both ways.
-  int units(int source, int target) const {
-    return uneven ? static_cast<int>((source * target + source + target + ways.seed) % 4) : 2;
-  }
-  // What the checker says of the call; nothing where it does not bind. Binding tries an allgather without
-  // contributions, so that has to be right as well.
-  std::optional<verifier::Report> report() {
-    std::vector<int64_t> counts;
-    for (const int rank : real) counts.push_back(8 * units(rank, rank));
-    if (scheduled.program.collective == Collective::kAlltoall) return checked();
-    call.counts = {std::vector<int64_t>(real.size(), 0)};
-    std::optional<verifier::Report> of_nothing = checked();
-    if (!of_nothing || of_nothing->violation) return of_nothing;
-    call.counts = {counts};
-    return checked();
-  }
-  std::optional<verifier::Report> checked() const {
-    Program program = scheduled.program;
-    program.port = {};  // a port says nothing of what a call brings
-    Result<verifier::Report> found = verifier::check_schedule(program, scheduled.job, call, {});
-    if (!found.ok()) return std::nullopt;
-    return std::move(found).value();
-  }
-
-  Scheduled scheduled;
-  Call call;
-  Ways ways;
-  Entrance entrance;
-  std::vector<int> real;
-  bool uneven = true;
-};
-
-void at_rank(const Exchange& trial, MPI_Comm comm, Fate& fate) {
-  const auto own = static_cast<size_t>(this_rank());
-  const quadrille_bind_options options = {
-      sizeof options, QUADRILLE_LAYOUT_SHARED, trial.ways.window, trial.ways.is_synchronous,
-      trial.scheduled.takes_block_size ? trial.ways.block_size : 0};
-  quadrille_schedule schedule = QUADRILLE_SCHEDULE_NULL;
-  const Bytes& file = trial.scheduled.file;
-  int code = quadrille_load_memory(file.data(), file.size(), &schedule);
-  if (code == MPI_SUCCESS) code = quadrille_bind(schedule, comm, &options);
-  fate.bound[own] = quadrille_error_class(code);
-  if (code == MPI_SUCCESS) {
-    const mpi::Shape& ints = mpi::integer_shapes()[0];
-    const auto units = [&](int source, int target) { return trial.units(source, target); };
-    Attempt attempt(trial.scheduled.program.collective, trial.entrance, comm, trial.ways.seed, ints,
-                    ints, {units, units});
-    fate.called[own] = attempt.call(schedule);
-    attempt.expect_rest_untouched(fmt::format("rank {}", own));
-    fate.right &= fate.called[own] != MPI_SUCCESS || attempt.is_right();
-  }
-  if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);
-}
 
 struct Tally {
   int drawn = 0, right = 0, not_served = 0, wrong = 0, unbound = 0;
@@ -147,21 +77,6 @@ void judge(const std::optional<verifier::Report>& report, const Fate& fate, cons
   report->violation ? expect_harmless(fate, tally) : expect_right(fate, program, tally);
 }
 
-void add_exchange(const RandomCase& drawn, uint64_t seed, Tally& tally) {
-  Exchange trial(drawn, seed);
-  const std::string text = drawn.text + trial.ways.text() + "\n";
-  const testing::ScopedTrace trace(__FILE__, __LINE__, text);
-  std::optional<verifier::Report> report = trial.report();
-  if (report && !report->violation && !report->any_counts) {
-    trial.uneven = false;
-    report = trial.report();
-  }
-  judge(report,
-        run(machine_of(trial.scheduled, trial.ways), text,
-            [&](MPI_Comm comm, Fate& fate) { at_rank(trial, comm, fate); }),
-        drawn.program, tally);
-}
-
 // By all windows and timings, in place and not.
 void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
   const bool may_be_in_place = can_be_in_place(trial.call.collective, trial.call.groups);
@@ -181,8 +96,8 @@ void expect_right_every_way(CollectiveTrial& trial, Tally& tally) {
       }
 }
 
-void add_call(const RandomCase& drawn, uint64_t seed, Tally& tally) {
-  CollectiveTrial trial(drawn, seed);
+void add_call(const RandomCase& drawn, uint64_t seed, bool is_in_order, Tally& tally) {
+  CollectiveTrial trial(drawn, seed, is_in_order);
   std::optional<verifier::Report> report = trial.report();
   if (report && !report->violation && !report->any_counts) {
     trial.call.lengths = LengthKind::kOne;
@@ -196,7 +111,7 @@ void add_call(const RandomCase& drawn, uint64_t seed, Tally& tally) {
   const Fate fate = trial.run();
   if (trial.is_right && fate.bound[0] == MPI_ERR_INTERN) report = trial.report_of_binding();
   judge(report, fate, drawn.program, tally);
-  if (trial.is_right && fate.succeeds()) expect_right_every_way(trial, tally);
+  if (is_in_order && trial.is_right && fate.succeeds()) expect_right_every_way(trial, tally);
 }
 
 void print(const Tally& tally) {
@@ -213,10 +128,11 @@ TEST(RandomPrograms, RunAsTheCheckerSays) {
   Tally tally;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
     ++tally.drawn;
-    const std::optional<RandomCase> drawn = random_case(seed);
-    if (drawn && (drawn->program.collective == Collective::kAlltoall ||
-                  drawn->program.collective == Collective::kAllgather))
-      add_exchange(*drawn, seed, tally);
+    std::optional<RandomCase> drawn = random_case(seed);
+    if (!drawn) continue;
+    for (int64_t& block_size : drawn->call.parameters)
+      block_size = 1 + static_cast<int64_t>(seed % 20);
+    add_call(*drawn, seed, false, tally);
   }
   print(tally);
   if (programs < 100) return;  // a few, to look at
@@ -232,7 +148,7 @@ TEST(RandomSteps, RunAsTheCheckerSays) {
   Tally tally;
   for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
     ++tally.drawn;
-    if (const auto drawn = random_step_case(seed)) add_call(*drawn, seed, tally);
+    if (const auto drawn = random_step_case(seed)) add_call(*drawn, seed, true, tally);
   }
   print(tally);
   fmt::print("{} right ones are called persistently, {} with long blocks; {} runs, {} in place\n{}",

@@ -63,21 +63,11 @@ bool Fate::is_bound() const { return are_successes(bound); }
 bool Fate::succeeds() const { return is_bound() && are_successes(called); }
 bool Fate::waits() const { return std::find(called.begin(), called.end(), -1) != called.end(); }
 
-Fate run(const Machine& machine, const std::string& text,
-         const std::function<void(MPI_Comm, Fate&)>& body) {
-  const auto ranks = static_cast<size_t>(machine.ranks);
-  Fate fate{std::vector<int>(ranks, -1), std::vector<int>(ranks, -1), true, {}};
-  current = text;
-  const Forgetting forgetting;
-  fate.problems = simulate(machine, [&](MPI_Comm comm) { body(comm, fate); }).problems;
-  return fate;
-}
-
-CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed)
+CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is_in_order)
     : drawn(drawn),
-      file(encode(drawn.program, drawn.job)),
+      scheduled(fmt::format("seed {}", seed), drawn.program, drawn.job),
       is_persistent(seed % 7 == 0),
-      are_ranges(seed % 3 == 0 && drawn.program.groups == 2) {
+      is_in_order(is_in_order) {
   constexpr LengthKind kLengths[] = {LengthKind::kNone,   LengthKind::kOne,    LengthKind::kEqual,
                                      LengthKind::kEqual,  LengthKind::kUneven, LengthKind::kUneven,
                                      LengthKind::kUneven, LengthKind::kLong,   LengthKind::kLong};
@@ -86,10 +76,10 @@ CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed)
   ways.is_synchronous = seed % 5 == 0;
   ways.is_eager = seed / 2 % 2 == 0;
   ways.seed = static_cast<unsigned>(seed);
-  const std::vector<Topology>& groups = drawn.job.groups;
+  ways.block_size = drawn.call.parameters.empty() ? 0 : drawn.call.parameters[0];
+  ways.are_ranges = seed % 3 == 0 && drawn.program.groups == 2;
   call.collective = drawn.program.collective;
-  call.groups = {static_cast<int>(groups[0].ranks()),
-                 groups.size() == 2 ? static_cast<int>(groups[1].ranks()) : 0};
+  call.groups = scheduled.groups;
   call.lengths = any_of(kLengths, random);
   // A program that cuts blocks into a few bytes would take long.
   if (!drawn.call.parameters.empty() && call.lengths == LengthKind::kLong)
@@ -102,12 +92,12 @@ CollectiveTrial::CollectiveTrial(const RandomCase& drawn, uint64_t seed)
   call.seed = static_cast<unsigned>(random());
   const bool combines = reduces(call.collective);
   do {
-    call.types = static_cast<unsigned>(below(random, combines ? elements().size() : 1000));
-  } while (combines && drawn.program.commutative && !elements()[call.types].commutes);
+    call.types = static_cast<unsigned>(below(random, combines ? mpi::elements().size() : 1000));
+  } while (combines && drawn.program.commutative && !mpi::elements()[call.types].commutes);
 }
 
 std::optional<verifier::Report> CollectiveTrial::report() const {
-  const Counts counts = counts_of(call);
+  const Counts counts = this->counts();
   std::vector<Counts> all = {counts};
   if (!counts.empty()) all.push_back(zeros_like(counts));
   if (counts.size() == 2 && counts[0].size() == counts[1].size() && !rooted(call.collective))
@@ -121,7 +111,7 @@ std::optional<verifier::Report> CollectiveTrial::report() const {
 }
 
 std::optional<verifier::Report> CollectiveTrial::report_of_binding() const {
-  return checked(counts_of(call), 0);
+  return checked(counts(), 0);
 }
 
 std::optional<verifier::Report> CollectiveTrial::checked(const Counts& counts, int64_t root) const {
@@ -136,16 +126,14 @@ std::optional<verifier::Report> CollectiveTrial::checked(const Counts& counts, i
 }
 
 std::string CollectiveTrial::text() const {
-  return fmt::format("{}{}{}{}\n{}\n", drawn.text, ways.text(), is_persistent ? ", persistent" : "",
-                     are_ranges ? ", ranges of one communicator" : "", call.text());
+  return fmt::format("{}{}{}\n{}\n", drawn.text, ways.text(), is_persistent ? ", persistent" : "",
+                     call.text());
 }
 
 Machine CollectiveTrial::machine() const {
-  Machine machine;
-  machine.ranks = call.groups.all();
-  machine.remote = are_ranges ? 0 : call.groups.remote;
-  machine.seed = ways.seed;
-  machine.is_eager = ways.is_eager;
+  Machine machine = machine_of(scheduled, ways);
+  if (!is_in_order) return machine;
+  machine.node_of.clear();
   int node = 0;
   for (const Topology& topology : drawn.job.groups)
     for (const int64_t size : topology.sizes())
@@ -153,32 +141,26 @@ Machine CollectiveTrial::machine() const {
   return machine;
 }
 
-int CollectiveTrial::bind(quadrille_schedule schedule, MPI_Comm comm) const {
-  const int64_t block = drawn.call.parameters.empty() ? 0 : drawn.call.parameters[0];
-  const quadrille_bind_options options = {sizeof options, QUADRILLE_LAYOUT_SHARED, ways.window,
-                                          ways.is_synchronous, block};
-  return are_ranges ? quadrille_bind_groups(schedule, comm, call.groups.ranks, &options)
-                    : quadrille_bind(schedule, comm, &options);
+Counts CollectiveTrial::counts() const {
+  Counts counts = counts_of(call);
+  if (is_in_order || counts.empty()) return counts;
+  const std::vector<int64_t> by_place = counts[0];
+  const std::vector<int> real = real_ranks(drawn.program, machine().node_of);
+  for (size_t r = 0; r < real.size(); ++r) counts[0][r] = by_place[static_cast<size_t>(real[r])];
+  return counts;
 }
 
 int CollectiveTrial::call_once(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm) {
+  if (is_persistent) return part.run_persistent(schedule, comm);
   int all = call.groups.all() - 1;  // a wrong barrier may let ranks go too early
-  if (!is_persistent) return part.run(schedule, comm, is_right ? entered : all);
-  quadrille_request request = QUADRILLE_REQUEST_NULL;
-  int code = part.make(schedule, comm, &request);
-  if (code != MPI_SUCCESS) return code;
-  part.fill(call.seed);
-  code = quadrille_start(request);
-  if (code == MPI_SUCCESS) code = quadrille_wait(request);
-  EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
-  return code;
+  return part.run(schedule, comm, is_right ? entered : all);
 }
 
 void CollectiveTrial::at_rank(MPI_Comm comm, Fate& fate) {
   const auto own = static_cast<size_t>(this_rank());
   quadrille_schedule schedule = QUADRILLE_SCHEDULE_NULL;
-  int code = quadrille_load_memory(file.data(), file.size(), &schedule);
-  if (code == MPI_SUCCESS) code = bind(schedule, comm);
+  int code = quadrille_load_memory(scheduled.file.data(), scheduled.file.size(), &schedule);
+  if (code == MPI_SUCCESS) code = bind(schedule, scheduled, call.groups, ways, comm);
   fate.bound[own] = quadrille_error_class(code);
   if (code == MPI_SUCCESS) {
     CollectivePart part(call, this_rank());
@@ -191,7 +173,12 @@ void CollectiveTrial::at_rank(MPI_Comm comm, Fate& fate) {
 
 Fate CollectiveTrial::run() {
   entered = 0;
-  return net::run(machine(), text(), [this](MPI_Comm comm, Fate& fate) { at_rank(comm, fate); });
+  const auto ranks = static_cast<size_t>(call.groups.all());
+  Fate fate{std::vector<int>(ranks, -1), std::vector<int>(ranks, -1), true, {}};
+  current = text();
+  const Forgetting forgetting;
+  fate.problems = simulate(machine(), [&](MPI_Comm comm) { at_rank(comm, fate); }).problems;
+  return fate;
 }
 
 }  // namespace quadrille::net

@@ -2,12 +2,10 @@
 #ifndef QUADRILLE_TESTS_NET_TRIALS_H_
 #define QUADRILLE_TESTS_NET_TRIALS_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/net/collective_calls.h"
 #include "tests/net/jobs.h"
 #include "tests/support/random_programs.h"
 #include "verifier/check.h"
@@ -24,28 +22,25 @@ struct Fate {
   bool waits() const;
 };
 
-// Runs `body` at all ranks. Of what hangs for a minute the text is printed, and the process ends.
-Fate run(const Machine& machine, const std::string& text,
-         const std::function<void(MPI_Comm, Fate&)>& body);
-
-// A call of any collective by a program on fixed nodes, whose ranks are numbered as in the schedule.
+// A call of any collective by a program on fixed nodes.
 struct CollectiveTrial {
-  // The call and the way to bind are drawn.
-  CollectiveTrial(const RandomCase& drawn, uint64_t seed);
+  // The call and the way to bind are drawn. Ranks are numbered as in the schedule, or else in any order.
+  CollectiveTrial(const RandomCase& drawn, uint64_t seed, bool is_in_order = true);
 
   // What the checker says of the call; nothing where it does not bind. Binding tries a call without bytes. Of two groups
   // that are alike either may be the schedule's first one, but for that of a root.
   std::optional<verifier::Report> report() const;
   // The same of a call with root 0, for which binding makes a plan.
   std::optional<verifier::Report> report_of_binding() const;
+  // Of what hangs for a minute the text is printed, and the process ends.
   Fate run();
   std::string text() const;
 
   const RandomCase& drawn;
-  Bytes file;
+  Scheduled scheduled;
   CollectiveCall call;
   Ways ways;
-  bool is_persistent, are_ranges;
+  bool is_persistent, is_in_order;
   bool is_right = true;  // so it should be
   int entered = 0;       // by so many ranks
 
@@ -53,7 +48,7 @@ struct CollectiveTrial {
   std::optional<verifier::Report> checked(const std::vector<std::vector<int64_t>>& counts,
                                           int64_t root) const;
   Machine machine() const;
-  int bind(quadrille_schedule schedule, MPI_Comm comm) const;
+  std::vector<std::vector<int64_t>> counts() const;  // by rank of the schedule
   int call_once(CollectivePart& part, quadrille_schedule schedule, MPI_Comm comm);
   void at_rank(MPI_Comm comm, Fate& fate);
 };

@@ -1,41 +1,64 @@
-#include "tests/net/collective_calls.h"
+#include "tests/mpi/calls.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
 
-namespace quadrille::net {
+namespace quadrille::mpi {
 namespace {
 
-using mpi::Buffer;
-
 uint8_t data_byte(unsigned seed, int source, int target, int64_t k) {
-  return static_cast<uint8_t>(mpi::mix(mpi::mix(seed + 29) + (static_cast<uint64_t>(source) << 40) +
-                                       (static_cast<uint64_t>(target) << 48) +
-                                       static_cast<uint64_t>(k)));
+  const uint64_t pair = static_cast<uint64_t>(64 * source + target);
+  return static_cast<uint8_t>(
+      mix(static_cast<uint64_t>(k) + seed * 0x9e3779b97f4a7c15u + pair * 0xd1342543de82ef95u));
 }
+
+// Of blocks at fixed places: what has to fit between two of them.
+constexpr int64_t kMostAtFixedPlaces = 24;
 
 // A unit of data that is moved is 8 or 13 bytes.
 bool is_mixed(const CollectiveCall& call) { return call.types % 5 == 4; }
 
 int64_t unit_bytes(const CollectiveCall& call) {
-  if (reduces(call.collective)) return elements()[call.types].bytes();
+  if (reduces(call.collective)) return elements()[call.types].shape.bytes();
   return is_mixed(call) ? 13 : 8;
 }
 
-// Of a block that has that key.
-int64_t units_of(const CollectiveCall& call, unsigned key) {
-  const uint64_t drawn = mpi::mix(call.length_seed * 1000 + key);
+// One that is drawn for the call, and the next one.
+int chosen(const CollectiveCall& call) {
+  return static_cast<int>(call.length_seed) % call.groups.all();
+}
+int next_to(const CollectiveCall& call, int place) { return (place + 1) % call.groups.all(); }
+
+// Of the block from one place to another.
+int64_t units_of(const CollectiveCall& call, int from, int to, int salt = 0) {
+  constexpr int64_t kEdges[] = {682, 683, 1024, 1025, 2048, 2049};
+  const uint64_t drawn = mix(call.length_seed * 1000 + static_cast<unsigned>(64 * from + to) +
+                             100000u * static_cast<unsigned>(salt));
   const int64_t some = static_cast<int64_t>(drawn % 7);
   switch (call.lengths) {
     case LengthKind::kNone: return 0;
     case LengthKind::kOne: return 1;
     case LengthKind::kEqual: return 2 + some;
     case LengthKind::kUneven: return drawn % 3 == 0 ? 0 : some + 1;
+    case LengthKind::kSparse: return drawn % 3 == 0 ? some + 1 : 0;
+    case LengthKind::kFirst: return from == 0 ? 7 : static_cast<int64_t>(drawn % 2);
+    case LengthKind::kOneWay: return from < to ? some + 1 : 0;
+    case LengthKind::kLone: return from == chosen(call) && to == next_to(call, from) ? 900 : 0;
+    case LengthKind::kSpared:
+      return from == chosen(call) || next_to(call, to) == chosen(call) ? 0 : some + 1;
+    case LengthKind::kSkewed: return from % 8 * (from % 8) * 17 / (to + 1);
+    case LengthKind::kEdge: return kEdges[drawn % 6] * 8 / unit_bytes(call);
     case LengthKind::kLong: return drawn % 3 == 0 ? some : (16500 + 500 * some) / unit_bytes(call);
-    default: return drawn % 5 == 0 ? some : (150000 + some) / unit_bytes(call);
+    case LengthKind::kVeryLong: return drawn % 5 == 0 ? some : (150000 + some) / unit_bytes(call);
+    default: return 1200000 / unit_bytes(call);
   }
+}
+
+// Where all blocks of a call, or of a group, have one length.
+int64_t units_of_all(const CollectiveCall& call, int group = 0) {
+  return units_of(call, chosen(call), next_to(call, chosen(call)), group);
 }
 
 // Between two groups, both get as much in all.
@@ -44,45 +67,46 @@ int64_t units_of_result(const CollectiveCall& call, int target) {
   const int group = g.group_of(target), size = g.size(group), own = target - g.first(group);
   const int gcd = std::gcd(g.ranks, g.remote);
   if (call.form == 0 || call.lengths == LengthKind::kEqual)
-    return units_of(call, 0) * (g.remote > 0 ? g.size(1 - group) / gcd : 1);
-  if (g.remote == 0) return units_of(call, static_cast<unsigned>(target));
-  const int64_t total = units_of(call, 0) * 3;
+    return units_of_all(call) * (g.remote > 0 ? g.size(1 - group) / gcd : 1);
+  if (g.remote == 0) return units_of(call, chosen(call), target);
+  const int64_t total = units_of_all(call) * 3;
   std::vector<int64_t> cuts = {0, total};
   for (int i = 1; i < size; ++i)
-    cuts.push_back(
-        static_cast<int64_t>(mpi::mix(call.length_seed + 100u * static_cast<unsigned>(group) +
-                                      static_cast<unsigned>(i)) %
-                             static_cast<uint64_t>(total + 1)));
+    cuts.push_back(static_cast<int64_t>(
+        mix(call.length_seed + 100u * static_cast<unsigned>(group) + static_cast<unsigned>(i)) %
+        static_cast<uint64_t>(total + 1)));
   std::sort(cuts.begin(), cuts.end());
   return cuts[static_cast<size_t>(own) + 1] - cuts[static_cast<size_t>(own)];
 }
 
-// Of the block from one place to another.
 int64_t units_between(const CollectiveCall& call, int source, int target) {
-  const unsigned from = static_cast<unsigned>(source), to = static_cast<unsigned>(target);
-  const unsigned group = static_cast<unsigned>(call.groups.group_of(source));
+  const int group = call.groups.group_of(source);
   const bool is_equal = call.form == 0 || call.lengths == LengthKind::kEqual;
   switch (call.collective) {
     case Collective::kReduceScatter: return units_of_result(call, target);
     case Collective::kAlltoall:
-      if (is_equal) return units_of(call, group);
+      if (is_equal) return units_of_all(call, group);
       // In place a block is as long as the one that takes its place.
-      return units_of(
-          call, call.in_place ? 64 * std::min(from, to) + std::max(from, to) : 64 * from + to);
-    case Collective::kAllgather: return units_of(call, is_equal ? group : from);
-    case Collective::kGather: return units_of(call, is_equal ? 0 : from);
-    case Collective::kScatter: return units_of(call, is_equal ? 0 : to);
-    default: return units_of(call, 0);
+      if (call.in_place) return units_of(call, std::min(source, target), std::max(source, target));
+      return units_of(call, source, target);
+    case Collective::kAllgather:
+      return is_equal ? units_of_all(call, group)
+                      : units_of(call, source, next_to(call, chosen(call)));
+    case Collective::kGather:
+      return is_equal ? units_of_all(call) : units_of(call, source, next_to(call, chosen(call)));
+    case Collective::kScatter:
+      return is_equal ? units_of_all(call) : units_of(call, chosen(call), target);
+    default: return units_of_all(call);
   }
 }
 
-// Not of columns, of which long blocks overlap; a third of the calls are with plain integers.
-const mpi::Shape& shape_of(const CollectiveCall& call, int place, unsigned salt) {
-  if (call.types % 3 == 0 && !is_mixed(call)) return mpi::integer_shapes()[0];
-  const std::vector<mpi::Shape>& shapes =
-      is_mixed(call) ? mpi::mixed_shapes() : mpi::integer_shapes();
-  const size_t some = is_mixed(call) ? shapes.size() : shapes.size() - 1;
-  return shapes[mpi::mix(call.types * 64 + 2u * static_cast<unsigned>(place) + salt) % some];
+// A third of the calls are with plain integers. Not of columns, of which long blocks overlap.
+const Shape& shape_of(const CollectiveCall& call, int place, unsigned salt) {
+  if (call.types % 3 == 0 && !is_mixed(call)) return integer_shapes()[0];
+  const std::vector<Shape>& shapes = is_mixed(call) ? mixed_shapes() : integer_shapes();
+  const bool is_few = call.lengths < LengthKind::kLone && call.types % 16 == 1;
+  const size_t some = is_mixed(call) || is_few ? shapes.size() : shapes.size() - 1;
+  return shapes[mix(call.types * 64 + 2u * static_cast<unsigned>(place) + salt) % some];
 }
 
 void draw_types(CollectiveCall& call, const Allowed& allowed, std::mt19937& random) {
@@ -94,11 +118,13 @@ void draw_types(CollectiveCall& call, const Allowed& allowed, std::mt19937& rand
 }
 
 void draw_lengths(CollectiveCall& call, const Allowed& allowed, std::mt19937& random) {
-  constexpr LengthKind kDrawn[] = {LengthKind::kNone,   LengthKind::kOne,    LengthKind::kEqual,
-                                   LengthKind::kEqual,  LengthKind::kUneven, LengthKind::kUneven,
-                                   LengthKind::kUneven, LengthKind::kLong};
+  constexpr LengthKind kDrawn[] = {
+      LengthKind::kNone,   LengthKind::kOne,    LengthKind::kEqual,  LengthKind::kEqual,
+      LengthKind::kUneven, LengthKind::kUneven, LengthKind::kUneven, LengthKind::kSparse,
+      LengthKind::kFirst,  LengthKind::kOneWay, LengthKind::kLone,   LengthKind::kSpared,
+      LengthKind::kSkewed, LengthKind::kEdge,   LengthKind::kLong,   LengthKind::kLong};
   call.lengths = kDrawn[random() % std::size(kDrawn)];
-  if (call.lengths == LengthKind::kLong && allowed.is_large_rare && random() % 4 != 0)
+  if (call.lengths >= LengthKind::kEdge && allowed.is_large_rare && random() % 4 != 0)
     call.lengths = LengthKind::kUneven;
   else if (call.lengths == LengthKind::kLong && random() % 16 == 0)
     call.lengths = LengthKind::kVeryLong;
@@ -119,9 +145,17 @@ void draw_place(CollectiveCall& call, std::mt19937& random) {
 
 }  // namespace
 
+bool has_types_of_their_own(const CollectiveCall& call) {
+  return call.collective == Collective::kAlltoall && call.form > 0 && call.layout % 3 == 0;
+}
+
 bool can_be_in_place(Collective collective, const Groups& groups) {
   return groups.remote == 0 && collective != Collective::kBroadcast &&
          collective != Collective::kBarrier;
+}
+
+int64_t bytes_between(const CollectiveCall& call, int source, int target) {
+  return unit_bytes(call) * units_between(call, source, target);
 }
 
 std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call) {
@@ -141,7 +175,9 @@ std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call) {
 }
 
 std::string CollectiveCall::text() const {
-  const char* const names[] = {"none", "one", "equal", "uneven", "long", "very long"};
+  const char* const names[] = {"none",  "one",     "equal",     "uneven", "sparse",
+                               "first", "one way", "lone",      "spared", "skewed",
+                               "edge",  "long",    "very long", "huge"};
   return fmt::format("{}, {} + {} ranks, lengths {} by {}, form {}, root {}{}, types {}, seed {}",
                      name_of(collective), groups.ranks, groups.remote,
                      names[static_cast<int>(lengths)], length_seed, form, root,
@@ -196,64 +232,69 @@ void CollectivePart::fill(unsigned seed) {
     if (blocks->buffer) blocks->before.emplace(*blocks->buffer);
 }
 
-void CollectivePart::make(Blocks& blocks, const std::vector<int64_t>& units,
-                          const mpi::Shape& shape, bool in_order, unsigned salt) {
-  blocks.shape = &shape;
-  const int ranks = static_cast<int>(units.size());
-  if (in_order)
-    blocks.side = mpi::in_order(ranks, units[0] * shape.per_unit);
+void CollectivePart::make(Blocks& blocks, const std::vector<int64_t>& units, unsigned salt) {
+  const bool has_types = has_types_of_their_own(call_);
+  std::vector<const Shape*> shapes;
+  for (unsigned b = 0; b < units.size(); ++b)
+    shapes.push_back(&shape_of(call_, place_, salt + (has_types ? 4 * (b + 1) : 0)));
+  if (call_.form == 0 || call_.layout == kFixedPlaces)
+    blocks.layout = in_order(*shapes[0], units,
+                             call_.form == 0 ? units[0] * shapes[0]->per_unit : kMostAtFixedPlaces);
   else
-    blocks.side =
-        mpi::scattered(ranks, shape, call_.layout + salt + 100u * static_cast<unsigned>(own_),
-                       [&](int r) { return units[static_cast<size_t>(r)]; });
-  blocks.buffer.emplace(shape, blocks.side.counts, blocks.side.displacements);
+    blocks.layout =
+        scattered(shapes, units, call_.layout + salt + 100u * static_cast<unsigned>(own_));
+  blocks.buffer.emplace(blocks.layout);
+}
+
+void CollectivePart::make(Blocks& blocks, int64_t units, const Shape& shape) {
+  blocks.layout = in_order(shape, {units}, units);
+  blocks.buffer.emplace(blocks.layout);
 }
 
 void CollectivePart::make_moving() {
   const Groups& g = call_.groups;
-  const Collective collective = call_.collective;
   const int peers = g.peers_of(group_), first = g.first(peers);
-  const bool in_order = call_.form == 0;
-  const mpi::Shape &out = shape_of(call_, place_, 0), &in = shape_of(call_, place_, 1);
   std::vector<int64_t> all_out, all_in;
   for (int i = first; i < first + g.size(peers); ++i) {
     all_out.push_back(units_between(call_, place_, i));
     all_in.push_back(units_between(call_, i, place_));
   }
-  const std::vector<int64_t> one_out = {units_between(call_, place_, place_)};
-  switch (collective) {
+  if (place_ == call_.narrow)
+    all_in[static_cast<size_t>(next_to(call_, place_) - first)] = call_.narrow_units;
+  const int64_t one = units_between(call_, place_, place_);
+  const Shape &out = shape_of(call_, place_, 0), &in = shape_of(call_, place_, 1);
+  switch (call_.collective) {
     case Collective::kBroadcast:
       if (is_root_)
-        make(from_, one_out, out, true, 0);
+        make(from_, one, out);
       else if (is_leaf_)
-        make(to_, one_out, in, true, 1);
+        make(to_, one, in);
       break;
     case Collective::kGather:
-      if (is_leaf_ && !in_place_) make(from_, one_out, out, true, 0);
-      if (is_root_) make(to_, all_in, in, in_order, 1);
+      if (is_leaf_ && !in_place_) make(from_, one, out);
+      if (is_root_) make(to_, all_in, 1);
       break;
     case Collective::kScatter:
-      if (is_root_) make(from_, all_out, out, in_order, 0);
-      if (is_leaf_ && !in_place_) make(to_, one_out, in, true, 1);
+      if (is_root_) make(from_, all_out, 0);
+      if (is_leaf_ && !in_place_) make(to_, one, in);
       break;
     case Collective::kAllgather:
-      if (!in_place_) make(from_, one_out, out, true, 0);
-      make(to_, all_in, in, in_order, 1);
+      if (!in_place_) make(from_, one, out);
+      make(to_, all_in, 1);
       break;
     default:
-      if (!in_place_) make(from_, all_out, out, in_order, 0);
-      make(to_, all_in, in, in_order, 1);
+      if (!in_place_) make(from_, all_out, 0);
+      make(to_, all_in, 1);
   }
 }
 
 void CollectivePart::fill_moving() {
   if (from_.buffer) from_.buffer->fill([&](int b, int64_t k) { return sent_byte(b, k); });
   // The root's own block, or everybody's; of an all-to-all, all.
-  const int blocks = in_place_ && to_.buffer ? static_cast<int>(to_.side.counts.size()) : 0;
+  const int blocks = in_place_ && to_.buffer ? to_.buffer->blocks() : 0;
   for (int b = 0; b < blocks; ++b)
-    for (int64_t k = 0; k < to_.buffer->block_bytes(b); ++k)
-      if (b == own_ || call_.collective == Collective::kAlltoall)
-        to_.buffer->at(b, k) = sent_byte(b, k);
+    if (b == own_ || call_.collective == Collective::kAlltoall)
+      to_.buffer->fill(b, [&](int, int64_t k) { return sent_byte(b, k); });
 }
 
 void CollectivePart::make_combining() {
@@ -262,7 +303,7 @@ void CollectivePart::make_combining() {
   const bool scatters = call_.collective == Collective::kReduceScatter;
   const bool is_reduce = call_.collective == Collective::kReduce;
   const int peers = g.peers_of(group_);
-  int64_t all = units_of(call_, 0);
+  int64_t all = units_of_all(call_);
   const int64_t own = scatters ? units_of_result(call_, place_) : all;
   if (scatters) {
     all = 0;
@@ -270,10 +311,9 @@ void CollectivePart::make_combining() {
       all += units_of_result(call_, i);
     for (int i = g.first(group_); i < place_; ++i) first_ += units_of_result(call_, i);
   }
-  if (is_leaf_ && !in_place_) make(from_, {all}, element_->shape, true, 0);
-  if (!is_reduce || is_root_)
-    make(to_, {scatters && in_place_ ? all : own}, element_->shape, true, 1);
-  if (to_.buffer) combined_.resize(static_cast<size_t>(own * element_->bytes()));
+  if (is_leaf_ && !in_place_) make(from_, all, element_->shape);
+  if (!is_reduce || is_root_) make(to_, scatters && in_place_ ? all : own, element_->shape);
+  if (to_.buffer) combined_.resize(static_cast<size_t>(own * element_->shape.bytes()));
   if (call_.collective == Collective::kExscan && own_ == 0) combined_.clear();
 }
 
@@ -290,13 +330,13 @@ void CollectivePart::combine_all() {
       call_.collective == Collective::kScan || call_.collective == Collective::kExscan;
   const int group = g.peers_of(group_), first = g.first(group);
   const int end = !is_scan ? first + g.size(group) : own_ + (call_.collective == Collective::kScan);
-  const auto size = static_cast<size_t>(element_->bytes());
+  const auto size = static_cast<size_t>(element_->shape.bytes());
   std::vector<uint8_t> left(combined_.size());
   for (int source = end; source-- > first;) {
     std::vector<uint8_t>& to = source == end - 1 ? combined_ : left;
     for (size_t k = 0; k < to.size(); ++k)
-      to[k] =
-          data_byte(call_.seed, source, 0, first_ * element_->bytes() + static_cast<int64_t>(k));
+      to[k] = data_byte(call_.seed, source, 0,
+                        first_ * element_->shape.bytes() + static_cast<int64_t>(k));
     for (size_t k = 0; source < end - 1 && k < to.size(); k += size)
       element_->combine(&left[k], &combined_[k]);
   }
@@ -333,25 +373,43 @@ int64_t CollectivePart::asked(int block) const {
 }
 
 bool CollectivePart::is_right() {
-  for (int b = 0; to_.buffer && b < static_cast<int>(to_.side.counts.size()); ++b)
-    for (int64_t k = 0; k < asked(b); ++k)
-      if (to_.buffer->at(b, k) != expected_byte(b, k)) return false;
-  return true;
+  bool right = true;
+  for (int b = 0; to_.buffer && b < to_.buffer->blocks(); ++b)
+    to_.buffer->each(b, asked(b),
+                     [&](uint8_t at, int64_t k) { right &= at == expected_byte(b, k); });
+  return right;
 }
 
 void CollectivePart::expect_rest_untouched(const std::string& what, bool is_right) {
   if (from_.buffer) {
     Buffer expected = *from_.before;
     if (!is_right && has_one_buffer(call_.collective, call_.groups.remote == 0 ? 1 : 2))
-      for (int64_t k = 0; k < expected.block_bytes(0); ++k)
-        expected.at(0, k) = from_.buffer->at(0, k);
+      expected.take(*from_.buffer, 0, expected.block_bytes(0));
     from_.buffer->expect_equal(expected, what + ", send buffer");
   }
   if (!to_.buffer) return;
   Buffer expected = *to_.before;
-  for (int b = 0; b < static_cast<int>(to_.side.counts.size()); ++b)
-    for (int64_t k = 0; k < asked(b); ++k) expected.at(b, k) = to_.buffer->at(b, k);
+  for (int b = 0; b < to_.buffer->blocks(); ++b) expected.take(*to_.buffer, b, asked(b));
   to_.buffer->expect_equal(expected, what + ", beside the blocks");
 }
 
-}  // namespace quadrille::net
+void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed) {
+  quadrille_schedule_info info{};
+  info.size = sizeof info;
+  ASSERT_EQ(quadrille_info(schedule, &info), MPI_SUCCESS);
+  int rank = 0, entered = 0;
+  CollectiveCall call;
+  call.collective = collective_named(info.collective).value();
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &call.groups.ranks);
+  call.form = static_cast<int>(seed % 3);
+  call.lengths = seed == 0 ? LengthKind::kEqual : LengthKind::kUneven;
+  call.length_seed = call.layout = call.seed = seed;
+  CollectivePart part(call, rank);
+  const std::string what = call.text() + ", rank " + std::to_string(rank);
+  EXPECT_EQ(part.run(schedule, comm, entered), MPI_SUCCESS) << what;
+  EXPECT_TRUE(part.is_right()) << what;
+  part.expect_rest_untouched(what);
+}
+
+}  // namespace quadrille::mpi

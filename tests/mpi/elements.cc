@@ -1,14 +1,12 @@
-// The products are of 2 x 2 matrices of bytes modulo 256, which are associative and do not commute. What an operator
-// finds in memory is told by the datatype that MPI gives it: one that is none of these is a failure.
-#include "tests/net/elements.h"
-
-#include <gtest/gtest.h>
-
+// Products of 2 x 2 matrices of bytes modulo 256 are associative and do not commute. An operator learns from the datatype
+// that MPI gives it what is in memory. A datatype that is none of these is a failure.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-namespace quadrille::net {
+#include "tests/mpi/buffer.h"
+
+namespace quadrille::mpi {
 namespace {
 
 void add_integers(const uint8_t* left, uint8_t* right) {
@@ -17,6 +15,14 @@ void add_integers(const uint8_t* left, uint8_t* right) {
   std::memcpy(&b, right, sizeof b);
   b += a;
   std::memcpy(right, &b, sizeof b);
+}
+
+// Pairs of a value and an index: the greater value, or of two that are equal the lesser index.
+void greater_pair(const uint8_t* left, uint8_t* right) {
+  int32_t a[2], b[2];
+  std::memcpy(a, left, sizeof a);
+  std::memcpy(b, right, sizeof b);
+  if (a[0] > b[0] || (a[0] == b[0] && a[1] < b[1])) std::memcpy(right, a, sizeof a);
 }
 
 void flip_bits(const uint8_t* left, uint8_t* right) { *right ^= *left; }
@@ -53,12 +59,10 @@ void on_memory(void* in, void* inout, int* count, MPI_Datatype* type) {
     ADD_FAILURE() << "an operator is called for a datatype that it is not for";
     return;
   }
-  const mpi::Shape& shape = found->shape;
+  const Shape& shape = found->shape;
   for (int i = 0; i < *count; ++i) {
-    uint8_t *const a = static_cast<uint8_t*>(in) + i * shape.extent, *const b =
-                                                                         static_cast<uint8_t*>(
-                                                                             inout) +
-                                                                         i * shape.extent;
+    uint8_t* const a = static_cast<uint8_t*>(in) + i * shape.extent;
+    uint8_t* const b = static_cast<uint8_t*>(inout) + i * shape.extent;
     uint8_t left[4], right[4];
     for (size_t k = 0; k < 4; ++k) {
       left[k] = a[shape.offsets[k]];
@@ -77,8 +81,7 @@ MPI_Op operation_of(bool commutes) {
 }
 
 // Four bytes at those places.
-mpi::Shape bytes_at(const std::string& name, const std::vector<ptrdiff_t>& offsets,
-                    ptrdiff_t extent) {
+Shape bytes_at(const std::string& name, const std::vector<ptrdiff_t>& offsets, ptrdiff_t extent) {
   const std::vector<int> lengths(offsets.size(), 1);
   const std::vector<MPI_Aint> displacements(offsets.begin(), offsets.end());
   MPI_Datatype all, type;
@@ -92,7 +95,7 @@ mpi::Shape bytes_at(const std::string& name, const std::vector<ptrdiff_t>& offse
 
 std::vector<Element> made() {
   const MPI_Op product = operation_of<multiply>(false), sum = operation_of<add_bytes>(true);
-  const mpi::Shape gaps = bytes_at("with gaps", {0, 1, 6, 7}, 10);
+  const Shape gaps = bytes_at("with gaps", {0, 1, 6, 7}, 10);
   return {
       {{"ints", MPI_INT, 1, {0, 1, 2, 3}, 4}, MPI_SUM, true, add_integers},
       {{"bytes", MPI_BYTE, 1, {0}, 1}, MPI_BXOR, true, flip_bits},
@@ -101,6 +104,7 @@ std::vector<Element> made() {
       {bytes_at("without gaps", {0, 1, 2, 3}, 4), product, false, multiply},
       {bytes_at("backwards", {3, 2, 1, 0}, 4), product, false, multiply},
       {bytes_at("behind gaps", {5, 2, 8, 9}, 12), product, false, multiply},
+      {{"pairs", MPI_2INT, 1, {0, 1, 2, 3, 4, 5, 6, 7}, 8}, MPI_MAXLOC, true, greater_pair},
   };
 }
 
@@ -111,4 +115,4 @@ const std::vector<Element>& elements() {
   return kAll;
 }
 
-}  // namespace quadrille::net
+}  // namespace quadrille::mpi

@@ -1,7 +1,8 @@
 // The entry points, with what means nothing at a rank left out.
 #include <cstring>
+#include <deque>
 
-#include "tests/net/collective_calls.h"
+#include "tests/mpi/calls.h"
 
 #define FORMS(name) name, name##_init
 #define LARGE_FORMS(name) name##_c, name##_init_c
@@ -9,7 +10,7 @@
 #define ANY_FORMS(is_large, name, ...) \
   ((is_large) ? call(LARGE_FORMS(name), __VA_ARGS__) : call(FORMS(name), __VA_ARGS__))
 
-namespace quadrille::net {
+namespace quadrille::mpi {
 namespace {
 
 // An array of any numbers, which is overwritten when the call is over.
@@ -39,8 +40,9 @@ class Numbers {
 // A datatype that is freed when the call is over, where it is none of MPI's own.
 class LentType {
  public:
-  LentType(const mpi::Shape* shape, bool is_wrong)
-      : type_(shape && !is_wrong ? shape->type : MPI_DATATYPE_NULL) {
+  LentType(const Layout& layout, bool is_wrong)
+      : LentType(layout.shapes.empty() || is_wrong ? MPI_DATATYPE_NULL : layout.shapes[0]->type) {}
+  explicit LentType(MPI_Datatype type) : type_(type) {
     int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
     if (type_ != MPI_DATATYPE_NULL)
       MPI_Type_get_envelope(type_, &integers, &addresses, &types, &combiner);
@@ -62,12 +64,17 @@ class LentType {
 // One for each block; none for blocks of nothing.
 class LentTypes {
  public:
-  LentTypes(const LentType& type, const std::vector<int64_t>& counts) {
-    for (const int64_t count : counts) types_.push_back(count > 0 ? type : MPI_DATATYPE_NULL);
+  LentTypes(const Layout& layout, const std::vector<int64_t>& counts, bool is_wrong) {
+    for (size_t b = 0; b < counts.size(); ++b) {
+      const bool is_none = counts[b] == 0 || is_wrong;
+      lent_.emplace_back(is_none ? MPI_DATATYPE_NULL : layout.shapes[b]->type);
+      types_.push_back(lent_.back());
+    }
   }
   operator const MPI_Datatype*() const { return types_.data(); }
 
  private:
+  std::deque<LentType> lent_;
   std::vector<MPI_Datatype> types_;
 };
 
@@ -89,7 +96,8 @@ void* CollectivePart::address_of(Blocks& blocks) {
 
 int64_t CollectivePart::count_of(const Blocks& blocks) const {
   if (mistake_ == Mistake::kNegative) return -1;
-  return (blocks.side.counts.empty() ? 0 : blocks.side.counts[0]) + (mistake_ == Mistake::kLonger);
+  return (blocks.layout.counts.empty() ? 0 : blocks.layout.counts[0]) +
+         (mistake_ == Mistake::kLonger);
 }
 
 // What stands between the schedule and the communicator.
@@ -101,16 +109,16 @@ int CollectivePart::call(auto now, auto init, const Arguments&... arguments) {
 
 int CollectivePart::run_bcast() {
   Blocks& one = from_.buffer ? from_ : to_;
-  const LentType type(one.shape, mistake_ == Mistake::kType);
+  const LentType type(one.layout, mistake_ == Mistake::kType);
   return ANY_FORMS(call_.seed % 2, quadrille_bcast, address_of(one), count_of(one), type,
                    root_argument());
 }
 
 int CollectivePart::run_gather() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  const LentType sent(from_.shape, mistake_ == Mistake::kType);
-  const LentType received(to_.shape, mistake_ == Mistake::kType);
-  const Numbers counts(to_.side.counts), places(to_.side.displacements);
+  const LentType sent(from_.layout, mistake_ == Mistake::kType);
+  const LentType received(to_.layout, mistake_ == Mistake::kType);
+  const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_gather, from, count_of(from_), sent, address_of(to_),
                      count_of(to_), received, root_argument());
@@ -120,9 +128,9 @@ int CollectivePart::run_gather() {
 
 int CollectivePart::run_scatter() {
   void* const to = in_place_ ? MPI_IN_PLACE : address_of(to_);
-  const LentType sent(from_.shape, mistake_ == Mistake::kType);
-  const LentType received(to_.shape, mistake_ == Mistake::kType);
-  const Numbers counts(from_.side.counts), places(from_.side.displacements);
+  const LentType sent(from_.layout, mistake_ == Mistake::kType);
+  const LentType received(to_.layout, mistake_ == Mistake::kType);
+  const Numbers counts(from_.layout.counts), places(from_.layout.displacements());
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_scatter, address_of(from_), count_of(from_), sent,
                      to, count_of(to_), received, root_argument());
@@ -132,9 +140,9 @@ int CollectivePart::run_scatter() {
 
 int CollectivePart::run_allgather() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  const LentType sent(from_.shape, mistake_ == Mistake::kType);
-  const LentType received(to_.shape, mistake_ == Mistake::kType);
-  const Numbers counts(to_.side.counts), places(to_.side.displacements);
+  const LentType sent(from_.layout, mistake_ == Mistake::kType);
+  const LentType received(to_.layout, mistake_ == Mistake::kType);
+  const Numbers counts(to_.layout.counts), places(to_.layout.displacements());
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_allgather, from, count_of(from_), sent,
                      address_of(to_), count_of(to_), received);
@@ -144,30 +152,29 @@ int CollectivePart::run_allgather() {
 
 int CollectivePart::run_alltoall() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
-  const LentType sent(from_.shape, mistake_ == Mistake::kType), received(to_.shape, false);
-  std::vector<int64_t> sent_counts = from_.side.counts, bytes_out, bytes_in;
+  const Layout &out = from_.layout, &in = to_.layout;
+  const bool is_wrong = mistake_ == Mistake::kType;
+  const LentType sent(out, is_wrong), received(in, false);
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_alltoall, from, count_of(from_), sent,
                      address_of(to_), count_of(to_), received);
+  std::vector<int64_t> sent_counts = out.counts;
   if (!in_place_) sent_counts[0] = count_of(from_);
-  const Numbers counts(sent_counts), room(to_.side.counts);
-  if (call_.seed % 3 > 0)
+  const Numbers counts(sent_counts), room(in.counts);
+  if (!has_types_of_their_own(call_))
     return ANY_FORMS(call_.form == 2, quadrille_alltoallv, from, counts,
-                     Numbers(from_.side.displacements), sent, address_of(to_), room,
-                     Numbers(to_.side.displacements), received);
-  for (const int64_t place : from_.side.displacements)
-    bytes_out.push_back(place * from_.shape->extent);
-  for (const int64_t place : to_.side.displacements) bytes_in.push_back(place * to_.shape->extent);
-  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, counts, Numbers(bytes_out),
-                   LentTypes(sent, sent_counts), address_of(to_), room, Numbers(bytes_in),
-                   LentTypes(received, to_.side.counts));
+                     Numbers(out.displacements()), sent, address_of(to_), room,
+                     Numbers(in.displacements()), received);
+  return ANY_FORMS(call_.form == 2, quadrille_alltoallw, from, counts, Numbers(out.bytes),
+                   LentTypes(out, in_place_ ? out.counts : sent_counts, is_wrong), address_of(to_),
+                   room, Numbers(in.bytes), LentTypes(in, in.counts, false));
 }
 
 int CollectivePart::run_reduce_scatter() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   std::vector<int64_t> lengths = results();
   lengths[0] = mistake_ == Mistake::kNegative ? -1 : lengths[0] + (mistake_ == Mistake::kLonger);
-  const LentType type(&element_->shape, mistake_ == Mistake::kType);
+  const LentType type(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   if (call_.form == 0)
     return ANY_FORMS(call_.seed % 2, quadrille_reduce_scatter_block, from, address_of(to_),
@@ -181,7 +188,7 @@ int CollectivePart::run_combining() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   void* const to = address_of(to_);
   const int64_t count = std::max(count_of(from_), count_of(to_));
-  const LentType type(&element_->shape, mistake_ == Mistake::kType);
+  const LentType type(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   const bool is_large = call_.form == 2;
   switch (call_.collective) {
@@ -227,4 +234,20 @@ int CollectivePart::make(quadrille_schedule schedule, MPI_Comm comm, quadrille_r
   return run_any();
 }
 
-}  // namespace quadrille::net
+int CollectivePart::run_persistent(quadrille_schedule schedule, MPI_Comm comm, int starts) {
+  quadrille_request request = QUADRILLE_REQUEST_NULL;
+  int code = make(schedule, comm, &request);
+  if (code != MPI_SUCCESS) return code;
+  for (int i = 0; i < starts && code == MPI_SUCCESS; ++i) {
+    if (i > 0) {
+      EXPECT_TRUE(is_right()) << "start " << i;
+    }
+    fill(call_.seed + static_cast<unsigned>(i));
+    code = quadrille_start(request);
+    if (code == MPI_SUCCESS) code = quadrille_wait(request);
+  }
+  EXPECT_EQ(quadrille_free_request(&request), MPI_SUCCESS);
+  return code;
+}
+
+}  // namespace quadrille::mpi

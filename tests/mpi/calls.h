@@ -1,7 +1,7 @@
 // Calls of any collective, on one group or two: what a rank calls with, and what every byte must be then, told by
 // what MPI says of the collective and by nothing of a schedule.
-#ifndef QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
-#define QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
+#ifndef QUADRILLE_TESTS_MPI_CALLS_H_
+#define QUADRILLE_TESTS_MPI_CALLS_H_
 
 #include <optional>
 #include <random>
@@ -11,9 +11,8 @@
 #include "runtime/quadrille.h"
 #include "schedule/collective.h"
 #include "tests/mpi/buffer.h"
-#include "tests/net/elements.h"
 
-namespace quadrille::net {
+namespace quadrille::mpi {
 
 // Who takes part. A place counts the ranks of the first group, then those of the second.
 struct Groups {
@@ -26,8 +25,28 @@ struct Groups {
   int peers_of(int group) const { return remote > 0 ? 1 - group : group; }
 };
 
-// How long blocks are.
-enum class LengthKind { kNone, kOne, kEqual, kUneven, kLong, kVeryLong };
+// How long blocks are. Of some kinds only a few blocks have bytes: `kFirst` is mostly from place 0, `kOneWay` from lower
+// places to higher ones, `kLone` between two places, and of `kSpared` one place sends nothing and one receives nothing.
+// Blocks of `kEdge` just fit into a message with their lengths, or do not.
+enum class LengthKind {
+  kNone,
+  kOne,
+  kEqual,
+  kUneven,
+  kSparse,
+  kFirst,
+  kOneWay,
+  kLone,
+  kSpared,
+  kSkewed,
+  kEdge,
+  kLong,
+  kVeryLong,
+  kHuge
+};
+
+// Layout of a call whose blocks lie at the same places whatever their lengths, as long as these are few.
+inline constexpr unsigned kFixedPlaces = 1000;
 
 // One call; the same at all ranks.
 struct CollectiveCall {
@@ -38,9 +57,12 @@ struct CollectiveCall {
   int form = 0;  // 0: blocks of one length; 1, 2: counts, of 32 or 64 bits
   int root = 0;  // a place
   bool in_place = false;
-  unsigned types = 0;   // which datatypes, or elements
-  unsigned layout = 0;  // where blocks lie
-  unsigned seed = 0;    // of the data
+  unsigned types = 0;  // which datatypes, or elements
+  unsigned layout =
+      0;  // where blocks lie; an all-to-all also takes from it whether each block has a type of its own
+  unsigned seed = 0;  // of the data
+  int narrow = -1;    // a place with room for another length than the next place sends to it
+  int narrow_units = 0;
   std::string text() const;
 };
 
@@ -54,12 +76,19 @@ struct Allowed {
 // The counts of the call, by group and rank, as a program has them; none where the two ends of a message alone know
 // how long it is.
 std::vector<std::vector<int64_t>> counts_of(const CollectiveCall& call);
+// So many bytes go from one place to another. In collectives in which all ranks get the same, `target` means nothing.
+int64_t bytes_between(const CollectiveCall& call, int source, int target);
+// Whether each block of an all-to-all has a datatype of its own.
+bool has_types_of_their_own(const CollectiveCall& call);
 // Whether MPI has that collective in place.
 bool can_be_in_place(Collective collective, const Groups& groups);
 
 // Calls one after the other: any, and some like the one before but for one thing.
 std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& groups,
                                        const Allowed& allowed, std::mt19937& random, int count);
+
+// A quick call on one group. The schedule is bound already, or binds by itself.
+void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed = 0);
 
 // What one rank's arguments may be wrong in; `kBuffer`: what it sends has no address, or else where it receives;
 // `kLonger`: it says one element more than all others expect.
@@ -75,6 +104,8 @@ class CollectivePart {
   int run(quadrille_schedule schedule, MPI_Comm comm, int& entered);
   // Makes a persistent call. What may be freed then is: datatypes are, and counts are overwritten.
   int make(quadrille_schedule schedule, MPI_Comm comm, quadrille_request* request);
+  // Makes a persistent call, starts it with other data so many times, and frees it.
+  int run_persistent(quadrille_schedule schedule, MPI_Comm comm, int starts = 1);
   // Other data, for its next start.
   void fill(unsigned seed);
   // Whether every byte that was to come is there.
@@ -86,13 +117,12 @@ class CollectivePart {
  private:
   // What it sends or receives; without a buffer, where that means nothing.
   struct Blocks {
-    const mpi::Shape* shape = nullptr;
-    mpi::Side side;
-    std::optional<mpi::Buffer> buffer, before;
+    Layout layout;
+    std::optional<Buffer> buffer, before;
   };
 
-  void make(Blocks& blocks, const std::vector<int64_t>& units, const mpi::Shape& shape,
-            bool in_order, unsigned salt);
+  void make(Blocks& blocks, const std::vector<int64_t>& units, unsigned salt);
+  void make(Blocks& blocks, int64_t units, const Shape& shape);  // one block
   void make_moving();
   void make_combining();
   void fill_moving();
@@ -133,6 +163,6 @@ class CollectivePart {
   std::vector<uint8_t> combined_;
 };
 
-}  // namespace quadrille::net
+}  // namespace quadrille::mpi
 
-#endif  // QUADRILLE_TESTS_NET_COLLECTIVE_CALLS_H_
+#endif  // QUADRILLE_TESTS_MPI_CALLS_H_

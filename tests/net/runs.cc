@@ -1,0 +1,289 @@
+#include "tests/net/runs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tests/net/oracle.h"
+#include "tests/support/effort.h"
+#include "tests/support/topologies.h"
+
+namespace quadrille::net {
+namespace {
+
+constexpr int kMarks = 10;  // at most, of one call
+
+// ---- one job
+
+struct Session {
+  const Scheduled& scheduled;
+  const std::vector<Run>& runs;
+  Groups groups;
+  std::vector<int> entered;
+  std::vector<MPI_Comm> users;  // by rank: the communicator that it calls with
+};
+
+std::string text_of(const Session& session) {
+  std::string text = session.scheduled.name + "\n";
+  for (const Run& run : session.runs) {
+    text += run.call.text() + "; " + run.ways.text();
+    text += run.how == How::kOnce          ? "\n"
+            : run.how == How::kThreeStarts ? ", persistent\n"
+                                           : ", two\n";
+  }
+  return text;
+}
+
+// A rank's persistent call.
+class Persistent {
+ public:
+  Persistent(const CollectiveCall& call, quadrille_schedule schedule, MPI_Comm comm)
+      : part_(call, this_rank()) {
+    expect_success(part_.make(schedule, comm, &request_), "make");
+  }
+  void start(unsigned seed) {
+    part_.fill(seed);
+    expect_success(quadrille_start(request_), "start");
+  }
+  void wait(const std::string& what) {
+    expect_success(quadrille_wait(request_), what);
+    EXPECT_TRUE(part_.is_right()) << what;
+    part_.expect_rest_untouched(what);
+  }
+  void free() { expect_success(quadrille_free_request(&request_), "free"); }
+
+ private:
+  CollectivePart part_;
+  quadrille_request request_ = QUADRILLE_REQUEST_NULL;
+};
+
+CollectiveCall another(CollectiveCall call) {
+  ++call.length_seed;
+  ++call.layout;
+  ++call.seed;
+  return call;
+}
+
+void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Comm comm) {
+  const Run& run = session.runs[i];
+  const std::string what = fmt::format("call {}, rank {}", i, this_rank());
+  const int first = kMarks * static_cast<int>(i);
+  if (run.how == How::kOnce) {
+    CollectivePart part(run.call, this_rank());
+    mark(first);
+    expect_success(part.run(schedule, comm, session.entered[i]), what);
+    EXPECT_TRUE(mark(first + 1)) << what << ": requests are left";
+    EXPECT_TRUE(part.is_right()) << what;
+    part.expect_rest_untouched(what);
+    return;
+  }
+  Persistent one(run.call, schedule, comm);
+  for (int start = 0; run.how == How::kThreeStarts && start < 3; ++start) {
+    mark(first + 2 * start);
+    one.start(run.call.seed + static_cast<unsigned>(start));
+    one.wait(what);
+    EXPECT_TRUE(mark(first + 2 * start + 1)) << what << ": requests are left";
+  }
+  if (run.how == How::kTwoAtOnce) {
+    Persistent other(another(run.call), schedule, comm);
+    one.start(run.call.seed);
+    other.start(run.call.seed + 1);
+    one.wait(what);
+    other.wait(what + ", the other");
+    other.start(run.call.seed + 2);
+    one.start(run.call.seed + 3);
+    other.wait(what + ", the other again");
+    one.wait(what + ", again");
+    other.free();
+  }
+  one.free();
+}
+
+void at_rank(Session& session, MPI_Comm comm) {
+  session.users[static_cast<size_t>(this_rank())] = comm;
+  const Bound bound(session.scheduled, session.groups, session.runs[0].ways, comm);
+  for (size_t i = 0; i < session.runs.size() && !testing::Test::HasFailure(); ++i) {
+    const Ways& ways = session.runs[i].ways;
+    if (i > 0 && ways.text() != session.runs[i - 1].ways.text())
+      expect_success(bind(bound, session.scheduled, session.groups, ways, comm), "bind again");
+    run_at_rank(session, i, bound, comm);
+  }
+}
+
+// ---- posts
+
+Walked walked(const Scheduled& scheduled, const std::vector<int>& real, const Run& run) {
+  Call bound = plain_call(scheduled.program, scheduled.job);
+  for (int64_t& parameter : bound.parameters) parameter = run.ways.block_size;
+  if (uses_counts(scheduled.program)) {
+    bound.counts = {{}};
+    for (const int rank : real) bound.counts[0].push_back(bytes_between(run.call, rank, rank));
+  }
+  return Walked(scheduled.program, scheduled.job, bound);
+}
+
+bool expect_right_posts(const Session& session, size_t i, const Outcome& outcome,
+                        const std::vector<int>& real) {
+  const Scheduled& scheduled = session.scheduled;
+  const Run& run = session.runs[i];
+  const auto at = [&](Rank rank) { return real[static_cast<size_t>(rank.value)]; };
+  const Expected expected = expect_posts(
+      walked(scheduled, real, run), real,
+      [&](Rank source, Rank target) { return bytes_between(run.call, at(source), at(target)); });
+  const bool is_once = run.how == How::kOnce;
+  const bool is_alltoall = scheduled.program.collective == Collective::kAlltoall;
+  Manner manner;
+  manner.window = run.ways.window > 0 ? run.ways.window : 16;
+  manner.is_synchronous = run.ways.is_synchronous;
+  manner.has_heads = is_alltoall && scheduled.forwards && is_once;
+  manner.has_whole_steps = is_alltoall && !scheduled.forwards && is_once;
+  for (int start = 0; start < (is_once ? 1 : 3); ++start)
+    for (int rank = 0; rank < session.groups.all(); ++rank) {
+      const Listing& listing = outcome.listings[static_cast<size_t>(rank)];
+      const int mark = kMarks * static_cast<int>(i) + 2 * start;
+      manner.users = session.users[static_cast<size_t>(rank)];
+      const std::string wrong =
+          check_posts(expected[static_cast<size_t>(rank)], listing, mark, mark + 1, rank, manner);
+      EXPECT_EQ(wrong, "") << "call " << i << ", rank " << rank << "\n" << text_of(listing);
+      if (!wrong.empty()) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+bool expect_runs(const Scheduled& scheduled, const std::vector<Run>& runs) {
+  const bool is_fixed = scheduled.groups.ranks > 0;
+  const Groups groups = runs[0].call.groups;
+  const Machine machine =
+      is_fixed ? machine_of(scheduled, runs[0].ways) : machine_of(scheduled, groups, runs[0].ways);
+  Session session{scheduled, runs, groups, std::vector<int>(runs.size()),
+                  std::vector<MPI_Comm>(static_cast<size_t>(machine.ranks))};
+  testing::ScopedTrace trace(__FILE__, __LINE__, text_of(session));
+  const Outcome outcome = simulate(machine, [&](MPI_Comm comm) { at_rank(session, comm); });
+  EXPECT_TRUE(outcome.problems.empty()) << outcome.text();
+  if (testing::Test::HasFailure()) return false;
+  if (!is_fixed) return true;
+  const std::vector<int> real = real_ranks(scheduled.program, machine.node_of);
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].how != How::kTwoAtOnce && !expect_right_posts(session, i, outcome, real))
+      return false;
+  return true;
+}
+
+// ---- sizes and ways
+
+std::vector<std::vector<int64_t>> all_sizes(int64_t least, int64_t most) {
+  std::vector<std::vector<int64_t>> result;
+  for (const auto& sizes : all_node_vectors(most))
+    if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) >= least &&
+        std::is_sorted(sizes.begin(), sizes.end()))
+      result.push_back(sizes);
+  return result;
+}
+
+std::vector<std::vector<int64_t>> random_sizes(int count, int64_t least, int64_t most) {
+  std::mt19937 random(1851);
+  std::vector<std::vector<int64_t>> result;
+  for (int i = 0; i < count; ++i) {
+    std::vector<int64_t> sizes;
+    int64_t left = least + static_cast<int64_t>(random() % static_cast<unsigned>(most - least + 1));
+    const unsigned largest = i % 3 == 0 ? static_cast<unsigned>(left) : 5;
+    while (left > 0) {
+      sizes.push_back(std::min<int64_t>(left, 1 + static_cast<int64_t>(random() % largest)));
+      if (i % 3 == 0) sizes.back() = left;
+      left -= sizes.back();
+    }
+    std::sort(sizes.begin(), sizes.end());
+    result.push_back(std::move(sizes));
+  }
+  return result;
+}
+
+namespace {
+
+unsigned next_kind = 0;
+unsigned next_seed = 1;
+int way_number = 0;
+
+// Forms, in place and not, once and persistent come in turn.
+Run drawn(const Scheduled& scheduled, unsigned kind, const Ways& ways, unsigned seed) {
+  constexpr How kHows[] = {How::kOnce, How::kThreeStarts, How::kOnce, How::kTwoAtOnce, How::kOnce};
+  std::mt19937 random(seed);
+  mpi::Allowed allowed = scheduled.allowed();
+  allowed.is_large_rare = true;
+  Run run{draw_calls(scheduled.program.collective, scheduled.groups, allowed, random, 1)[0], ways,
+          kHows[kind / 6 % 5]};
+  // Long blocks are cut into a few bytes, or take long to compare.
+  if (run.call.lengths >= LengthKind::kLone && (scheduled.takes_block_size || random() % 4 != 0))
+    run.call.lengths = LengthKind::kUneven;
+  run.call.form = static_cast<int>(kind % 3);
+  run.call.in_place = kind / 3 % 2;
+  return run;
+}
+
+void expect_way(const Scheduled& scheduled, Ways ways, int calls) {
+  std::vector<Run> runs;
+  ways.seed = next_seed++;
+  ways.block_size = ways.seed % 3 == 0 ? 64 : ways.seed % 3 == 1 ? 5 : 17;
+  for (int i = 0; i < calls; ++i)
+    runs.push_back(drawn(scheduled, next_kind++, ways, ways.seed * 8 + static_cast<unsigned>(i)));
+  // What a binding keeps of a call serves the same counts again, elsewhere in memory.
+  Run same = runs.front();
+  ++same.call.seed;
+  ++same.call.layout;
+  const bool is_alltoall = scheduled.program.collective == Collective::kAlltoall;
+  if (!is_alltoall || ways.seed % 2 == 0) runs.back() = same;
+  if (!is_alltoall) runs.push_back(runs.front());
+  expect_runs(scheduled, runs);
+}
+
+}  // namespace
+
+void expect_all_ways(const Scheduled& scheduled, int calls, int thinning) {
+  check(thinning % 2 == 1, "windows and kinds of sends go in powers of two");
+  for (const int window : {1, 2, 3, 16})
+    for (const bool is_synchronous : {false, true})
+      for (const bool is_eager : {false, true}) {
+        if (testing::Test::HasFailure()) return;
+        if (way_number++ % (one_in(thinning) * kThinning) != 0) continue;
+        expect_way(scheduled, {window, is_synchronous, is_eager}, calls);
+      }
+}
+
+void expect_all_ways(Collective collective, const std::vector<std::vector<int64_t>>& all_sizes,
+                     int calls, int thinning) {
+  const int first = way_number;
+  const unsigned taken = next_seed;
+  for (const auto& sizes : all_sizes)
+    for (const Scheduled& one : scheduled_on(collective, sizes))
+      expect_all_ways(one, calls, thinning);
+  fmt::print("{} of {} ways, all of them with EVERY_CASE=1\n", next_seed - taken,
+             way_number - first);
+}
+
+void expect_changing_counts(const Scheduled& scheduled) {
+  constexpr LengthKind kKinds[] = {LengthKind::kUneven, LengthKind::kSparse, LengthKind::kEqual,
+                                   LengthKind::kFirst};
+  for (const int window : {2, 16}) {
+    if (testing::Test::HasFailure()) return;
+    const unsigned seed = next_seed++;
+    std::vector<Run> runs;
+    for (const unsigned drawn : {seed, seed, seed + 1, seed, seed + 2}) {
+      Run run{{}, {.window = window, .is_eager = seed % 2 == 0, .block_size = 5, .seed = seed}};
+      run.call.collective = scheduled.program.collective;
+      run.call.groups = scheduled.groups;
+      run.call.form = 1;
+      run.call.layout = mpi::kFixedPlaces;
+      run.call.lengths = kKinds[mpi::mix(drawn) % 4];
+      run.call.length_seed = drawn;
+      run.call.seed = static_cast<unsigned>(runs.size());
+      runs.push_back(run);
+    }
+    expect_runs(scheduled, runs);
+  }
+}
+
+}  // namespace quadrille::net

@@ -1,0 +1,138 @@
+// The runtime's allocations go through tests/mpi/allocations.cc, which counts those of the process: so each rank's
+// count is kept while others run.
+#include "tests/net/shortage.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tests/mpi/allocations.h"
+
+namespace quadrille::net {
+namespace {
+
+constexpr long kMostAllocations = 2000;
+std::vector<mpi::Allocations> allocations_of_rank;
+
+void keep_allocations(int from, int to) {
+  if (from >= 0) allocations_of_rank[static_cast<size_t>(from)] = mpi::allocations;
+  mpi::allocations = to >= 0 ? allocations_of_rank[static_cast<size_t>(to)] : mpi::Allocations{};
+}
+
+// What a simulation with one failing allocation came to.
+struct Shortfall {
+  int victim;
+  long allocation;
+  bool happened = false;
+  std::vector<int> classes, entered;
+};
+
+int bind_once(const Shortage& s, const Groups& groups, MPI_Comm comm) {
+  quadrille_schedule schedule;
+  quadrille_load_memory(s.scheduled.file.data(), s.scheduled.file.size(), &schedule);
+  const int code = bind(schedule, s.scheduled, groups, s.ways, comm);
+  if (schedule != QUADRILLE_SCHEDULE_NULL) quadrille_free(&schedule);
+  return code;
+}
+
+void at_rank(const Shortage& s, MPI_Comm comm, Shortfall& result) {
+  const int place = this_rank();
+  const Groups& groups = s.calls[0].groups;
+  const auto short_of = [&](const auto& body) {
+    const bool is_victim = s.all_ranks || place == result.victim;
+    if (is_victim) arm(result.allocation);
+    const int code = quadrille_error_class(body());
+    if (is_victim && disarm()) result.happened = true;
+    return result.classes[static_cast<size_t>(place)] = code;
+  };
+  if (s.while_binding) short_of([&] { return bind_once(s, groups, comm); });
+  const Bound bound(s.scheduled, groups, s.ways, comm);
+  for (size_t i = 0; i < s.calls.size(); ++i) {
+    const std::string what = fmt::format("call {}, place {}", i, place);
+    CollectivePart part(s.calls[i], place);
+    const auto call = [&] {
+      return s.is_persistent && i == s.at ? part.run_persistent(bound, comm)
+                                          : part.run(bound, comm, result.entered[i]);
+    };
+    int code = MPI_SUCCESS;
+    if (!s.while_binding && i == s.at)
+      code = short_of(call);
+    else
+      expect_success(call(), what);
+    EXPECT_TRUE(mark(static_cast<int>(i))) << what << ": requests are left";
+    part.expect_rest_untouched(what);
+    EXPECT_TRUE(code != MPI_SUCCESS || part.is_right()) << what;
+    MPI_Barrier(comm);
+  }
+}
+
+void expect_classes(const Shortage& s, const Shortfall& result) {
+  const int own = result.classes[static_cast<size_t>(result.victim)];
+  if (s.all_ranks && result.happened) {
+    // Who lacks another's bytes may not come to ask for memory, and who needs none lacks nothing.
+    EXPECT_GT(std::count(result.classes.begin(), result.classes.end(), MPI_ERR_NO_MEM), 0);
+    return;
+  }
+  EXPECT_TRUE(own == MPI_SUCCESS || own == MPI_ERR_NO_MEM ||
+              (s.while_binding && own == MPI_ERR_ARG))
+      << "class " << own;
+  for (size_t place = 0; place < result.classes.size(); ++place) {
+    const int other = result.classes[place];
+    // What all ranks agree on, they refuse alike.
+    const bool may_differ = own != MPI_SUCCESS && !s.while_binding && !s.is_persistent;
+    EXPECT_TRUE(other == own || (may_differ && (other == MPI_SUCCESS || other == MPI_ERR_OTHER)))
+        << "place " << place << ": class " << other << " and " << own;
+  }
+}
+
+}  // namespace
+
+CountedAllocations::CountedAllocations(int ranks) {
+  allocations_of_rank.assign(static_cast<size_t>(ranks), {});
+  on_switch = keep_allocations;
+}
+
+CountedAllocations::~CountedAllocations() { on_switch = nullptr; }
+
+void arm(long n) { mpi::allocations = {0, n, 0}; }
+
+bool disarm() {
+  const bool failed = mpi::allocations.count >= mpi::allocations.failing;
+  mpi::allocations.failing = 0;
+  return failed;
+}
+
+std::string Shortage::text() const {
+  std::string text = fmt::format(
+      "{}, {}{}{}{}\n", scheduled.name, ways.text(), is_persistent ? ", persistent" : "",
+      while_binding ? ", while binding" : "", all_ranks ? ", at all ranks" : "");
+  for (size_t i = 0; i < calls.size(); ++i)
+    text += calls[i].text() + (i == at ? ": short of memory\n" : "\n");
+  return text;
+}
+
+long expect_survival(const Shortage& s) {
+  testing::ScopedTrace trace(__FILE__, __LINE__, s.text());
+  const Groups& groups = s.calls[0].groups;
+  long most = 0;
+  for (int victim = 0; victim < (s.all_ranks ? 1 : groups.all()); ++victim)
+    for (long n = 1; n < kMostAllocations; ++n) {
+      testing::ScopedTrace which(__FILE__, __LINE__, fmt::format("allocation {} of {}", n, victim));
+      Shortfall result{victim, n, false, std::vector<int>(static_cast<size_t>(groups.all()), -1),
+                       std::vector<int>(s.calls.size())};
+      Ways ways = s.ways;
+      ways.seed += static_cast<unsigned>(n);
+      const CountedAllocations counted(groups.all());
+      const Outcome outcome =
+          simulate(s.scheduled.groups.ranks > 0 ? machine_of(s.scheduled, ways)
+                                                : machine_of(s.scheduled, groups, ways),
+                   [&](MPI_Comm comm) { at_rank(s, comm, result); });
+      EXPECT_EQ(outcome.text(), "");
+      if (outcome.problems.empty()) expect_classes(s, result);
+      most = std::max(most, n - 1);
+      if (!result.happened || testing::Test::HasFailure()) break;
+    }
+  return most;
+}
+
+}  // namespace quadrille::net
