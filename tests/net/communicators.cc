@@ -221,11 +221,6 @@ int MPI_Intercomm_merge(MPI_Comm handle, int high, MPI_Comm* result) {
   return MPI_SUCCESS;
 }
 
-int MPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* result) {
-  Communicator* const comm = find_communicator(handle);
-  return comm ? split(*comm, "split", color, key, result) : MPI_ERR_COMM;
-}
-
 int MPI_Comm_split_type(MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result) {
   Communicator* const comm = find_communicator(handle);
   if (!comm) return MPI_ERR_COMM;
@@ -300,11 +295,6 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_at
                            int* keyval, void* extra) {
   *keyval = kFirstKeyval + static_cast<int>(keyvals.size());
   keyvals.push_back({copy, gone, extra});
-  return MPI_SUCCESS;
-}
-
-int MPI_Comm_free_keyval(int* keyval) {
-  *keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }
 

@@ -29,11 +29,6 @@ int MPI_Finalized(int* flag) {
   return MPI_SUCCESS;
 }
 
-int MPI_Query_thread(int* provided) {
-  *provided = MPI_THREAD_MULTIPLE;
-  return MPI_SUCCESS;
-}
-
 int MPI_Add_error_class(int* error_class) {
   *error_class = next_class++;
   codes[*error_class] = {*error_class, ""};

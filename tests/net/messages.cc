@@ -119,7 +119,7 @@ void deliver_one() {
 
 void start(Request& request) {
   request.is_active = true;
-  request.is_complete = request.is_cancelled = false;
+  request.is_complete = false;
   request.partner = nullptr;
   request.error = MPI_SUCCESS;
   request.intervals = request.data.intervals();

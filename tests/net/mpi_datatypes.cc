@@ -173,12 +173,6 @@ int MPI_Type_indexed(int count, const int lengths[], const int displacements[], 
   return make(std::move(type), blocks, result);
 }
 
-int MPI_Type_create_hindexed_block(int count, int length, const MPI_Aint displacements[],
-                                   MPI_Datatype old, MPI_Datatype* result) {
-  const std::vector<int> lengths(static_cast<size_t>(count), length);
-  return MPI_Type_create_hindexed(count, lengths.data(), displacements, old, result);
-}
-
 int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
                             MPI_Datatype* result) {
   const TypeRef inner = type_of(old);
@@ -192,13 +186,6 @@ int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent,
   type.lower = lower;
   type.extent = extent;
   *result = make_handle(std::make_shared<Type>(std::move(type)), false);
-  return MPI_SUCCESS;
-}
-
-int MPI_Type_size(MPI_Datatype handle, int* size) {
-  const TypeRef type = type_of(handle);
-  if (!type) return MPI_ERR_TYPE;
-  *size = type->size > INT32_MAX ? MPI_UNDEFINED : static_cast<int>(type->size);
   return MPI_SUCCESS;
 }
 
@@ -265,15 +252,6 @@ int MPI_Type_get_contents_c(MPI_Datatype handle, MPI_Count most_integers, MPI_Co
 
 int MPI_Get_address(const void* location, MPI_Aint* address) {
   *address = reinterpret_cast<MPI_Aint>(location);
-  return MPI_SUCCESS;
-}
-
-int MPI_Pack_size(int count, MPI_Datatype handle, MPI_Comm, int* size) {
-  const TypeRef type = type_of(handle);
-  if (!type) return MPI_ERR_TYPE;
-  const int64_t bytes = count * type->size;
-  if (bytes > INT32_MAX) return MPI_ERR_COUNT;
-  *size = static_cast<int>(bytes);
   return MPI_SUCCESS;
 }
 

@@ -57,10 +57,8 @@ std::vector<int> complete_ones(int count, const MPI_Request* handles, bool* is_a
 
 // Waits until one of them is over; false where none is active.
 bool wait_for_some(int count, const MPI_Request* handles) {
-  bool is_any_active = false;
   std::vector<const Request*> requests;
   std::string text;
-  complete_ones(count, handles, &is_any_active);
   for (int i = 0; i < count; ++i) {
     if (handles[i] == MPI_REQUEST_NULL) continue;
     const Request* const request = find_request(handles[i]);
@@ -68,7 +66,7 @@ bool wait_for_some(int count, const MPI_Request* handles) {
     text += (requests.empty() ? "" : ", or for ") + text_of(*request);
     requests.push_back(request);
   }
-  if (!is_any_active) return false;
+  if (requests.empty()) return false;
   wait_until(
       [requests] {
         return std::any_of(requests.begin(), requests.end(),
@@ -80,20 +78,6 @@ bool wait_for_some(int count, const MPI_Request* handles) {
 
 MPI_Status* status_at(MPI_Status* statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-}
-
-// Finishes these; MPI_ERR_IN_STATUS where one has an error.
-int finish_all(const std::vector<int>& which, MPI_Request* handles, MPI_Status* statuses,
-               bool packed) {
-  int code = MPI_SUCCESS, place = 0;
-  for (const int i : which) {
-    MPI_Status* const status = status_at(statuses, packed ? place : i);
-    ++place;
-    const int own = finish(&handles[i], status);
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = own;
-    if (own != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
-  }
-  return code == MPI_SUCCESS ? code : raise(MPI_COMM_WORLD, code);
 }
 
 int raise_in_world(int code) { return code == MPI_SUCCESS ? code : raise(MPI_COMM_WORLD, code); }
@@ -128,7 +112,6 @@ int finish(MPI_Request* handle, MPI_Status* status) {
     status->MPI_TAG = request->status_tag;
     status->MPI_ERROR = request->error;
     status->count_lo = static_cast<int>(request->arrived);
-    status->count_hi_and_cancelled = request->is_cancelled;
   }
   if (!request->is_persistent) {
     request->is_freed = true;
@@ -161,11 +144,6 @@ int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, in
   return send(buffer, count, type, peer, tag, comm, handle, false, true);
 }
 
-int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag,
-                   MPI_Comm comm, MPI_Request* handle) {
-  return send(buffer, count, type, peer, tag, comm, handle, true, true);
-}
-
 int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                   MPI_Request* handle) {
   Request request = request_of(true, buffer, count, type, peer, tag, comm);
@@ -181,12 +159,6 @@ int MPI_Start(MPI_Request* handle) {
   }
   start(*request);
   maybe_pause();
-  return MPI_SUCCESS;
-}
-
-int MPI_Startall(int count, MPI_Request* handles) {
-  for (int i = 0; i < count; ++i)
-    if (const int code = MPI_Start(&handles[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
@@ -240,23 +212,20 @@ int MPI_Waitany(int count, MPI_Request* handles, int* index, MPI_Status* status)
   return raise_in_world(finish(&handles[*index], status));
 }
 
-int MPI_Waitsome(int count, MPI_Request* handles, int* done, int* indices, MPI_Status* statuses) {
-  bool is_any_active = false;
-  *done = MPI_UNDEFINED;
-  if (!wait_for_some(count, handles)) return MPI_SUCCESS;
-  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
-  *done = static_cast<int>(complete.size());
-  std::copy(complete.begin(), complete.end(), indices);
-  return finish_all(complete, handles, statuses, true);
-}
-
 int MPI_Waitall(int count, MPI_Request* handles, MPI_Status* statuses) {
   std::vector<int> all;
   for (int i = 0; i < count; ++i) {
     if (status_at(statuses, i) != MPI_STATUS_IGNORE) set_empty(status_at(statuses, i));
     if (wait_for_some(1, &handles[i])) all.push_back(i);
   }
-  return finish_all(all, handles, statuses, false);
+  int code = MPI_SUCCESS;
+  for (const int i : all) {
+    MPI_Status* const status = status_at(statuses, i);
+    const int own = finish(&handles[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = own;
+    if (own != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
+  }
+  return raise_in_world(code);
 }
 
 int MPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Status* status) {
@@ -269,31 +238,6 @@ int MPI_Testany(int count, MPI_Request* handles, int* index, int* flag, MPI_Stat
   if (complete.empty()) return MPI_SUCCESS;
   *index = complete[world->random() % complete.size()];
   return raise_in_world(finish(&handles[*index], status));
-}
-
-int MPI_Test(MPI_Request* handle, int* flag, MPI_Status* status) {
-  int index = 0;
-  return MPI_Testany(1, handle, &index, flag, status);
-}
-
-int MPI_Testall(int count, MPI_Request* handles, int* flag, MPI_Status* statuses) {
-  bool is_any_active = false;
-  maybe_pause();
-  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
-  int active = 0;
-  for (int i = 0; i < count; ++i)
-    active += handles[i] != MPI_REQUEST_NULL && find_request(handles[i])->is_active;
-  *flag = active == static_cast<int>(complete.size());
-  return *flag ? finish_all(complete, handles, statuses, false) : MPI_SUCCESS;
-}
-
-int MPI_Testsome(int count, MPI_Request* handles, int* done, int* indices, MPI_Status* statuses) {
-  bool is_any_active = false;
-  maybe_pause();
-  const std::vector<int> complete = complete_ones(count, handles, &is_any_active);
-  *done = is_any_active ? static_cast<int>(complete.size()) : MPI_UNDEFINED;
-  std::copy(complete.begin(), complete.end(), indices);
-  return finish_all(complete, handles, statuses, true);
 }
 
 // Where it is not over, who asks again waits until anything else is.
@@ -314,17 +258,6 @@ int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 
-// What has met its partner goes its way.
-int MPI_Cancel(MPI_Request* handle) {
-  Request* const request = find_request(*handle);
-  if (!request) return MPI_ERR_REQUEST;
-  if (request->partner || request->is_complete) return MPI_SUCCESS;
-  std::erase(world->posted, request);
-  if (request->receives) request->data.unpack(request->before, request->data.bytes());
-  request->is_complete = request->is_cancelled = true;
-  return MPI_SUCCESS;
-}
-
 int MPI_Request_free(MPI_Request* handle) {
   Request* const request = find_request(*handle);
   if (!request) return MPI_ERR_REQUEST;
@@ -333,11 +266,6 @@ int MPI_Request_free(MPI_Request* handle) {
   request->is_freed = true;
   std::erase(world->current().active, request);
   *handle = MPI_REQUEST_NULL;
-  return MPI_SUCCESS;
-}
-
-int MPI_Test_cancelled(const MPI_Status* status, int* flag) {
-  *flag = status->count_hi_and_cancelled & 1;
   return MPI_SUCCESS;
 }
 

@@ -122,14 +122,6 @@ int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
   return MPI_SUCCESS;
 }
 
-int MPI_Op_free(MPI_Op* op) {
-  Operator* const made = find_operator(*op);
-  if (!made) return MPI_ERR_OP;
-  made->function = nullptr;
-  *op = MPI_OP_NULL;
-  return MPI_SUCCESS;
-}
-
 // Without a communicator, an error is MPI_COMM_WORLD's, as with MPICH.
 int MPI_Op_commutative(MPI_Op op, int* commutes) {
   const Operator* const made = find_operator(op);

@@ -57,7 +57,7 @@ struct Request {
   bool receives = false, is_synchronous = false, is_persistent = false;
   bool is_active = false;    // posted and not waited for
   bool is_complete = false;  // nothing is left to do but to wait
-  bool is_freed = false, is_cancelled = false;
+  bool is_freed = false;
   int owner = -1, peer = -1, tag = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   int context = 0, source = -1, target = -1;  // of the match
