@@ -47,29 +47,6 @@ inline std::string verdict_beside(const std::function<Report()>& general,
   return report->violation ? std::string(property_name(report->violation->property)) : "verified";
 }
 
-// What a program's text has, what it has in its place, and how the verdict then begins.
-struct Mistake {
-  const char *right, *wrong, *verdict;
-};
-
-inline void expect_verdicts(const std::string& right, const std::vector<Mistake>& mistakes,
-                            const std::function<bool(const Program&)>& is_served, const Job& job,
-                            const Call& call) {
-  for (const Mistake& mistake : mistakes) {
-    std::string text = right;
-    const size_t at = text.find(mistake.right);
-    ASSERT_NE(at, std::string::npos) << mistake.right;
-    text.replace(at, std::string(mistake.right).size(), mistake.wrong);
-    const Result<Program> program = parse_program(text, "mistaken");
-    ASSERT_TRUE(program.ok()) << program.error().message;
-    ASSERT_TRUE(is_served(*program));
-    const Result<Report> report = check_schedule(*program, job, call, {});
-    ASSERT_TRUE(report.ok()) << report.error().message;
-    EXPECT_EQ(verdict(*report).substr(0, std::string(mistake.verdict).size()), mistake.verdict)
-        << mistake.wrong << ": " << verdict(*report);
-  }
-}
-
 }  // namespace quadrille::verifier
 
 #endif  // QUADRILLE_TESTS_VERIFIER_REPORTS_H_
