@@ -27,6 +27,36 @@ size_t size_on(const std::string& nodes) {
   return encode(hierarchical_factor(), {{parse_nodes(nodes).value()}, {}}).size();
 }
 
+void expect_round_trip(const Program& program, const Job& job) {
+  const Bytes file = encode(program, job);
+  const auto schedule = decode(file, "file");
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  EXPECT_EQ(schedule->program, program);
+  EXPECT_EQ(names(schedule->program), names(program));
+  EXPECT_EQ(schedule->job.groups, job.groups);
+  for (size_t i = 0; i < program.parameters.size(); ++i)
+    EXPECT_EQ(schedule->job.parameters[i], job.parameters[i]);
+  EXPECT_EQ(schedule->code, encode_code(program));
+  EXPECT_EQ(encode(schedule->program, schedule->job), file);
+}
+
+TEST(Encode, DecodesEveryAlgorithmOnEverySmallTopology) {
+  for (const Variant& variant : variants()) {
+    for (const std::vector<int64_t>& sizes : all_node_vectors(6))
+      for (const Job& job : jobs_on(variant, sizes)) expect_round_trip(variant.program, job);
+    Job job = jobs_on(variant, {2, 2})[0];
+    for (const char* nodes : {"512x32", "65536x16", "1,2,3,4,5,6,7,8,9,10", "1048576"}) {
+      job.groups.back() = parse_nodes(nodes).value();
+      expect_round_trip(variant.program, job);
+    }
+  }
+}
+
+TEST(Encode, DecodesEveryShape) {
+  for (const std::string& name : shape_names())
+    for (const Case& shape_case : shape_cases(name)) expect_round_trip(shape(name), shape_case.job);
+}
+
 TEST(Encode, CodeAndNamesAloneDecode) {
   const Program& program = hierarchical_factor();
   const auto decoded =

@@ -262,14 +262,20 @@ void print(const Tally& tally) {
       tally.large);
 }
 
-TEST(RandomPrograms, MeanTheSameToAllReaders) {
-  const uint64_t programs = from_environment("PROGRAMS", 3000 / kThinning);
+// Those that `draw` makes of PROGRAMS seeds, from SEED on.
+template <class Draw>
+Tally compared(uint64_t programs, const Draw& draw) {
   const uint64_t first = from_environment("SEED", 1);
   Comparison comparison;
-  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
-    comparison.add(random_case(seed));
-  const Tally& tally = comparison.tally;
-  print(tally);
+  for (uint64_t seed = first; seed < first + programs && !testing::Test::HasFailure(); ++seed)
+    comparison.add(draw(seed));
+  print(comparison.tally);
+  return comparison.tally;
+}
+
+TEST(RandomPrograms, MeanTheSameToAllReaders) {
+  const uint64_t programs = from_environment("PROGRAMS", 3000 / kThinning);
+  const Tally tally = compared(programs, random_case);
   if (programs < 100) return;  // a few, to look at
   // Of each kind there are enough.
   EXPECT_GT(tally.right, tally.drawn / 5);
@@ -287,12 +293,7 @@ TEST(RandomPrograms, MeanTheSameToAllReaders) {
 
 TEST(RandomSteps, MeanTheSameToAllReaders) {
   const uint64_t programs = from_environment("PROGRAMS", 1000 / kThinning);
-  const uint64_t first = from_environment("SEED", 1);
-  Comparison comparison;
-  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed)
-    comparison.add(random_step_case(seed));
-  const Tally& tally = comparison.tally;
-  print(tally);
+  const Tally tally = compared(programs, random_step_case);
   fmt::print("{} right ones are not served\n{}", tally.not_served, tally.kinds.text());
   if (programs < 1000) return;  // a few, to look at
   EXPECT_GT(tally.right, tally.drawn / 5);

@@ -5,21 +5,20 @@
 namespace quadrille::verifier {
 namespace {
 
+Bytes code_of(const std::string& text) { return encode_code(parse_program(text, "text").value()); }
+
 TEST(RejectedFiles, PartsOfBlocksInAnAllToAll) {
-  const std::string text =
-      "algorithm a for allgather\nstep 0\n  send send[0]@0..1 to 1\n  receive recv[1]@0..1 from 1";
-  Bytes code = encode_code(parse_program(text, "text").value());
-  expect_taken(file_of({section("PRG", 1, code), job_section()}));
+  Bytes code = code_of(
+      "algorithm a for allgather\nstep 0\n  send send[0]@0..1 to 1\n  receive recv[1]@0..1 from 1");
+  expect_taken(with_code(code));
   code[0] = QD_ALLTOALL;
-  expect_refused(file_of({section("PRG", 1, code), job_section()}),
-                 "a part of a block in an all-to-all", "a part of a block in an all-to-all");
+  expect_refused(with_code(code), "a part of a block in an all-to-all");
 }
 
-Bytes code_of(const std::string& text) { return encode_code(parse_program(text, "text").value()); }
 Bytes file_with(const Bytes& code, uint8_t collective) {
   Bytes changed = code;
   changed[0] = collective;
-  return file_of({section("PRG", 1, changed), job_section()});
+  return with_code(changed);
 }
 
 constexpr uint8_t kEndsKnow[] = {QD_ALLTOALL, QD_GATHER, QD_SCATTER};
@@ -88,9 +87,9 @@ struct CombiningCode {
   size_t message;
 };
 CombiningCode combining_code() {
-  const std::string text = "algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1";
-  const Bytes code = encode_code(parse_program(text, "text").value());
-  const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE | QD_MESSAGE_LEFT;
+  const Bytes code = code_of("algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1");
+  const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE |
+                      QD_MESSAGE_LEFT;
   return {code, static_cast<size_t>(std::find(code.begin(), code.end(), message) - code.begin())};
 }
 
@@ -100,7 +99,7 @@ TEST(RejectedFiles, MessagesThatCombineAsNoneCan) {
   const auto with = [&](int flags) {
     Bytes bytes = good.bytes;
     bytes[good.message] ^= flags;
-    return file_of({section("PRG", 1, bytes), job_section()});
+    return with_code(bytes);
   };
   expect_taken(with(0));
   expect_taken(with(QD_MESSAGE_LEFT | QD_MESSAGE_RIGHT));
@@ -111,23 +110,21 @@ TEST(RejectedFiles, MessagesThatCombineAsNoneCan) {
 
 TEST(RejectedFiles, CombiningWithoutAnOperatorIntoTheSendBufferOrOfNothing) {
   const CombiningCode good = combining_code();
-  const auto file = [](const Bytes& code) {
-    return file_of({section("PRG", 1, code), job_section()});
-  };
   Bytes allgather = good.bytes;
   allgather[0] = QD_ALLGATHER;
-  expect_refused(file(allgather), "a receive that combines in a collective without an operator",
+  expect_refused(with_code(allgather),
+                 "a receive that combines in a collective without an operator",
                  "in a collective without an operator");
   Bytes into_send = good.bytes;  // behind the message stand its peer, in one byte, and the piece
   ASSERT_EQ(into_send[good.message + 2], QD_PIECE | QD_PIECE_RECEIVE);
   into_send[good.message + 2] = QD_PIECE | QD_PIECE_SEND;
-  expect_refused(file(into_send), "a message received into the send buffer",
+  expect_refused(with_code(into_send), "a message received into the send buffer",
                  "writes into the send buffer");
   Bytes nothing = good.bytes;
   nothing[good.message] ^= QD_MESSAGE_SINGLE;
   nothing[good.message + 2] = QD_END;
   nothing.erase(nothing.begin() + good.message + 3);  // the block
-  expect_refused(file(nothing), "a message that combines nothing", "malformed");
+  expect_refused(with_code(nothing), "a message that combines nothing", "malformed");
 }
 
 TEST(RejectedFiles, StatementsThatThereAreNot) {
@@ -137,7 +134,7 @@ TEST(RejectedFiles, StatementsThatThereAreNot) {
   for (const uint8_t opcode : {0x0a, 0x0b, 0x0f, 0x28, 0x80}) {
     Bytes bytes = good.bytes;
     bytes[step] = opcode;
-    expect_refused(file_of({section("PRG", 1, bytes), job_section()}), "", "malformed");
+    expect_refused(with_code(bytes), "", "malformed");
   }
 }
 
@@ -146,12 +143,10 @@ TEST(RejectedFiles, DeclarationsThatDependOnTheRank) {
   for (const char* text :
        {"require ranks < 9", "table t[i in 0 .. ranks] = i", "table t[i in 0 .. 3] = ranks",
         "table t = powers(2, ranks)", "temporary ranks blocks"}) {
-    const Program program =
-        parse_program(std::string("algorithm a for alltoall\n") + text + "\n", "test").value();
-    Bytes code = encode_code(program);
-    expect_taken(file_of({section("PRG", 1, code), job_section()}));
+    Bytes code = code_of(std::string("algorithm a for alltoall\n") + text + "\n");
+    expect_taken(with_code(code));
     std::replace(code.begin(), code.end(), uint8_t{QD_RANKS}, uint8_t{QD_RANK});
-    expect_refused(file_of({section("PRG", 1, code), job_section()}), "'rank' in a declaration",
+    expect_refused(with_code(code), "'rank' in a declaration",
                    "asks for a rank where all ranks must agree");
   }
 }

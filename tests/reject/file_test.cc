@@ -88,27 +88,22 @@ TEST(RejectedFiles, SectionsMissingDoubledOrOutOfOrder) {
 TEST(RejectedFiles, OverlongNumbers) {
   const Bytes tag = {'P', 'R', 'G', 1};
   expect_refused(file_of({tag + overlong(code().size()) + code(), job_section()}), "");
-  expect_refused(file_of({program_section(), section("JOB", 1, overlong(2) + Bytes{1, 1, 1, 2})}),
-                 "the job is malformed", "malformed");
-  expect_refused(
-      file_of({program_section(), section("JOB", 1, Bytes{2, 1} + overlong(1) + Bytes{1, 2})}),
-      "the job is malformed", "malformed");
+  expect_refused(with_job(overlong(2) + Bytes{1, 1, 1, 2}), "the job is malformed", "malformed");
+  expect_refused(with_job(Bytes{2, 1} + overlong(1) + Bytes{1, 2}), "the job is malformed",
+                 "malformed");
   // The third byte of the code is the number of parameters.
   Bytes longer = code();
   ASSERT_EQ(longer[2], 0);
   longer[2] = 0x80;
   longer.insert(longer.begin() + 3, 0);
-  expect_refused(file_of({section("PRG", 1, longer), job_section()}), "the code is malformed",
-                 "malformed");
+  expect_refused(with_code(longer), "the code is malformed", "malformed");
 }
 
 TEST(RejectedFiles, BytesThatTrail) {
   expect_refused(file_of({program_section(), job_section() + Bytes{0}}),
                  "sections that do not fill the file");
-  expect_refused(file_of({section("PRG", 1, code() + Bytes{0}), job_section()}),
-                 "the code is malformed", "malformed");
-  expect_refused(file_of({program_section(), section("JOB", 1, job() + Bytes{0})}),
-                 "the job is malformed", "malformed");
+  expect_refused(with_code(code() + Bytes{0}), "the code is malformed", "malformed");
+  expect_refused(with_job(job() + Bytes{0}), "the job is malformed", "malformed");
   expect_refused(good() + Bytes{0}, "damaged");
 }
 
@@ -119,22 +114,21 @@ TEST(RejectedFiles, AbsurdCountsAskForNoMemory) {
   for (const uint64_t count :
        {uint64_t{1} << 20, uint64_t{1} << 40, uint64_t{1} << 62, uint64_t{1} << 63, UINT64_MAX}) {
     expect_refused(file_of({tag + varint(count) + code(), job_section()}), "do not fill");
-    expect_refused(file_of({program_section(), section("JOB", 1, varint(count) + Bytes{1, 1})}), "",
-                   "");
+    expect_refused(with_job(varint(count) + Bytes{1, 1}), "", "");
     expect_refused(file_of({program_section(),
                             section("JOB", 1, Bytes{1} + varint(count << 5 >> 5) + varint(count))}),
                    "", "");
     Bytes parameters = code();
     parameters = Bytes(parameters.begin(), parameters.begin() + 2) + varint(count) +
                  Bytes(parameters.begin() + 3, parameters.end());
-    expect_refused(file_of({section("PRG", 1, parameters), job_section()}), "", "");
+    expect_refused(with_code(parameters), "", "");
   }
 }
 
 TEST(RejectedFiles, NodesThatDoNotAscendOrAreNone) {
   for (const Bytes& job : {Bytes{}, Bytes{0}, Bytes{1, 0, 1}, Bytes{1, 1, 0}, Bytes{2, 1, 2, 1, 1},
                            Bytes{2, 1, 2, 1, 2}})
-    expect_refused(file_of({program_section(), section("JOB", 1, job)}), "", "malformed");
+    expect_refused(with_job(job), "", "malformed");
 }
 
 // A program with a parameter in the file, one at the call, and tables of nodes and others.

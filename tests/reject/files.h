@@ -1,4 +1,4 @@
-// Files made of parts, right or wrong, and what both readers say of them: the decoder and the runtime's loader.
+// Files made of parts, right or wrong, and what the decoder and the runtime's loader say of them.
 #ifndef QUADRILLE_TESTS_REJECT_FILES_H_
 #define QUADRILLE_TESTS_REJECT_FILES_H_
 
@@ -73,6 +73,13 @@ inline Bytes file_of(const std::vector<Bytes>& sections, const Header& header = 
 }
 
 inline Bytes good() { return file_of({program_section(), job_section(), names_section()}); }
+
+inline Bytes with_code(const Bytes& code) {
+  return file_of({section("PRG", 1, code), job_section()});
+}
+inline Bytes with_job(const Bytes& job) {
+  return file_of({program_section(), section("JOB", 1, job)});
+}
 
 inline std::string decoder_says(const Bytes& file) {
   const Result<Schedule> schedule = decode(file, "bad.qs");
