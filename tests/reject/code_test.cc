@@ -88,8 +88,7 @@ struct CombiningCode {
 };
 CombiningCode combining_code() {
   const Bytes code = code_of("algorithm a for allreduce\nstep 0\n  receive left recv[0] from 1");
-  const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE |
-                      QD_MESSAGE_LEFT;
+  const int message = QD_MESSAGE | QD_MESSAGE_RECEIVE | QD_MESSAGE_SINGLE | QD_MESSAGE_LEFT;
   return {code, static_cast<size_t>(std::find(code.begin(), code.end(), message) - code.begin())};
 }
 
