@@ -260,7 +260,7 @@ struct Outcome {
 };
 
 // One rank's plan is changed at a time. `scale`: counts are so many times as great.
-Outcome try_mutants(Mutation mutation, int most, int64_t scale = 1) {
+Outcome try_mutants(Mutation mutation, int most, int64_t scale) {
   Outcome outcome;
   for (const Variant& variant : variants())
     for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 3}, {1, 3}})
@@ -289,21 +289,27 @@ Outcome try_mutants(Mutation mutation, int most, int64_t scale = 1) {
   return outcome;
 }
 
-TEST(PlanMutants, WithoutAWaitAreRefused) {
-  const Outcome outcome = try_mutants(drop_a_wait, 3);
-  EXPECT_GE(outcome.dead, 200);
-  EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
-}
-
-// Long messages of several parts go from where these lie.
-TEST(PlanMutants, OfLongMessagesWithoutAWaitAreRefused) {
-  const Outcome outcome = try_mutants(drop_a_wait, 12, int64_t{1} << 18);
-  EXPECT_GE(outcome.dead, 200);
-  EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
-}
-
-TEST(PlanMutants, WithAWaitPostponedAreRefusedWhereItIsNeeded) {
-  EXPECT_GE(try_mutants(postpone_a_wait, 5).dead, 200);
+// Some of those with a wait postponed or with two neighbours exchanged live on: a receive may be posted sooner, a send be
+// waited for later. Such a plan is lawful, and the theorem says that a lawful plan is right.
+TEST(PlanMutants, AreRefusedWhereTheirMistakeMatters) {
+  struct Row {
+    const char* what;
+    Mutation mutation;
+    int most;
+    int64_t scale;
+    bool all_die;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"without a wait", drop_a_wait, 3, 1, true},
+           {"without a wait, long messages of several parts", drop_a_wait, 12, 1 << 18, true},
+           {"with a wait postponed", postpone_a_wait, 5, 1, false},
+           {"with a wider part", widen_a_part, 3, 1, true},
+           {"with a buffer used twice", reuse_a_buffer, 3, 1, true},
+           {"with two operations exchanged", swap_two_operations, 3, 1, false}}) {
+    const Outcome outcome = try_mutants(row.mutation, row.most, row.scale);
+    EXPECT_GE(outcome.dead, 200) << row.what;
+    EXPECT_TRUE(outcome.alive == 0 || !row.all_die) << row.what << ": " << outcome.survivor;
+  }
 }
 
 // Which laws the plans of a rank break with any of the mistakes.
@@ -398,24 +404,6 @@ for s in 0 .. ranks
   ASSERT_TRUE(plans.ok());
   EXPECT_EQ(plans->objection(), std::nullopt);
   EXPECT_TRUE(broken_laws(*plans, {4, false, true}, 2, postpone_a_wait).contains("buffers"));
-}
-
-TEST(PlanMutants, WithAWiderPartAreRefused) {
-  const Outcome outcome = try_mutants(widen_a_part, 3);
-  EXPECT_GE(outcome.dead, 200);
-  EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
-}
-
-TEST(PlanMutants, ThatUseABufferTwiceAreRefused) {
-  const Outcome outcome = try_mutants(reuse_a_buffer, 3);
-  EXPECT_GE(outcome.dead, 200);
-  EXPECT_EQ(outcome.alive, 0) << outcome.survivor;
-}
-
-// Of two neighbours some may change places: a receive may be posted sooner, a send be waited for later. Such a plan is
-// lawful, and the theorem says that what is lawful is right.
-TEST(PlanMutants, WithTwoOperationsExchangedAreRefusedWhereOneNeedsTheOther) {
-  EXPECT_GE(try_mutants(swap_two_operations, 3).dead, 200);
 }
 
 }  // namespace
