@@ -9,7 +9,7 @@
 // ranks. Cost: longest * ranks steps, self-copies included, where longest is the largest node
 // (Theorem 1). In at most longest^2 of these the largest node sends inside while others exchange (end of
 // the proof). So if an exchange takes 2 and a send inside 1, the time is at most longest^2 above what the
-// largest node has to do, and above the lower bound of verifier/bounds.h. Precondition: none.
+// largest node has to do, and above the lower bound of verifier/port_accounting.h. Precondition: none.
 //
 // hierarchical-circle uses the circle method where n is even: all self-loops fall in one round, so
 // that no node waits for another's intra-node work: n * n less time for N equal nodes of n ranks, N

@@ -1,5 +1,5 @@
-// Formulas are checked when they are read, so that evaluating one needs nothing but the nodes. Tested
-// by tests/schedule/any_nodes_test.cc.
+// Formulas are checked when they are read, so that evaluating one needs only the nodes. Tested by
+// tests/schedule/any_nodes_test.cc.
 #include "schedule/any_nodes.h"
 
 #include <fmt/core.h>
@@ -17,8 +17,8 @@ bool reads_table(Operator op) {
   return op == Operator::kElement || op == Operator::kLocate || op == Operator::kLength;
 }
 
-// Where it depends on the rank, on other parameters or on the call, values could differ between
-// ranks, or would not be known when the schedule is bound.
+// If a formula depended on the rank, ranks could get different values. If it depended on the call, binding could not
+// evaluate it.
 bool depends_on_nodes_alone(const Program& program, const Expression& e) {
   switch (e.op) {
     case Operator::kParameter:

@@ -1,6 +1,6 @@
-// Schedules for any nodes: the file names no topology, and binding takes the nodes that it finds. Its
-// parameters are formulas: expressions over constants, `ranks` and tables of node sizes, which have
-// one value at all ranks. Between two groups, of which each has another number of ranks, they are constants.
+// Schedules for any nodes: the file has no topology, and binding takes the nodes that it finds. Parameters are
+// formulas: expressions over constants, `ranks` and tables of node sizes, which have the same value on all ranks. Two
+// groups differ in their number of ranks, so between groups parameters are constants.
 #ifndef QUADRILLE_SCHEDULE_ANY_NODES_H_
 #define QUADRILLE_SCHEDULE_ANY_NODES_H_
 
@@ -21,13 +21,12 @@ Result<Expression> parse_formula(const std::string& text, const Program& program
                                  const std::string& source);
 std::string formula_text(const Program& program, const Expression& formula);
 
-// Whether it has a value on all nodes, whatever the value: no divisor can be 0, nothing overflows with
-// up to 2^31 - 1 ranks, and the only elements of tables are the first and the last. Where this says
-// false, there may yet be one.
+// True if the formula surely has a value on all nodes: no divisor can be 0, nothing overflows with up to 2^31 - 1
+// ranks, and it uses only the first and the last elements of tables.
 bool has_value_on_all_nodes(const Expression& formula);
 
-// The job on these nodes, of each of the program's groups. Errors: more ranks than the job serves, a formula
-// without a value. What the program requires is asked by bind().
+// The job on these nodes, one topology per group. Errors: more ranks than the job serves, or a formula without a value.
+// bind() checks the program's requirements.
 Result<Job> on_nodes(const Program& program, const Job& job, const std::vector<Topology>& groups);
 
 }  // namespace quadrille

@@ -1,5 +1,4 @@
-// Tables are filled in the order of their definition, each from what stands before it; then the
-// requirements are asked. Whatever can go wrong here is bad input, and says so. Tested by
+// Fills the tables in the order of their definition, then checks the requirements. Every error is bad input. Tested by
 // tests/schedule/binding_test.cc.
 #include "schedule/binding.h"
 
@@ -91,7 +90,7 @@ class Binder {
     if (!call_.counts.empty())
       for (int64_t each = 0; each < program_.groups; ++each) counts(each);
     located_ = located_tables(program_);
-    // A table may be undefined where a parameter is not what it must be: that is asked first.
+    // A bad parameter may make a table undefined. So requirements on parameters are checked first.
     for (const Expression& requirement : program_.requirements)
       if (!mentions_table(requirement)) require(requirement);
     for (size_t i = 0; i < program_.tables.size() && error_.empty(); ++i)

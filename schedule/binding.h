@@ -1,5 +1,5 @@
-// A program with everything that is fixed before a rank walks it: topology, parameters, tables. One
-// binding serves all ranks of a group.
+// A program with everything that is fixed before a rank walks it: topology, parameters and tables. One binding serves
+// all ranks of a group.
 #ifndef QUADRILLE_SCHEDULE_BINDING_H_
 #define QUADRILLE_SCHEDULE_BINDING_H_
 
@@ -41,8 +41,8 @@ std::string rule_text(int64_t rule);
 // Nothing where it is no rule: what is chosen is a number of bytes that an int holds, at least 1.
 std::optional<int64_t> rule_named(const std::string& text);
 
-// What a schedule file says beside the program. A job for any nodes (schedule/any_nodes.h) has no
-// groups; on_nodes makes one of given nodes from it, which is what everything else wants.
+// What a schedule file holds beside the program. A job for any nodes (schedule/any_nodes.h) has no groups. on_nodes()
+// makes a job of given nodes from it, which everything else needs.
 struct Job {
   std::vector<Topology> groups;          // one a group of the program; empty: any nodes
   std::vector<int64_t> parameters;       // one a parameter: its value, or the Rule of one at call
@@ -64,14 +64,14 @@ struct Call {
   int64_t root = 0;
 };
 
-// What programs are proven for, and the runtime serves: no table is longer, no contribution whose length
-// a rank knows has more bytes, and no parameter is further from 0.
+// Programs are proven, and served by the runtime, up to these limits: the length of a table, the bytes of a
+// contribution whose length a rank knows, and the distance of a parameter from 0.
 inline constexpr int64_t kMaxTableLength = 32 * kMaxRanks;
 inline constexpr int64_t kMaxCount = int64_t{1} << 40;
 inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
-// Iterations of all loops together, at one rank, are limited to kMaxIterations, and so many for each
-// rank and node (their product), and for each byte: far more than any schedule takes. What has more
-// ends in no reasonable time, and is refused by all that walk a program.
+// Limits of the iterations of all loops together, at one rank: a constant, plus so many for each rank and node (their
+// product), plus so many for each byte. Every walk refuses a program with more, as it would take too long. No schedule
+// comes near.
 inline constexpr int64_t kMaxIterations = 1 << 20;
 inline constexpr int64_t kMaxIterationsARankAndNode = 64;
 inline constexpr int64_t kMaxIterationsAByte = 4;
@@ -84,25 +84,23 @@ struct Binding {
   int64_t most_iterations = 0;
 };
 
-// Evaluates tables and requirements for one group. Errors: a requirement that does not hold, a
-// table that is undefined or absurdly long, `locate` or distinct over a table that is not
-// ascending, counts that the program needs and the call does not give.
+// Evaluates tables and requirements for one group. Errors: a requirement that does not hold; a table that is
+// undefined or too long; `locate` or `distinct` of a table that does not ascend; counts that the program needs and
+// the call lacks.
 Result<Binding> bind(const Program& program, const Job& job, const Call& call, int64_t group);
 
-// Whether the program takes that call: what it requires holds. What else may be wrong with it, bind() tells.
+// Whether the requirements of the program hold for that call. bind() reports other errors.
 bool takes(const Program& program, const Job& job, const Call& call);
 
-// True where the program's meaning depends on how ranks are spread over nodes, not on their number
-// alone.
+// True if the program depends on how ranks are spread over nodes, not only on their number.
 bool uses_nodes(const Program& program);
-// True where it depends on the counts of the call.
+// True if it depends on the counts of the call.
 bool uses_counts(const Program& program);
 
 // Whether some step may start before the one before it is complete.
 bool has_overlapping_steps(const Program& program);
 
-// The least call that a program can be bound with: counts of 1 where it needs them, 1 for every
-// parameter that is given at the call. For what does not depend on them.
+// The simplest call that a program can be bound with: 1 for every count and every parameter that it needs.
 Call plain_call(const Program& program, const Job& job);
 
 }  // namespace quadrille

@@ -1,6 +1,5 @@
-// One switch a question; each row of each switch is a sentence of the MPI standard. An
-// intercommunicator's rooted collectives have their root in group 0 and their leaves in group 1.
-// Tested by tests/schedule/collective_test.cc against literal small cases.
+// One switch per question; each row is a sentence of the MPI standard. Between groups, rooted collectives have their
+// root in group 0 and their leaves in group 1. Tested by tests/schedule/collective_test.cc against small cases.
 #include "schedule/collective.h"
 
 #include <array>

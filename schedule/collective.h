@@ -1,11 +1,9 @@
 // The collectives as pre- and postconditions over blocks (MPI 4.0, chapter 6).
 //
-// Before: block b of rank r's send buffer holds r's contribution (r, b); every other block holds
-// nothing. After: block b of the receive buffer holds required(...), a sequence of contributions:
-// one for data that was moved, several, in the order in which the operator is applied, for a
-// reduction. Nothing else is asked, and nothing else may be left in a receive buffer. A barrier moves no
-// blocks: of it is asked that no rank ends before it has heard, directly or through others, of every rank of
-// all groups that it has begun.
+// Before: block b of rank r's send buffer holds r's contribution (r, b), and every other block holds nothing. After:
+// block b of the receive buffer holds required(...), a sequence of contributions. It is one contribution for data
+// that was moved. In a reduction it is several, in the order in which the operator is applied. A receive buffer may
+// hold nothing else. A barrier moves no blocks: no rank may leave it before every rank of all groups has entered it.
 #ifndef QUADRILLE_SCHEDULE_COLLECTIVE_H_
 #define QUADRILLE_SCHEDULE_COLLECTIVE_H_
 
@@ -18,8 +16,8 @@
 
 namespace quadrille {
 
-// Strong integer names, so that a rank is never passed for a node, nor a step key for a block. Expressions are evaluated
-// in plain 64-bit integers; these types stand at every boundary.
+// Strong integer names, so that a rank is never passed for a node, nor a step key for a block. Expressions are
+// evaluated in plain 64-bit integers; these types stand at every boundary.
 template <class Tag>
 struct Id {
   int64_t value = 0;
@@ -76,27 +74,27 @@ std::string in_words(Collective collective);
 // "alltoall", "alltoall between groups": what a program for so many groups is for.
 std::string purpose_of(Collective collective, int groups);
 
-// True where data is combined by an operator; ranges then count elements, else bytes.
+// True if an operator combines data. Ranges then count elements, else bytes.
 bool reduces(Collective collective);
-// True where one rank plays a part of its own.
+// True if one rank is the root.
 bool rooted(Collective collective);
-// True where what the root sends is the buffer in which others receive: of a broadcast on one group.
+// True if the root sends from the buffer that the others receive into: a broadcast on one group.
 bool has_one_buffer(Collective collective, int groups);
-// Between groups, a rank beside the root (MPI_PROC_NULL is its root): it does not know who that is, and does
-// nothing.
+// Between groups, a rank of the root's group that is not the root (its root argument is MPI_PROC_NULL). It does not
+// know the root, and does nothing.
 bool is_bystander(Collective collective, const Place& place);
 
-// True where the length of a block is known to the two ranks alone that it goes between, so that what others
-// carry has to be `sized`; of all other collectives every rank knows all lengths.
+// True if only the source and the target of a block know its length. Messages that forward it must then be `sized`.
+// In all other collectives every rank knows all lengths.
 bool only_ends_know_lengths(Collective collective);
 
-// True where all ranks, of both groups, give one count.
+// True if all ranks, of both groups, give the same count.
 bool has_one_count(Collective collective);
 
-// False of what MPI has on one group only.
+// False if MPI has the collective on one group only.
 bool exists_between_groups(Collective collective);
 
-// How many blocks the buffer has at this rank; the temporary buffer's are the program's to say.
+// How many blocks the buffer has at this rank. The program defines the temporary buffer.
 int64_t block_count(Collective collective, Buffer buffer, const Place& place);
 
 // Ranks first, first + 1, ... of a group, that contribute to a block.
@@ -104,12 +102,12 @@ struct Contributors {
   int64_t group, first, count, block;
 };
 
-// Whose contributions receive block `block` holds at the end; of no rank where nothing is asked.
+// Whose contributions receive block `block` holds at the end; none if nothing is required.
 Contributors contributors(Collective collective, const Place& place, Block block);
 // These contributions.
 std::vector<Contribution> required(Collective collective, const Place& place, Block block);
 
-// Whose count is the length of that block: counts[index], of the remote group where `remote`.
+// The length of a block is counts[index], of the remote group if `remote` is set.
 struct LengthSource {
   bool remote;
   int64_t index;

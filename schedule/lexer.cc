@@ -1,6 +1,5 @@
-// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b, and,
-// comparisons,
-// + -, * div mod xor; a > b is read as b < a. Tested by tests/schedule/text_test.cc.
+// Lines into tokens, tokens into expressions. Precedence, lowest first: c ? a : b; and; comparisons; + -; * div mod
+// xor. a > b is read as b < a. Tested by tests/schedule/text_test.cc.
 #include "schedule/lexer.h"
 
 #include <fmt/core.h>

@@ -1,25 +1,24 @@
 // A schedule is a program over one rank. This header is the definition of the language; the walk
 // (schedule/walk.h), the prover (verifier/prove) and the interpreter (runtime/) each implement it.
 //
-// Steps. A step has a key; keys strictly increase at a rank. `step key after a` may start once this rank's earlier steps with key <= a are complete;
-// without `after`, once the previous step is. A window further limits how many steps are in flight.
-// Messages are posted in key order and posting never blocks. All sends of a step read first. Then its copies and
-// reductions run in the order of the text, each on what those above left. Then its receives are written, or combined, in
-// the order of the text. Where a statement stands among statements of another kind has no meaning. `copy` and `reduce`
-// outside steps wait for all earlier steps, and later steps wait for them.
+// Steps. A step has a key; keys strictly increase at a rank. `step key after a` may start once this rank's earlier
+// steps with key <= a are complete; without `after`, once the previous step is. A window further limits how many
+// steps are in flight. Messages are posted in key order and posting never blocks. All sends of a step read first.
+// Then its copies and reductions run in the order of the text, each on what those above left. Then its receives are
+// written, or combined, in the order of the text. Where a statement stands among statements of another kind has no
+// meaning. `copy` and `reduce` outside steps wait for all earlier steps, and later steps wait for them.
 //
-// Messages. At most one in each direction between two ranks in a step, none to oneself, none
-// outside a step. The t-th send of a rank to another meets the t-th receive there; the two have as
-// many pieces, and piece by piece the same length. A message without pieces is a token: it orders
-// steps and moves nothing. The receiver of a `sized` message does not know the lengths: they travel
-// ahead of the data.
+// Messages. In a step there is at most one message in each direction between two ranks. No rank sends to itself, and no
+// message stands outside a step. The t-th send of a rank to another matches the t-th receive there. Both have the same
+// number of pieces, and piece by piece the same length. A message without pieces is a token: it orders steps and moves
+// nothing. The receiver of a `sized` message does not know the lengths: they travel ahead of the data.
 //
 // Combining. A receive that combines on a side leaves arrived op there (left) or there op arrived
 // (right) in each of its pieces, which are as long as what arrives. What a step receives is written,
 // or combined, in the order of the statements, after all that it copies and reduces.
 //
-// Two groups. `remote k` is rank k of the other group. An exchange between groups stands in one
-// step: where each rank posts all its ends of it at once, nobody waits for another's order.
+// Two groups. `remote k` is rank k of the other group. An exchange between groups stands in one step: each rank posts
+// all its messages at once, so none waits for another's order.
 //
 // Units. A range of a piece counts elements in a reduction, bytes of the packed block otherwise. A
 // whole block of the temporary buffer is as long as what was last written to it.
@@ -54,7 +53,7 @@ struct Piece {
 struct Statement;
 using Body = std::vector<Statement>;
 
-// Names are for people: two programs that differ in names only are the same program.
+// Names are for people: programs that differ only in names are equal.
 struct Name {
   std::string text;
   friend bool operator==(const Name&, const Name&) { return true; }
@@ -186,8 +185,8 @@ inline constexpr int kMaxNameLength = 63;
 // Types, scopes, contexts and limits. A program from a file or a text is used only after this.
 Result<bool> validate(const Program& program);
 
-// What is wrong, and in which table, requirement or statement, counted from 0 in the order of the
-// text; a piece that stands in the line of its message counts as a statement after it.
+// What is wrong, and in which table, requirement or statement, counted from 0 in the order of the text. A piece in
+// the line of its message counts as the next statement.
 enum class ProgramPart : uint8_t { kHeading, kTable, kRequirement, kTemporary, kStatement };
 struct Flaw {
   std::string message;

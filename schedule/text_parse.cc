@@ -1,6 +1,6 @@
-// The text form, read. Statements are lines, blocks are indentation; names are resolved to indices
-// as they are met, so what comes out is the same object that a decoder makes from bytes. Every
-// error names the line. Tested by tests/schedule/text_test.cc (round trip, every refusal).
+// Reads the text form. Statements are lines, and blocks are indented. Names become indices as they are read, so the
+// result equals what a decoder makes from bytes. Every error names the line. Tested by tests/schedule/text_test.cc
+// (round trip, every refusal).
 #include <fmt/format.h>
 
 #include <algorithm>

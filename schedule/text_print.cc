@@ -1,6 +1,6 @@
-// The text form, written. Parentheses stand exactly where the reader would otherwise build another
-// tree; names come from the program, and where two variables in scope share one (a file without
-// names), the inner gets a suffix. Tested by the round trip in tests/schedule/text_test.cc.
+// Writes the text form. Parentheses stand exactly where the reader would otherwise build another tree. Names come
+// from the program. If two variables in scope share a name, as in a file without names, the inner one gets a suffix.
+// Tested by the round trip in tests/schedule/text_test.cc.
 #include <fmt/core.h>
 
 #include <algorithm>

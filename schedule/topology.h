@@ -1,5 +1,5 @@
-// The nodes that a schedule is made for, as run-length coded sizes in ascending order: the job's
-// own order of nodes is no part of a schedule (Bind sorts it, runtime/quadrille.h).
+// The nodes that a schedule is made for: run-length coded sizes in ascending order. A schedule does not depend on the
+// job's own order of nodes; binding sorts them (runtime/quadrille.h).
 #ifndef QUADRILLE_SCHEDULE_TOPOLOGY_H_
 #define QUADRILLE_SCHEDULE_TOPOLOGY_H_
 

@@ -1,6 +1,6 @@
-// What a program must be before anybody walks it: every index in range, every expression typed,
-// every statement where it may stand, nothing deeper than the limits. The prover, the checker and
-// the encoder rely on this and do not repeat it. Tested by tests/schedule/validate_test.cc.
+// Checks a program before anything walks it: indices are in range, expressions have types, statements stand where
+// they may, and nothing is nested too deeply. The prover, the checker and the encoder rely on this and do not repeat
+// it. Tested by tests/schedule/validate_test.cc.
 #include <fmt/core.h>
 
 #include "schedule/program.h"

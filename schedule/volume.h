@@ -1,4 +1,4 @@
-// How much must travel in a call of a collective, whatever the schedule is.
+// How much must travel in a call of a collective, with any schedule.
 #ifndef QUADRILLE_SCHEDULE_VOLUME_H_
 #define QUADRILLE_SCHEDULE_VOLUME_H_
 
@@ -20,8 +20,8 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-// What must enter and leave some ranks, at least, in a call: what they are to have that others contribute, each
-// contribution once, and each sum that others have a part in once; and the reverse. A barrier moves nothing.
+// How much must at least enter and leave some ranks in a call. Each contribution of others that they need enters
+// once, and so does each sum in which others have a part. The reverse leaves them. A barrier moves nothing.
 class LeastVolume {
  public:
   // Every block has a length of 1 where the call has no counts.
@@ -29,8 +29,9 @@ class LeastVolume {
 
   // Of `count` ranks from `first` on, of that group.
   Volume of(int64_t group, int64_t first, int64_t count) const;
-  // Of the busiest rank, and of the busiest node. In an allreduce of one group this is more than of each by itself: to
-  // let p parties know what all of them have takes 2(p - 1) messages, so that one of these has its share of them.
+  // Of the busiest rank, and of the busiest node. In an allreduce of one group p parties need 2(p - 1) messages to
+  // know what all of them have. So the busiest one has at least its share of these, which is more than each needs by
+  // itself.
   Volume of_a_rank() const;
   Volume of_a_node() const;
 

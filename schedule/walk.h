@@ -1,5 +1,5 @@
-// The checker's walk: a program compiled to register code, run for one rank after another or for
-// all in turn.
+// The register machine of C++: it compiles a program to register code, and walks it for one rank after another or for
+// all in turn. The runtime has its own in C. Single expressions, such as those of tables, run on it, too (Formula).
 //
 // A Walker is the state of one rank. run() goes on to the next pause, and calls a Sink for each message, copy and
 // reduction on the way. Pauses are:
@@ -39,8 +39,8 @@ struct PieceValue {
   int64_t low, high;  // where ranged
 };
 
-// What several iterations of a loop do that differ by constant strides: in iteration t of `count`,
-// every Strided is at + t*by. An iteration has one step at most, and all have the same messages.
+// Several iterations of a loop that differ by constant strides. In iteration t of `count`, every Strided is at +
+// t*by. An iteration has at most one step, and all iterations have the same messages.
 struct StridedBatch {
   struct Strided {
     int64_t at = 0, by = 0;
@@ -70,8 +70,7 @@ struct StridedBatch {
 
 enum class Pause : uint8_t { kStep, kStepEnd, kOutside, kLoop, kEnd, kUndefined };
 
-// Which pauses run() makes of kStepEnd, kOutside and kLoop; an executor wants the first two, a
-// counter none.
+// Which of the pauses kStepEnd, kOutside and kLoop run() makes. An executor needs the first two, a counter none.
 struct PauseAtAll {
   static constexpr bool kStepEnd = true, kOutside = true, kLoop = false;
 };
@@ -128,8 +127,8 @@ class Code {
   template <class Pauses, class Sink>
   Pause run(const Binding& binding, Walker& walker, int64_t* registers, Sink& sink) const;
 
-  // At kLoop: the next iteration, and with it as many as differ by constant strides. False where it
-  // cannot follow. take() goes on behind them; where they are not taken, run() goes through them.
+  // At kLoop: the next iteration, and as many further ones as differ by constant strides. False if it cannot follow
+  // them. take() goes on behind these iterations; otherwise run() walks through them.
   bool batch(const Binding& binding, const Walker& walker, int64_t* registers,
              StridedBatch& batch) const;
   void take(Walker& walker, int64_t* registers, const StridedBatch& batch) const;

@@ -1,8 +1,7 @@
-// Batches: an iteration of a loop is evaluated once, and beside each value how much the next
-// iteration's is greater. Whatever is not affine for ever - a wrap, a minimum, a condition, a search
-// in a table - is so for a while, and the batch ends where the first of them changes. Whatever this
-// cannot follow, or has no value, is left to the plain walk. Tested against that by
-// tests/schedule/batch_test.cc.
+// Batches: this evaluates an iteration of a loop once, with the stride of each value from one iteration to the next.
+// A wrap, a minimum, a condition or a search in a table is affine only for a while. The batch ends where the first of
+// them changes. Code that this cannot follow, or that has no value, is left to the plain walk.
+// tests/schedule/batch_test.cc compares the two.
 #include <algorithm>
 #include <array>
 

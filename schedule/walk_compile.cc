@@ -1,7 +1,7 @@
-// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in registers of their
-// own, so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one whole block,
-// the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the recursive oracle of
-// tests/support/evaluate.h, on every program and on random expressions.
+// The compiler of the walk. Constants, parameters and what a rank knows of its communicator live in registers of
+// their own, so every operand is a register. Conditions become jumps, so `and` and `? :` are lazy. A message of one
+// whole block, the most frequent one, is a single instruction. tests/schedule/walk_test.cc compares it with the
+// recursive oracle of tests/support/evaluate.h, on every program and on random expressions.
 #include "schedule/walk.h"
 
 #include <fmt/core.h>

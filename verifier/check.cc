@@ -33,20 +33,20 @@ bool fits_key_order(const Program& program) {
 
 namespace {
 
-// The general checker needs memory for every block.
+// execute() needs memory for every block.
 constexpr int64_t kFewRanks = 256;
 
-// Of a message without its other end the general one tells whether ranks wait for each other, and who
-// for whom.
+// If a message lacks its other end, only execute() finds which ranks wait for each other.
 bool wants_a_cycle(const Report& report) {
   return report.violation && report.violation->property == Property::kMatch;
 }
 
-// By the executor that serves it.
+// Checks with the executor that serves the program. A fast executor may find a later violation than the first:
+// execute() then checks again, on few ranks.
 Report check_bound(const Program& program, const Job& job, const Call& call,
                    const std::vector<Binding>& bindings, const CheckOptions& options) {
   std::optional<Report> report;
-  bool first = true;  // a violation is that of the earliest step
+  bool first = true;  // the violation is that of the earliest step
   if (fits_key_order(program)) {
     report = check_key_order(program, job, bindings[0], options);
     first = bindings[0].temporary_blocks == 0;  // of blocks on their way, some are found early

@@ -1,12 +1,12 @@
-// The exact checker: walks every rank of a decoded schedule and says whether it is right on this
+// The exact checker: it walks every rank of a decoded schedule, and says whether the schedule is right on this
 // topology.
 //
-// Three executors. check_key_order streams all ranks in key order and keeps a few bytes a block; it
-// serves all-to-alls whose blocks travel whole, straight or by way of temporary buffers.
-// check_rank_by_rank takes one rank after another, and keeps what that one holds; it serves
-// allgathers in which bytes travel between equal places of equal blocks. execute() runs anything in
-// the language, by rendezvous, and keeps what every block holds. All stop at the first violation.
-// They are tested against each other.
+// There are three executors; tests compare them with each other. All stop at the first violation.
+// - execute() runs everything in the language. Messages match by rendezvous, and it keeps what every block holds.
+// - check_key_order() takes all ranks together in the order of their keys, and keeps a few bytes per block. It serves
+//   all-to-alls that move whole blocks, directly or through temporary buffers.
+// - check_rank_by_rank() takes one rank after another, and keeps what that rank holds. It serves allgathers that move
+//   bytes to the same offset of the same block.
 #ifndef QUADRILLE_VERIFIER_CHECK_H_
 #define QUADRILLE_VERIFIER_CHECK_H_
 
@@ -24,29 +24,28 @@ namespace quadrille::verifier {
 using Tell = std::function<void(const char* unit, int64_t done, int64_t all)>;
 
 struct CheckOptions {
-  // Partners that a port may have at a time; where set, asked of every node even without a claim.
+  // How many partners a port may have at a time. If set, every node is checked, even if the program claims no port.
   std::optional<int64_t> ports;
   Tell tell = nullptr;  // may be missing
 };
 
-// Chooses the executor. Errors are bad input: a requirement that does not hold, counts that are
-// missing.
+// Chooses the executor. Errors are bad input: a requirement that does not hold, or missing counts.
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options);
 
-// True for programs that check_key_order can serve: all-to-alls of one group in which whole blocks
-// travel from send and temporary buffers to temporary and receive buffers.
+// True for programs that check_key_order can serve: all-to-alls of one group that move whole blocks from send and
+// temporary buffers to temporary and receive buffers.
 bool fits_key_order(const Program& program);
 
-// Nothing where the schedule turns out to need execute().
+// Returns nothing if the schedule needs execute().
 std::optional<Report> check_key_order(const Program& program, const Job& job,
                                       const Binding& binding, const CheckOptions& options);
 
-// True for programs that check_rank_by_rank may be able to serve: allgathers of one group, asked about
-// the port that they claim.
+// True for programs that check_rank_by_rank may be able to serve: allgathers of one group, with no other port than the
+// one that they claim.
 bool fits_rank_by_rank(const Program& program, const CheckOptions& options);
 
-// Nothing where the schedule turns out to need execute().
+// Returns nothing if the schedule needs execute().
 std::optional<Report> check_rank_by_rank(const Program& program, const Job& job, const Call& call,
                                          const Binding& binding, const CheckOptions& options = {});
 

@@ -26,7 +26,7 @@ struct Interval {
   bool meets(const Interval& other) const { return low < other.high && other.low < high; }
 };
 
-// Most blocks have one fragment, and millions of blocks are kept, so that one has its place here.
+// What a block holds. Most blocks have one fragment, and there are millions of blocks, so one fragment is stored here.
 class BlockContents {
  public:
   bool written() const { return written_; }
@@ -51,7 +51,7 @@ class BlockContents {
  private:
   // Where the fragments begin that reach beyond a position.
   size_t first_beyond(int64_t position) const;
-  // The fragments from first up to, not including, last make room for others.
+  // Replaces the fragments first .. last, last not included, by others.
   void replace(size_t first, size_t last, const Fragments& by);
 
   Fragment one_ = {};  // the only one, where there is no list; none where it is empty
@@ -61,9 +61,9 @@ class BlockContents {
 
 class Accesses {
  public:
-  // Notes a use in the step with that key, which is no less than those before in the same epoch;
-  // what was before an epoch is over. Returns the key of the first earlier step above `after` that
-  // has used part of the same, where one of the two writes.
+  // Records an access in the step with that key. Keys do not decrease within an epoch, and all steps of earlier
+  // epochs are complete. Returns the key of the first earlier step above `after` that conflicts: it has accessed the
+  // same bytes, and one of the two writes.
   std::optional<int64_t> note(int64_t epoch, int64_t key, int64_t after, const Interval& part,
                               bool write);
 
@@ -75,7 +75,7 @@ class Accesses {
   };
   struct Part {
     int64_t low, high;
-    std::vector<Step> steps;  // that have used it, in their order
+    std::vector<Step> steps;  // that have accessed it, in their order
 
     void use(int64_t key, bool write);
     std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;

@@ -1,5 +1,5 @@
-// A loop of exchanges that a rank is in, taken out of its walk: most of a schedule, told in a line
-// of the nearest cache.
+// A loop of exchanges that a rank is in, taken out of its walk. Most of a schedule is such loops; one fits in a cache
+// line.
 #ifndef QUADRILLE_VERIFIER_EXCHANGE_LOOP_H_
 #define QUADRILLE_VERIFIER_EXCHANGE_LOOP_H_
 
@@ -17,9 +17,9 @@ struct ExchangeLoop {
   int32_t left = 0;   // steps, the current one included
   bool more = false;  // the walk stands in the same loop still
 
-  // Nothing where a step of the batch is not one whole block each way with one rank, straight from
-  // send to receive buffer, or is wrong in itself: a key that does not increase, a peer that is no
-  // other rank. The walk then comes to each step.
+  // Each step of the batch exchanges one whole block with one rank, directly from send to receive buffer. Returns
+  // nothing for other batches, and for wrong ones: a key that does not increase, or a peer that is no other rank. The
+  // walk then goes through each step.
   static std::optional<ExchangeLoop> of(const StridedBatch& batch, int64_t rank, int64_t ranks) {
     if (!batch.has_step || batch.messages.size() != 2 || batch.pieces.size() != 2 ||
         batch.key.by < 1 || batch.key.by > INT32_MAX)

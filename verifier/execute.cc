@@ -1,14 +1,12 @@
-// The general checker: every rank is a context that runs until its step cannot go on; messages meet
-// by rendezvous, with no buffering.
+// The general checker. It runs every rank until its step waits; messages match by rendezvous, without any buffering.
 //
-// A step is posted as a whole: everything that it sends is read first. Then its copies and reductions run in the order
-// of the text, each on what those above it left. Then its messages join the queues of their directed pairs of ranks, where the t-th send meets the t-th
-// receive. The step ends when all its messages have met; what it combines with what is there lands
-// then, in the order of the statements. The steps of a body run strictly one after
-// another here, which is the hardest case for progress: a window, or `after`, only posts more
-// messages earlier and in the same order. Peers are static, so one execution decides for every
-// timing. That steps in flight together do not disturb each other is asked of memory, which knows
-// who touched what at which key.
+// A step is posted as a whole. All its sends read first. Then its copies and reductions run in the order of the text.
+// Then its messages join the queues of their pairs of ranks, where the t-th send matches the t-th receive. The step
+// completes when all its messages have matched. Receives that combine do so then, in the order of the statements.
+//
+// Here the steps of a rank run strictly one after another. That is the hardest case for progress: a window, or `after`,
+// only posts more messages earlier and in the same order. Peers are static, so one execution decides for every timing.
+// Memory records which step has accessed which bytes, and finds steps that may be in flight together and conflict.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,16 +28,16 @@ namespace quadrille::verifier {
 
 namespace {
 
-// A message of the step that a rank is in; its parts are those of the rank from `first` on.
+// A message of the step that a rank is in. Its parts are parts[first] and the ones behind it.
 struct Posted {
   MessageHead head;
   int peer = -1;  // as a process
   int first, count;
-  bool waits = false;  // is posted and has not met
+  bool waits = false;  // it is posted and has not matched
 };
 
-// A rank on its way. It goes on only when its step has met, so there is one message at most between
-// two ranks each way.
+// The state of a rank. It goes on only when all messages of its step have matched, so there is at most one message in
+// each direction between two ranks.
 struct Context {
   int process = 0;
   Walker walker;
@@ -49,18 +47,18 @@ struct Context {
   // The step that is posted.
   Use use;
   std::vector<Posted> posted;
-  std::vector<Part> parts;  // what is sent, and where what arrives belongs
+  std::vector<Part> parts;  // what is sent, and where received data goes
   std::vector<int> order;   // of the posted, by peer and direction, where they are many
-  int unmet = 0;
-  bool combines = false;                   // what it receives lands when all have met
+  int unmatched = 0;
+  bool combines = false;  // some receive combines: all are written when the step completes
   std::optional<BarrierProgress> barrier;  // of a barrier
 
   void sort();  // once all are posted
-  // The message to or from that process that has not met; nothing where there is none.
+  // The message to or from that process that has not matched, or nullptr.
   Posted* waiting(int peer, Direction direction);
 };
 
-// The peer of the first message that has not met, and its direction.
+// The peer of the first message that has not matched, and its direction.
 std::pair<int, Direction> waits_for(const Context& context) {
   std::optional<std::pair<int, Direction>> first;
   for (const Posted& posted : context.posted) {
@@ -72,14 +70,16 @@ std::pair<int, Direction> waits_for(const Context& context) {
   return *first;
 }
 
-const Context* if_waiting(const Context& context) { return context.unmet > 0 ? &context : nullptr; }
+const Context* if_waiting(const Context& context) {
+  return context.unmatched > 0 ? &context : nullptr;
+}
 
 struct Wait {
   std::vector<const Context*> path;  // who waits for the next
   bool cycle;                        // the last waits for the first; else for one that is done
 };
 
-// Follows who waits for whom until a rank comes up again, or is done.
+// Follows who waits for whom until a rank comes up again, which is a deadlock, or a rank is done.
 Wait follow(const std::vector<Context>& contexts, const Context& start) {
   Wait wait{{}, false};
   for (const Context* at = &start; at; at = if_waiting(contexts[waits_for(*at).first])) {
@@ -126,9 +126,9 @@ Posted* Context::waiting(int peer, Direction direction) {
 }
 
 // Nothing can go on: adds to the findings what the first waiting rank waits for, and nothing where everybody is done.
-void ask_progress(const std::vector<Context>& contexts, Findings& findings) {
+void check_progress(const std::vector<Context>& contexts, Findings& findings) {
   const auto stuck = std::find_if(contexts.begin(), contexts.end(),
-                                  [](const Context& context) { return context.unmet > 0; });
+                                  [](const Context& context) { return context.unmatched > 0; });
   if (stuck == contexts.end()) return;
   const Wait wait = follow(contexts, *stuck);
   const Context& first = wait.cycle ? *wait.path.front() : *wait.path.back();
@@ -150,7 +150,7 @@ void ask_progress(const std::vector<Context>& contexts, Findings& findings) {
 }
 
 // At the end of a barrier: adds a rank that leaves without depending on all others.
-void ask_barrier(const std::vector<Context>& contexts, Findings& findings) {
+void check_barrier(const std::vector<Context>& contexts, Findings& findings) {
   for (const Context& context : contexts) {
     if (!context.barrier) return;
     const auto missing = static_cast<int>(context.barrier->all().first_missing());
@@ -162,8 +162,8 @@ void ask_barrier(const std::vector<Context>& contexts, Findings& findings) {
 
 namespace {
 
-// A message, or a copy where source and target are one.
-struct Booking {
+// A message, or a copy if source and target are the same.
+struct Record {
   int64_t key;
   uint32_t source, target : 31, block : 1;  // block: a message with pieces, a copy in a step
 };
@@ -188,21 +188,21 @@ class Executor : public SinkOf<Executor> {
   Report run() {
     for (int process = 0; process < processes_.size(); ++process) start(process);
     while (!ready_.empty() && !findings_.any()) {
-      if (tell_) tell_("messages", static_cast<int64_t>(bookings_.size()), 0);
+      if (tell_) tell_("messages", static_cast<int64_t>(records_.size()), 0);
       Context& next = contexts_[ready_.front()];
       ready_.pop_front();
-      go(next);
+      advance(next);
     }
-    if (!findings_.any()) ask_progress(contexts_, findings_);
+    if (!findings_.any()) check_progress(contexts_, findings_);
     if (!findings_.any()) memory_.finish();
-    if (!findings_.any()) ask_barrier(contexts_, findings_);
-    if (!findings_.any()) book();
+    if (!findings_.any()) check_barrier(contexts_, findings_);
+    if (!findings_.any()) account();
     report_.violation = findings_.violation;
     return report_;
   }
 
-  // The walk's sink: a step is gathered, and done when it is posted; outside steps things are done
-  // at once.
+  // The walk's sink. It gathers the statements of a step, which run when the step is posted. Outside steps statements
+  // run at once.
   void message(const MessageHead& head) {
     gathered_.push_back({head, peer_of(head), static_cast<int>(pieces_.size()), 0});
   }
@@ -245,12 +245,12 @@ class Executor : public SinkOf<Executor> {
     return use;
   }
 
-  // Goes on until the rank waits.
-  void go(Context& context) {
+  // Runs the rank until it waits.
+  void advance(Context& context) {
     const Binding& binding = bindings_[processes_.place(context.process).group];
     current_ = &context;
     in_step_ = false;
-    land(context);
+    complete(context);
     while (!findings_.any()) {
       const Pause pause =
           code_.run<PauseAtAll>(binding, context.walker, context.registers.data(), *this);
@@ -259,8 +259,8 @@ class Executor : public SinkOf<Executor> {
         case Pause::kStepEnd:
           if (context.barrier) context.barrier->begin(use(context, true).after);
           post(context);
-          if (context.unmet > 0) return;
-          land(context);
+          if (context.unmatched > 0) return;
+          complete(context);
           break;
         case Pause::kOutside: ++context.epoch; break;
         case Pause::kLoop: break;
@@ -284,7 +284,7 @@ class Executor : public SinkOf<Executor> {
     note_window(context);
   }
 
-  // How many steps may be in flight when this one starts: those above its `after`, itself included.
+  // How many steps may be in flight when this one starts: all with keys above its `after`, itself included.
   void note_window(const Context& context) {
     if (!context.walker.has_after) {
       sequential_ = true;
@@ -295,7 +295,7 @@ class Executor : public SinkOf<Executor> {
     keys.push_back(*context.key);
     const auto first = std::upper_bound(keys.begin(), keys.end(), context.walker.after);
     if (first == keys.begin()) return;
-    // Itself is in flight in any case, also where `after` is its own key.
+    // The step itself is always in flight, even if `after` is its own key.
     report_.limit_window(std::max<int64_t>(1, keys.end() - first));
   }
 
@@ -313,7 +313,7 @@ class Executor : public SinkOf<Executor> {
       if (local.combine_on && !findings_.any())
         result = memory_.combine(use, result, memory_.read(use, local.to), *local.combine_on);
       memory_.write(use, local.to, result, true);
-      book(context.key.value_or(0), context.process, context.process, in_step_);
+      account(context.key.value_or(0), context.process, context.process, in_step_);
     }
   }
 
@@ -351,21 +351,21 @@ class Executor : public SinkOf<Executor> {
     return processes_.index(head.remote ? 1 - place.group : place.group, head.peer);
   }
 
-  // Posts a message, which meets its other end where that is posted.
+  // Posts a message, and matches it if its other end is posted.
   void enqueue(Context& context, Posted& message) {
     const MessageHead& head = message.head;
-    if (!ask_peer(context, message)) return;
+    if (!check_peer(context, message)) return;
     message.waits = true;
-    ++context.unmet;
+    ++context.unmatched;
     Context& peer = contexts_[message.peer];
     const bool send = head.direction == Direction::kSend;
     Posted* const other =
         peer.waiting(context.process, send ? Direction::kReceive : Direction::kSend);
     if (!other) return;
-    send ? meet(context, message, peer, *other) : meet(peer, *other, context, message);
+    send ? match(context, message, peer, *other) : match(peer, *other, context, message);
   }
 
-  bool ask_peer(const Context& context, const Posted& message) {
+  bool check_peer(const Context& context, const Posted& message) {
     const Place place = processes_.place(context.process);
     const bool send = message.head.direction == Direction::kSend;
     if (message.peer < 0 || message.peer == context.process) {
@@ -384,8 +384,8 @@ class Executor : public SinkOf<Executor> {
     return false;
   }
 
-  void meet(Context& sender, Posted& sent, Context& receiver, Posted& received) {
-    ask_agreement(sender, sent, receiver, received);
+  void match(Context& sender, Posted& sent, Context& receiver, Posted& received) {
+    check_agreement(sender, sent, receiver, received);
     for (int i = 0; i < sent.count && !findings_.any(); ++i) {
       const Part& part = sender.parts[sent.first + i];
       Part& target = receiver.parts[received.first + i];
@@ -397,15 +397,15 @@ class Executor : public SinkOf<Executor> {
         memory_.write(receiver.use, target.piece, part, false);
     }
     single_ &= sent.count == 0 || (sent.count == 1 && !sender.parts[sent.first].piece.ranged);
-    book(*sender.key, sender.process, receiver.process, sent.count > 0 || sender.barrier);
+    account(*sender.key, sender.process, receiver.process, sent.count > 0 || sender.barrier);
     if (receiver.barrier) receiver.barrier->receive(sender.barrier->sent());
     sent.waits = received.waits = false;
     for (Context* context : {&sender, &receiver})
-      if (--context->unmet == 0 && context != current_) ready_.push_back(context->process);
+      if (--context->unmatched == 0 && context != current_) ready_.push_back(context->process);
   }
 
-  // What a step that combines has received, in the order of its statements.
-  void land(Context& context) {
+  // Completes a step. If it combines, it writes what it has received, in the order of its statements.
+  void complete(Context& context) {
     if (context.barrier && context.key) context.barrier->complete(*context.key);
     if (!context.combines) return;
     context.combines = false;
@@ -423,8 +423,8 @@ class Executor : public SinkOf<Executor> {
     }
   }
 
-  void ask_agreement(const Context& sender, const Posted& sent, const Context& receiver,
-                     const Posted& received) {
+  void check_agreement(const Context& sender, const Posted& sent, const Context& receiver,
+                       const Posted& received) {
     const auto disagree = [&](Property property, const std::string& detail) {
       fail(property, sender, {receiver.process}, detail);
     };
@@ -447,18 +447,17 @@ class Executor : public SinkOf<Executor> {
     }
   }
 
-  void book(int64_t key, int source, int target, bool block) {
-    bookings_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
+  void account(int64_t key, int source, int target, bool block) {
+    records_.push_back({key, static_cast<uint32_t>(source), static_cast<uint32_t>(target), block});
   }
 
-  // Books everything by key, as the streaming checker does as it goes.
-  void book() {
-    std::stable_sort(bookings_.begin(), bookings_.end(),
-                     [](const Booking& a, const Booking& b) { return a.key < b.key; });
-    for (size_t i = 0; i < bookings_.size() && !findings_.any(); ++i) {
-      book(bookings_[i]);
-      if (i + 1 == bookings_.size() || bookings_[i + 1].key != bookings_[i].key)
-        accounting_.end_key();
+  // Records everything by key, as the checker in key order does on the way.
+  void account() {
+    std::stable_sort(records_.begin(), records_.end(),
+                     [](const Record& a, const Record& b) { return a.key < b.key; });
+    for (size_t i = 0; i < records_.size() && !findings_.any(); ++i) {
+      account(records_[i]);
+      if (i + 1 == records_.size() || records_[i + 1].key != records_[i].key) accounting_.end_key();
     }
     accounting_.finish(report_, single_);
     if (sequential_) report_.safe_window = 1;
@@ -467,16 +466,16 @@ class Executor : public SinkOf<Executor> {
     report_.volumes = accounting_.volumes();
   }
 
-  void book(const Booking& booking) {
-    const auto source = static_cast<int32_t>(booking.source);
-    const auto target = static_cast<int32_t>(booking.target);
-    if (booking.source == booking.target)
-      return booking.block ? accounting_.copy(source) : accounting_.copy_outside(source);
-    (booking.block ? report_.messages : report_.tokens) += 1;
-    accounting_.message(source, target, booking.block);
+  void account(const Record& record) {
+    const auto source = static_cast<int32_t>(record.source);
+    const auto target = static_cast<int32_t>(record.target);
+    if (record.source == record.target)
+      return record.block ? accounting_.copy(source) : accounting_.copy_outside(source);
+    (record.block ? report_.messages : report_.tokens) += 1;
+    accounting_.message(source, target, record.block);
     if (!accounting_.conflict()) return;
-    findings_.add(port_overused(processes_, booking.key, source, target,
-                                accounting_.port_per_node(), accounting_.conflict()->unit));
+    findings_.add(port_overused(processes_, record.key, source, target, accounting_.port_per_node(),
+                                accounting_.conflict()->unit));
   }
 
   const Program& program_;
@@ -501,7 +500,7 @@ class Executor : public SinkOf<Executor> {
   int64_t posts_ = 0;                               // steps that have been posted
   std::vector<int64_t> last_sent_, last_received_;  // by peer: which of them had a message to it
 
-  std::vector<Booking> bookings_;
+  std::vector<Record> records_;
   const Tell& tell_;
   bool sequential_ = false;
   bool single_ = true;  // no message has more or less than one whole block

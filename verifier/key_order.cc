@@ -1,12 +1,12 @@
 // The checker of large all-to-alls: it takes all ranks in the order of their keys, and keeps a few bytes per block.
 //
-// Every rank is a walker that stands before its next step. A timing wheel finds the ranks whose key is next. The checker
-// gathers the messages of one key, and matches each receive with its send. It reads everything that they carry before it
-// writes anything that they bring. Both ends of a message must have the same key, and keys strictly increase at a rank:
-// so induction over keys gives progress without any buffering. Most steps exchange one block with one rank, most of them
-// in loops whose iterations differ by constant strides. Such exchanges are matched at once.
-// Memory: a bit per pair of ranks, 12 bytes per temporary block, and some 500 bytes per rank.
-// Tested by tests/verifier/key_order_test.cc.
+// Every rank is a walker that stands before its next step. A timing wheel finds the ranks whose key is next. The
+// checker gathers the messages of one key, and matches each receive with its send. It reads everything that they
+// carry before it writes anything that they bring. Both ends of a message must have the same key, and keys strictly
+// increase at a rank: so induction over keys gives progress without any buffering. Most steps exchange one block with
+// one rank, most of them in loops whose iterations differ by constant strides. Such exchanges are matched at once.
+// Memory: a bit per pair of ranks, 12 bytes per temporary block, and some 500 bytes per rank. Tested by
+// tests/verifier/key_order_test.cc.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -69,9 +69,9 @@ class Arrivals {
   int64_t count_ = 0;
 };
 
-// What each block of the temporary buffers holds, and in which steps of its rank it was last written and last read. The
-// last access is enough: it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent from a
-// receive buffer, so one of the copies has no place to go, and the checker finds that at the end.
+// What each block of the temporary buffers holds, and in which steps of its rank it was last written and last read.
+// The last access is enough: it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent
+// from a receive buffer, so one of the copies has no place to go, and the checker finds that at the end.
 class TemporaryBlocks {
  public:
   // A block by its source and its target, in one number.
@@ -335,8 +335,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     return report_;
   }
 
-  // The walk's sink: what the current rank does in its step, or before its first. The first two
-  // messages are kept until it is known whether the step is an exchange.
+  // The walk's sink: what the current rank does in its step, or before its first one. It keeps the first two messages
+  // until it knows whether the step is an exchange.
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     const BlockMessage message{head, {buffer, block, false, 0, 0}};
     if (!filed_ && kept_count_ < 2)
@@ -359,14 +359,14 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
       matching_.add_receive(peer, current_, number);
   }
   void piece(const PieceValue& piece) {
-    if (!ask_block(piece)) return;
+    if (!check_block(piece)) return;
     if (open_->direction == Direction::kReceive)
-      wants_.push_back(Blocks::place(piece));
+      received_places_.push_back(Blocks::place(piece));
     else
-      loads_.push_back(blocks_.read(current_, walks_[current_].step, piece));
+      sent_blocks_.push_back(blocks_.read(current_, walks_[current_].step, piece));
   }
   void copy(const PieceValue& from, const PieceValue& to) {
-    if (!ask_block(from) || !ask_block(to)) return;
+    if (!check_block(from) || !check_block(to)) return;
     if (outside_) {
       walks_[current_].step = walks_[current_].numbers.copy();
     } else if (from.buffer == Buffer::kTemporary || to.buffer == Buffer::kTemporary) {
@@ -394,14 +394,14 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   struct Pieces {
     Direction direction;
     bool sized;
-    size_t first, count;  // in loads_ or wants_
+    size_t first, count;  // in sent_blocks_ or received_places_
   };
 
   bool stopped() const { return findings_.any() || unclear_; }
   bool is_peer(int64_t number) const {
     return 0 <= number && number < ranks_ && number != current_;
   }
-  bool ask_block(const PieceValue& piece) {
+  bool check_block(const PieceValue& piece) {
     const int64_t blocks = piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_;
     if (0 <= piece.block && piece.block < blocks) return true;
     findings_.add(no_such_block(processes_, findings_.key, current_, piece, blocks));
@@ -409,7 +409,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   }
   int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
   size_t pieces_of(Direction direction) const {
-    return direction == Direction::kSend ? loads_.size() : wants_.size();
+    return direction == Direction::kSend ? sent_blocks_.size() : received_places_.size();
   }
   void file(const BlockMessage& message) {
     this->message(message.head);
@@ -426,7 +426,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     open_.reset();
   }
 
-  // What the current rank has walked through is over: its step, or what stands before one.
+  // The current rank has walked through its step, or through what stands before one.
   void end_walked() {
     if (is_exchange())
       note_exchange(current_, static_cast<int32_t>(kept_[0].head.peer));
@@ -451,8 +451,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     exchanging_.push_back(rank);
   }
 
-  // Walks through the rank's step and to its next one, which is filed under its key, or to a copy,
-  // which waits for what the step brings.
+  // Walks through the rank's step up to its next one, which is filed under its key, or up to a copy, which waits for
+  // what the step brings.
   void proceed(int32_t rank) {
     current_ = rank;
     Walker& walker = walks_[rank].walker;
@@ -475,7 +475,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     }
   }
 
-  // The copies that ranks have come to, and on to their next steps.
+  // Runs the copies that ranks have reached, up to their next steps.
   void run_copies() {
     outside_ = true;
     for (const int32_t rank : copying_)
@@ -484,7 +484,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     outside_ = false;
   }
 
-  // Steps that the rank comes to next.
+  // Enters the steps that the rank reaches next.
   void enter(int32_t rank, const StridedBatch::Strided& key, const StridedBatch::Strided& after,
              int64_t count) {
     const bool has_after = walks_[rank].walker.has_after;
@@ -508,7 +508,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     queue_.add(rank, key.at);
   }
 
-  // Takes iterations of the loop of exchanges that the rank has come to out of its walk.
+  // Takes the iterations of the loop of exchanges that the rank has reached out of its walk.
   bool begin_loop(int32_t rank) {
     if (--walks_[rank].plain > 0) return false;
     Walker& walker = walks_[rank].walker;
@@ -562,12 +562,12 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     accounting_.end_key();
     matching_.clear();
     messages_.clear();
-    loads_.clear();
-    wants_.clear();
+    sent_blocks_.clear();
+    received_places_.clear();
     run_copies();
   }
 
-  // Where both ranks of an exchange name each other, nothing is left to match.
+  // If both ranks of an exchange name each other, they match.
   void match_exchanges() {
     for (const int32_t rank : exchanging_) {
       const int32_t peer = partner_[rank];
@@ -598,9 +598,9 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     if (sent.sized != received.sized)
       return findings_.add(lengths_ahead_at_one_end(processes_, findings_.key, source, target));
     for (size_t i = 0; i < sent.count && !stopped(); ++i) {
-      const int64_t block = loads_[sent.first + i];
+      const int64_t block = sent_blocks_[sent.first + i];
       if (!sent.sized) any_counts_ &= block % ranks_ == target;
-      blocks_.write(target, walks_[target].step, wants_[received.first + i], block);
+      blocks_.write(target, walks_[target].step, received_places_[received.first + i], block);
     }
     single_ &= sent.count <= 1;
     (sent.count > 0 ? report_.messages : report_.tokens) += 1;
@@ -639,8 +639,8 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   KeyMessages matching_;
   std::optional<Pieces> open_;
   std::vector<Pieces> messages_;
-  std::vector<int64_t> loads_;
-  std::vector<Blocks::Place> wants_;
+  std::vector<int64_t> sent_blocks_;
+  std::vector<Blocks::Place> received_places_;
   std::vector<int32_t> partner_, exchanging_;  // ranks whose step is an exchange, and with whom
 
   const Processes processes_;

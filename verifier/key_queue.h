@@ -1,5 +1,5 @@
-// Which ranks' next step has which key: a timing wheel. Keys near the current one have a slot of
-// their own, a list of ranks; later ones wait in a heap until the queue comes near them.
+// A timing wheel of ranks by the key of their next step. Each key near the current one has a slot, which lists its
+// ranks. Later keys wait in a heap until the queue comes near them.
 #ifndef QUADRILLE_VERIFIER_KEY_QUEUE_H_
 #define QUADRILLE_VERIFIER_KEY_QUEUE_H_
 
@@ -28,8 +28,7 @@ class KeyQueue {
       later_.emplace(key, rank);
   }
 
-  // Goes on to the next key, or to one on the way to it where no rank has a step. Returns the first
-  // of its ranks, -1 where there is none; all are taken out.
+  // Goes on to the next slot, and takes its ranks out. Returns the first of them, or -1 if no rank has a step there.
   int32_t advance() {
     now_ = filed_ == 0 ? later_.top().first : now_ + 1;
     started_ = true;
@@ -40,8 +39,7 @@ class KeyQueue {
     return std::exchange(head_[now_ & (kSlots - 1)], -1);
   }
 
-  // The rank after this one among those of the current key, -1 at the end. Asked before the rank is
-  // added again.
+  // The rank after this one at the current key, or -1 at the end. Call it before the rank is added again.
   int32_t take(int32_t rank) {
     --filed_;
     --waiting_;

@@ -138,8 +138,8 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   access(use, piece, *range, true);
 }
 
-// A rank's own block of an allgather is there from the beginning, as it is in a call in place: it takes the copy of the
-// contribution, byte by byte, and nothing else.
+// In an allgather a rank's own block is in its receive buffer from the start, as in a call in place. Only the copy of
+// the contribution, byte by byte, may overwrite it.
 bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, const Part& source,
                          bool local) const {
   const Place place = processes_.place(use.process);
@@ -149,7 +149,7 @@ bool Memory::is_over_own(const Use& use, const PieceValue& piece, int64_t low, c
   return !local || source.piece.buffer != Buffer::kSend || from != low;
 }
 
-// Notes a use of part of a block, and asks whether a step that may be in flight disturbs it.
+// Records an access to part of a block, and checks that it conflicts with no step that may be in flight.
 void Memory::access(const Use& use, const PieceValue& piece, const Interval& part, bool write) {
   std::vector<Accesses>& accesses = buffer(use.process, piece.buffer).accesses;
   if (accesses.empty() || !use.in_step) return;
@@ -197,7 +197,7 @@ void Memory::note_length(const Use& use, const Part& part) {
       any_counts_ &= !gathers && run.block == place.rank;
 }
 
-// The receive block that lies where this send block does when a call is in place.
+// The receive block that has the same bytes as this send block in a call in place.
 std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
   switch (program_.collective) {
     case Collective::kAllgather:
@@ -208,8 +208,8 @@ std::optional<int64_t> Memory::alias(int process, int64_t send_block) const {
   }
 }
 
-// What a step sends is read before anything of that step is written, so whatever has been written
-// by now came too early. A broadcast has one buffer, so at its root every call is in place.
+// A step reads what it sends before it writes anything. So data that has arrived by now has arrived too early. A
+// broadcast has one buffer, so at its root every call is in place.
 void Memory::ask_in_place(const Use& use, int64_t send_block) {
   const std::optional<int64_t> block = alias(use.process, send_block);
   const std::vector<bool>& arrived = buffer(use.process, Buffer::kReceive).arrived;

@@ -1,5 +1,5 @@
-// The buffers of all ranks as the general checker sees them: what every block holds, who used which
-// part of it when, and every rule about blocks. The first violation stops everything.
+// The buffers of all ranks in execute(): what every block holds, which steps have accessed which part of it, and every
+// rule about blocks. Checking stops at the first violation.
 #ifndef QUADRILLE_VERIFIER_MEMORY_H_
 #define QUADRILLE_VERIFIER_MEMORY_H_
 
@@ -44,7 +44,7 @@ class Memory {
   void write(const Use& use, const PieceValue& piece, const Part& source, bool local);
   // `into` with `from` combined on that side.
   Part combine(const Use& use, const Part& from, const Part& into, Side side);
-  // Notes whether a receiver that knows only its own blocks' lengths can know this one's.
+  // Records whether a receiver that knows only the lengths of its own blocks can know this one's.
   void note_length(const Use& use, const Part& part);
 
   // The postcondition, at the end.

@@ -41,7 +41,7 @@ PortAccounting::PortAccounting(const Program& program, const Job& job, const Che
   // Nobody has more partners than there are others.
   most_partners_ = std::min<size_t>(limit_, uses_.size());
   partners_.resize(uses_.size() * most_partners_);
-  // Without tokens nothing orders the ranks of a node; with several ports nothing needs to.
+  // Without tokens nothing orders the ranks of a node. With several ports nothing needs to.
   track_ = per_node_ && limit_ == 1 && kind_ != PortKind::kNone && has_tokens(program);
   if (!track_) return;
   knowledge_.resize(node_of_.size());
@@ -65,9 +65,8 @@ PortAccounting::Knowledge PortAccounting::merged(int32_t rank, const Knowledge& 
   return result;
 }
 
-// An exchange may start as soon as both its ranks have come to it: all earlier exchanges of both
-// nodes must be known to be over by one of them. Everything at a key is judged by what was known
-// before it.
+// An exchange may start as soon as both its ranks reach it. So one of them must know that all earlier exchanges of both
+// nodes are complete. What ranks know before a key decides about everything at that key.
 void PortAccounting::learn() {
   learnt_.clear();
   for (const auto& [source, target] : messages_) {
@@ -79,7 +78,7 @@ void PortAccounting::learn() {
     for (const int32_t node : {from, to})
       if (std::max(known(source, node), known(target, node)) < exchanges_[node])
         every_timing_ = false;
-    // Its sender does not know when it has arrived, unless a message comes back.
+    // The sender does not know when the message has arrived, unless one comes back.
     learnt_.emplace_back(target, Knowledge{exchanges_[to] + 1, from, exchanges_[from] + 1});
   }
   for (const auto& [source, target] : messages_) {
@@ -107,8 +106,8 @@ void PortAccounting::finish(Report& report, bool whole_blocks) const {
   report.copy_steps = copy_steps_;
   report.time = time_ + *std::max_element(copies_outside_.begin(), copies_outside_.end());
   if (kind_ == PortKind::kNone) return;
-  // A step begins once what it waits for has arrived; what the steps before it sent may still be on its way. So only
-  // messages that order exchanges show that none overlap.
+  // A step starts when what it waits for has arrived. What earlier steps sent may still be in flight. So only messages
+  // that order exchanges show that no two overlap.
   const bool always = !overlapping_ && track_ && every_timing_;
   if (asked_) report.partners = limit_;
   report.port = always ? PortVerdict::kEveryTiming : PortVerdict::kLockStep;

@@ -1,10 +1,9 @@
-// What goes on at one key: port use, the busiest node, and what ranks know is over. Both executors
-// book here.
+// What happens at one key: the use of ports, the work of the busiest node, how much travels, and which exchanges ranks
+// know to be complete. execute() and the checker in key order report every message here.
 //
-// That a port holds for every timing, not only in lock-step, is shown by knowledge: how many of its
-// own node's, and of the last partner node's, exchanges a rank can be sure are over when its next
-// step starts. A message hands knowledge on. This under-approximates what is known, so it never
-// claims too much.
+// A port may hold for every timing, not in lock-step only. To show that, this counts how many exchanges of its own
+// node, and of the last partner node, a rank can be sure to be complete when its next step starts. A message carries
+// this knowledge on. The count is never too high, so the claim is never too strong.
 #ifndef QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 #define QUADRILLE_VERIFIER_PORT_ACCOUNTING_H_
 
@@ -72,7 +71,7 @@ class PortAccounting {
     load(node_of_[rank], 1);
   }
   void copy_outside(int32_t rank) { ++copies_outside_[node_of_[rank]]; }
-  // A step that waits for no earlier one: what was learnt before says nothing of when it starts.
+  // A step starts that does not wait for the previous one. What a rank has learnt then says nothing about its start.
   void overlapping_step() { overlapping_ = true; }
 
   void end_key() {
@@ -130,7 +129,7 @@ class PortAccounting {
     busiest_ = std::max(busiest_, load.amount);
   }
 
-  // The busiest node's work is a key's time only where every node deals with one other at most.
+  // The work of the busiest node is the time of a key only if every node has at most one partner.
   void meet(int32_t from, int32_t to) {
     for (const auto& [node, partner] : {std::pair(from, to), std::pair(to, from)}) {
       paired_ &= loads_[node].partner < 0 || loads_[node].partner == partner;
@@ -173,7 +172,7 @@ class PortAccounting {
   void learn();
 
   PortKind kind_;
-  bool asked_;  // of every node, by --ports
+  bool asked_;  // --ports asks for every node
   int64_t limit_;
   int32_t most_partners_ = 0;  // that are noted
   bool per_node_, track_;

@@ -1,15 +1,16 @@
-// The checker of large allgathers: one rank after another, with batches of steps at a time.
+// The checker of large allgathers: it takes one rank after another, and many steps at a time.
 //
-// Every message is required to bring bytes of a block to their own place in the same block. Then a
-// rank's part can be judged alone: that its keys increase, that it sends what has arrived in a step
-// that is over by then, that nothing arrives twice or is empty, and that all is there in the end. That
-// the messages of both ends agree is asked of every pair of ranks: their lists must be the same,
-// keys included. Since both ends of a message have one key and keys strictly increase at a rank,
-// induction over keys gives progress without any buffering, and that a block holds what it should.
-// What does not fit this form is left to execute(), and so is what would be wrong only in this form: a
-// program that brings bytes to another place, but overwrites them later.
+// It requires every message to bring bytes of a block to the same offset of the same block. Then it can judge each rank
+// alone: keys increase; the rank sends only what has arrived in a complete step; nothing arrives twice or is empty; at
+// the end everything is there. For every pair of ranks it compares the list of sends with the list of receives, keys
+// included. Both ends of a message have one key, and keys strictly increase at a rank. So induction over keys gives
+// progress without any buffering, and shows that a block holds what it should.
+//
+// It leaves every other form to execute(). It also leaves to execute() what is wrong only in this form: a program that
+// brings bytes to another place, and overwrites them later.
 //
 // Memory: what one rank holds, and the messages of pairs of which one rank has been walked.
+// Tested by tests/verifier/rank_by_rank_test.cc.
 #include <fmt/core.h>
 
 #include <optional>
@@ -39,8 +40,8 @@ class RankPort {
     }
   }
 
-  // The port of a node is followed as long as one of its ranks sends to others, one receives from
-  // others, and no tokens may order them, whether this job has any or not.
+  // This follows the port of a node only if one rank of the node sends to other nodes, one receives from them, and the
+  // program has no tokens, which may order ranks.
   bool unclear() const { return unclear_; }
 
   // The messages of each of these steps: what is one too many.
@@ -136,7 +137,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     step_.pieces.push_back({p.buffer, p.ranged, {p.block, 0}, {p.low, 0}, {p.high, 0}});
   }
   void reduce(Side, const PieceValue&, const PieceValue&) { unclear_ = true; }
-  // The one copy that is known here brings a rank's own block to its place, before all else.
+  // The only copy that this serves brings a rank's own block to its place, before everything else.
   void copy(const PieceValue& from, const PieceValue& to) {
     if (!outside_ || from.buffer != Buffer::kSend || from.ranged || from.block != 0 ||
         to.buffer != Buffer::kReceive || to.ranged || to.block != rank_ || has_own_) {
@@ -159,7 +160,8 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     keep(violation_of(processes_, property, key, {rank_}, did));
   }
 
-  // The first violation; what is one only if all bytes travel to their own places is kept apart.
+  // Keeps the first violation. Two kinds are violations only if all bytes travel to their own places: they are kept
+  // apart.
   void keep(std::optional<Violation> violation) {
     if (stopped() || !violation) return;
     std::optional<Violation>& into = violation->property == Property::kOnce    ? again_
@@ -171,7 +173,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   void walk() {
     held_.clear();
     history_.clear();
-    has_own_ = blurred_ = false;
+    has_own_ = held_unknown_ = false;
     last_key_.reset();
     epoch_ = INT64_MIN;
     Walker walker;
@@ -207,7 +209,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     step_.pieces.clear();
   }
 
-  // Batches as long as some are of several steps; how many iterations to walk before the next try.
+  // Takes batches as long as some have several steps. Returns how many iterations to walk before the next try.
   int64_t take_batches(Walker& walker) {
     int64_t singles = 0;
     for (batch_.more = true; batch_.more && singles < kMostSingles && !stopped();) {
@@ -219,7 +221,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     return singles < kMostSingles ? 1 : kSingles;
   }
 
-  // Messages to one rank, each of a piece of one length, are taken together; others step by step.
+  // Messages to one rank, each with one piece of one length, are taken together. Others are taken step by step.
   static bool is_even(const StridedBatch& steps) {
     for (const StridedBatch::Message& message : steps.messages)
       if (message.peer.by != 0 || message.pieces > 1) return false;
@@ -339,9 +341,9 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       empty(owner, key);
     else if (!send)
       arrive(owner, tiles);
-    else if (piece.buffer == Buffer::kReceive && !blurred_)
-      ask_held(owner, tiles,
-               {{settled.after.at + t * settled.after.by, settled.after.by}, settled.epoch});
+    else if (piece.buffer == Buffer::kReceive && !held_unknown_)
+      check_held(owner, tiles,
+                 {{settled.after.at + t * settled.after.by, settled.after.by}, settled.epoch});
     return count;
   }
 
@@ -350,7 +352,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
     fail(Property::kEmpty, key, fmt::format("has nothing of block {} in a message", owner));
   }
 
-  void ask_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
+  void check_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
     switch (held_.ask(owner, tiles, settled)) {
       case HeldRanges::Held::kSettled: return;
       case HeldRanges::Held::kNo:
@@ -370,14 +372,14 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       case HeldRanges::Arrival::kNew: return;
       case HeldRanges::Arrival::kUnclear: unclear_ = true; return;
       case HeldRanges::Arrival::kAgain:
-        blurred_ = true;
+        held_unknown_ = true;
         return keep(arrives_again(processes_, tiles.key.at, rank_, whole(owner)));
     }
   }
 
   void finish_rank() {
     for (int64_t owner = 0; owner < ranks_; ++owner)
-      if (lengths_[owner] > 0 && !blurred_ && !held_.whole(owner, lengths_[owner]))
+      if (lengths_[owner] > 0 && !held_unknown_ && !held_.whole(owner, lengths_[owner]))
         return keep(not_filled(processes_, rank_, owner, "is not filled"));
     keep(pairs_.settle(rank_));
   }
@@ -398,7 +400,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   std::optional<int64_t> last_key_;
   int64_t epoch_ = INT64_MIN;  // steps up to this key are over: a copy has waited for them
   bool has_own_ = false, outside_ = false;
-  bool blurred_ = false;  // something has arrived twice: what is held is no longer known
+  bool held_unknown_ = false;  // something has arrived twice, so what the rank holds is unknown
 
   const Processes processes_;
   RankPort port_;

@@ -1,4 +1,4 @@
-// Of whom a process has received in a barrier: that they have begun it.
+// From which processes a process has received in a barrier, directly or through others: those have entered it.
 #ifndef QUADRILLE_VERIFIER_RECEIVED_H_
 #define QUADRILLE_VERIFIER_RECEIVED_H_
 
@@ -10,7 +10,7 @@
 
 namespace quadrille::verifier {
 
-// A set of processes, as the intervals of their numbers: those that hear of neighbours have few.
+// A set of processes, as intervals of their numbers. Processes that receive from their neighbors have few.
 class ProcessSet {
  public:
   ProcessSet() = default;
@@ -26,20 +26,20 @@ class ProcessSet {
   std::vector<Interval> intervals_;  // ascending, apart
 };
 
-// What one process has received, step by step. A message carries what its sender is sure to have received when the
-// step begins: what arrived in the steps that it waits for.
+// What one process has received, step by step. A message carries what its sender is sure to have received when the step
+// starts: what arrived in the steps that it waits for.
 class BarrierProgress {
  public:
-  // `keep`: some step may begin before the one before it is complete.
+  // `keep`: a step may start before the previous one is complete.
   BarrierProgress(int64_t process, bool keep) : keep_(keep), process_(process) {}
 
-  // As a step begins that waits for all before it, or for those with keys up to `after`.
+  // A step starts that waits for all earlier ones, or for those with keys up to `after`.
   void begin(std::optional<int64_t> after);
-  const ProcessSet& sent() const { return sent_; }  // by the messages of that step
+  const ProcessSet& sent() const { return sent_; }  // with each message of that step
   void receive(const ProcessSet& others) { arriving_.add(others); }
-  // The step that has begun is complete, where there is one.
+  // Completes the step that has started, if there is one.
   void complete(int64_t key);
-  // All in all.
+  // In all steps.
   ProcessSet all() const { return steps_.empty() ? ProcessSet(process_) : steps_.back().received; }
 
  private:

@@ -13,7 +13,7 @@ void HeldRanges::clear() {
   runs_.clear();
 }
 
-// True where `more` goes on with the strides of the run; a run of one tile takes them from it.
+// True if `more` continues the strides of the run. A run of one tile takes its strides from `more`.
 bool HeldRanges::continues(const Tiles& run, const Tiles& more) {
   if (run.length != more.length) return false;
   const StridedBatch::Strided low{more.low.at - run.low.last(run.count), more.low.by};
@@ -52,14 +52,14 @@ HeldRanges::Arrival HeldRanges::arrive(int64_t owner, const Tiles& tiles) {
   return Arrival::kNew;
 }
 
-// One range: the latest of the tiles that it meets decides.
+// One range: the latest of the tiles that it overlaps decides.
 HeldRanges::Held HeldRanges::ask_one(const Block& block, int64_t low, int64_t high, int64_t key,
                                      int64_t after) const {
   if (block.first < 0 || low < block.low || block.high < high) return Held::kNo;
   int64_t latest = INT64_MIN;
   for (int32_t i = block.first; i >= 0; i = runs_[i].next) {
     const Tiles& run = runs_[i].tiles;
-    // Places of the first and the last tile from the left that the range meets.
+    // The first and the last tile, from the left, that the range overlaps.
     const int64_t left = std::min(run.low.at, run.low.last(run.count));
     const int64_t from = std::max<int64_t>(0, low - left) / run.length;
     const int64_t to = std::min(run.count, (high - left + run.length - 1) / run.length) - 1;
@@ -76,7 +76,7 @@ HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settle
   for (int64_t t = 0; t < tiles.count;) {
     const int64_t low = tiles.low.at + t * tiles.low.by, key = tiles.key.at + t * tiles.key.by;
     const int64_t after = settled.after.at + t * settled.after.by;
-    // The tiles of a run that came in the same order as they are sent: first and last decide.
+    // Tiles of a run that arrived in the order in which they are sent: the first and the last one decide.
     int64_t together = 0;
     for (int32_t i = block.first; i >= 0 && together == 0; i = runs_[i].next) {
       const Tiles& run = runs_[i].tiles;
@@ -137,7 +137,7 @@ std::optional<MessagePiece> first_of(const Reader& reader) {
   return reader.first();
 }
 
-// How many are the same where the first are: all that both have where their strides are the same.
+// The first pieces are the same. How many are: if the strides are equal, as many as both have.
 int64_t same(const Reader& a, const Reader& b) {
   const MessageBatch &one = a.batch(), &other = b.batch();
   const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
@@ -196,7 +196,7 @@ std::optional<Violation> Pairs::settle(int64_t rank) {
   return violation;
 }
 
-// A rank that has nothing to say of a pair was walked, or will be, without using it.
+// A pair that is left has messages at one of its ranks only.
 std::optional<Violation> Pairs::settle_rest() const {
   for (const auto& [id, pair] : pairs_)
     if (std::optional<Violation> violation = compare(id, pair)) return violation;

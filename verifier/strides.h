@@ -1,5 +1,4 @@
-// What ranks do in steps that mostly differ by constant strides, kept as runs: keys, ranges that a rank holds, and
-// messages between two ranks.
+// Keys, held ranges and messages of ranks, stored as runs with constant strides, as most steps have them.
 #ifndef QUADRILLE_VERIFIER_STRIDES_H_
 #define QUADRILLE_VERIFIER_STRIDES_H_
 
@@ -19,7 +18,7 @@ namespace quadrille::verifier {
 // The keys of one rank's steps, in ascending order: how many steps may be in flight.
 class KeyHistory {
  public:
-  // Keys, and what `after` names, beyond these are nothing for here: differences might overflow.
+  // Keys beyond these are not served here: their differences might overflow.
   static constexpr int64_t kGreatest = int64_t{1} << 60;
   static bool is_great(int64_t key) { return key <= -kGreatest || key >= kGreatest; }
 
@@ -41,12 +40,12 @@ class KeyHistory {
     size_ += count;
   }
 
-  // The least number of steps that may be in flight at once by the last `count` steps, one of which
-  // starts when all with keys up to its `after` are over; 0 where none of them waits for any.
+  // How many steps may be in flight at once when one of the last `count` steps starts, at least. A step starts when all
+  // with keys up to its `after` are complete. 0: none of them waits for any.
   int64_t window(const StridedBatch::Strided& after, int64_t count) const {
     const Run& last = runs_.back();
-    // Where steps wait for steps at a constant distance, the last of them is as good as any; where
-    // all wait for the same, the first has the fewest in flight.
+    // If steps wait for steps at a constant distance, the last of them stands for all. If all wait for the same step,
+    // the first has the fewest in flight.
     const bool alike = count > 1 && runs_.size() == 1 && after.by == last.key.by;
     const int64_t end = after.by == 0 ? 1 : count;
     int64_t least = 0;
@@ -181,8 +180,7 @@ struct Tiles {
   int64_t count = 0;
 };
 
-// What may be in flight beside a step: steps with keys above `after`, but those up to `epoch` are
-// over in any case.
+// Which steps are complete when another starts: those with keys up to `after`, and those up to `epoch`.
 struct Settled {
   StridedBatch::Strided after;
   int64_t epoch;
@@ -196,7 +194,7 @@ class HeldRanges {
   void clear();
 
   enum class Arrival : uint8_t { kNew, kAgain, kUnclear };
-  // Tiles arrive. kUnclear: they leave a gap, which this does not keep account of.
+  // Tiles arrive. kUnclear: they leave a gap, which this cannot store.
   Arrival arrive(int64_t owner, const Tiles& tiles);
 
   enum class Held : uint8_t { kSettled, kInFlight, kNo };
@@ -273,9 +271,9 @@ class Pairs {
   // What this rank sends to that one, or receives from it.
   MessageList& at(int64_t rank, int64_t peer, Direction direction);
 
-  // The rank has been walked: what is wrong between it and lower ones. That is forgotten then.
+  // The rank has been walked. Compares its messages with those of lower ranks, and forgets them.
   std::optional<Violation> settle(int64_t rank);
-  // All have been walked: what is left over, and therefore wrong.
+  // All ranks have been walked. Messages that are left have no other end.
   std::optional<Violation> settle_rest() const;
 
  private:

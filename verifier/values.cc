@@ -1,6 +1,5 @@
-// Runs are made greedily from the left, so each sequence has one form. Sums of neighbours, which is
-// what rings and trees make, are a run or two, whatever the number of ranks. Tested by
-// tests/verifier/contents_test.cc against plain lists.
+// Runs are made greedily from the left, so each sequence has one form. Rings and trees sum neighbors: such a sum is
+// one or two runs, for any number of ranks. Tested by tests/verifier/contents_test.cc against plain lists.
 #include "verifier/values.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ ContributionRun single(const Contribution& contribution) {
           static_cast<int8_t>(contribution.group), 0};
 }
 
-// The run goes on behind those that are there: what of it the last one can take, that takes.
+// Appends a run. The last run takes as much of it as it can.
 void append(ContributionRuns& runs, ContributionRun more) {
   if (!runs.empty()) {
     ContributionRun& last = runs.back();

@@ -11,8 +11,8 @@
 
 namespace quadrille::verifier {
 
-// The contributions to one block of ranks that follow one another: `count` of them, from `first` on
-// upwards (step 1) or downwards (-1); a single one has step 0.
+// Contributions of consecutive ranks to one block: `count` of them, from `first` on upwards (step 1) or downwards
+// (-1). A single one has step 0.
 struct ContributionRun {
   int32_t first, count;
   int32_t block;
@@ -21,7 +21,7 @@ struct ContributionRun {
   int32_t last() const { return first + (count - 1) * step; }
   friend auto operator<=>(const ContributionRun&, const ContributionRun&) = default;
 };
-// As few runs as the sequence has, so that equal sequences have equal runs.
+// As few runs as possible, so that equal sequences have equal runs.
 using ContributionRuns = std::vector<ContributionRun>;
 
 class Values {

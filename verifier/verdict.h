@@ -60,7 +60,7 @@ struct Violation {
 // The port claim, as the walk found it.
 enum class PortVerdict : uint8_t { kNotClaimed, kLockStep, kEveryTiming };
 
-// What was measured on the way; the figures mean something only where `violation` is empty.
+// What the checker found and measured. The figures have a meaning only if `violation` is empty.
 struct Report {
   std::optional<Violation> violation;
   int64_t steps = 0;       // distinct keys with a transfer of a block
@@ -72,7 +72,7 @@ struct Report {
   int64_t time =
       0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)
   int64_t lower_bound = 0;  // of any schedule on these nodes
-  // Of the busiest rank and the busiest node, in units of counts; where the executor counted them.
+  // Of the busiest rank and the busiest node, in units of counts. Only execute() counts them.
   std::optional<std::pair<Volume, Volume>> volumes;
   int64_t temporary_blocks = 0;  // that a rank's temporary buffer has, at most
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
@@ -82,7 +82,7 @@ struct Report {
   PortVerdict port = PortVerdict::kNotClaimed;
   std::optional<int64_t> partners;  // that a node may have at a time, where that was asked
 
-  // Some steps may be in flight only in so many; 0 says nothing.
+  // At most so many steps may be in flight; 0 says nothing.
   void limit_window(int64_t steps) {
     if (steps > 0 && (safe_window == 0 || steps < safe_window)) safe_window = steps;
   }

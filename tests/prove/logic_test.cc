@@ -1,4 +1,4 @@
-// A term with all its values put in is what schedule/evaluate.cc says of the expression, on random
+// A term with all its values put in is what tests/support/evaluate.h says of the expression, on random
 // expressions and jobs, wherever the expression has a value; and polynomials are numbers.
 #include "verifier/prove/logic.h"
 

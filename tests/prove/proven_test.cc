@@ -29,7 +29,7 @@ std::string report_of(const Program& program, const Case& one) {
   if (!schedule.ok()) return schedule.error().message;
   const Result<Report> report = check_schedule(schedule->program, schedule->job, one.call, {});
   if (!report.ok()) return report.error().message;
-  return check_report("test.qs", *schedule, file.size(), {{one.call, *report}}, true);
+  return check_report("test.qs", *schedule, file.size(), {{one.call, *report, {}}}, true);
 }
 
 std::string report_of(const Program& program, const std::vector<int64_t>& sizes) {

@@ -10,6 +10,7 @@
 #include "generator/registry.h"
 #include "schedule/text.h"
 #include "tests/schedule/random_expressions.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/events.h"
 #include "tests/support/programs.h"
 #include "tests/support/topologies.h"
@@ -61,6 +62,13 @@ void expect_same_value(const Expression& expression) {
     REQUIRE(walker.key == *expected);
   else
     REQUIRE(walker.why == why);
+
+  Binding here = binding;
+  here.place.rank = rank;
+  const std::vector<int64_t> variables = {x, y};
+  Undefined formula_why = Undefined::kNone;
+  REQUIRE(Formula(expression, 2).value(here, variables, &formula_why) == expected);
+  REQUIRE((expected || formula_why == why));
 }
 
 PROPERTY(Walk, EvaluatesNumbersAsTheOracle) { expect_same_value(random_number(4)); }

@@ -1,6 +1,7 @@
-// The axioms, one function a group. What is instantiated by itself are facts about single terms,
-// and about pairs of entries of a table; two rounds of them, because the facts of the first bring
-// new terms.
+// The axioms, one function per group. Facts about single terms, and about pairs of entries of a table, are
+// instantiated automatically. This takes two rounds, as the facts of the first bring new terms. The end of the file
+// proves the axioms of exclusive or over bit-vectors, in 24 bits, unsigned: numbers of up to 2^20 and their doubles
+// do not wrap around.
 #include "verifier/prove/axioms.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Expression are_ranks(const Expression& x, const Expression& y) {
   return both(is_rank(x), is_rank(y));
 }
 
-// Of ranks x and y, of which there are kMaxRanks at most; proven over bit-vectors (bitvector.cc).
+// Of ranks x and y, of which there are kMaxRanks at most; proven over bit-vectors (below).
 std::optional<Expression> xor_axiom(const std::string& name, const Expression& x,
                                     const Expression& y) {
   const Expression ranks = leaf(Operator::kRanks), bounded = are_ranks(x, y);

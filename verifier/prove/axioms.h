@@ -1,5 +1,5 @@
-// What the prover knows without proof, and nothing else: facts about tables, instantiated for
-// every term that occurs, and a few that a proof must ask for by name with `use NAME(arguments)`.
+// All that the prover knows without proof: facts about tables, instantiated for every term that occurs, and a few
+// that a proof asks for by name with `use NAME(arguments)`.
 //
 // Tables (nodes: sizes S of N nodes, ascending; P = prefix(S); D = distinct(S)):
 //   N >= 1; 1 <= S[i] <= S[N-1]; i <= j -> S[i] <= S[j]
@@ -30,7 +30,7 @@
 //                       y
 //   xor_groups(T, k, x, y)  T powers of 2, 0 <= k < length(T), T[k] at most 2^20, ranks x, y, at most
 //                       2^20 of them -> x xor y < T[k] where x div T[k] = y div T[k], and only there;
-//                       all three proven in bitvector.cc
+//                       all three proven over bit-vectors
 // Each is checked on every small topology and call by tests/prove/axioms_test.cc.
 #ifndef QUADRILLE_VERIFIER_PROVE_AXIOMS_H_
 #define QUADRILLE_VERIFIER_PROVE_AXIOMS_H_

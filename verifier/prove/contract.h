@@ -8,8 +8,8 @@
 
 namespace quadrille::verifier {
 
-// What so many ranks of a group, from a first one on, contribute to a block (theory/Spans.v): where data only
-// moves, one rank. Where it is combined, ranks are meant modulo the number of ranks of their group.
+// What `number` consecutive ranks of a group, from `first` on, contribute to a block (theory/Spans.v). If data only
+// moves, it is one rank. In a reduction ranks count modulo the number of ranks of their group.
 struct Span {
   int group = 0;
   Polynomial first, number, block;
@@ -22,28 +22,28 @@ class Contract {
   bool reduces() const { return quadrille::reduces(program_.collective); }
   // Where a rank has its own block from itself.
   bool has_own() const { return !reduces() && program_.groups == 1 && !is_barrier(); }
-  // A barrier is an allgather of tokens without bytes: that of a process says that it has begun. They are one
-  // block of the receive buffer, as long as there are processes, and a process has its own from the beginning.
+  // A barrier is an allgather of tokens without bytes. The token of a process says that it has entered the barrier. The
+  // tokens are one block of the receive buffer, one per process. A process has its own from the start.
   bool is_barrier() const { return program_.collective == Collective::kBarrier; }
   // The counts of the call say how long blocks are. An all-to-all's travel whole, however long they are.
   bool has_lengths() const { return program_.collective != Collective::kAlltoall; }
-  // Whether a rank wants what ranks up to it contribute, and of no others.
+  // Whether a rank gets the contributions of the ranks up to it, and no others.
   bool scans() const {
     return program_.collective == Collective::kScan || program_.collective == Collective::kExscan;
   }
-  // Whether a rank has a contribution to each that receives, and not one for all.
+  // Whether a rank has one contribution for each receiver, not one for all.
   bool has_targets() const {
     return program_.collective == Collective::kAlltoall ||
            program_.collective == Collective::kScatter ||
            program_.collective == Collective::kReduceScatter;
   }
-  // Whether a receive buffer has a block of each that contributes.
+  // Whether a receive buffer has one block for each contributor.
   bool has_sources() const {
     return program_.collective == Collective::kAlltoall ||
            program_.collective == Collective::kAllgather ||
            program_.collective == Collective::kGather;
   }
-  // Whether its blocks always hold, or are to hold, the same.
+  // Whether the collective defines what its blocks hold, at any time.
   bool is_constant(Buffer buffer) const {
     return buffer == Buffer::kSend || (buffer == Buffer::kReceive && !reduces());
   }

@@ -1,5 +1,5 @@
 // Polynomials and the translation. Tested by tests/prove/logic_test.cc: on random expressions and
-// small jobs, a term with all its values put in is what schedule/evaluate.cc says.
+// small jobs, a term with all its values put in is what tests/support/evaluate.h says.
 #include "verifier/prove/logic.h"
 
 #include <fmt/format.h>
@@ -10,8 +10,7 @@ namespace quadrille::verifier {
 
 namespace {
 
-// The prover gives up an obligation with numbers that are too large for it: an answer like the
-// solver's own "unknown".
+// The prover gives up an obligation with larger numbers, as a solver does that answers "unknown".
 constexpr size_t kMostTerms = 2000, kMostFactors = 16;
 
 void need(bool small) {
@@ -74,7 +73,7 @@ Polynomial Logic::fresh(const std::string& name) {
   return atom(context_.int_const(("qd_" + name).c_str()));
 }
 
-// Factors nest to the right; that they commute is said of every product that comes up.
+// Factors nest to the right. For every product that occurs there is a fact that its factors commute.
 z3::expr Logic::product(const Polynomial::Monomial& monomial) {
   z3::expr result = atoms_[monomial.back()];
   for (size_t i = monomial.size() - 1; i-- > 0;) {
@@ -100,7 +99,7 @@ z3::expr Logic::term(const Polynomial& polynomial) {
   return sum;
 }
 
-// A choice gets a name: it stands in many facts, and is said once.
+// A choice gets a name: many facts mention it, and its definition stands once.
 Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no) {
   const z3::expr value = z3::ite(condition, term(yes), term(no));
   const auto known = choices_.find(value.id());
@@ -111,7 +110,7 @@ Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const
   return choices_.emplace(value.id(), name).first->second;
 }
 
-// Floor division. By a number the solver knows it; else it is a symbol with its defining
+// Floor division. The solver knows division by a number; every other quotient is a symbol with its defining
 // inequalities.
 Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor) {
   if (divisor.is_constant() && divisor.constant_value() > 0)

@@ -1,11 +1,10 @@
 // Expressions of the language as terms of a solver.
 //
-// Everything is linear for the solver. A number is kept as a polynomial over atoms (variables,
-// table entries, choices, quotients), so that products distribute; what is left of a product of
-// unknowns is an uninterpreted function of its factors, of which only commutativity and the
-// instances of kMonotone that a proof asks for are known. A table is an uninterpreted function;
-// what is known of tables stands in axioms.cc, and is instantiated for the terms that occur. No
-// query has a quantifier.
+// Everything is linear for the solver. A number is a polynomial over atoms (variables, table entries, choices,
+// quotients), so that products distribute. A product of unknowns is an uninterpreted function of its factors. Of it
+// the solver knows that it commutes, and the instances of `monotone` that a proof asks for. A table is an
+// uninterpreted function, too: axioms.cc states the facts about tables, and instantiates them for the terms that
+// occur. No query has a quantifier.
 #ifndef QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 #define QUADRILLE_VERIFIER_PROVE_LOGIC_H_
 
@@ -21,8 +20,8 @@
 
 namespace quadrille::verifier {
 
-// Coefficients by monomial, of 64 bits, and not too many: what would be larger throws
-// z3::exception. A monomial is a sorted list of atoms, empty for the constant.
+// Coefficients by monomial, of 64 bits. A polynomial that would grow too large throws z3::exception. A monomial is a
+// sorted list of atoms, empty for the constant.
 class Polynomial {
  public:
   using Monomial = std::vector<int>;
@@ -51,7 +50,7 @@ class Polynomial {
   std::map<Monomial, int64_t> terms_;
 };
 
-// Whose group's ranks and tables are meant in one use of an expression, and what rank and variables stand for.
+// One use of an expression: the group whose ranks and tables it means, and the values of `rank` and of the variables.
 struct Instance {
   int group;
   Polynomial rank;
@@ -87,28 +86,25 @@ class Logic {
   std::string symbol(int64_t table, int group) const {
     return table_name(same_table(table, group));
   }
-  // How many bytes, or elements, the count of that rank of a group says, by the counts of the call where the
-  // program has a table of them. Where a collective has one for all ranks of both groups, it is that.
+  // The count of a rank of a group, in bytes or elements. It is an entry of the program's table of counts, if there is
+  // one. Some collectives have one count for all ranks of both groups.
   Polynomial count(int group, const Polynomial& rank);
   Polynomial ranks(int group) {
     return atom(context_.int_const(group == 0 ? "qd_ranks" : "qd_ranks_1"));
   }
 
-  // From now on the table entry, or the location, `left` is written as `right`, to which it must
-  // have been shown equal.
+  // From now on the table entry, or the location, `left` is written as `right`. The two must have been shown equal.
   void rewrite(const Expression& left, const Expression& right, const Instance& instance);
 
   Polynomial root() { return fresh("root"); }
 
-  // Nothing is known of sums of a table of expressions any more: that its entries are at least 1 is
-  // still to be shown.
+  // Forgets the facts about sums of a table of expressions: that its entries are at least 1 is still to be shown.
   void doubt_sums() { sums_known_ = false; }
 
   // No count of the call is greater.
   void bound_counts(int64_t limit) { greatest_count_ = limit; }
 
-  // What is known of all terms made so far: definitions of quotients, commutativity, and the table
-  // axioms.
+  // The facts about all terms made so far: definitions of quotients, commutativity, and the axioms of tables.
   std::vector<z3::expr> knowledge();
 
  private:
@@ -141,7 +137,7 @@ class Logic {
   std::string meaning(const Expression& expression, int group) const;
   TableOf same_table(int64_t table, int group) const { return same_.at({table, group}); }
   Polynomial element(TableOf table, const Polynomial& index);
-  // The same term, about which nothing but what a fact says of it becomes known.
+  // The same term, for facts: no further fact is instantiated for it.
   Polynomial entry(TableOf table, const Polynomial& index) {
     return atom(apply(table_name(table), term(index)));
   }

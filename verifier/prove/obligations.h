@@ -1,11 +1,12 @@
-// What has to be proven of a program, made from the program itself: the proof only brings
+// The obligations of a program: what has to be proven. They are made from the program itself; the proof only brings
 // witnesses, lemmas and hints.
 //
-// There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a
-// *span*: bytes, or elements, of what one rank, or so many from one on, contribute to a block. The send
-// buffer's blocks are what the collective says; so are those of the receive buffer, always, where data only
-// moves. Of other blocks, and of the tokens that messages of a barrier bring, the proof says it (`carries`). An obligation's name begins with its kind, and kinds
-// are called what the hypotheses of the theorem are (theory/Theorem.v), which says what follows from them:
+// There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a *span*:
+// bytes, or elements, of what one rank, or several consecutive ranks, contribute to a block. The collective defines
+// the spans of the send buffer. If it only moves data, it also defines those of the receive buffer. The proof defines
+// the spans of all other blocks, and the tokens that messages of a barrier bring (`carries`). An obligation's name
+// begins with its kind. Kinds have the names of the hypotheses of the theorem (theory/Theorem.v), which states what
+// follows from them:
 //   defined   every partial operation has a value wherever the program comes to it, tables are what is known
 //             of them, pieces lie within blocks and buffers, and no rank receives its own contribution
 //   fits      every value has 64 bits, and tables are within their limits

@@ -1,7 +1,6 @@
-// That a program deadlocks, where a proof says so in place of the rest: under `given`, which holds of
-// every rank, each rank has a step with a send before every receive, and posts no receive before that
-// send is done. With synchronous sends no send is then ever done. Tested with the obligations
-// (obligations.cc).
+// A proof may say that the program deadlocks. Then `given` holds for every rank. Each rank has a step with a send
+// before every receive, and posts no receive before that send is complete. With synchronous sends no send ever
+// completes. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
-// Every partial operation has a value wherever the program comes to it. A place that is reached on
-// more conditions than one already asked for is not asked again. What is used of exclusive or is
-// proven here too, for as many ranks as it can be. Tested with the obligations (obligations.cc).
+// Every partial operation has a value wherever the program reaches it (defined). A place with more conditions than
+// one that is already proven is not proven again. Every value fits in 64 bits, and no table is longer than tables may
+// be (fits): if intervals do not show it (ranges.h), the solver is asked. Between groups only the root of the root's
+// group has messages (role): MPI tells its other ranks nothing of the call. The facts about exclusive or are proven
+// here, too. Tested with the obligations (planner.cc), and by tests/prove/ranges_test.cc and tests/prove/refused.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +39,7 @@ void Planner::table_facts() {
   for (const int64_t table : anatomy_.searched) ascending_entries(program_.tables[table]);
 }
 
-// Lemmas come later: what they know of a search is known of ascending tables only.
+// This comes before lemmas: what they know about a search holds for ascending tables only.
 void Planner::ascending_entries(const Table& table) {
   const View view{{table.index.text}, {}, false};
   const Uses facts = uses(find("defined", ""), view);

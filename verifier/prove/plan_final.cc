@@ -1,6 +1,6 @@
-// What the receive buffers hold at the end: every byte of every block is what the collective asks for (final). That
-// nothing is written where it is already, or sent on twice (once), and nothing left over (used). Tested with the
-// obligations (obligations.cc).
+// At the end every byte of every receive block is what the collective requires (final). No data is written where it is
+// already, nor forwarded twice (once). Everything that is forwarded is used (used). A reduction combines neighbors
+// (combine). Tested with the obligations (planner.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -172,8 +172,8 @@ void Planner::once(size_t i) {
   });
 }
 
-// In place, block b of the send buffer is read no later than block b of the receive buffer, which lies there too, is
-// written: `cover` says where that one comes.
+// In a call in place, block b of the send buffer and block b of the receive buffer are the same bytes. So the program
+// reads the one no later than it writes the other; `cover` says where it writes.
 void Planner::sent_before_overwritten(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_of_site(site);
@@ -200,10 +200,10 @@ void Planner::sent_before_overwritten(size_t i) {
     });
 }
 
-// ---- What goes on
+// ---- What is forwarded
 
-// Of what is written to the blocks of one buffer, no two are the same; nor, where nothing else says how often
-// each is sent, what one rank sends from one buffer: each piece that is written there goes on.
+// No two writes to the blocks of one buffer are of the same data. Nor are two sends of a rank from one buffer, if
+// nothing else says how often each piece is sent: each piece that is written there is forwarded.
 void Planner::once(size_t i, size_t j) {
   const Site &one = anatomy_.sites[i], &two = anatomy_.sites[j];
   const bool writes = one.to && two.to && one.to->buffer == two.to->buffer &&
@@ -234,7 +234,7 @@ void Planner::once(size_t i, size_t j) {
       });
 }
 
-// Every piece that is written where it does not stay is read: what reads it names it.
+// Every piece that is written where it does not stay is read: a reading names it.
 void Planner::used(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_with_byte(site);
@@ -273,8 +273,8 @@ void Planner::used(size_t i) {
   });
 }
 
-// What comes is beside what is there, on the stated side, or on either where the operator commutes; what is
-// left is both.
+// Received data and the data there are contributions of neighbors, on the stated side, or on either side if the
+// operator commutes. The result is both.
 void Planner::combine(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_with_byte(site);

@@ -1,6 +1,6 @@
-// Keys strictly increase at a rank, by induction over iterations: each statement of a loop's body
-// stays in the interval that the proof gives the iteration, intervals follow one another, and so do
-// the statements of a body. Tested with the obligations (obligations.cc).
+// Keys strictly increase at a rank, by induction over iterations. Each statement of a loop's body stays in the interval
+// that the proof gives for the iteration. Intervals follow one another, and so do the statements of a body. Tested with
+// the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <fmt/format.h>

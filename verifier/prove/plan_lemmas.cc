@@ -1,6 +1,6 @@
-// Lemmas and theorems, proven before anything uses them, and claims that a proof says are false. A
-// lemma by induction is two obligations: its lowest case, and the step from each case to the next.
-// Tested with the obligations (obligations.cc).
+// Lemmas and theorems, which are proven before anything uses them, and claims that a proof calls false. A lemma by
+// induction is two obligations: its lowest case, and the step from each case to the next. Tested with the obligations
+// (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Every send has its receive, at the rank that it names and in a step with the same key, and the
-// reverse, by mutually inverse witnesses. Tested with the obligations (obligations.cc).
+// Every send has its receive, at the rank that it names and in a step with the same key, and every receive has its
+// send. The witnesses of the two are inverse. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
 #include <fmt/format.h>
@@ -81,10 +81,9 @@ void Planner::match(Query& q, size_t i, size_t k, const View& view, const Uses& 
   show(q, {}, goals, q.equal(here_key, there_key + 1));
 }
 
-// Messages of several pieces: piece by piece they match like any other. That the pieces stand in the
-// same order at both ends is seen from the witnesses: the pieces at one place of the one message are
-// those at that place of the other, in as many loops, whose variables have the same values. What is
-// left to show is that where the message is, its receive is, or its send, even without a piece.
+// Messages of several pieces match piece by piece. The witnesses show that both ends have the pieces in the same order:
+// pieces at one place of the message match pieces at that place of the other, in as many loops with the same values of
+// their variables. One obligation is left: the other end has the message, even if it has no piece.
 void Planner::message(size_t i, const Uses& facts) {
   const Site& site = anatomy_.sites[i];
   const std::string name = "match " + site_name(site);
@@ -132,8 +131,8 @@ bool Planner::in_order(const Site& site, const Site& other, const Choice& choice
                      same_in_all_pieces);
 }
 
-// All pieces of a message have witnesses in one message, with as many places as that one has; where
-// they stand in one loop, in one iteration of it.
+// All pieces of a message have witnesses in one message, which has as many places. Pieces in one loop have them in one
+// iteration.
 bool Planner::with_its_message(size_t i, const Choice& choice) const {
   const Site& site = anatomy_.sites[i];
   const Site& other = anatomy_.sites[choice.site];

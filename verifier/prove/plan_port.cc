@@ -1,6 +1,7 @@
-// Two inter-node exchanges of a node at one key are the same exchange. Two instances of any two
-// steps are compared, at two ranks of one node; loops that are in the same iteration at equal keys
-// everywhere share their variables. Tested with the obligations (obligations.cc).
+// Two exchanges of a node with other nodes at one key are the same exchange. Obligations compare two instances of any
+// two steps, at two ranks of one node. Loops that are in the same iteration at equal keys everywhere share their
+// variables. With a port of one message each way, obligations compare messages in place of exchanges. Tested with the
+// obligations (planner.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ void Planner::port() {
   }
 }
 
-// Of the messages of a step no two go to, or come from, one rank; a port of the rank lets only one go, and one come,
-// of several that are there by turns, and a port for exchanges to and from one rank.
+// No two messages of a step go to one rank, or come from one. A port of the rank allows one send and one receive per
+// step, and a port for exchanges only with one rank.
 void Planner::messages_of(const StepSite& step) {
   const std::vector<int> messages = messages_in(step);
   const bool of_node =
@@ -168,9 +169,8 @@ size_t Planner::shared_loops(const StepSite& a, const StepSite& b) const {
          a.loops.begin();
 }
 
-// Any two ranks that are in this loop at one key, in the same iterations of the loops around it, are
-// in the same iteration of it: as what follows from `keys`, that of two iterations at a rank the keys
-// of the lower come first, is known at both.
+// Two ranks that are in this loop at one key, in the same iterations of the loops around it, are in the same
+// iteration of it. The hypotheses include what follows from `keys` at both ranks: a lower iteration has lower keys.
 void Planner::same_iteration(size_t loop) {
   const LoopSite& site = anatomy_.loops[loop];
   const View view = view_of_body(loop + 1);

@@ -1,6 +1,7 @@
-// What pieces carry, and that what is read is what was written there before (held) and not written over in
-// between (apart). One set of obligations for all collectives: what differs is the contract. Tested with the
-// obligations (obligations.cc).
+// What pieces carry. Data that is read was written there before (held), and not overwritten in between (apart). The
+// obligations are the same for all collectives; only the contract differs. A barrier's tokens are treated like the
+// bytes of an allgather: at the end every rank has received the token of every other, directly or through others, so
+// none leaves before all have entered. Tested with the obligations (planner.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ const Access* Planner::constant_access(const Site& site) const {
   return nullptr;
 }
 
-// The buffers of a call tell what their blocks are; of others the proof does.
+// The collective defines the blocks of a call's buffers, and the proof those of others.
 Span Planner::span(Query& q, size_t i, const Instance& instance) const {
   const Site& site = anatomy_.sites[i];
   if (const Access* access = constant_access(site))
@@ -119,8 +120,8 @@ z3::expr Planner::before_in_text(Query& q, const Site& earlier, const Instance& 
   return before || (alike && q.truth(earlier.position < later.position));
 }
 
-// Steps come in the order of their keys, and may be in flight together; what stands between steps waits
-// for those before, and those after wait for it.
+// Steps start in the order of their keys, and may be in flight together. A statement between steps waits for all steps
+// before it, and all steps after wait for it.
 z3::expr Planner::over_before(Query& q, const Site& earlier, const Instance& first,
                               const Site& later, const Instance& second) const {
   if (earlier.step < 0 || later.step < 0) return before_in_text(q, earlier, first, later, second);
@@ -211,7 +212,7 @@ std::vector<z3::expr> Planner::is_span(Query& q, const Span& span) const {
   return result;
 }
 
-// What lies in the receive buffer before the first step: a rank's own block, where it is copied first.
+// Whether a rank's own block is in the receive buffer before the first step: it is if the program begins with its copy.
 bool Planner::own_is_there() const {
   const Copy* first =
       program_.body.empty() ? nullptr : std::get_if<Copy>(&program_.body.front().kind);
@@ -220,8 +221,8 @@ bool Planner::own_is_there() const {
          !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
 }
 
-// That the byte is read. Where nothing is, its place is asked for all the same: that something was written there,
-// and how long it is. Messages are not empty where the program knows lengths (piece()).
+// The byte is read. Even if no byte is, something must have been written there, and how long it is matters: then the
+// byte is the end of the empty range. Messages are not empty if the program knows lengths (piece()).
 std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
                                           const Instance& instance) const {
   if (!contract_.has_lengths()) return {};
@@ -304,8 +305,8 @@ void Planner::held_case(Reading reading, size_t k) {
   });
 }
 
-// Of a write and a read of one place at a rank, either the read is over, or of the same step, when the write
-// comes; or the write is over when what is read is written, or it writes that.
+// A write and a read of one place at a rank: the read is complete, or of the same step, when the write happens; or the
+// write is complete when the data that is read is written; or it writes that data.
 void Planner::apart(size_t i, Reading reading) {
   const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site];
   const Access& access = place(reading);
@@ -329,8 +330,7 @@ void Planner::apart(size_t i, Reading reading) {
       });
 }
 
-// That a write leaves the byte that is read as it is, and, where all of a temporary block is read, does not
-// make it longer.
+// A write leaves the byte that is read as it is. If a whole temporary block is read, it does not make it longer.
 z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading reading,
                         const Instance& second) const {
   const Access &to = *anatomy_.sites[i].to, &access = place(reading);
@@ -345,8 +345,7 @@ z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading readi
   return other && q.less_equal(length(i, first), length(reading.site, second));
 }
 
-// In one step, what is sent is read before all else, and what is received is written after all else; copies and
-// reductions run in the order of the text.
+// In one step all sends read first, and all receives write last. Copies and reductions run in the order of the text.
 z3::expr Planner::read_first_in_step(Query& q, const Site& read, const Instance& second,
                                      const Site& written, const Instance& first) const {
   if (read.step < 0 || written.step < 0) return q.truth(false);
@@ -355,7 +354,7 @@ z3::expr Planner::read_first_in_step(Query& q, const Site& read, const Instance&
   return q.equal(key(q, read.step, second), key(q, written.step, first));
 }
 
-// That the order of a write and a read, for which that choice names the write, makes no difference.
+// The order of a write and a read makes no difference; the choice names the write that the read needs.
 z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
                               const Instance& second, const Choice& choice) const {
   const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site],
@@ -373,7 +372,7 @@ z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading
          same(q, span(q, i, first), span(q, choice.site, before));
 }
 
-// Of source, source + 1, ... so many, modulo the number of processes.
+// The token is one of low .. high, modulo the number of processes.
 std::vector<z3::expr> Planner::is_token(Query& q, const Polynomial& low, const Polynomial& high,
                                         const Polynomial& token) const {
   const Polynomial number = contract_.processes(q);
@@ -387,7 +386,7 @@ z3::expr Planner::is_own_token(Query& q, const Instance& instance, const Polynom
   return q.equal(token, contract_.process(q, instance));
 }
 
-// None is there twice, and nobody is brought its own.
+// A message brings no token twice, and no rank its own.
 void Planner::tokens(size_t i) {
   const Site& site = anatomy_.sites[i];
   const View view = view_of_site(site);
@@ -406,7 +405,7 @@ void Planner::tokens(size_t i) {
   });
 }
 
-// Where the proof names no message that brought what another brings, that is its sender's own token.
+// If the proof names no message that brought a token, the token is the sender's own.
 void Planner::own_token(Reading reading) {
   const Site& site = anatomy_.sites[reading.site];
   const View view = view_with_byte(site);

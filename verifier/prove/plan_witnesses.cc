@@ -1,5 +1,5 @@
-// What a proof names and says of sites: witnesses, and what is where nothing else says it. Tested with the
-// obligations (obligations.cc).
+// Reads what a proof says about sites: witnesses, and the spans that the collective does not define. Tested with the
+// obligations (planner.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::vector<Choice> Planner::choices(const ProofStatement* statement, const View
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "with")) continue;
-    // A witness behind one that always applies would be counted beside it.
+    // A witness behind one that always applies would never apply.
     if (!result.empty() && !result.back().condition)
       fail_line(line, "only the last 'with' goes without an 'if'");
     const Witness witness = take(lines_.witness(line, view));
@@ -74,7 +74,7 @@ void Planner::read_witnesses() {
                    : "no copy of the program brings a rank its own block");
 }
 
-// Which of one is plain.
+// The only copy of the program, which needs no statement of the proof.
 std::vector<Choice> Planner::only_copy() const {
   const auto first = find_site(Site::Kind::kCopy, 1);
   if (!first || find_site(Site::Kind::kCopy, 2) || !anatomy_.sites[*first].variables.empty())
@@ -86,7 +86,7 @@ bool Planner::is_carried(const Site& site) const {
   return (site.from || site.to) && (!constant_access(site) || contract_.is_barrier());
 }
 
-// Where only messages touch temporary blocks, and none comes from the receive buffer, an all-to-all's pieces are
+// If only messages access temporary blocks, and none is sent from the receive buffer, the pieces of an all-to-all are
 // counted instead (obligations.h).
 bool Planner::is_counted() const {
   return !contract_.has_lengths() &&

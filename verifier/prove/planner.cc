@@ -1,5 +1,6 @@
-// What all kinds of obligation share: the order in which they are planned, the proof's statements and
-// witnesses, and the unknowns of a query. Tested with the obligations (obligations.cc).
+// What all kinds of obligations share: their order, the proof's statements, the unknowns of a query, and the
+// vocabulary of queries. Tested by tests/prove/: every algorithm's proof holds; every mutant of a program fails a
+// proof or the checker; every kind of obligation has a program that only it refuses.
 #include "verifier/prove/planner.h"
 
 #include <fmt/format.h>
@@ -129,8 +130,7 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
-// Every statement is about something, once, and every hint names an axiom or a lemma: a slip of the
-// pen is told instead of passed over.
+// Every statement is about something that exists, and stands once. A typing error is reported, not ignored.
 void Planner::check_subjects() {
   std::set<std::string> subjects;
   for (const Site& site : anatomy_.sites) {
@@ -188,7 +188,7 @@ void Planner::add(std::string name, bool theorem, std::function<void(Query&)> bu
   plan_.obligations.push_back({std::move(name), theorem, std::move(build)});
 }
 
-// One query that asks the same of the ranks of either group. What only ranks of one do, only they are asked.
+// One query that asks the same of the ranks of each group. What only one group does, only that group is asked.
 std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> build) {
   return [build = std::move(build)](Query& q) {
     z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;

@@ -1,8 +1,6 @@
-// The plan of a proof in the making: what is read of program and proof, and the obligations so far.
-//
-// run() goes through the kinds of obligation in order; each kind has its own file, plan_KIND.cc,
-// and the glue between them is told in obligations.h. Obligations refer to the planner, which has
-// to live as long as they do. The first error ends everything.
+// Makes the obligations of a proof. run() goes through the kinds of obligations in order; files plan_*.cc hold them.
+// obligations.h says how they fit together. Obligations refer to the planner, which has to live as long as they do.
+// The first error ends everything.
 #ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 #define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 
@@ -101,11 +99,9 @@ class Planner {
 
   const ProofStatement* find(const std::string& kind, const std::string& subject) const;
   std::optional<int> find_site(Site::Kind kind, int number) const;
-  // The facts that a statement's `use` lines bring in this view; of those behind a `with`, only the
-  // ones of that witness.
+  // The facts that a statement's `use` lines bring in this view. Lines behind a `with` count for that witness only.
   Uses uses(const ProofStatement* statement, const View& view, int witness = -1) const;
-  // The equalities that a statement rewrites by; that their conditions hold at the site becomes an
-  // obligation.
+  // The equalities that a statement rewrites by. That their conditions hold at the site becomes an obligation.
   Rewrites rewrites(const std::string& name, const ProofStatement* statement, const Site& site,
                     const View& view, const Uses& facts);
   void check_subjects();
@@ -119,7 +115,7 @@ class Planner {
   std::vector<Expression> values_for(const Site& site, const Witness& witness, const Line& line);
   void read_witnesses();
   std::vector<Choice> only_copy() const;
-  // Of what lies where nothing says what it is.
+  // The span of a piece, if the collective does not define it.
   struct Carried {
     bool remote = false;  // the other group contributes
     Expression source, number = quadrille::constant(1), target = quadrille::constant(0);
@@ -131,26 +127,25 @@ class Planner {
 
   // ---- Building queries (planner.cc)
 
-  // Two steps, or pieces, that are compared: the unknowns of the first instance, the second's own,
-  // and the second's rank.
+  // Two steps, or pieces, that are compared: the unknowns of the first, those of the second, and the second's rank.
   struct TwoSteps {
     View view;
     size_t first;                    // how many of its unknowns are variables of the first instance
     std::vector<Expression> second;  // the variables of the second instance
     Expression second_rank;
   };
-  // The names of the second, but for so many variables that they have in common, end in _2; so does
-  // its rank, where that may be another.
+  // Names of the second end in _2, but not those of its first `shared` variables. So does its rank, if it may be
+  // another.
   static TwoSteps two_of(const View& one, const View& two, size_t shared, bool same_rank);
 
   void add(std::string name, bool theorem, std::function<void(Query&)> build);
   void add(std::string name, std::function<void(Query&)> build);
   static std::function<void(Query&)> at_both_groups(std::function<void(Query&)> build);
-  // Fresh unknowns for a view, and what holds of every job.
+  // Fresh unknowns for a view, with what holds for every job.
   Instance unknowns(Query& q, const View& view) const;
-  // The same at the end of a path, where these facts are known besides.
+  // The same at the end of a path, with further facts.
   Instance unknowns_at(Query& q, const View& view, const Path& path, const Uses& facts) const;
-  // Both instances, the first at the end of a path, where these facts are known besides.
+  // Both instances, the first at the end of a path, with further facts.
   std::pair<Instance, Instance> two_at(Query& q, const TwoSteps& both, const Path& path,
                                        const Uses& facts) const;
   // At one rank.
@@ -161,7 +156,7 @@ class Planner {
                   const Uses& facts,
                   const std::function<void(Query&, const Instance&)>& assume_more);
   Polynomial key(Query& q, int step, const Instance& instance) const;
-  // That a step of a rank is over when a later one of it starts.
+  // A step of a rank is complete when a later one of that rank starts.
   std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
                                     int later_step, const Instance& later) const;
 
@@ -179,9 +174,9 @@ class Planner {
   std::string scope() const;
   // All that a program must do, but for `defined` and `keys`.
   void works();
-  void roles();  // plan_roles.cc
+  void roles();
   void defined();
-  // What the axioms, and the filling of tables, ask of a table's expressions.
+  // What axioms, and the filling of tables, require of a table's expressions.
   void table_facts();
   // Every entry of a table of expressions that is summed is at least 1.
   void summed_entries(const Table& source);
@@ -191,7 +186,7 @@ class Planner {
   // The names known in the innermost of the loops that a view is inside of.
   View with_loop_names(View view) const;
 
-  // ---- fits (plan_fits.cc)
+  // ---- fits (plan_definedness.cc)
 
   void fits();
   void bound(Query& q) const;
@@ -219,7 +214,7 @@ class Planner {
 
   // ---- What is read and written: held and apart (plan_values.cc)
 
-  // A piece that is read, or what another is combined with.
+  // A piece that is read, or the data that another is combined with.
   struct Reading {
     size_t site;
     bool base;
@@ -237,18 +232,18 @@ class Planner {
   // With the byte that is asked for, where blocks have lengths.
   View view_with_byte(const Site& site) const;
 
-  // The access that says what a site carries, where the proof need not.
+  // The access that defines what a site carries, if the proof need not.
   const Access* constant_access(const Site& site) const;
-  // What is sent, or copied, or left where something is received or combined.
+  // What a site sends or copies, or what it leaves where it receives or combines.
   Span span(Query& q, size_t i, const Instance& instance) const;
   z3::expr same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const;
   z3::expr same(Query& q, const Span& a, const Span& b) const;
-  // From where to where in the block; 0 .. 0 where blocks travel whole, however long they are.
+  // The range within the block; 0 .. 0 if blocks travel whole, however long they are.
   std::pair<Polynomial, Polynomial> extent(Query& q, const Access& access, size_t i,
                                            const Instance& instance) const;
   std::vector<z3::expr> has_byte(Query& q, const Access& access, size_t i, const Instance& instance,
                                  const Polynomial& byte) const;
-  // In an order that no timing changes: a piece is over when another begins.
+  // A piece is complete when another starts, for every timing.
   z3::expr over_before(Query& q, const Site& earlier, const Instance& first, const Site& later,
                        const Instance& second) const;
   z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, const Site& later,
@@ -259,7 +254,7 @@ class Planner {
   void values();
   void piece(size_t i);
   std::vector<z3::expr> in_buffers(Query& q, const Site& site, const Instance& instance) const;
-  // What the proof says of a span: of whom, and for whom, it may be.
+  // The span that the proof defines is one that can exist.
   std::vector<z3::expr> is_span(Query& q, const Span& span) const;
   bool own_is_there() const;
   void held(Reading reading);
@@ -278,7 +273,7 @@ class Planner {
     return two_of(a, b, shared, true);
   }
 
-  // ---- The tokens of a barrier, which are ranges of one block modulo their number (plan_tokens.cc)
+  // ---- The tokens of a barrier, which are ranges of one block modulo their number (plan_values.cc)
 
   void tokens(size_t i);
   void own_token(Reading reading);
@@ -286,7 +281,7 @@ class Planner {
                                  const Polynomial& token) const;
   z3::expr is_own_token(Query& q, const Instance& instance, const Polynomial& token) const;
 
-  // ---- combine (plan_combine.cc)
+  // ---- combine (plan_final.cc)
 
   void combine(size_t i);
   // What is to be combined, and when it is that.
@@ -337,8 +332,7 @@ class Planner {
   // What stands later in a body has higher keys.
   void sequence(size_t body);
   void in_sequence(size_t body, size_t i, size_t j, const Item& one, const Item& two);
-  // Every statement of a loop's body stays in the iteration's interval; intervals follow one
-  // another.
+  // Every statement of a loop's body stays in the interval of the iteration. Intervals follow one another.
   void loop_keys(size_t body);
   void intervals_in_order(size_t body, const std::string& name);
   std::optional<Interval> interval_of(int loop);

@@ -1,5 +1,4 @@
-// Reads a proof's lines into statements; what they say is read where the names in it are known
-// (obligations.cc).
+// Reads a proof's lines into statements. The planner reads what they say, as it knows the names in them.
 #include "verifier/prove/proof.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
-// A proof: the code of a program, and what its author says of it, as text. The prover takes
-// nothing of it on trust but as a hint: witnesses are checked, lemmas proven, and `use` names an
-// axiom of axioms.h or an earlier lemma.
+// A proof: the code of a program, and statements about it, as text. The prover trusts none of them: it checks witnesses
+// and proves lemmas, and `use` names an axiom of axioms.h or an earlier lemma.
 //
 //   proof 1                                  the heading, up to an empty line
 //   algorithm hierarchical-factor            for people

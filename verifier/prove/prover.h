@@ -1,7 +1,6 @@
-// Runs the queries of a proof. For each obligation the solver is asked three times: hypotheses
-// alone must be satisfiable (else they would prove anything), with the goal denied they must not
-// be, and with a mutant of the goal denied they must be (else the obligation has no teeth).
-// Anything else, a time-out included, is a failure.
+// Runs the queries of a proof. For each obligation the solver is asked three times. The hypotheses alone must be
+// satisfiable: else they would prove anything. With the goal denied they must not be. With a mutant of the goal denied
+// they must be: else the obligation proves nothing. Every other answer is a failure, also "unknown".
 #ifndef QUADRILLE_VERIFIER_PROVE_PROVER_H_
 #define QUADRILLE_VERIFIER_PROVE_PROVER_H_
 
@@ -68,8 +67,8 @@ class Prover {
   std::map<Terms, ObligationResult> known_;
 };
 
-// Does the work on each of so many, on that many threads, each with a prover of its own. A thread goes on with
-// the next that nobody has taken: proofs that stand together share obligations.
+// Does the work for 0 .. count, on that many threads, each with a prover of its own. A thread takes the next free
+// number: neighboring proofs share obligations.
 void work_on_all(size_t count, size_t threads, const ProverOptions& options,
                  const std::function<void(Prover&, size_t)>& work);
 

@@ -1,9 +1,8 @@
-// Which values an expression may take, as far as intervals tell: so that what may leave 64 bits, or
-// make a table too long, is found.
+// Intervals of the values that expressions may take. They find what may leave 64 bits, or make a table too long.
 //
-// The bounds are those of schedules: so many ranks, bytes of a contribution and values of a parameter
-// as schedule/binding.h says. Values of tables follow from these; conditions on the way to a
-// place, and what a program requires, narrow the values of what they compare.
+// The bounds are those of schedules (schedule/binding.h): of ranks, of bytes of a contribution, and of parameters.
+// Bounds of tables follow from these. Conditions on the path to a place, and requirements, narrow the values that
+// they compare.
 #ifndef QUADRILLE_VERIFIER_PROVE_RANGES_H_
 #define QUADRILLE_VERIFIER_PROVE_RANGES_H_
 
@@ -22,8 +21,8 @@ struct Bounded {
   int64_t low, high;
 };
 
-// What is to be shown at the end of a path, as intervals do not tell; and what they tell of the parts of
-// that expression.
+// What intervals do not show, to be shown by the solver at the end of a path; and the intervals of the expression's
+// parts.
 struct OutOfRange {
   Path path;
   Bounded value;

@@ -13,8 +13,8 @@
 
 namespace quadrille::verifier {
 
-// Where an expression of a proof stands: unknowns, numbered as the variables of expressions, and
-// names made of them.
+// What names mean where an expression of a proof stands: unknowns, which are the variables of expressions, and names
+// for expressions over them.
 struct View {
   std::vector<std::string> unknowns;
   Names names;  // values over the unknowns and, where it means something, `rank`

@@ -25,11 +25,10 @@ struct FailingJob {
 
   std::string text() const;  // "1,2", and where the call matters "1,2, counts 0,2,1, B = 2"
 };
-// The smallest job on which the checker refutes the program, of up to so many ranks, or, where the program requires
-// more, of the smallest number that it admits; where the call's counts matter, with all
-// counts of at most 2 on up to 4 ranks, and, if asked for, of none and the most that there may be on up to 6,
-// unless loops follow these too far. `walked`: where it is not null, the ranks of the largest jobs that were looked at;
-// 0 where the program requires more than 12.
+// The smallest job of up to `most_ranks` ranks on which the checker refutes the program. If the program requires more
+// ranks, it tries the smallest number that the program admits. If counts matter, it tries all counts up to 2 on up to 4
+// ranks. If asked for, it also tries counts of 0 and at the limit on up to 6 ranks, unless their loops take too long.
+// *walked becomes the number of ranks of the largest jobs tried; 0 if the program requires more than 12.
 std::optional<FailingJob> find_failing_job(const Program& program, int64_t most_ranks = kRanksTried,
                                            bool with_large_counts = false,
                                            int64_t* walked = nullptr);

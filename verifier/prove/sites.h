@@ -1,7 +1,6 @@
-// A program taken apart for the prover: where it sends, receives and copies, under which
-// conditions, and which loops its steps stand in. Lets are put in, so that every expression here
-// speaks of `rank` and of the enclosing loops' variables only, which are numbered from the
-// outermost, 0, 1, ...
+// A program taken apart for the prover: where it sends, receives, copies and reduces, under which conditions, and in
+// which loops. Lets are replaced by their values. So every expression here names only `rank` and the variables of
+// enclosing loops, which are numbered 0, 1, ... from the outermost.
 #ifndef QUADRILLE_VERIFIER_PROVE_SITES_H_
 #define QUADRILLE_VERIFIER_PROVE_SITES_H_
 
@@ -131,9 +130,8 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 bool mentions_rank(const Expression& expression);
 bool mentions_variable(const Expression& expression, int64_t number);
 
-// How many operators and operands the expression has; and how many substitute() would make it have,
-// where each variable and `rank` are replaced by expressions of so many. kMostParts + 1 stands for
-// any more than kMostParts, so that nothing is ever made that is larger.
+// How many operators and operands the expression has, and how many it would have after substitute(). kMostParts + 1
+// stands for any number above kMostParts, so that nothing larger is ever made.
 inline constexpr int64_t kMostParts = 10000;
 int64_t parts(const Expression& expression);
 int64_t parts_after(const Expression& expression, const std::vector<Expression>& variables,

@@ -15,10 +15,9 @@ z3::solver new_solver(z3::context& context, const ProverOptions& options);
 // What a goal asks, one thing at a time: the parts of a conjunction, also behind an implication.
 std::vector<z3::expr> split(const z3::expr& goal);
 
-// The obligation as text, for a solver that reads (reset) and several (check-sat). Each part of the
-// goal is denied, with those of the assumptions that it needs; then the hypotheses alone are asked,
-// with everything that is known and an example spelled out, which a second solver has only to
-// confirm; then the same with the mutant denied.
+// The obligation as text, for a solver that reads (reset) and several (check-sat). First each part of the goal is
+// denied, with the assumptions that it needs. Then the hypotheses alone are asked, with all facts and an example,
+// which a second solver only has to confirm. Then the same with the mutant denied.
 Export export_obligation(const std::string& name, const z3::expr_vector& assumed,
                          const Query& query, const ProverOptions& options);
 
