@@ -131,4 +131,18 @@ Violation left_over(const Processes& all, int64_t process, int64_t block) {
                   all.name(process)));
 }
 
+void Findings::add(Violation another) {
+  if (!violation) violation = std::move(another);
+}
+
+void Findings::add(Property property, Key at, const std::vector<int64_t>& involved,
+                   const std::string& did) {
+  add(violation_of(processes, property, at, involved, did));
+}
+
+void Findings::add(Property property, const std::vector<int64_t>& involved,
+                   const std::string& did) {
+  add(property, key, involved, did);
+}
+
 }  // namespace quadrille::verifier
