@@ -193,13 +193,7 @@ std::optional<int64_t> depth_of(const verifier::Schedule& schedule, const Worklo
   arguments.root = workload.root;
   const Result<Call> call = verifier::call_with(counts, arguments, schedule);
   if (!call.ok()) return std::nullopt;
-  std::vector<Binding> bindings;
-  for (int64_t group = 0; group < schedule.program.groups; ++group) {
-    Result<Binding> binding = bind(schedule.program, schedule.job, *call, group);
-    if (!binding.ok()) return std::nullopt;
-    bindings.push_back(std::move(binding).value());
-  }
-  return depth(schedule.program, bindings);
+  return depth(schedule.program, schedule.job, *call);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <functional>
 #include <queue>
 #include <utility>
+#include <vector>
 
 #include "schedule/walk.h"
 
@@ -144,10 +145,16 @@ class DepthCounter {
 
 }  // namespace
 
-std::optional<int64_t> depth(const Program& program, const std::vector<Binding>& bindings,
+std::optional<int64_t> depth(const Program& program, const Job& job, const Call& call,
                              int64_t most) {
   Result<Code> code = Code::compile(program);
   if (!code.ok()) return std::nullopt;
+  std::vector<Binding> bindings;
+  for (int64_t group = 0; group < program.groups; ++group) {
+    Result<Binding> binding = bind(program, job, call, group);
+    if (!binding.ok()) return std::nullopt;
+    bindings.push_back(std::move(binding).value());
+  }
   return DepthCounter(program, bindings, std::move(code).value(), most).run();
 }
 

@@ -244,10 +244,6 @@ std::vector<Counts> standard_counts(const Schedule& schedule) {
   return all;
 }
 
-}  // namespace
-
-namespace {
-
 // All roots of a small job; else the first two, the middle one and the last.
 std::set<int64_t> roots_to_check(int64_t ranks) {
   constexpr int64_t kAllWalked = 64;

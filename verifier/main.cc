@@ -88,13 +88,6 @@ std::string progress_text(size_t call, size_t calls, const char* unit, int64_t d
                      all > 0 ? fmt::format("of {} ", all) : "", unit);
 }
 
-std::optional<int64_t> depth_of(const Schedule& schedule, const Call& call) {
-  std::vector<Binding> bindings;
-  for (int64_t group = 0; group < schedule.program.groups; ++group)
-    bindings.push_back(bind(schedule.program, schedule.job, call, group).value());
-  return depth(schedule.program, bindings);
-}
-
 // All calls, or those up to the first that is wrong.
 Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
                                              const std::vector<Call>& calls,
@@ -112,7 +105,7 @@ Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
     if (!report.ok()) return report.error();
     checked.push_back({call, *report, std::nullopt});
     if (report->violation) break;
-    checked.back().depth = depth_of(schedule, call);
+    checked.back().depth = depth(schedule.program, schedule.job, call);
   }
   return checked;
 }

@@ -15,25 +15,12 @@
 namespace quadrille {
 namespace {
 
-std::optional<int64_t> depth_of(const Program& program, const std::vector<Topology>& groups,
-                                int64_t most = kMostMessagesOfDepth) {
-  Job job{groups, {}};
-  for (const Parameter& parameter : program.parameters)
-    job.parameters.push_back(parameter.at_call ? 1 : 2);
-  std::vector<Binding> bindings;
-  for (int64_t group = 0; group < program.groups; ++group) {
-    Result<Binding> binding = bind(program, job, plain_call(program, job), group);
-    if (!binding.ok()) return std::nullopt;
-    bindings.push_back(std::move(binding).value());
-  }
-  return depth(program, bindings, most);
-}
-
 std::optional<int64_t> depth_of_text(const std::string& text, const std::string& nodes,
                                      int64_t most = kMostMessagesOfDepth) {
   const Result<Program> program = parse_program(text, "text");
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
-  return depth_of(*program, {*parse_nodes(nodes)}, most);
+  const Job job{{*parse_nodes(nodes)}, {}};
+  return depth(*program, job, plain_call(*program, job), most);
 }
 
 const char* const kRing = R"(algorithm ring for allgather
@@ -188,7 +175,8 @@ TEST(Depth, IsByDefinitionThatOfEveryAlgorithm) {
           if (auto binding = bind(program, job, plain_call(program, job), group); binding.ok())
             bindings.push_back(std::move(binding).value());
         if (static_cast<int>(bindings.size()) != program.groups) continue;
-        EXPECT_EQ(depth(program, bindings), depth_by_definition(program, bindings))
+        EXPECT_EQ(depth(program, job, plain_call(program, job)),
+                  depth_by_definition(program, bindings))
             << full_name(algorithm, choices) << " on " << nodes;
         ++compared;
       }
