@@ -173,8 +173,9 @@ class Session {
     if (failed == result.obligations.end() && plan.deadlocks &&
         !find_deadlock(named.proof.program, plan.given)) {
       fmt::print(
-          "{}: UNKNOWN: proven, but on no nodes of up to {} ranks was a deadlock found where the "
-          "'given' conditions hold at every rank\n",
+          "{}: UNKNOWN: proven, but no nodes of up to {} ranks deadlock with the 'given' "
+          "conditions at "
+          "every rank\n",
           named.name, kRanksTried);
       worst_ = ExitCode::kUnknown;
     } else if (const auto job = failed == result.obligations.end()

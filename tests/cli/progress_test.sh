@@ -37,7 +37,7 @@ moves() {
 make() { "$generator" generate "$@" >/dev/null; }
 make alltoall --algorithm factor --nodes 256x16 --out straight.qs
 make allgather --algorithm linear-ring --nodes 64x24 --out gather.qs
-make allreduce --algorithm ring --nodes 160 --out sum.qs
+make allreduce --algorithm ring --nodes 480 --out sum.qs
 moves 'checking: [0-9]+ messages' "$verifier" check straight.qs
 moves 'checking call [1-4] of 4: [0-9]+ of 1536 ranks' "$verifier" check gather.qs
 moves 'checking( call [1-4] of 4)?: [0-9]+ messages' "$verifier" check sum.qs

@@ -88,7 +88,7 @@ expect 0 'late.txt: proven to deadlock, where what is given holds, for all sizes
   --program late.txt --proof late.proof
 # No rank but one: there are no such nodes.
 printf 'deadlock\n  given ranks = rank + 2\n  given 0 < m[rank]\n  with send 1\n' >alone.proof
-expect 3 'late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks were found on which what is given holds' \
+expect 3 "late.txt: UNKNOWN: proven, but no nodes of up to 8 ranks deadlock with the 'given' conditions at every rank" \
   --program late.txt --proof alone.proof
 # A claim that is said to be false, and is true.
 printf 'refute truth(x)\n  show x = x\n' | cat "$factor" - >true.proof
