@@ -163,7 +163,7 @@ void qd_call_destroy(struct qd_call* c) {
 }
 
 /* Whether both sides describe the same blocks of one length. */
-static int is_same_side(const struct qd_side* one, const struct qd_side* other) {
+static int has_same_blocks(const struct qd_side* one, const struct qd_side* other) {
   return one->uniform && other->uniform && one->base == other->base && one->type == other->type &&
          one->type_size == other->type_size && one->count == other->count &&
          one->stride == other->stride && one->on_device == other->on_device;
@@ -213,16 +213,18 @@ const char* qd_call_load(struct qd_call* c, const struct qd_side* send,
   const int sends = c->plan.regions.send_blocks, receives = c->plan.regions.receive_blocks;
   const int is_typed = c->plan.is_typed;
   const struct qd_side* from = c->in_place ? receive : send;
-  const int is_loaded = !c->in_place && is_same_side(from, &c->data.send) &&
-                        is_same_side(receive, &c->data.receive) && (is_typed || c->data.each >= 0);
+  const int is_loaded = !c->in_place && has_same_blocks(from, &c->data.send) &&
+                        has_same_blocks(receive, &c->data.receive) &&
+                        (is_typed || c->data.each >= 0);
   c->lengths = is_typed ? QD_LENGTHS_KNOWN : lengths;
   c->data.send = *from;
   c->data.receive = *receive;
+  /* Another type may have the handle of one that was freed, so this is asked in each call. */
+  c->data.send_is_contiguous = is_direct(c, from, sends);
+  c->data.receive_is_contiguous = is_direct(c, receive, receives);
   /* If lengths travel, they overwrite those in the transfers. */
   if (!is_loaded || c->lengths != QD_LENGTHS_KNOWN) c->data.each = -1;
   if (is_loaded) return NULL;
-  c->data.send_is_contiguous = is_direct(c, from, sends);
-  c->data.receive_is_contiguous = is_direct(c, receive, receives);
   *error_class = MPI_ERR_COUNT;
   if (qd_side_blocks(from, sends, !is_typed, c->data.blocks) &&
       qd_side_blocks(receive, receives, !is_typed, c->data.blocks + sends) &&

@@ -360,6 +360,32 @@ static void misplaced(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Types of one size and one extent, of which the next may get the handle that the last one had: sent as such a type, and
+ * received as integers or as the same type. */
+static void recycled(void) {
+  enum { INTS = 4, ORDERS = 3, TURNS = 4 * ORDERS };
+  const int lengths[INTS] = {1, 1, 1, 1};
+  const int orders[ORDERS][INTS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 2, 3, 4}};
+  int sent[INTS * MOST + 1], received[INTS * MOST + 1];
+  for (int i = 0; i <= INTS * MOST; i++) sent[i] = 1000 * me + i;
+  for (int turn = 0; turn < 2 * TURNS; turn++) {
+    const int *order = orders[turn % ORDERS], as_integers = turn < TURNS;
+    MPI_Datatype indexed, type;
+    MPI_Type_indexed(INTS, lengths, order, MPI_INT, &indexed);
+    MPI_Type_create_resized(indexed, 0, INTS * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    memset(received, 0, sizeof received);
+    MPI_Alltoall(sent, 1, type, received, as_integers ? INTS : 1, as_integers ? MPI_INT : type,
+                 MPI_COMM_WORLD);
+    for (int i = 0; i < INTS * ranks; i++) {
+      const int at = order[i % INTS], found = as_integers ? i : i / INTS * INTS + at;
+      expect(received[found] == 1000 * (i / INTS) + INTS * me + at, "the bytes of another type");
+    }
+    MPI_Type_free(&type);
+    MPI_Type_free(&indexed);
+  }
+}
+
 /* ---- Memory that is no host memory, told by a driver that is loaded after the first collective: argument 2 */
 
 static void all_kinds(void* sent, void* received, int count) {
@@ -555,6 +581,7 @@ int main(int count, char** words) {
   if (!strcmp(which, "empty")) empty();
   if (!strcmp(which, "wrong")) wrong();
   if (!strcmp(which, "misplaced")) misplaced();
+  if (!strcmp(which, "recycled")) recycled();
   if (!strcmp(which, "device")) device(words[2]);
   if (!strcmp(which, "same_bits")) same_bits();
   if (!strcmp(which, "extremes")) extremes();

@@ -11,6 +11,7 @@ preload="$tool $library"
 
 for case in handler handlers attributes nested large nulls empty wrong; do right 3 "${served[@]}" -- $case; done
 right 3 "${served[@]}" QUADRILLE_ALLTOALL=tuna QUADRILLE_ALLTOALLV=tuna -- empty
+for alltoall in factor tuna; do right 3 QUADRILLE_ALLTOALL=$alltoall -- recycled; done
 right 3 QUADRILLE_REDUCE=binomial -- unused
 reported reduce binomial 'by rule'
 right 3 "${served[@]}" QUADRILLE_GATHER=binomial QUADRILLE_SCATTER=binomial QUADRILLE_REDUCE=binomial -- misplaced
