@@ -24,7 +24,7 @@ struct Step {
 };
 
 // The sink of one rank's walk.
-class Counter {
+class Counter : public SinkOf<Counter> {
  public:
   Counter(int64_t first, int64_t end) : first_(first), end_(end) {}
 
@@ -34,12 +34,6 @@ class Counter {
       blocks_ -= under_way_.front().blocks;
     under_way_.push_back({walker.key, 0});
     steps.push_back({walker.key, over, {}});
-  }
-  void block_message(const MessageHead& head, Buffer buffer, int64_t) {
-    message(head);
-    pieces_ = 1;
-    temporary_ = buffer == Buffer::kTemporary;
-    message_end();
   }
   void message(const MessageHead& head) {
     head_ = head;
@@ -61,8 +55,6 @@ class Counter {
     blocks_ += pieces_;
     in_flight = std::max(in_flight, blocks_);
   }
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
 
   std::vector<Step> steps;
   int64_t in_flight = 0;

@@ -43,7 +43,7 @@ using Rows = std::map<int64_t, GatheredRow>;
 
 // The sink of one rank's walk. Ranks of its group are numbered from `first` on, those of the other group from `other`
 // on.
-class Gatherer {
+class Gatherer : public SinkOf<Gatherer> {
  public:
   Gatherer(Rows& rows, int64_t first, int64_t other) : rows_(rows), first_(first), other_(other) {}
 
@@ -63,7 +63,6 @@ class Gatherer {
   void copy(const PieceValue&, const PieceValue&) {
     if (row_) row_->arcs.push_back({rank_, rank_});
   }
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
 
  private:
   void add(const MessageHead& head, bool token) {

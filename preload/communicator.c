@@ -71,30 +71,34 @@ static int reaches_outside(MPI_Comm comm, int inter) {
   return is_outside(group);
 }
 
+static void say(const char* text) { fprintf(stderr, "quadrille: %s\n", text); }
+
 /* Once in a process. */
 static void say_once(int* is_said, const char* text) {
-  if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) fprintf(stderr, "quadrille: %s\n", text);
+  if (!__atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED)) say(text);
 }
 
-/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns now about files that it could not write. */
+/* Rank 0 of MPI_COMM_WORLD writes the files when MPI ends. It warns at its first
+ * communicator about files that it could not write. */
 static void warn_of_lost_files(void) {
-  static int said_rules, said_report;
+  static int is_done;
   const struct preload_settings* settings = preload_settings();
   const int has_report = settings->report && strcmp(settings->report, "1") != 0;
   char text[PRELOAD_TEXT];
   int world = 0;
+  if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED)) return;
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world != 0) return;
   if (settings->mode == PRELOAD_LEARN && !preload_may_write(settings->rules_file)) {
     snprintf(text, sizeof text,
              "QUADRILLE_RULES: %.200s cannot be written: %s; what is learned will be lost",
              settings->rules_file, strerror(errno));
-    say_once(&said_rules, text);
+    say(text);
   }
   if (has_report && !preload_may_write(settings->report)) {
     snprintf(text, sizeof text, "QUADRILLE_REPORT: %.200s cannot be written: %s", settings->report,
              strerror(errno));
-    say_once(&said_report, text);
+    say(text);
   }
 }
 

@@ -44,7 +44,7 @@ struct Process {
   bool outside = false;        // a copy outside steps follows it
 };
 
-class DepthCounter {
+class DepthCounter : public SinkOf<DepthCounter> {
  public:
   DepthCounter(const Program& program, const std::vector<Binding>& bindings, Code code,
                int64_t most)
@@ -80,10 +80,6 @@ class DepthCounter {
                  head.peer < bindings_[group].place.ranks && ++count_ <= most_;
     if (is_right_) messages_.emplace_back(current_, first_[group] + head.peer);
   }
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
 
  private:
   // Through the step that the process stands before, to its next one.

@@ -105,7 +105,8 @@ Result<std::vector<CheckedCall>> check_calls(const Schedule& schedule,
     if (!report.ok()) return report.error();
     checked.push_back({call, *report, std::nullopt});
     if (report->violation) break;
-    checked.back().depth = depth(schedule.program, schedule.job, call);
+    if (report->messages <= kMostMessagesOfDepth)
+      checked.back().depth = depth(schedule.program, schedule.job, call);
   }
   return checked;
 }

@@ -4,15 +4,15 @@
 #include "runtime/execute/call.h"
 
 int qd_reserve_buffer(struct qd_call* c, int buffer, int64_t size, char** address) {
-  struct qd_buffer* room =
+  struct qd_buffer* found =
       (uint32_t)buffer < (uint32_t)c->memory.buffer_count ? &c->memory.buffers[buffer] : NULL;
-  char* grown = room && size > room->size ? malloc((size_t)size) : NULL;
+  char* grown = found && size > found->size ? malloc((size_t)size) : NULL;
   if (grown) {
-    free(room->address);
-    *room = (struct qd_buffer){grown, size};
+    free(found->address);
+    *found = (struct qd_buffer){grown, size};
   }
-  const int is_enough = room && size <= room->size;
-  *address = is_enough ? room->address : NULL;
+  const int is_enough = found && size <= found->size;
+  *address = is_enough ? found->address : NULL;
   if (!is_enough) qd_call_lose(c, MPI_ERR_NO_MEM);
   return is_enough;
 }
@@ -207,14 +207,14 @@ void qd_save(struct qd_call* c, int region, int buffer) {
 
 int qd_make_temporaries(struct qd_call* c) {
   for (int32_t i = 0; c->builder.traits.has_global_counts && i < c->plan.regions.temporaries; i++) {
-    struct qd_buffer* room = &c->memory.temporaries[i];
+    struct qd_buffer* block = &c->memory.temporaries[i];
     const int64_t size = c->builder.memory.temporaries[i].capacity;
-    if (size > room->size) {
-      char* grown = realloc(room->address, (size_t)size);
+    if (size > block->size) {
+      char* grown = realloc(block->address, (size_t)size);
       if (!grown) return 0;
-      *room = (struct qd_buffer){grown, size};
+      *block = (struct qd_buffer){grown, size};
     }
-    c->data.blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){room->address, room->size};
+    c->data.blocks[QD_TEMPORARY_REGIONS + i] = (struct qd_block){block->address, block->size};
   }
   return 1;
 }

@@ -4,19 +4,19 @@
 /* Initializers of sides. */
 #define EQUAL(address, number, datatype) \
   { .base = (char*)(address), .type = (datatype), .uniform = 1, .count = (number) }
-#define BLOCKS(address, numbers, places)                            \
+#define BLOCKS(address, numbers, offsets)                           \
   .base = (char*)(address), .counts = OF_TYPE(const int*, numbers), \
   .large_counts = OF_TYPE(const MPI_Count*, numbers),               \
-  .displacements = OF_TYPE(const int*, places),                     \
-  .large_displacements = OF_TYPE(const MPI_Aint*, places)
+  .displacements = OF_TYPE(const int*, offsets),                    \
+  .large_displacements = OF_TYPE(const MPI_Aint*, offsets)
 #define OF_TYPE(of, array) _Generic((array), of : (array), default : NULL)
-#define COUNTED(address, numbers, places, datatype) \
-  { BLOCKS(address, numbers, places), .type = (datatype) }
+#define COUNTED(address, numbers, offsets, datatype) \
+  { BLOCKS(address, numbers, offsets), .type = (datatype) }
 /* Displacements are in bytes. */
-#define TYPED(address, numbers, places, datatypes)                                       \
-  {                                                                                      \
-    BLOCKS(address, numbers, places), .types = (datatypes),                              \
-                                      .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
+#define TYPED(address, numbers, offsets, datatypes)                                       \
+  {                                                                                       \
+    BLOCKS(address, numbers, offsets), .types = (datatypes),                              \
+                                       .type = (datatypes) ? MPI_BYTE : MPI_DATATYPE_NULL \
   }
 
 /* Defines the four functions of a collective. The last arguments are its fields of struct qd_arguments. */

@@ -145,11 +145,12 @@ int qd_call_error(MPI_Comm comm, int code) {
   return qd_mpi_error(comm, code);
 }
 
-void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target, int64_t room) {
+void qd_describe_mismatch(char text[QD_TEXT], int source, int64_t sent, int target,
+                          int64_t expected) {
   snprintf(text, QD_TEXT,
            "rank %d sends %lld bytes to rank %d, which has room for %lld; counts and types must "
            "describe the same bytes at both ends",
-           source, (long long)sent, target, (long long)room);
+           source, (long long)sent, target, (long long)expected);
 }
 
 void quadrille_last_error(char* text, size_t size) {

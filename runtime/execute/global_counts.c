@@ -246,13 +246,13 @@ static const char* describe(struct qd_global_counts* g, int* error_class) {
   const struct qd_arguments* a = g->arguments;
   const struct qd_program* program = &g->binding->schedule_data->program;
   struct qd_call* c = g->binding->call;
-  int (*const is_direct)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
+  int (*const is_contiguous)(MPI_Datatype) = g->reduces ? qd_has_no_gaps : qd_is_contiguous;
   const MPI_Datatype type = a->receive.type;
   const int in_place = c->builder.traits.gathers || qd_has_one_buffer(program) ||
                        (a->in_place && program->in_place && !has_no_result(g->binding));
-  g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_direct(type);
-  g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_direct(a->send.type);
-  c->data.is_packed = g->reduces && !is_direct(type) && !qd_elements_are_disjoint(type);
+  g->is_direct[QD_PIECE_RECEIVE] = !a->receive.on_device && is_contiguous(type);
+  g->is_direct[QD_PIECE_SEND] = !a->in_place && !a->send.on_device && is_contiguous(a->send.type);
+  c->data.is_packed = g->reduces && !is_contiguous(type) && !qd_elements_are_disjoint(type);
   const int64_t unit = !g->reduces         ? 1
                        : c->data.is_packed ? a->receive.type_size
                                            : a->receive.extent;

@@ -78,16 +78,16 @@ static void load_bytes(struct qd_schedule_data* schedule_data, const char* what,
 
 /* Reads a file, up to one buffer more than any schedule has. */
 static unsigned char* read_whole(FILE* file, uint64_t* length) {
-  uint64_t room = 4096;
-  unsigned char* bytes = malloc(room);
+  uint64_t capacity = 4096;
+  unsigned char* bytes = malloc(capacity);
   *length = 0;
   while (bytes && *length <= QD_MAX_FILE_LENGTH) {
-    const size_t got = fread(bytes + *length, 1, room - *length, file);
+    const size_t got = fread(bytes + *length, 1, capacity - *length, file);
     if (got == 0) return bytes;
     *length += got;
-    if (*length < room) continue;
-    room *= 2;
-    unsigned char* grown = realloc(bytes, room);
+    if (*length < capacity) continue;
+    capacity *= 2;
+    unsigned char* grown = realloc(bytes, capacity);
     if (!grown) free(bytes);
     bytes = grown;
   }

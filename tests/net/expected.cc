@@ -21,14 +21,10 @@ struct WalkedStep {
   bool is_outside = false;  // copies alone
 };
 
-class Collector {
+class Collector : public SinkOf<Collector> {
  public:
   void message(const MessageHead& head) { steps.back().messages.push_back({head, {}}); }
   void piece(const PieceValue& piece) { steps.back().messages.back().pieces.push_back(piece); }
-  void message_end() {}
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    steps.back().messages.push_back({head, {{buffer, block, false, 0, 0}}});
-  }
   void copy(const PieceValue& from, const PieceValue& to) {
     steps.back().copies.emplace_back(from, to);
   }

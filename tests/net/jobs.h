@@ -89,6 +89,29 @@ int bind(quadrille_schedule schedule, const Scheduled& scheduled, const Groups& 
 std::string last_error();
 void expect_success(int code, const std::string& what);
 
+// A rank's persistent call.
+class Persistent {
+ public:
+  Persistent(const CollectiveCall& call, int place) : part_(call, place) {}
+  int make(quadrille_schedule schedule, MPI_Comm comm) {
+    return part_.make(schedule, comm, &request_);
+  }
+  void start(unsigned seed) {
+    part_.fill(seed);
+    expect_success(quadrille_start(request_), "start");
+  }
+  void wait(const std::string& what) {
+    expect_success(quadrille_wait(request_), what);
+    EXPECT_TRUE(part_.is_right()) << what;
+    part_.expect_rest_untouched(what);
+  }
+  void free() { expect_success(quadrille_free_request(&request_), "free"); }
+
+ private:
+  CollectivePart part_;
+  quadrille_request request_ = QUADRILLE_REQUEST_NULL;
+};
+
 // A rank's loaded and bound schedule.
 class Bound {
  public:

@@ -11,29 +11,6 @@
 namespace quadrille::net {
 namespace {
 
-// A rank's persistent call.
-class Persistent {
- public:
-  Persistent(const CollectiveCall& call, int place) : part_(call, place) {}
-  int make(quadrille_schedule schedule, MPI_Comm comm) {
-    return part_.make(schedule, comm, &request_);
-  }
-  void start(unsigned seed) {
-    part_.fill(seed);
-    expect_success(quadrille_start(request_), "start");
-  }
-  void wait(const std::string& what) {
-    expect_success(quadrille_wait(request_), what);
-    EXPECT_TRUE(part_.is_right()) << what;
-    part_.expect_rest_untouched(what);
-  }
-  void free() { expect_success(quadrille_free_request(&request_), "free"); }
-
- private:
-  CollectivePart part_;
-  quadrille_request request_ = QUADRILLE_REQUEST_NULL;
-};
-
 // Two persistent calls, and one between their starts and waits.
 struct Three {
   std::vector<CollectiveCall> calls;

@@ -36,29 +36,6 @@ std::string text_of(const Session& session) {
   return text;
 }
 
-// A rank's persistent call.
-class Persistent {
- public:
-  Persistent(const CollectiveCall& call, quadrille_schedule schedule, MPI_Comm comm)
-      : part_(call, this_rank()) {
-    expect_success(part_.make(schedule, comm, &request_), "make");
-  }
-  void start(unsigned seed) {
-    part_.fill(seed);
-    expect_success(quadrille_start(request_), "start");
-  }
-  void wait(const std::string& what) {
-    expect_success(quadrille_wait(request_), what);
-    EXPECT_TRUE(part_.is_right()) << what;
-    part_.expect_rest_untouched(what);
-  }
-  void free() { expect_success(quadrille_free_request(&request_), "free"); }
-
- private:
-  CollectivePart part_;
-  quadrille_request request_ = QUADRILLE_REQUEST_NULL;
-};
-
 CollectiveCall another(CollectiveCall call) {
   ++call.length_seed;
   ++call.layout;
@@ -79,7 +56,8 @@ void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Co
     part.expect_rest_untouched(what);
     return;
   }
-  Persistent one(run.call, schedule, comm);
+  Persistent one(run.call, this_rank());
+  expect_success(one.make(schedule, comm), "make");
   for (int start = 0; run.how == How::kThreeStarts && start < 3; ++start) {
     mark(first + 2 * start);
     one.start(run.call.seed + static_cast<unsigned>(start));
@@ -87,7 +65,8 @@ void run_at_rank(Session& session, size_t i, quadrille_schedule schedule, MPI_Co
     EXPECT_TRUE(mark(first + 2 * start + 1)) << what << ": requests are left";
   }
   if (run.how == How::kTwoAtOnce) {
-    Persistent other(another(run.call), schedule, comm);
+    Persistent other(another(run.call), this_rank());
+    expect_success(other.make(schedule, comm), "make");
     one.start(run.call.seed);
     other.start(run.call.seed + 1);
     one.wait(what);

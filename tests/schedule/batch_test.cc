@@ -25,21 +25,17 @@ std::string head_text(const MessageHead& head) {
 }
 
 // A line a step, and for each message and copy.
-struct Told {
+struct Told : SinkOf<Told> {
   std::vector<std::string> lines;
   int64_t batches = 0;
 
   void step(int64_t key, bool has_after, int64_t after) {
     lines.push_back(fmt::format("step {}{}", key, has_after ? fmt::format(" {}", after) : ""));
   }
-  void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
-    lines.push_back(head_text(head) + piece_text(buffer, block, false, 0, 0));
-  }
   void message(const MessageHead& head) { lines.push_back(head_text(head)); }
   void piece(const PieceValue& p) {
     lines.back() += piece_text(p.buffer, p.block, p.ranged, p.low, p.high);
   }
-  void message_end() {}
   void copy(const PieceValue&, const PieceValue&) { lines.push_back("copy"); }
   void reduce(Side, const PieceValue&, const PieceValue&) { lines.push_back("reduce"); }
 

@@ -95,24 +95,21 @@ struct StepOfRank {
 };
 using StepsOfRank = std::map<int64_t, StepOfRank>;  // by key
 
-struct Collector {
-  int64_t group;
+struct Collector : SinkOf<Collector> {
+  int64_t group = 0;
   StepOfRank* step = nullptr;
   void block_message(const MessageHead& head, Buffer, int64_t) { message(head); }
   void message(const MessageHead& head) {
     step->peers.emplace_back(head.remote ? 1 - group : group, head.peer);
   }
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
 };
 
 StepsOfRank steps_of(const Code& code, const Binding& binding, int64_t rank) {
   StepsOfRank steps;
   Walker walker;
   std::vector<int64_t> registers(code.registers());
-  Collector collector{binding.place.group};
+  Collector collector;
+  collector.group = binding.place.group;
   code.start(binding, rank, walker, registers.data());
   bool outside = false;
   for (;;) {

@@ -20,14 +20,7 @@ namespace quadrille {
 namespace {
 
 // Takes the first step's key.
-struct NoSink {
-  void message(const MessageHead&) {}
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void block_message(const MessageHead&, Buffer, int64_t) {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
-};
+struct NoSink : SinkOf<NoSink> {};
 
 // let x = ..; let y = ..; step EXPRESSION
 Program program_with_key(const Expression& key, int64_t x, int64_t y) {

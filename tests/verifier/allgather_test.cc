@@ -159,7 +159,7 @@ TEST(Allgather, IsRightByTheOracleToo) {
 }
 
 // What crosses the network to and from one node: the sink of its ranks' walks.
-struct Crossings {
+struct Crossings : SinkOf<Crossings> {
   Crossings(const std::vector<int64_t>& nodes, int64_t of) : node_of(nodes), node(of) {}
 
   const std::vector<int64_t>& node_of;
@@ -181,9 +181,6 @@ struct Crossings {
     ++received;
     pieces.emplace(piece.block, piece.low);
   }
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
 };
 
 void walk(const Code& code, const Binding& binding, int64_t rank, Crossings& crossings) {

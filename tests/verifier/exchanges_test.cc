@@ -15,12 +15,7 @@ namespace quadrille::verifier {
 namespace {
 
 // What each block message of a walk is, the key first.
-struct BlockMessages {
-  void message(const MessageHead&) {}
-  void piece(const PieceValue&) {}
-  void message_end() {}
-  void copy(const PieceValue&, const PieceValue&) {}
-  void reduce(Side, const PieceValue&, const PieceValue&) {}
+struct BlockMessages : SinkOf<BlockMessages> {
   void block_message(const MessageHead& head, Buffer buffer, int64_t block) {
     all.push_back(
         {key, head.direction == Direction::kSend, head.peer, static_cast<int64_t>(buffer), block});
