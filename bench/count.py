@@ -25,11 +25,11 @@ CALLS = (  # what, collective, algorithm, nodes, ranks, most instructions a tran
     ("factor 1024", "alltoall", "factor", "1024", (0, 700), 60, 1.5),
     ("hierarchical-factor 8,4,2,2", "alltoall", "hierarchical-factor", "8,4,2,2", (0, 15), None, None),
     ("linear-ring 1024", "allgather", "linear-ring", "1024", (0, 700), 80, None),
-    ("blocked-ring 1024", "allgather", "blocked-ring", "1024", (0, 700), 200, None),
-    ("blocked-ring-nodes 32x32", "allgather", "blocked-ring-nodes", "32x32", (0, 700), 200, None),
-    ("blocked-ring-blocking 1024", "allgather", "blocked-ring-blocking", "1024", (0, 700), 200, None),
-    ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), 200, None),
-    ("bruck 1024", "allgather", "bruck", "1024", (0, 700), 200, None),
+    ("blocked-ring 1024", "allgather", "blocked-ring", "1024", (0, 700), 150, None),
+    ("blocked-ring-nodes 32x32", "allgather", "blocked-ring-nodes", "32x32", (0, 700), 150, None),
+    ("blocked-ring-blocking 1024", "allgather", "blocked-ring-blocking", "1024", (0, 700), 150, None),
+    ("recursive-doubling 1024", "allgather", "recursive-doubling", "1024", (0, 700), 150, None),
+    ("bruck 1024", "allgather", "bruck", "1024", (0, 700), 150, None),
     ("neighbor-exchange 1024", "allgather", "neighbor-exchange", "1024", (0, 700), 80, None),
 )
 FORWARDING = (  # algorithm, ranks in all, radix, this rank, most instructions a piece

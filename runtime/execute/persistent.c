@@ -21,56 +21,25 @@ struct qd_persistent {
   struct qd_global_counts global_counts;
 };
 
-/* The entry of a handle, or NULL. The lock is held. */
-static struct qd_persistent** entry_of(quadrille_request request) {
-  struct qd_global* g = &qd_global;
-  const uint32_t index = (uint32_t)request - 1;
-  if ((uint32_t)request == 0 || index >= g->persistent.count) return NULL;
-  struct qd_persistent** entry = &g->persistent.entries[index];
-  return *entry && (*entry)->handle == request ? entry : NULL;
-}
-
 /* The call of a handle, or NULL. */
 static struct qd_persistent* find(quadrille_request request) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_persistent** entry = entry_of(request);
-  struct qd_persistent* p = entry ? *entry : NULL;
+  struct qd_persistent* p = qd_object_of(&qd_global.persistent_calls, request);
   pthread_mutex_unlock(&qd_global.lock);
   return p;
 }
 
-/* Doubles the number of entries. Returns 0 if memory ran out. */
-static int grow_entries(struct qd_global* g) {
-  const uint32_t count = g->persistent.count ? 2 * g->persistent.count : 8;
-  struct qd_persistent** grown = realloc(g->persistent.entries, count * sizeof(void*));
-  if (!grown) return 0;
-  memset(grown + g->persistent.count, 0, (count - g->persistent.count) * sizeof(void*));
-  g->persistent.hint = g->persistent.count;
-  g->persistent.entries = grown;
-  g->persistent.count = count;
-  return 1;
-}
-
 /* Gives the call a handle. */
 static void keep(struct qd_persistent* p, struct qd_problem* problem) {
-  struct qd_global* g = &qd_global;
-  pthread_mutex_lock(&g->lock);
-  uint32_t looked = 0;
-  for (; looked < g->persistent.count && g->persistent.entries[g->persistent.hint]; looked++)
-    g->persistent.hint = (g->persistent.hint + 1) % g->persistent.count;
-  const int has_entry = looked < g->persistent.count || grow_entries(g);
-  if (has_entry) {
-    p->handle = (quadrille_request)++g->persistent.made << 32 | (g->persistent.hint + 1);
-    g->persistent.entries[g->persistent.hint] = p;
-  }
-  pthread_mutex_unlock(&g->lock);
-  if (!has_entry) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
+  pthread_mutex_lock(&qd_global.lock);
+  p->handle = qd_handle_make(&qd_global.persistent_calls, p);
+  pthread_mutex_unlock(&qd_global.lock);
+  if (p->handle == QUADRILLE_REQUEST_NULL) qd_refuse(problem, MPI_ERR_NO_MEM, qd_no_memory);
 }
 
 static void forget(struct qd_persistent* p) {
   pthread_mutex_lock(&qd_global.lock);
-  *entry_of(p->handle) = NULL;
-  qd_global.persistent.hint = (uint32_t)p->handle - 1;
+  qd_handle_free(&qd_global.persistent_calls, p->handle);
   pthread_mutex_unlock(&qd_global.lock);
 }
 
@@ -180,16 +149,18 @@ static int compare(struct qd_persistent* p, MPI_Comm comm) {
              : qd_compare_lengths(p->binding, p->binding->call, comm, MPI_SUCCESS, NULL);
 }
 
-static int is_on(const struct qd_persistent* p, const struct qd_channel* channel) {
-  return p && p->binding->channel == channel;
+/* The call of an entry, if it is on the channel; else NULL. The lock is held. */
+static const struct qd_persistent* call_on(const struct qd_channel* channel, uint32_t entry) {
+  const struct qd_persistent* p = qd_global.persistent_calls.entries[entry].object;
+  return p && p->binding->channel == channel ? p : NULL;
 }
 
 /* The lowest tag from `least` on that no call of this rank on the channel has. The lock is held. */
 static int free_tag(const struct qd_channel* channel, int least) {
-  const struct qd_global* g = &qd_global;
-  for (uint32_t i = 0; i < g->persistent.count; i++)
-    if (is_on(g->persistent.entries[i], channel) && g->persistent.entries[i]->tag == least)
-      return free_tag(channel, least + 1);
+  for (uint32_t i = 0; i < qd_global.persistent_calls.count; i++) {
+    const struct qd_persistent* p = call_on(channel, i);
+    if (p && p->tag == least) return free_tag(channel, least + 1);
+  }
   return least;
 }
 
@@ -199,11 +170,11 @@ static int take_tag(const struct qd_binding* binding) {
   int found = 0, *most = NULL, mine = QD_TAGS, tag = 0, asked;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
   const int last = found ? *most : INT16_MAX;
-  const struct qd_global* g = &qd_global;
   pthread_mutex_lock(&qd_global.lock);
-  for (uint32_t i = 0; i < g->persistent.count; i++)
-    if (is_on(g->persistent.entries[i], binding->channel) && g->persistent.entries[i]->tag >= mine)
-      mine = g->persistent.entries[i]->tag + 1;
+  for (uint32_t i = 0; i < qd_global.persistent_calls.count; i++) {
+    const struct qd_persistent* p = call_on(binding->channel, i);
+    if (p && p->tag >= mine) mine = p->tag + 1;
+  }
   pthread_mutex_unlock(&qd_global.lock);
   if (MPI_Allreduce(&mine, &tag, 1, MPI_INT, MPI_MAX, binding->comm) != MPI_SUCCESS) return 0;
   if (tag <= last) return tag;

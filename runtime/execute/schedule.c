@@ -1,5 +1,4 @@
-/* Handles of schedules. A handle is an index into a table, plus 1, and the generation of the entry. The generation
- * changes when the entry is freed, so a stale handle is recognised. */
+/* Loads schedules, and keeps what their handles name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,43 +7,17 @@
 #include "runtime/execute/schedule.h"
 #include "runtime/execute/state.h"
 
-/* The entry of a handle, or NULL. The lock is held. */
-static struct qd_handle_entry* entry_of(quadrille_schedule schedule) {
-  const uint32_t index = (uint32_t)schedule - 1, generation = (uint32_t)(schedule >> 32);
-  if ((uint32_t)schedule == 0 || index >= qd_global.handle_entry_count) return NULL;
-  struct qd_handle_entry* entry = &qd_global.handle_entries[index];
-  return entry->schedule_data && entry->generation == generation ? entry : NULL;
-}
-
-static int grow_entries(void) {
-  struct qd_global* g = &qd_global;
-  const uint32_t count = g->handle_entry_count ? 2 * g->handle_entry_count : 8;
-  struct qd_handle_entry* grown = realloc(g->handle_entries, count * sizeof *grown);
-  if (!grown) return 0;
-  memset(grown + g->handle_entry_count, 0, (count - g->handle_entry_count) * sizeof *grown);
-  g->handle_entries = grown;
-  g->handle_entry_count = count;
-  return 1;
-}
-
-static quadrille_schedule new_handle(struct qd_schedule_data* schedule_data) {
-  struct qd_global* g = &qd_global;
-  quadrille_schedule handle = QUADRILLE_SCHEDULE_NULL;
-  pthread_mutex_lock(&g->lock);
-  uint32_t index = 0;
-  while (index < g->handle_entry_count && g->handle_entries[index].schedule_data) index++;
-  if (index < g->handle_entry_count || grow_entries()) {
-    g->handle_entries[index].schedule_data = schedule_data;
-    handle = (quadrille_schedule)g->handle_entries[index].generation << 32 | (index + 1);
-  }
-  pthread_mutex_unlock(&g->lock);
-  return handle;
+/* The schedule of a handle, or NULL. The lock is held. */
+static struct qd_schedule_data* data_of(quadrille_schedule schedule) {
+  return qd_object_of(&qd_global.schedules, schedule);
 }
 
 /* Makes the handle of a program, or of a failed load. Returns the failure. */
 static int finish_load(struct qd_schedule_data* schedule_data, quadrille_schedule* schedule) {
   schedule_data->references = 1;
-  *schedule = new_handle(schedule_data);
+  pthread_mutex_lock(&qd_global.lock);
+  *schedule = qd_handle_make(&qd_global.schedules, schedule_data);
+  pthread_mutex_unlock(&qd_global.lock);
   if (*schedule == QUADRILLE_SCHEDULE_NULL) {
     if (schedule_data->failure_class == MPI_SUCCESS) qd_program_destroy(&schedule_data->program);
     free(schedule_data);
@@ -136,8 +109,7 @@ int quadrille_load_memory(const void* bytes, uint64_t length, quadrille_schedule
 
 struct qd_schedule_data* qd_acquire(quadrille_schedule schedule) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_handle_entry* entry = entry_of(schedule);
-  struct qd_schedule_data* schedule_data = entry ? entry->schedule_data : NULL;
+  struct qd_schedule_data* schedule_data = data_of(schedule);
   if (schedule_data) schedule_data->references++;
   pthread_mutex_unlock(&qd_global.lock);
   return schedule_data;
@@ -145,8 +117,7 @@ struct qd_schedule_data* qd_acquire(quadrille_schedule schedule) {
 
 int qd_hash_of(quadrille_schedule schedule, unsigned char hash[QD_HASH_LENGTH]) {
   pthread_mutex_lock(&qd_global.lock);
-  const struct qd_handle_entry* entry = entry_of(schedule);
-  const struct qd_schedule_data* schedule_data = entry ? entry->schedule_data : NULL;
+  const struct qd_schedule_data* schedule_data = data_of(schedule);
   const int found = !schedule_data ? -1 : schedule_data->failure_class == MPI_SUCCESS;
   if (found == 1) memcpy(hash, schedule_data->program.hash, QD_HASH_LENGTH);
   pthread_mutex_unlock(&qd_global.lock);
@@ -155,27 +126,27 @@ int qd_hash_of(quadrille_schedule schedule, unsigned char hash[QD_HASH_LENGTH]) 
 
 struct qd_binding* qd_recent(quadrille_schedule schedule, MPI_Comm comm) {
   pthread_mutex_lock(&qd_global.lock);
-  const struct qd_handle_entry* entry = entry_of(schedule);
-  struct qd_binding* binding = entry && entry->recent_comm == comm ? entry->recent : NULL;
+  const struct qd_schedule_data* data = data_of(schedule);
+  struct qd_binding* binding = data && data->recent_comm == comm ? data->recent : NULL;
   pthread_mutex_unlock(&qd_global.lock);
   return binding;
 }
 
 void qd_remember(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding* binding) {
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_handle_entry* entry = entry_of(schedule);
-  if (entry) {
-    entry->recent = binding;
-    entry->recent_comm = comm;
+  struct qd_schedule_data* data = data_of(schedule);
+  if (data) {
+    data->recent = binding;
+    data->recent_comm = comm;
   }
   pthread_mutex_unlock(&qd_global.lock);
 }
 
 void qd_forget(const struct qd_binding* binding) {
   pthread_mutex_lock(&qd_global.lock);
-  for (uint32_t i = 0; i < qd_global.handle_entry_count; i++) {
-    struct qd_handle_entry* entry = &qd_global.handle_entries[i];
-    if (!binding || entry->recent == binding) entry->recent = NULL;
+  for (uint32_t i = 0; i < qd_global.schedules.count; i++) {
+    struct qd_schedule_data* data = qd_global.schedules.entries[i].object;
+    if (data && (!binding || data->recent == binding)) data->recent = NULL;
   }
   pthread_mutex_unlock(&qd_global.lock);
 }
@@ -193,13 +164,8 @@ void qd_release(struct qd_schedule_data* schedule_data) {
 int quadrille_free(quadrille_schedule* schedule) {
   if (!schedule) return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule to free is NULL");
   pthread_mutex_lock(&qd_global.lock);
-  struct qd_handle_entry* entry = entry_of(*schedule);
-  struct qd_schedule_data* schedule_data = entry ? entry->schedule_data : NULL;
-  if (entry) {
-    entry->schedule_data = NULL;
-    entry->recent = NULL;
-    entry->generation++;
-  }
+  struct qd_schedule_data* schedule_data = data_of(*schedule);
+  if (schedule_data) qd_handle_free(&qd_global.schedules, *schedule);
   pthread_mutex_unlock(&qd_global.lock);
   if (!schedule_data)
     return qd_error(MPI_COMM_NULL, MPI_ERR_ARG, "the schedule is null or was freed before");

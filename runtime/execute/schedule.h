@@ -14,11 +14,6 @@ struct qd_schedule_data {
   int failure_class; /* MPI_SUCCESS: `program` is valid */
   char failure[QD_TEXT];
   struct qd_program program;
-};
-
-struct qd_handle_entry {
-  uint32_t generation;
-  struct qd_schedule_data* schedule_data; /* NULL: the entry is free */
   struct qd_binding* recent; /* the binding of the last call on `recent_comm`, or NULL */
   MPI_Comm recent_comm;
 };
@@ -32,7 +27,7 @@ int qd_hash_of(quadrille_schedule schedule, unsigned char hash[QD_HASH_LENGTH]);
  * that its communicator and MPI are usable. */
 struct qd_binding* qd_recent(quadrille_schedule schedule, MPI_Comm comm);
 void qd_remember(quadrille_schedule schedule, MPI_Comm comm, struct qd_binding* binding);
-/* Removes a binding from all entries; with NULL, every binding. */
+/* Forgets a binding that some schedule remembers; with NULL, every binding. */
 void qd_forget(const struct qd_binding* binding);
 
 #endif /* QUADRILLE_RUNTIME_EXECUTE_SCHEDULE_H_ */

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "runtime/execute/handles.h"
+
 #define QD_TEXT 256 /* the least MPI_MAX_ERROR_STRING of all MPI libraries */
 
 /* Limits of the table of error codes: classes, and codes of one class. Each code of a class can hold another text. */
@@ -26,19 +28,10 @@ struct qd_settings {
   double stall; /* QUADRILLE_STALL: after how many seconds a wait reports its peer; 0: never */
 };
 
-/* The persistent calls. The lower half of a handle is an index into `entries` plus 1. The upper half differs between
- * calls that used the same entry. */
-struct qd_persistent_calls {
-  struct qd_persistent** entries;
-  uint32_t count, hint, made; /* hint: where a free entry may be */
-};
-
 struct qd_global {
   pthread_mutex_t lock; /* guards everything below */
-  struct qd_handle_entry* handle_entries;
-  uint32_t handle_entry_count;
+  struct qd_handles schedules, persistent_calls;
   struct qd_channel* channels; /* all of them */
-  struct qd_persistent_calls persistent;
   int has_keyvals, channel_keyval, alone_keyval, finalizer_keyval;
   struct qd_error_codes codes[QD_ERROR_CLASSES];
   int class_count;

@@ -148,7 +148,7 @@ static const char* name_requirement(struct qd_tables* tables, const struct qd_pr
   else
     snprintf(tables->refusal, sizeof tables->refusal,
              "%s does not serve %lld ranks with its parameters%s: its condition %d does not hold; "
-             "`generator show` prints the conditions, one behind each 'require'",
+             "`quadrille show` prints the conditions, one behind each 'require'",
              program->algorithm, ranks, program->uses.call ? " and these counts" : "", index + 1);
   return tables->refusal;
 }

@@ -69,7 +69,7 @@ TEST_F(AllgatherRefused, NumberOfRanksThatTheAlgorithmCannotServe) {
         even, options, MPI_ERR_TOPOLOGY,
         "even does not serve " + std::to_string(all()) +
             " ranks with its parameters and these counts: its condition 1 does not hold; "
-            "`generator show` prints the conditions, one behind each 'require'");
+            "`quadrille show` prints the conditions, one behind each 'require'");
 }
 
 TEST_F(AllgatherRefused, SchedulesThatAreBrokenForAllCounts) {

@@ -91,8 +91,19 @@ std::vector<CollectiveCall> draw_calls(Collective collective, const Groups& grou
 void expect_works(quadrille_schedule schedule, MPI_Comm comm, unsigned seed = 0);
 
 // What one rank's arguments may be wrong in; `kBuffer`: what it sends has no address, or else where it receives;
-// `kLonger`: it says one element more than all others expect.
-enum class Mistake { kNone, kRequest, kBuffer, kType, kOperation, kRoot, kNegative, kLonger };
+// `kLonger`: it says one element more than all others expect;
+// `kTooLarge`: it says more bytes than 64 bits count, in a call with counts of 64 bits.
+enum class Mistake {
+  kNone,
+  kRequest,
+  kBuffer,
+  kType,
+  kOperation,
+  kRoot,
+  kNegative,
+  kLonger,
+  kTooLarge
+};
 
 // A rank's part of a call, with its buffers.
 class CollectivePart {
@@ -136,6 +147,7 @@ class CollectivePart {
   // Of the entry points.
   int root_argument() const;
   void* address_of(Blocks& blocks);
+  int64_t mistaken(int64_t count) const;
   int64_t count_of(const Blocks& blocks) const;
   template <typename... Arguments>
   int call(auto now, auto init, const Arguments&... arguments);

@@ -94,10 +94,13 @@ void* CollectivePart::address_of(Blocks& blocks) {
   return blocks.buffer && !is_lost ? blocks.buffer->address() : nullptr;
 }
 
-int64_t CollectivePart::count_of(const Blocks& blocks) const {
+int64_t CollectivePart::mistaken(int64_t count) const {
   if (mistake_ == Mistake::kNegative) return -1;
-  return (blocks.layout.counts.empty() ? 0 : blocks.layout.counts[0]) +
-         (mistake_ == Mistake::kLonger);
+  return mistake_ == Mistake::kTooLarge ? INT64_MAX : count + (mistake_ == Mistake::kLonger);
+}
+
+int64_t CollectivePart::count_of(const Blocks& blocks) const {
+  return mistaken(blocks.layout.counts.empty() ? 0 : blocks.layout.counts[0]);
 }
 
 // What stands between the schedule and the communicator.
@@ -173,7 +176,7 @@ int CollectivePart::run_alltoall() {
 int CollectivePart::run_reduce_scatter() {
   const void* const from = in_place_ ? MPI_IN_PLACE : address_of(from_);
   std::vector<int64_t> lengths = results();
-  lengths[0] = mistake_ == Mistake::kNegative ? -1 : lengths[0] + (mistake_ == Mistake::kLonger);
+  lengths[0] = mistaken(lengths[0]);
   const LentType type(mistake_ == Mistake::kType ? MPI_DATATYPE_NULL : element_->shape.type);
   const MPI_Op op = mistake_ == Mistake::kOperation ? MPI_OP_NULL : element_->operation;
   if (call_.form == 0)

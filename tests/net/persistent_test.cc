@@ -149,15 +149,17 @@ TEST_P(PersistentCollectives, AreRefusedAtAllRanksForWhatOneAloneCanSee) {
   allowed.is_large_rare = true;
   for (const Mistake mistake :
        {Mistake::kRequest, Mistake::kBuffer, Mistake::kType, Mistake::kOperation, Mistake::kRoot,
-        Mistake::kNegative, Mistake::kLonger})
+        Mistake::kNegative, Mistake::kLonger, Mistake::kTooLarge})
     for (int form = 0; form < (allowed.equal_counts ? 1 : 3); ++form) {
       if (mistake == Mistake::kRoot && !rooted(collective_)) continue;
       if (mistake == Mistake::kOperation && !reduces(collective_)) continue;
       if (mistake != Mistake::kRequest && is_barrier) continue;
       if (mistake == Mistake::kRequest && debugs) continue;
+      if (mistake == Mistake::kTooLarge && form != 2) continue;
       CollectiveCall call = draw_calls(collective_, groups, allowed, random, 1)[0];
       call.in_place = false;
       call.form = form;
+      if (mistake == Mistake::kTooLarge) call.seed |= 1;  // a broadcast takes its form from it
       call.lengths = LengthKind::kEqual;
       Refusal refusal{program_, call, mistake, victim_of(call), !debugs};
       testing::ScopedTrace trace(__FILE__, __LINE__, refusal.text());

@@ -72,16 +72,17 @@ z3::expr_vector assumptions(Query& query) {
   return all;
 }
 
+z3::expr moved(const z3::expr& e, z3::context& to) { return {to, Z3_translate(e.ctx(), e, to)}; }
+
 }  // namespace
 
 ObligationResult Prover::run(const Obligation& obligation, const Program& program,
                              ProofResult& all) {
-  ObligationResult result{obligation.name, obligation.theorem, false, "", false};
   Query query(context_, program);
   obligation.build(query);
-  const z3::expr_vector assumptions = quadrille::verifier::assumptions(query);
-  const z3::expr assumed = z3::mk_and(assumptions);
+  const z3::expr assumed = z3::mk_and(assumptions(query));
   const Terms terms = {assumed.id(), query.goal.id(), query.mutant.id()};
+  ObligationResult result{obligation.name, obligation.theorem, false, "", false};
   if (const auto earlier = known_.find(terms); earlier != known_.end()) {
     ++all.known;
     result.proven = earlier->second.proven;
@@ -89,20 +90,27 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
     result.unknown = earlier->second.unknown;
     return result;
   }
-  Asker asker(assumed, options_);
-  judge(result, asker.ask_denied_parts(query.goal), Answer::kUnsatisfiable,
+  z3::context alone;
+  const Question question{moved(assumed, alone), moved(query.goal, alone),
+                          moved(query.mutant, alone), query.bit_vectors};
+  ask(question, result);
+  if (options_.keep_exports)
+    all.exports.push_back(export_obligation(obligation.name, question, options_));
+  kept_.insert(kept_.end(), {assumed, query.goal, query.mutant});
+  known_.emplace(terms, result);
+  return result;
+}
+
+void Prover::ask(const Question& question, ObligationResult& result) const {
+  Asker asker(question.assumed, options_);
+  judge(result, asker.ask_denied_parts(question.goal), Answer::kUnsatisfiable,
         "the goal does not follow");
-  const Answer mutant = asker.ask_denied(query.mutant);
+  const Answer mutant = asker.ask_denied(question.mutant);
   // What satisfies the hypotheses and denies the mutant satisfies the hypotheses.
   const Answer hypotheses = mutant == Answer::kSatisfiable ? mutant : asker.ask();
   judge(result, hypotheses, Answer::kSatisfiable, "the hypotheses contradict each other");
   judge(result, mutant, Answer::kSatisfiable, "a mutant of the goal follows as well");
-  if (options_.keep_exports)
-    all.exports.push_back(export_obligation(obligation.name, assumptions, query, options_));
   result.proven = result.failure.empty();
-  kept_.insert(kept_.end(), {assumed, query.goal, query.mutant});
-  known_.emplace(terms, result);
-  return result;
 }
 
 ProofResult Prover::prove(const Proof& proof, const ProofPlan& plan) {

@@ -23,6 +23,13 @@ struct Export {
   std::vector<Answer> expected;
 };
 
+// What an obligation asks, in a context of its own: an answer must not depend on earlier questions, which depend on the
+// load of the machine.
+struct Question {
+  z3::expr assumed, goal, mutant;  // `assumed`: a conjunction
+  bool bit_vectors;
+};
+
 struct ObligationResult {
   std::string name;
   bool theorem = false;
@@ -60,9 +67,10 @@ class Prover {
   using Terms = std::array<unsigned, 3>;
 
   ObligationResult run(const Obligation& obligation, const Program& program, ProofResult& all);
+  void ask(const Question& question, ObligationResult& result) const;
 
   const ProverOptions options_;
-  z3::context context_;
+  z3::context context_;         // of the terms that tell which obligations are alike
   std::vector<z3::expr> kept_;  // terms keep their identity while they live
   std::map<Terms, ObligationResult> known_;
 };

@@ -113,7 +113,7 @@ class TermWriter {
   std::map<std::string, std::string> declarations_;
 };
 
-std::string problem(const Query& query, const z3::expr_vector& asserted,
+std::string problem(const Question& question, const z3::expr_vector& asserted,
                     const z3::expr* then_asserted = nullptr) {
   TermWriter writer;
   for (const z3::expr& assertion : asserted) writer.assertion(assertion);
@@ -122,7 +122,7 @@ std::string problem(const Query& query, const z3::expr_vector& asserted,
     writer.assertion(*then_asserted);
     writer.question();
   }
-  return writer.problem(query.bit_vectors ? "QF_BV" : "QF_UFLIA");
+  return writer.problem(question.bit_vectors ? "QF_BV" : "QF_UFLIA");
 }
 
 // Of a question, in units of cvc5, which no load of the machine changes.
@@ -193,13 +193,16 @@ std::vector<z3::expr> split(const z3::expr& goal) {
   return parts;
 }
 
-Export export_obligation(const std::string& name, const z3::expr_vector& assumed,
-                         const Query& query, const ProverOptions& options) {
+Export export_obligation(const std::string& name, const Question& question,
+                         const ProverOptions& options) {
   Export result{name, "", {}};
-  z3::context& context = assumed.ctx();
-  z3::expr_vector known(context);
+  z3::context& context = question.assumed.ctx();
+  const z3::expr& all = question.assumed;
+  z3::expr_vector assumed(context), known(context);
+  for (unsigned i = 0; all.is_and() && i < all.num_args(); ++i) assumed.push_back(all.arg(i));
+  if (!all.is_and()) assumed.push_back(all);
   for (const z3::expr& assumption : assumed) known.push_back(assumption);
-  for (const z3::expr& part : split(query.goal)) {
+  for (const z3::expr& part : split(question.goal)) {
     const std::vector<bool> core = needed(known, part, options);
     z3::expr_vector asserted(context);
     for (unsigned k = 0; k < known.size(); ++k)
@@ -207,17 +210,17 @@ Export export_obligation(const std::string& name, const z3::expr_vector& assumed
     asserted.push_back(!part);
     result.expected.push_back(Answer::kUnsatisfiable);
     result.smtlib += fmt::format("(reset)\n; {}: part {} of the goal, denied: unsat\n{}", name,
-                                 result.expected.size(), problem(query, asserted));
+                                 result.expected.size(), problem(question, asserted));
     known.push_back(part);
   }
   z3::expr_vector satisfiable(context);
   for (const z3::expr& assumption : assumed) satisfiable.push_back(assumption);
-  satisfiable.push_back(example(assumed, query.mutant, options));
-  const z3::expr denied = !query.mutant;
+  satisfiable.push_back(example(assumed, question.mutant, options));
+  const z3::expr denied = !question.mutant;
   result.expected.insert(result.expected.end(), 2, Answer::kSatisfiable);
   result.smtlib +=
       fmt::format("(reset)\n; {}: hypotheses alone: sat; with a mutant of the goal denied: sat\n{}",
-                  name, problem(query, satisfiable, &denied));
+                  name, problem(question, satisfiable, &denied));
   return result;
 }
 

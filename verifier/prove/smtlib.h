@@ -18,8 +18,8 @@ std::vector<z3::expr> split(const z3::expr& goal);
 // The obligation as text, for a solver that reads (reset) and several (check-sat). First each part of the goal is
 // denied, with the assumptions that it needs. Then the hypotheses alone are asked, with all facts and an example,
 // which a second solver only has to confirm. Then the same with the mutant denied.
-Export export_obligation(const std::string& name, const z3::expr_vector& assumed,
-                         const Query& query, const ProverOptions& options);
+Export export_obligation(const std::string& name, const Question& question,
+                         const ProverOptions& options);
 
 // What a solver that was given those texts should say, and says.
 struct SecondOpinion {
