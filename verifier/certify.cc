@@ -1,8 +1,11 @@
-// certify OUT LIST PROOF...: proves every proof. Writes the table of verifier/proven.h to OUT, as a C++ source, and one
-// line for each proof to LIST: name, hash of the code, hash of the proof file, number of obligations, solver.
+// certify PROOF...: proves every proof. Prints one line for each: name, hash of the code, hash of the proof file, number of
+// obligations, solver.
+// certify --write OUT LIST PROOF...: the same, for the build. Writes these lines to LIST, and the table of verifier/proven.h
+// to OUT, as a C++ source.
 //
-// There is no verifier, and nothing is written, if an obligation is not proven, or a false claim is not refuted. The same
-// holds if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks.
+// If an obligation is not proven, or a false claim is not refuted, nothing is written, and the verifier is not built. The
+// same holds if the checker, which knows nothing of proofs, refutes the program on some nodes of up to 6 ranks. A proof that
+// does not hold yet is tried with this program, since it needs no verifier. Tested by tests/prove/certify_test.sh.
 #include <fmt/core.h>
 
 #include <array>
@@ -109,37 +112,58 @@ Certificate certificate_of(const std::string& path, size_t i, Prover& prover) {
                       plan->obligations.size())};
 }
 
-int certify(const std::string& out, const std::string& list,
-            const std::vector<std::string>& files) {
+// The certificates of all proofs; none if one of them does not hold, and the exit code.
+struct Certificates {
+  int code = 0;
+  std::string constants, table, lines;
+};
+
+Certificates certify(const std::vector<std::string>& files) {
   std::vector<Certificate> all(files.size());
   work_on_all(files.size(), std::thread::hardware_concurrency(), {},
               [&](Prover& prover, size_t i) { all[i] = certificate_of(files[i], i, prover); });
-  std::string constants, table, lines;
+  Certificates result;
   for (const Certificate& one : all) {
-    if (one.code != 0) return one.code;
-    constants += one.constants;
-    table += one.row;
-    lines += one.line;
+    if (one.code != 0) return {one.code, "", "", ""};
+    result.constants += one.constants;
+    result.table += one.row;
+    result.lines += one.line;
   }
+  return result;
+}
+
+int write(const std::string& out, const std::string& list, const Certificates& certificates) {
   std::ofstream source(out);
   source << "// DO NOT EDIT. Made by verifier/certify.cc from the proofs that it has proven.\n"
          << "#include \"verifier/proven.h\"\n\n#include <iterator>\n\nnamespace "
             "quadrille::verifier {\nnamespace {\n\n"
-         << constants << "\nconstexpr ProvenProgram kPrograms[] = {\n"
-         << table << "};\n\n}  // namespace\n\n"
+         << certificates.constants << "\nconstexpr ProvenProgram kPrograms[] = {\n"
+         << certificates.table << "};\n\n}  // namespace\n\n"
          << "std::span<const ProvenProgram> proven_programs() { return kPrograms; }\n\n}  // "
             "namespace quadrille::verifier\n";
   std::ofstream listed(list);
   listed << "# DO NOT EDIT. Made by: bazel run //emitted:update\n"
          << "# name, hash of the code, hash of the proof file, obligations, solvers\n"
-         << lines;
+         << certificates.lines;
   return source.good() && listed.good() ? 0 : 2;
 }
 
 int run(int argc, char** argv) {
-  if (argc >= 4) return certify(argv[1], argv[2], {argv + 3, argv + argc});
-  fmt::print(stderr, "usage: certify OUT LIST PROOF...\n");
-  return 2;
+  std::vector<std::string> files(argv + 1, argv + argc);
+  const bool writes = !files.empty() && files[0] == "--write";
+  if (files.size() < (writes ? 4 : 1)) {
+    fmt::print(stderr, "usage: certify [--write OUT LIST] PROOF...\n");
+    return 2;
+  }
+  if (writes) {
+    const std::string out = files[1], list = files[2];
+    const Certificates certificates = certify({files.begin() + 3, files.end()});
+    return certificates.code != 0 ? certificates.code : write(out, list, certificates);
+  }
+  for (std::string& file : files) file = cli::user_path(file);
+  const Certificates certificates = certify(files);
+  fmt::print("{}", certificates.lines);
+  return certificates.code;
 }
 
 }  // namespace

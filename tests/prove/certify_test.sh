@@ -9,7 +9,7 @@ failures=0
 # data NAME COMMENT: the proof with that comment, in a file of that name.
 data() {
   { cat "$factor"; printf -- '-- %s\n' "$2"; } >"$1.proof"
-  if ! "$certify" out.cc list.txt "$1.proof"; then
+  if ! "$certify" --write out.cc list.txt "$1.proof"; then
     echo "FAILED: $1.proof is not certified"
     failures=$((failures + 1))
   elif grep -q 'kEvil' out.cc; then
@@ -28,5 +28,19 @@ data closes ')proof"; struct Evil { Evil() { __builtin_trap(); } } kEvil; const 
 data quotes '" "\"; int kEvil; //'
 data lines $'\r#define kEvil 1\r'
 data '"kEvil, {}, {}, 0, "' 'a name'
+
+# Without --write it prints the list. A proof that does not hold is named with its obligation, and nothing is listed.
+"$certify" "$factor" >list.txt || failures=$((failures + 1))
+if [[ $(cat list.txt) != "alltoall.factor "*" $(sha256sum <"$factor" | cut -c1-16) "*" z3" ]]; then
+  echo "FAILED: a proof that holds is not listed"
+  failures=$((failures + 1))
+fi
+sed 's/^  to .*/  to round/' "$factor" >wrong.proof
+if "$certify" wrong.proof >list.txt 2>said.txt || [ -s list.txt ] || ! grep -q '^certify: .*wrong.proof: keys' said.txt; then
+  echo "FAILED: a proof that does not hold is listed, or not named"
+  failures=$((failures + 1))
+fi
+"$certify" --write out.cc list.txt 2>said.txt && failures=$((failures + 1))
+grep -q '^usage: certify ' said.txt || failures=$((failures + 1))
 
 exit $((failures > 0))

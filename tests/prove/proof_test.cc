@@ -79,6 +79,7 @@ TEST(ProofFile, WithABadStatementIsRefused) {
   const int first = kHeadingLines + 1;
   all_refused({
       {preceded("lemon a(x)\n  show x = x\n"), first, "'lemon' is not a statement"},
+      {preceded("include quotient\n"), first, "only the generator knows fragments"},
       {preceded("  show 1 = 1\n"), first, "indented without a statement before it"},
       {preceded("lemma\n"), first, "expected a name"},
       {preceded("lemma a\n  show 1 = 1\n"), first, "expected '('"},

@@ -131,6 +131,8 @@ class ProofReader {
       ProofStatement statement;
       statement.line = line.number;
       statement.kind = reader.word("a statement");
+      if (statement.kind == "include" || statement.kind == "fragment")
+        return fail(line.number, "only the generator knows fragments; write their lines out here");
       if (line_words().count(statement.kind) == 0)
         return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
       subject(reader, statement);
