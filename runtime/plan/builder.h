@@ -61,7 +61,7 @@ struct qd_reading {
 struct qd_planned_step {
   int64_t key;
   int64_t sent_bytes;              /* 0 once its sends are complete */
-  int32_t ready;                   /* its sends wait for the receives of so many steps */
+  int32_t ready;                   /* its sends wait for the receives of the first so many steps */
   int32_t receives, sends, copies; /* messages and copies of the plan up to its last ones */
 };
 

@@ -14,7 +14,24 @@ extern "C" {
 
 enum { QD_LAW_TEXT = 200 };
 
-/* The names of the laws: the fields of lawful_plan, then those that Coq states elsewhere. NULL ends the list. */
+/* The names of the laws: the fields of lawful_plan, then those that Coq states elsewhere. NULL ends the list.
+ *
+ * own            the messages and copies are those of the program, with the same parts
+ * all_posted     every send is posted
+ * all_opened     every receive is posted
+ * all_sent       the rank waits for every send
+ * all_received   the rank waits for every receive
+ * all_put_away   the data of every receive is delivered; all_received implies it here
+ * in_steps       sends and copies are made in the order of the steps
+ * after_steps    a send is posted after the receives that its step waits for are complete
+ * read_in_step   a copy is made after the receives that its step waits for are complete
+ * early          a receive that combines is not posted straight into its target
+ * saves          a block that is still to be read is saved before data overwrites it
+ * puts_away      data is delivered after all earlier reads and writes there
+ * posted_by_key  a rank that waits for a message has posted all messages of the steps up to that one's
+ * posted_early   nothing touches the target of a receive before it, if it is posted straight into it
+ * buffers        a buffer is not used again while its data is needed
+ * match          the t-th send to a rank meets its t-th receive, in the same step and with as many bytes */
 extern const char* const qd_laws[];
 
 struct qd_plan_check; /* of one rank in one call */

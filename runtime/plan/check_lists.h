@@ -43,7 +43,7 @@ struct list {
 
 struct step {
   int64_t key;
-  int32_t ready; /* its sends wait for the receives of so many steps */
+  int32_t ready; /* its sends wait for the receives of the first so many steps */
 };
 
 /* A message buffer, from the position at which it is taken to the last at which it is needed. */

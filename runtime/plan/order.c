@@ -3,6 +3,10 @@
  * Receives are posted when their step enters the window. The sends of a step are posted as soon as the receives that they
  * depend on are complete. The rank waits only when the window is full: for the oldest step.
  *
+ * The program says what the sends of a step depend on: the steps up to the key after `after`, or all earlier steps.
+ * qd_order_step counts these steps as `ready`. release posts the sends of all steps whose receives are complete, and
+ * send_next first waits for those that are not.
+ *
  * Why this is right. Sends are posted in the order of their steps. Before the sends of a step are posted, the rank waits
  * only for messages of earlier steps, and only those have been delivered. So every send that precedes a write reads its
  * block before that write. A buffer is used again only when the sends that read it are complete. theory/Runtime.v states
@@ -163,8 +167,8 @@ static inline void wait_for_receives(struct qd_builder* b, int32_t receives) {
   b->window.now.receives_done = receives;
 }
 
-/* Waits until the receives of so many steps are complete, for a send that depends on them. Waits for their sends too if the
- * schedule forwards no blocks: then such a dependency only limits the pace. */
+/* Waits until the receives of the first `steps` steps are complete, for a send that depends on them. A schedule that forwards
+ * no blocks uses `after` only to limit its pace, so the rank waits for the sends of these steps, too. */
 static inline void wait_for_steps(struct qd_builder* b, int32_t steps) {
   if (steps <= b->window.steps_received) return;
   const struct qd_planned_step* last = step_at(b, steps - 1);

@@ -12,9 +12,12 @@
  *
  * The builder decides all that can be known before the call: the order of posts, the number of steps in flight, the
  * waits, and which messages use which buffers of the runtime. When a schedule forwards blocks, receives are posted as
- * early as the window allows. A send is posted as soon as the messages that it depends on are complete. Each rank waits
- * in the order of the keys, which both ends of a message share. So a rank that waits for a message has posted all
- * messages before it, and no order of ranks can deadlock.
+ * early as the window allows. Each rank waits in the order of the keys, which both ends of a message share. So a rank
+ * that waits for a message has posted all messages before it, and no order of ranks can deadlock.
+ *
+ * A send depends on the receives of the earlier steps that the program names: those up to the key after `after`, or all of
+ * them. It is posted as soon as these receives are complete. The verifier has checked that they bring all that the send
+ * forwards. The plan has no list of dependencies: the wait stands before the post in the order of operations.
  *
  * A receive is posted straight into the user's buffer if this rank has not read or written there before. Otherwise it
  * arrives in a message buffer, and is delivered after all earlier reads. In a call in place, a block that a receive will
@@ -88,7 +91,8 @@ struct qd_progress {
   int32_t receives_done, sends_done, receives_posted, sends_posted;
 };
 
-/* Of messages: wait for so many more, then post so many more. A receive is delivered once it has been waited for. */
+/* Of messages: wait for so many more, then post so many more. A receive is delivered once it has been waited for. A send that
+ * depends on a receive is posted by the operation that waits for it, or by a later one. */
 struct qd_operation {
   int32_t kind;
   union {
