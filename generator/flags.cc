@@ -80,10 +80,10 @@ void add_options(cli::Command& command, GenerateArguments& arguments) {
 }
 
 void add_node_options(cli::Command& command, GenerateArguments& arguments) {
-  command.add(
-      "--nodes", "LIST", &arguments.nodes,
-      "the ranks on each node: 1,2,3, or 4x8 for four nodes of eight, or 512x16,5; any: the "
-      "schedule serves every job. Give one of --nodes, --slurm, --hostfile");
+  command.add("--nodes", "LIST", &arguments.nodes,
+              "the ranks on each node, in any order: 1,2,3, or 4x8 for four nodes of eight, or "
+              "512x16,5; any: the schedule serves every job. Give one of --nodes, --slurm, "
+              "--hostfile");
   command.add("--slurm", "LIST", &arguments.slurm,
               "the same in the form of SLURM_TASKS_PER_NODE: 16(x512),5");
   command.add("--hostfile", "FILE", &arguments.hostfile,

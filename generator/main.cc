@@ -258,7 +258,9 @@ cli::Command add_show(cli::Command& program, ShowArguments& arguments) {
       "--explain", arguments.explain,
       "print the times of calls by auto's model instead: with this schedule, and with the "
       "best of each algorithm");
-  command.add("--rank", "NUMBER", &arguments.rank, "for plan: of this rank (default 0)");
+  command.add(
+      "--rank", "NUMBER", &arguments.rank,
+      "for plan: of this rank of the schedule, which numbers smaller nodes first (default 0)");
   command.add("--group", "NUMBER", &arguments.group, "for plan: in this group (default 0)");
   command.add("--window", "STEPS", &arguments.window,
               "for plan: how many steps may be in flight (default 16)");

@@ -253,6 +253,9 @@ const char* qd_lay_out(struct qd_layout* l, const struct qd_program* program, MP
   }
   if (error) return error;
   while (l->real[context->rank] != l->own) context->rank++;
+  if (context->rank != l->own - l->first)
+    qd_log("rank %d is rank %lld of the schedule, which numbers smaller nodes first",
+           l->own - l->first, (long long)context->rank);
   const int* blocks = program->groups == 2 ? l->remote_real : l->real;
   const int first = program->groups == 2 ? l->first_remote : l->first;
   const int64_t count = program->groups == 2 ? context->remote_ranks : context->ranks;

@@ -1,9 +1,23 @@
 // With QUADRILLE_DEBUG=1 calls that do not fit together are an error of one class at every rank, said
-// by the one that has it, where they could have waited for each other for ever.
+// by the one that has it, where they could have waited for each other for ever. The library also says which rank of the
+// schedule a rank is. This program answers itself who shares memory.
 #include <cstdlib>
 
 #include "tests/mpi/calls.h"
 #include "tests/mpi/refused.h"
+
+namespace {
+
+bool last_is_alone = false;  // the last rank is on a node of its own, all others on another one
+
+}  // namespace
+
+extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                   MPI_Comm* result) {
+  if (type != MPI_COMM_TYPE_SHARED || !last_is_alone)
+    return PMPI_Comm_split_type(comm, type, key, info, result);
+  return PMPI_Comm_split(comm, quadrille::mpi::own() == quadrille::mpi::all() - 1, key, result);
+}
 
 namespace quadrille::mpi {
 namespace {
@@ -141,6 +155,23 @@ TEST_F(AlltoallDebug, NamesTheRanksWhoseLengthsDiffer) {
     received_.back() = 2;
     expect_works(schedule, comm_);
   }
+}
+
+TEST(LayoutDebug, SaysWhichRankOfTheScheduleARankIs) {
+  const Schedule schedule("tests/mpi/any/hierarchical-factor_any.qs");
+  const Communicator comm(MPI_COMM_WORLD, 0, own());
+  last_is_alone = true;
+  testing::internal::CaptureStderr();
+  const int code = quadrille_bind(schedule, comm, nullptr);
+  const std::string said = testing::internal::GetCapturedStderr();
+  last_is_alone = false;
+  ASSERT_EQ(code, MPI_SUCCESS);
+  // Nodes of 2 and 1 ranks change places. Equal nodes do not.
+  const int changed = own() == all() - 1 ? 0 : own() + 1;
+  const std::string sentence =
+      "rank " + std::to_string(own()) + " is rank " + std::to_string(changed) + " of the schedule";
+  EXPECT_EQ(said.find(sentence) != std::string::npos, all() > 2) << said;
+  EXPECT_EQ(said.find("of the schedule") != std::string::npos, all() > 2) << said;
 }
 
 }  // namespace
