@@ -73,6 +73,11 @@ says_walked 13 'walked on no nodes: the program requires more ranks than are tri
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 says 'keys round, statement 1: the goal does not follow'
+# A hint with a name that means nothing there is named, under the obligation of its statement alone.
+sed 's/  to round + 1/  to round\n  use monotone(round_2, 0, 1)\n  use monotone(round, round, 1)/' "$factor" >idle.proof
+expect 3 'idle.proof: UNKNOWN' --proof idle.proof
+says "^    idle.proof:$(grep -n round_2 idle.proof | cut -d: -f1): this 'use' counts nowhere: a name in it means nothing here"
+[ "$(grep 'counts nowhere' out | sort -u | wc -l)" -eq 1 ] || { echo "FAILED: not one idle hint"; failures=$((failures + 1)); }
 # A ring in which every rank sends before it receives.
 cat >late.txt <<'END'
 algorithm late for allgather

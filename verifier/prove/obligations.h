@@ -1,4 +1,4 @@
-// The obligations of a program: what has to be proven. They are made from the program itself; the proof only brings
+// The obligations of a program: what has to be proven. They are made from the program itself. The proof only brings
 // witnesses, lemmas and hints.
 //
 // There is one set of obligations for all collectives. Each piece of a message, copy or reduction carries a *span*:
@@ -7,47 +7,46 @@
 // the spans of all other blocks, and the tokens that messages of a barrier bring (`carries`). An obligation's name
 // begins with its kind. Kinds have the names of the hypotheses of the theorem (theory/Theorem.v), which states what
 // follows from them:
-//   defined   every partial operation has a value wherever the program comes to it, tables are what is known
-//             of them, pieces lie within blocks and buffers, and no rank receives its own contribution
-//   fits      every value has 64 bits, and tables are within their limits
-//   keys      the keys of each iteration of a loop lie in the interval that the proof gives,
-//             intervals follow one another, and so do the statements of a body: by induction over
-//             iterations, keys strictly increase at a rank
-//   match     every send has its receive, of the same span, in a step with the same key, at the rank that it
-//             names, and that receive names it; the two maps are inverse, so this pairs all messages one to
-//             one. Messages of several pieces meet, with their pieces in one order. Of the messages of a
-//             step no two go to one rank, or come from one: the t-th send of a rank to another meets
-//             the t-th receive there
-//   held      what is read of the receive or the temporary buffer was put there by a write that the proof
-//             names, and that is over by then: steps in the order of their keys, as far as they wait for one
-//             another, and what stands between steps in the order of the text. So is what something is combined
-//             with. An allgather's own block is there from the beginning, where the program begins with its copy
-//   apart     any other write of that place is over before the named one, or the read is over,
-//             or in the same step, when it comes; or it writes the same. A receive block of data that only moves
-//             always holds the same, so nothing is asked there. In place, a block of the send buffer is sent
-//             no later than what overwrites it arrives
-//   combine   what comes is beside what is there: its contributors follow, or come before, on the stated side,
-//             or on either where the operator commutes; and what is left is both
-//   final     every byte of every other rank's block, or of what all contribute, arrives where it belongs, as the
-//             last write; and a rank's own block is copied there
-//   once      nothing but that arrives in the receive buffer; nothing is written where it is already. Where blocks
-//             of an all-to-all pass through temporary buffers, no rank sends the same block twice from one
-//   used      what is written to another block is read: by something that names this write
-//   role      between groups, of the root's group the root alone has messages
-//   port      two inter-node exchanges of a node at one key are the same exchange; those of one
-//             direction, where the port has one for each; or a rank's
-// Between two groups each query asks this of the ranks of both; whose ranks, tables and counts are meant stands
-// in an Instance. One of the theorem's hypotheses is missing: `posted_early`, which is a rule of the runtime
-// (runtime/plan/order.c): it posts early only what nothing touches before. `used` is none of them: what comes
-// of a program does not depend on it.
+//   defined   Every partial operation has a value wherever the program evaluates it. Tables are as the axioms say.
+//             Pieces lie within blocks and buffers. No rank receives its own contribution.
+//   fits      Every value has 64 bits, and tables are within their limits.
+//   keys      The keys of each iteration of a loop lie in the interval that the proof gives. Intervals follow one
+//             another, and so do the statements of a body. By induction over iterations, keys strictly increase at a
+//             rank.
+//   match     Every send has a receive of the same span, in a step with the same key, at the rank that it names. That
+//             receive names the sender. The two maps are inverse, so this pairs all messages one to one. Messages of
+//             several pieces have their pieces in one order. No two messages of a step go to one rank, or come from
+//             one. So the t-th send of a rank to another meets the t-th receive there.
+//   held      A write that the proof names brought the data that is read from the receive buffer or a temporary
+//             buffer, or that something is combined with. That write is over by then: a step is over before the
+//             steps that wait for it, and statements between steps run in the order of the text. An allgather's own
+//             block is there from the beginning, if the program begins with its copy.
+//   apart     Any other write to that place is over before the named one, or comes when the read is over or in the
+//             step of the read; or it writes the same. A receive block of data that only moves always holds the same,
+//             so nothing is asked there. In place, a block of the send buffer is sent no later than the data arrives
+//             that overwrites it.
+//   combine   The contributors of the data that comes follow, or precede, those of the data that is there: on the
+//             stated side, or on either if the operator commutes. The result is both.
+//   final     Every byte of every other rank's block, or of the result of all, arrives where it belongs, by the last
+//             write there. A rank's own block is copied there.
+//   once      Nothing else arrives in the receive buffer. No data is written where it is already. If blocks of an
+//             all-to-all pass through temporary buffers, no rank sends the same block twice from one.
+//   used      Data that is written to another block is read, by a statement that names this write.
+//   role      Between groups, only the root of the root's group has messages.
+//   port      Two inter-node exchanges of a node at one key are the same exchange; if the port has one message each
+//             way, this holds in each direction. For a port of a rank, it holds for the messages of the rank.
+// Between two groups each query asks this of the ranks of both. An Instance says whose ranks, tables and counts it
+// means. One of the theorem's hypotheses is missing: `posted_early` is a rule of the runtime (runtime/plan/order.c),
+// which posts a receive early only if nothing touches its target before. `used` is no hypothesis: no result of a
+// program depends on it.
 //
-// In an all-to-all in which messages alone touch temporary blocks, and none comes from the receive buffer, nothing is
-// left over, without `used`: of each contribution count the pieces sent from the send buffer (F), sent from (R) and
+// If only messages touch temporary blocks of an all-to-all, and none sends from the receive buffer, nothing is left
+// over, without `used`. Of each contribution, count the pieces sent from the send buffer (F), sent from (R) and
 // written to (W) temporary blocks, and received into the receive buffer (T). F + R = W + T by match, T = 1 by
 // final and once, F <= 1 and R <= W by once and held, as no two reads have one write. Hence F = 1 and R = W.
 //
-// That a program deadlocks, where sends wait for their receives: every rank comes to a send before any
-// receive is posted; so no send is ever done, and no receive posted.
+// A program deadlocks with sends that wait for their receives, if every rank comes to a send before it posts any
+// receive. Then no send ever completes, and no receive is posted.
 #ifndef QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 
@@ -86,16 +85,26 @@ struct FalseClaim {
   Expression show;
 };
 
+// A `use` line that brings no fact anywhere: a name in it means nothing where its statement is read.
+struct IdleHint {
+  std::string statement;  // "once receive 1"
+  std::string text;       // the sentence that says so
+};
+
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
   std::string scope;       // what it is proven for: "all sizes, counts and values of B"
   bool deadlocks = false;  // what is proven is that the program deadlocks, where, at every rank,
   std::vector<Expression> given = {};  // this holds
+  std::vector<IdleHint> idle_hints = {};
 };
 
 // Errors are the proof's: a witness that is missing, a name that is not known.
 Result<ProofPlan> plan_proof(const Proof& proof);
+
+// The sentences about idle hints of the statement that belongs to the obligation of that name.
+std::vector<std::string> idle_hints_of(const ProofPlan& plan, const std::string& obligation);
 
 }  // namespace quadrille::verifier
 

@@ -6,11 +6,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "schedule/binding.h"
 
 namespace quadrille::verifier {
+namespace {
+
+// "once receive 1"
+std::string name_of_statement(const ProofStatement& statement) {
+  return statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
+}
+
+}  // namespace
 
 Planner::Planner(const Proof& proof)
     : proof_(proof),
@@ -39,6 +48,7 @@ Result<ProofPlan> Planner::run() {
               fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
                           kMostParts));
   if (!error_.empty()) return Error{error_};
+  note_idle_hints();
   plan_.scope = scope();
   return std::move(plan_);
 }
@@ -130,6 +140,16 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
+void Planner::note_idle_hints() {
+  for (const ProofStatement& statement : proof_.statements)
+    for (const Line& line : statement.lines)
+      if (starts_with(line, "use") && !lines_.has_counted(line))
+        plan_.idle_hints.push_back(
+            {name_of_statement(statement),
+             fmt::format("{}:{}: this 'use' counts nowhere: a name in it means nothing here",
+                         proof_.source, line.number)});
+}
+
 // Every statement is about something that exists, and stands once. A typing error is reported, not ignored.
 void Planner::check_subjects() {
   std::set<std::string> subjects;
@@ -151,8 +171,7 @@ void Planner::check_subjects() {
   for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof_.statements) {
-    const std::string subject =
-        statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
+    const std::string subject = name_of_statement(statement);
     static const std::set<std::string> kAboutProgram = {
         "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
     if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
@@ -402,6 +421,16 @@ Result<ProofPlan> plan_proof(const Proof& proof) {
       build(query);
     };
   return plan;
+}
+
+std::vector<std::string> idle_hints_of(const ProofPlan& plan, const std::string& obligation) {
+  std::vector<std::string> texts;
+  for (const IdleHint& hint : plan.idle_hints) {
+    const size_t end = hint.statement.size();
+    const bool is_whole = obligation.size() <= end || !std::isdigit(obligation[end]);
+    if (obligation.starts_with(hint.statement) && is_whole) texts.push_back(hint.text);
+  }
+  return texts;
 }
 
 }  // namespace quadrille::verifier

@@ -107,6 +107,7 @@ class Planner {
   void check_subjects();
   bool has_site(const std::string& name) const;
   void check_hints();
+  void note_idle_hints();
 
   // ---- Witnesses (plan_witnesses.cc)
 

@@ -1,79 +1,85 @@
-// A proof: the code of a program, and statements about it, as text. The prover trusts none of them: it checks witnesses
-// and proves lemmas, and `use` names an axiom of axioms.h or an earlier lemma.
+// A proof: the code of a program, and statements about it, as text. The prover trusts none of them. It checks witnesses and
+// proves lemmas. A hint (`use`) names an axiom of axioms.h or an earlier lemma.
 //
-//   proof 1                                  the heading, up to an empty line
+// The heading. It ends at an empty line.
+//
+//   proof 1
 //   algorithm hierarchical-factor            for people
-//   code 00 15 ...                           section PRG of a schedule file, in hexadecimal, on as
-//                                            many lines as needed
+//   code 00 15 ...                           section PRG of a schedule file, in hexadecimal, on as many lines as needed
 //   names 13 68 ...                          section NAM
+//
+// Definitions and lemmas.
 //
 //   define NAME(x, y)                        a name for an expression
 //     as NUMBER
 //   lemma NAME(x, y)                         for all integers x, y: `given` implies `show`
-//     given CONDITION                        any number
+//     given CONDITION                        any number of these
 //     show CONDITION
-//     induction x from LOW to HIGH           optional: shown for LOW, and from each x to x + 1;
-//                                            neither LOW, HIGH nor a `given` names x
-//     use AXIOM(...) or LEMMA(...)           any number
+//     induction x from LOW to HIGH           optional: `show` is proven for LOW, and for x + 1 if it holds for x. LOW, HIGH
+//                                            and `given` do not name x
+//     use AXIOM(...) or LEMMA(...)           any number of these
 //   theorem NAME(x, y)                       a lemma that is worth telling
-//   refute NAME(x, y)                        a claim that is false: the smallest counterexample is
-//                                            looked for
-//     rewrite LEMMA(...)                     under match or once: the lemma's conditions hold, and
-//                                            what it equates is one
-//   match send 1                             which receive meets this send, in terms of the send's
-//                                            names
+//   refute NAME(x, y)                        a false claim, with `given` and `show`; the prover looks for the smallest
+//                                            counterexample
+//
+// Witnesses. Of several `with` lines, the first counts whose condition holds. Only the last one has no `if`.
+//
+//   match send 1                             which receive meets this send
 //     with receive 2 where u = l, round = round if CONDITION
-//                                            the first that applies counts; only the last goes
-//                                            without an `if`
-//   match receive 2                          and the reverse
-//   cover                                    which write of rank `target` brings the block that rank
-//     with receive 1 where phase = ..., v = ... if CONDITION
-//                                            `source` has for it, or, last of all, what all have
-//   copies                                   which copy of `rank` brings its own block there; may be
-//     with copy 1 where ...                  missing where there is one copy, in no loop
-//   once receive 1                           hints that nothing arrives twice
-//   held send 1                              which receive, copy or reduction brought what is read of
-//     with receive 1 where k = k - 1         the receive or temporary buffer, in terms of the reader's
-//                                            names; not for recv[rank] of an allgather
-//   base receive 2                           and which what is combined with: of a receive that
-//     with copy 1 where ...                  combines, or a reduce
-//   used copy 1                              which reads what is written where it does not stay; in an
-//     with send 1 where ... if CONDITION     all-to-all only if others than messages touch such blocks
-//   carries send 1                           what is there, where the collective does not say it, when
-//     source NUMBER                          it is sent, received, copied or combined: whose block, from
-//     number NUMBER                          how many ranks (1, if it does not say) from source on, and
-//     target NUMBER                          for whom, where each has its own, in terms of the site's
-//     remote                                 names; source is of the other group. In a barrier whose
-//                                            tokens a message brings, modulo the ranks of both groups,
-//                                            which are numbered the first group's before the second's
-//   apart send 1                             hints that what is read is not written over before; of the
-//                                            write and the reader the names of the latter end in _2. In
-//                                            place, that a block of the send buffer is not
-//   combine receive 2                        hints
-//   once send 2                              for each write, and, with temporary blocks, each send of an
-//                                            all-to-all: hints that none brings, or sends, what another
-//                                            does; the names of the second of the two end in _2
-//   keys LOOP                                the keys of each iteration lie in from .. to, in
-//                                            terms of the loop's names
+//     rewrite LEMMA(...)                     an equation; the prover shows its conditions first. Under held, once, apart, too
+//   match receive 2                          which send meets this receive
+//   held send 1                              which receive, copy or reduction wrote the data that this reads from the receive
+//     with receive 1 where k = k - 1         buffer or a temporary buffer. In an allgather recv[rank] needs none
+//   base receive 2                           which one wrote the data that this receive, or reduce, combines with
+//     with copy 1 where ...
+//   used copy 1                              which send, copy or reduction reads the data that this writes where it does not
+//     with send 1 where ... if CONDITION     stay. In an all-to-all, only if others than messages touch such blocks
+//   cover                                    which write at rank `target` brings the block that rank `source` has for it. If
+//     with receive 1 where phase = ...       the ranks contribute to one block, the last write to it
+//   copies                                   which copy of `rank` brings its own block there. Not needed for a single copy
+//     with copy 1 where ...                  outside loops
+//   carries send 1                           what this sends, receives, copies or combines, if the collective does not tell:
+//     source NUMBER                          whose block; the first of `number` ranks if these have contributed to it
+//     number NUMBER                          1, if it is left out
+//     target NUMBER                          for whom, if each rank has a block of its own
+//     remote                                 source is a rank of the other group
+//   keys LOOP                                the keys of each iteration of the loop are at least `from` and less than `to`
 //     from NUMBER
 //     to NUMBER
-//   deadlock                                in place of all but define, lemma, keys and defined: the
-//     given CONDITION                        program deadlocks where sends wait for their receives
-//     with send 1 where k = 0                and `given` holds of every rank; what each sends first
-//   order, defined, fits, port               hints for the obligations of that name (order: of keys);
-//                                            those of defined are for fits, too, and for the pieces of
-//                                            copies and reductions; of messages those of match are
-//     inside send 3                          under port: the step of this send, or receive, stays
-//                                            inside its node
+//   deadlock                                 in place of all but define, lemma, keys and defined: if `given` holds at every
+//     given CONDITION                        rank, the program deadlocks with sends that wait for their receives. The send
+//     with send 1 where k = 0                is the first of each rank
 //
-// But in an all-to-all, whose blocks travel whole, cover, held, base, used, apart, combine and once ask for one
-// byte, or element, of a block, by the name `offset`; in a barrier, for the token of the rank of that number. There a
-// send without `held` brings its rank's own token alone.
+// In a barrier, `carries` says which tokens a message brings. Ranks are counted modulo the ranks of both groups, and those of
+// the first group come first. A send without `held` brings its rank's own token alone.
 //
-// A let of the program can be used as a function of a rank and of the variables of its enclosing
-// loops: b(source, phase, round). Where two instances are compared (port), the names of the second
-// end in _2. A `use` counts wherever all its names are known, and after a `with` for that witness
-// only. What has more than 10000 operators and operands, definitions and lets put in, is refused.
+// Hints. Below the statements above, and below these, which have no other lines:
+//
+//   once receive 1                           nothing arrives twice. If data only moves to the receive buffer, this asks that
+//                                            `cover`, or `copies`, names this very write. Otherwise no other write brings
+//                                            the same data. With temporary blocks, no two sends of an all-to-all do, either
+//   apart send 1                             nothing is overwritten before it is read; in place, no block of the send buffer
+//                                            is overwritten before it is sent
+//   combine receive 2                        the data that arrives and the data that is there are of adjacent ranks
+//   order                                    the keys of a statement precede those of the next one
+//   defined                                  values exist, and pieces of copies and reductions lie within their blocks; for
+//                                            pieces of messages the hints of match count. These hints count for fits, too
+//   fits                                     values have 64 bits
+//   port                                     the claim of the port line
+//     inside send 3                          the step of this send, or receive, stays inside its node
+//
+// Names. A statement about a send, receive, copy or reduction knows the names that the program knows there. `keys` knows
+// those of the loop, `cover` knows source and target, and `copies` knows rank. If an obligation compares two statements, the
+// names of the second end in _2: under port, of the reader under apart, and of the second write or send under once. Blocks of
+// an all-to-all travel whole. In all other collectives cover, held, base, used, apart, combine and once ask for one byte, or
+// element, of a block, by the name `offset`. In a barrier, `offset` is the rank of the token.
+//
+// A let of the program is also a function of a rank and of the variables of its enclosing loops: b(source, phase, round). So
+// `cover` writes levels(target) for a let outside loops.
+//
+// A `use` counts wherever its names are known, and below a `with` for that witness only. If they are known nowhere, `prove`
+// says so when the statement is not proven. The prover refuses what has more than 10000 operators and operands, definitions
+// and lets put in.
 #ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
 #define QUADRILLE_VERIFIER_PROVE_PROOF_H_
 

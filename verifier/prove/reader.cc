@@ -190,6 +190,12 @@ const Lemma* ProofLines::find_lemma(const Call& call) const {
 }
 
 std::optional<Expression> ProofLines::use(const Line& line, const View& view) const {
+  std::optional<Expression> result = fact(line, view);
+  if (result) counted_.insert(&line);
+  return result;
+}
+
+std::optional<Expression> ProofLines::fact(const Line& line, const View& view) const {
   const std::optional<Call> call = this->call(line, view);
   const auto too_large = [&] {
     if (!too_large_use_) too_large_use_ = &line;

@@ -4,6 +4,7 @@
 #define QUADRILLE_VERIFIER_PROVE_READER_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ class ProofLines {
   // is not known there.
   std::optional<Expression> use(const Line& line, const View& view) const;
 
+  // Whether the `use` line has brought a fact in any view so far.
+  bool has_counted(const Line& line) const { return counted_.count(&line) > 0; }
+
   // The first `use` line so far whose fact, or an argument of it, grew too large where its names are known.
   const Line* too_large() const { return too_large_use_; }
 
@@ -96,6 +100,7 @@ class ProofLines {
   static bool fits(const Lemma& lemma, const std::vector<Expression>& arguments);
   std::optional<Call> call(const Line& line, const View& view) const;
   const Lemma* find_lemma(const Call& call) const;
+  std::optional<Expression> fact(const Line& line, const View& view) const;
 
   const Proof& proof_;
   const Anatomy& anatomy_;
@@ -103,6 +108,7 @@ class ProofLines {
   std::map<std::string, Definition> defined_;  // by the proof
   mutable bool too_large_ = false;             // what was read last
   mutable const Line* too_large_use_ = nullptr;
+  mutable std::set<const Line*> counted_;  // `use` lines that have brought a fact
 };
 
 // given... implies show, as an expression.
