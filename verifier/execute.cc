@@ -22,7 +22,6 @@
 #include "schedule/walk.h"
 #include "verifier/memory.h"
 #include "verifier/port_accounting.h"
-#include "verifier/received.h"
 
 namespace quadrille::verifier {
 

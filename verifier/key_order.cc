@@ -17,9 +17,8 @@
 
 #include "schedule/walk.h"
 #include "verifier/check.h"
-#include "verifier/exchange_loop.h"
 #include "verifier/findings.h"
-#include "verifier/key_queue.h"
+#include "verifier/key_order.h"
 #include "verifier/port_accounting.h"
 #include "verifier/strides.h"
 

@@ -1,5 +1,9 @@
-// Every rule about blocks, one function a rule. Tested by the cases of tests/reject/ and by
-// mutation.
+// Contents are sorted lists that are searched, and changed where a part of them changes; sets of processes are merged as
+// sorted lists are. Runs of contributions are made greedily from the left, so each sequence has one form. Rings and trees
+// sum neighbors: such a sum is one or two runs, for any number of ranks. Every rule about blocks is one function.
+//
+// Tested by tests/verifier/contents_test.cc against arrays and plain lists, by received_test.cc there, by the cases of
+// tests/reject/, and by mutation.
 #include "verifier/memory.h"
 
 #include <fmt/core.h>
@@ -7,6 +11,335 @@
 #include <algorithm>
 
 namespace quadrille::verifier {
+
+namespace {
+
+ContributionRun single(const Contribution& contribution) {
+  return {static_cast<int32_t>(contribution.rank), 1, static_cast<int32_t>(contribution.block),
+          static_cast<int8_t>(contribution.group), 0};
+}
+
+// Appends a run. The last run takes as much of it as it can.
+void append(ContributionRuns& runs, ContributionRun more) {
+  if (!runs.empty()) {
+    ContributionRun& last = runs.back();
+    const int32_t by = more.first - last.last();
+    const bool joins = last.group == more.group && last.block == more.block &&
+                       (by == 1 || by == -1) && (last.count == 1 || by == last.step);
+    if (joins) {
+      const int32_t taken = more.count == 1 || more.step == by ? more.count : 1;
+      last.step = static_cast<int8_t>(by);
+      last.count += taken;
+      if (taken == more.count) return;
+      more.first += more.step;
+      --more.count;
+      if (more.count == 1) more.step = 0;
+    }
+  }
+  runs.push_back(more);
+}
+
+// Upwards, by group, block and rank.
+ContributionRuns sorted(const ContributionRuns& runs) {
+  ContributionRuns upwards = runs;
+  for (ContributionRun& run : upwards)
+    if (run.step < 0) run = {run.last(), run.count, run.block, run.group, 1};
+  std::sort(upwards.begin(), upwards.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.group, a.block, a.first) < std::tie(b.group, b.block, b.first);
+  });
+  return upwards;
+}
+
+bool has_one_twice(const ContributionRuns& runs) {
+  const ContributionRuns upwards = sorted(runs);
+  return std::adjacent_find(upwards.begin(), upwards.end(), [](const auto& a, const auto& b) {
+           return a.group == b.group && a.block == b.block && b.first <= a.last();
+         }) != upwards.end();
+}
+
+}  // namespace
+
+size_t Values::Hash::operator()(const ContributionRuns& runs) const {
+  uint64_t hash = runs.size();
+  for (const ContributionRun& run : runs)
+    for (const uint64_t word : {static_cast<uint64_t>(run.first) << 32 | uint32_t(run.block),
+                                static_cast<uint64_t>(run.count) << 32 |
+                                    static_cast<uint64_t>(run.group) << 8 | uint8_t(run.step)}) {
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
+    }
+  return hash;
+}
+
+int32_t Values::number(ContributionRuns runs) {
+  const auto [entry, added] =
+      numbers_.try_emplace(std::move(runs), static_cast<int32_t>(runs_.size()));
+  if (added) runs_.push_back(&entry->first);
+  return entry->second;
+}
+
+int32_t Values::number(const Contribution& contribution) {
+  return number(ContributionRuns{single(contribution)});
+}
+
+int32_t Values::number(const std::vector<Contribution>& sequence) {
+  ContributionRuns runs;
+  for (const Contribution& contribution : sequence) append(runs, single(contribution));
+  return number(std::move(runs));
+}
+
+int32_t Values::sum_of(const Contributors& c) {
+  if (c.count == 0) return number(ContributionRuns{});
+  return number(ContributionRuns{{static_cast<int32_t>(c.first), static_cast<int32_t>(c.count),
+                                  static_cast<int32_t>(c.block), static_cast<int8_t>(c.group),
+                                  static_cast<int8_t>(c.count > 1)}});
+}
+
+std::optional<int32_t> Values::combine(int32_t left, int32_t right) {
+  const auto [entry, added] = combined_.try_emplace(int64_t{left} << 32 | right);
+  if (!added) return entry->second;
+  ContributionRuns all = runs(left);
+  all.insert(all.end(), runs(right).begin(), runs(right).end());
+  if (has_one_twice(all)) return std::nullopt;
+  ContributionRuns joined;
+  for (const ContributionRun& run : all) append(joined, run);
+  entry->second = number(std::move(joined));
+  return entry->second;
+}
+
+int32_t Values::in_any_order(int32_t value) {
+  const auto known = in_any_order_.find(value);
+  if (known != in_any_order_.end()) return known->second;
+  ContributionRuns runs;
+  for (const ContributionRun& run : sorted(this->runs(value))) append(runs, run);
+  return in_any_order_[value] = number(std::move(runs));
+}
+
+int64_t Values::size(int32_t value) const {
+  int64_t size = 0;
+  for (const ContributionRun& run : runs(value)) size += run.count;
+  return size;
+}
+
+namespace {
+
+void append_joined(Fragments& fragments, const Fragment& next) {
+  if (next.low >= next.high) return;
+  if (!fragments.empty()) {
+    Fragment& last = fragments.back();
+    if (last.high == next.low && last.value == next.value && last.shift == next.shift &&
+        last.unused == next.unused) {
+      last.high = next.high;
+      return;
+    }
+  }
+  fragments.push_back(next);
+}
+
+// As far as it lies in low .. high.
+Fragment within(Fragment fragment, int64_t low, int64_t high) {
+  fragment.low = std::max(fragment.low, low);
+  fragment.high = std::min(fragment.high, high);
+  return fragment;
+}
+
+}  // namespace
+
+std::span<const Fragment> BlockContents::fragments() const {
+  if (list_) return *list_;
+  return {&one_, one_.low < one_.high ? 1u : 0u};
+}
+
+size_t BlockContents::first_beyond(int64_t position) const {
+  const auto all = fragments();
+  return std::partition_point(all.begin(), all.end(),
+                              [=](const Fragment& f) { return f.high <= position; }) -
+         all.begin();
+}
+
+bool BlockContents::holds(int64_t low, int64_t high) const {
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && low < high && all[i].low <= low; ++i)
+    low = all[i].high;
+  return low >= high;
+}
+
+Fragments BlockContents::read(int64_t low, int64_t high) {
+  Fragments result;
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i) {
+    const Fragment part = within(all[i], low, high);
+    append_joined(result, {part.low - low, part.high - low, part.shift + low, part.value});
+  }
+  mark_read(low, high);
+  return result;
+}
+
+void BlockContents::write(int64_t low, int64_t high, const Fragments& fragments) {
+  written_ = true;
+  if (low >= high) return;
+  // With the neighbours on both sides, which may join what is new.
+  const auto all = this->fragments();
+  size_t first = first_beyond(low), last = first;
+  while (last < all.size() && all[last].low < high) ++last;
+  first -= first > 0;
+  last += last < all.size();
+  Fragments changed;
+  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], INT64_MIN, low));
+  for (Fragment fragment : fragments) {
+    fragment.unused = true;
+    append_joined(changed, within(fragment, low, high));
+  }
+  for (size_t i = first; i < last; ++i) append_joined(changed, within(all[i], high, INT64_MAX));
+  replace(first, last, changed);
+}
+
+void BlockContents::mark_read(int64_t low, int64_t high) {
+  if (!unused(low, high)) return;
+  const auto all = fragments();
+  size_t first = first_beyond(low), last = first;
+  while (last < all.size() && all[last].low < high) ++last;
+  first -= first > 0;
+  last += last < all.size();
+  Fragments changed;
+  for (size_t i = first; i < last; ++i) {
+    append_joined(changed, within(all[i], INT64_MIN, low));
+    Fragment used = within(all[i], low, high);
+    used.unused = false;
+    append_joined(changed, used);
+    append_joined(changed, within(all[i], high, INT64_MAX));
+  }
+  replace(first, last, changed);
+}
+
+bool BlockContents::unused(int64_t low, int64_t high) const {
+  const auto all = fragments();
+  for (size_t i = first_beyond(low); i < all.size() && all[i].low < high; ++i)
+    if (all[i].unused) return low < high;
+  return false;
+}
+
+bool BlockContents::shares(const Fragments& fragments) const {
+  const auto all = this->fragments();
+  for (const Fragment& one : fragments)
+    for (size_t i = first_beyond(one.low); i < all.size() && all[i].low < one.high; ++i)
+      if (one.low < one.high && all[i].value == one.value && all[i].shift == one.shift) return true;
+  return false;
+}
+
+void BlockContents::replace(size_t first, size_t last, const Fragments& by) {
+  if (!list_) {
+    if (by.size() <= 1 && first == 0 && last == fragments().size()) {
+      one_ = by.empty() ? Fragment{} : by[0];
+      return;
+    }
+    list_ = std::make_unique<Fragments>(fragments().begin(), fragments().end());
+  }
+  const size_t over = std::min(last - first, by.size());
+  std::copy_n(by.begin(), over, list_->begin() + first);
+  list_->erase(list_->begin() + first + over, list_->begin() + last);
+  list_->insert(list_->begin() + first + over, by.begin() + over, by.end());
+}
+
+// Parts up to the position and parts from it on.
+void Accesses::cut(int64_t position) {
+  const auto at = std::partition_point(parts_.begin(), parts_.end(),
+                                       [=](const Part& p) { return p.high <= position; });
+  if (at == parts_.end() || position <= at->low) return;
+  Part left = *at;
+  left.high = at->low = position;
+  parts_.insert(at, left);
+}
+
+// One step may read and write.
+void Accesses::Part::use(int64_t key, bool write) {
+  if (steps.empty() || steps.back().key != key) steps.push_back({key, false});
+  steps.back().write |= write;
+}
+
+std::optional<int64_t> Accesses::Part::disturbed(int64_t key, int64_t after, bool write) const {
+  std::optional<int64_t> first;
+  for (auto step = steps.rbegin(); step != steps.rend() && step->key > after; ++step)
+    if (step->key < key && (write || step->write)) first = step->key;
+  return first;
+}
+
+std::optional<int64_t> Accesses::note(int64_t epoch, int64_t key, int64_t after,
+                                      const Interval& part, bool write) {
+  if (epoch != epoch_) parts_.clear();
+  epoch_ = epoch;
+  if (part.low >= part.high) return std::nullopt;
+  cut(part.low);
+  cut(part.high);
+  std::optional<int64_t> first;
+  std::vector<Part> used;
+  const auto begin = std::partition_point(parts_.begin(), parts_.end(),
+                                          [&](const Part& p) { return p.high <= part.low; });
+  auto next = begin;
+  for (int64_t low = part.low; low < part.high; low = used.back().high) {
+    Part here{low, part.high, {}};
+    if (next != parts_.end() && next->low == low)
+      here = std::move(*next++);
+    else if (next != parts_.end())
+      here.high = std::min(here.high, next->low);
+    const auto disturbed = here.disturbed(key, after, write);
+    if (disturbed && (!first || *disturbed < *first)) first = disturbed;
+    here.use(key, write);
+    if (!used.empty() && used.back().steps == here.steps)
+      used.back().high = here.high;
+    else
+      used.push_back(std::move(here));
+  }
+  const auto at = parts_.erase(begin, next);
+  parts_.insert(at, std::make_move_iterator(used.begin()), std::make_move_iterator(used.end()));
+  return first;
+}
+
+void ProcessSet::add(const ProcessSet& others) {
+  std::vector<Interval> all;
+  all.reserve(intervals_.size() + others.intervals_.size());
+  std::merge(intervals_.begin(), intervals_.end(), others.intervals_.begin(),
+             others.intervals_.end(), std::back_inserter(all),
+             [](const Interval& a, const Interval& b) { return a.low < b.low; });
+  intervals_.clear();
+  for (const Interval& next : all) {
+    if (intervals_.empty() || intervals_.back().high < next.low)
+      intervals_.push_back(next);
+    else
+      intervals_.back().high = std::max(intervals_.back().high, next.high);
+  }
+}
+
+int64_t ProcessSet::first_missing() const {
+  return intervals_.empty() || intervals_[0].low > 0 ? 0 : intervals_[0].high;
+}
+
+bool operator==(const ProcessSet& a, const ProcessSet& b) {
+  return std::equal(a.intervals_.begin(), a.intervals_.end(), b.intervals_.begin(),
+                    b.intervals_.end(), [](const Interval& one, const Interval& other) {
+                      return one.low == other.low && one.high == other.high;
+                    });
+}
+
+void BarrierProgress::begin(std::optional<int64_t> after) {
+  const auto waited_for =
+      after ? std::partition_point(steps_.begin(), steps_.end(),
+                                   [&](const Completed& step) { return step.key <= *after; })
+            : steps_.end();
+  sent_ = waited_for == steps_.begin() ? ProcessSet(process_) : std::prev(waited_for)->received;
+  arriving_ = ProcessSet();
+  begun_ = true;
+}
+
+void BarrierProgress::complete(int64_t key) {
+  if (!begun_) return;
+  begun_ = false;
+  ProcessSet received = all();
+  received.add(arriving_);
+  if (!keep_) steps_.clear();
+  steps_.push_back({key, std::move(received)});
+}
+
 Memory::Memory(const Program& program, const Call& call, const std::vector<Binding>& bindings,
                const Processes& processes, Findings& findings)
     : program_(program), call_(call), processes_(processes), findings_(findings) {

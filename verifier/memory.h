@@ -1,19 +1,192 @@
-// The buffers of all ranks in execute(): what every block holds, which steps have accessed which part of it, and every
-// rule about blocks. Checking stops at the first violation.
+// What execute() keeps: which values every part of a block holds, which steps have accessed it, and from whom a process
+// has heard in a barrier. Memory applies every rule about blocks. Checking stops at the first violation.
 #ifndef QUADRILLE_VERIFIER_MEMORY_H_
 #define QUADRILLE_VERIFIER_MEMORY_H_
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "schedule/collective.h"
 #include "schedule/walk.h"
-#include "verifier/contents.h"
 #include "verifier/findings.h"
-#include "verifier/values.h"
 
 namespace quadrille::verifier {
+
+// ---- Values: what positions of blocks hold, by number
+
+// Contributions of consecutive ranks to one block: `count` of them, from `first` on upwards (step 1) or downwards
+// (-1). A single one has step 0.
+struct ContributionRun {
+  int32_t first, count;
+  int32_t block;
+  int8_t group, step;
+
+  int32_t last() const { return first + (count - 1) * step; }
+  friend auto operator<=>(const ContributionRun&, const ContributionRun&) = default;
+};
+// As few runs as possible, so that equal sequences have equal runs.
+using ContributionRuns = std::vector<ContributionRun>;
+
+class Values {
+ public:
+  // Equal numbers, equal sequences.
+  int32_t number(const Contribution& contribution);
+  int32_t number(const std::vector<Contribution>& sequence);
+  int32_t sum_of(const Contributors& contributors);
+  // left op right; nothing where a contribution would be added twice.
+  std::optional<int32_t> combine(int32_t left, int32_t right);
+  // The same contributions in an order of its own: equal numbers, equal sets.
+  int32_t in_any_order(int32_t value);
+
+  const ContributionRuns& runs(int32_t value) const { return *runs_[value]; }
+  int64_t size(int32_t value) const;
+
+ private:
+  struct Hash {
+    size_t operator()(const ContributionRuns& runs) const;
+  };
+
+  int32_t number(ContributionRuns runs);
+
+  std::unordered_map<ContributionRuns, int32_t, Hash> numbers_;
+  std::vector<const ContributionRuns*> runs_;
+  std::unordered_map<int64_t, std::optional<int32_t>> combined_;
+  std::unordered_map<int32_t, int32_t> in_any_order_;  // where it is another
+};
+
+// ---- Contents: what a block holds, exactly
+
+// Positions low .. high of a block hold that value's positions low + shift .. high + shift.
+struct Fragment {
+  int64_t low, high;
+  int64_t shift;
+  int32_t value;
+  bool unused = false;  // written, and not read since
+  friend bool operator==(const Fragment&, const Fragment&) = default;
+};
+using Fragments = std::vector<Fragment>;
+
+// A half-open interval.
+struct Interval {
+  int64_t low, high;
+  bool meets(const Interval& other) const { return low < other.high && other.low < high; }
+};
+
+// What a block holds. Most blocks have one fragment, and there are millions of blocks, so one fragment is stored here.
+class BlockContents {
+ public:
+  bool written() const { return written_; }
+  // Ascending, equal neighbours joined.
+  std::span<const Fragment> fragments() const;
+  int64_t length() const { return fragments().empty() ? 0 : fragments().back().high; }
+  // True where all of low .. high is held.
+  bool holds(int64_t low, int64_t high) const;
+
+  // What low .. high holds, moved to 0 .. high - low; it counts as used.
+  Fragments read(int64_t low, int64_t high);
+  // Replaces low .. high by fragments that cover it; it counts as unused until it is read.
+  void write(int64_t low, int64_t high, const Fragments& fragments);
+  void clear() { replace(0, fragments().size(), {}); }
+  void mark_read(int64_t low, int64_t high);
+
+  // True where something in low .. high was written and not read since.
+  bool unused(int64_t low, int64_t high) const;
+  // True where some position holds there already what the fragments hold.
+  bool shares(const Fragments& fragments) const;
+
+ private:
+  // Where the fragments begin that reach beyond a position.
+  size_t first_beyond(int64_t position) const;
+  // Replaces the fragments first .. last, last not included, by others.
+  void replace(size_t first, size_t last, const Fragments& by);
+
+  Fragment one_ = {};  // the only one, where there is no list; none where it is empty
+  std::unique_ptr<Fragments> list_;
+  bool written_ = false;
+};
+
+class Accesses {
+ public:
+  // Records an access in the step with that key. Keys do not decrease within an epoch, and all steps of earlier
+  // epochs are complete. Returns the key of the first earlier step above `after` that conflicts: it has accessed the
+  // same bytes, and one of the two writes.
+  std::optional<int64_t> note(int64_t epoch, int64_t key, int64_t after, const Interval& part,
+                              bool write);
+
+ private:
+  struct Step {
+    int64_t key;
+    bool write;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  struct Part {
+    int64_t low, high;
+    std::vector<Step> steps;  // that have accessed it, in their order
+
+    void use(int64_t key, bool write);
+    std::optional<int64_t> disturbed(int64_t key, int64_t after, bool write) const;
+  };
+
+  void cut(int64_t position);
+
+  int64_t epoch_ = 0;
+  std::vector<Part> parts_;  // ascending
+};
+
+// ---- Barriers: from which processes one has received, directly or through others: those have entered it
+
+// A set of processes, as intervals of their numbers. Processes that receive from their neighbors have few.
+class ProcessSet {
+ public:
+  ProcessSet() = default;
+  explicit ProcessSet(int64_t process) : intervals_{{process, process + 1}} {}
+
+  void add(const ProcessSet& others);
+  // The first of processes 0, 1, ... that is not in it.
+  int64_t first_missing() const;
+
+  friend bool operator==(const ProcessSet& a, const ProcessSet& b);
+
+ private:
+  std::vector<Interval> intervals_;  // ascending, apart
+};
+
+// What one process has received, step by step. A message carries what its sender is sure to have received when the step
+// starts: what arrived in the steps that it waits for.
+class BarrierProgress {
+ public:
+  // `keep`: a step may start before the previous one is complete.
+  BarrierProgress(int64_t process, bool keep) : keep_(keep), process_(process) {}
+
+  // A step starts that waits for all earlier ones, or for those with keys up to `after`.
+  void begin(std::optional<int64_t> after);
+  const ProcessSet& sent() const { return sent_; }  // with each message of that step
+  void receive(const ProcessSet& others) { arriving_.add(others); }
+  // Completes the step that has started, if there is one.
+  void complete(int64_t key);
+  // In all steps.
+  ProcessSet all() const { return steps_.empty() ? ProcessSet(process_) : steps_.back().received; }
+
+ private:
+  struct Completed {
+    int64_t key;
+    ProcessSet received;  // so far
+  };
+
+  bool keep_, begun_ = false;
+  int64_t process_;
+  std::vector<Completed>
+      steps_;  // by ascending keys; the last one alone where no others are asked for
+  ProcessSet sent_, arriving_;
+};
+
+// ---- The buffers of all ranks
 
 // Who uses a block, and when. Uses outside steps overlap with no step.
 struct Use {

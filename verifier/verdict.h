@@ -3,6 +3,7 @@
 #define QUADRILLE_VERIFIER_VERDICT_H_
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,37 +14,52 @@
 
 namespace quadrille::verifier {
 
-// What a schedule can violate. Each has a name (property_name) and a case in tests/reject/.
-enum class Property : uint8_t {
-  kDefined,      // an expression without a value
-  kPeer,         // a peer that is not a rank
-  kSelfMessage,  // a message to oneself
-  kBlock,        // a block or a range outside its buffer
-  kOrder,   // keys that do not strictly increase, or two messages one way between a pair in a step
-  kHeld,    // a block is sent that its sender does not hold
-  kMatch,   // a send without its receive, or a receive without its send
-  kKeys,    // the two ends of a message are in steps with different keys
-  kLength,  // the two ends of a message differ in the number of pieces or in a length
-  kProgress,      // ranks wait for each other for ever, with no buffering
-  kOnce,          // a block arrives where it already is
-  kOverwrite,     // a block is written over one that is still needed
-  kContribution,  // a contribution is added twice
-  kPlace,         // a block ends where another belongs
-  kCoverage,      // a block is missing at the end
-  kLeftOver,      // data was moved and never used
-  kEmpty,         // a message has an empty piece although the program knows the counts
-  kPort,          // a port is used twice at a time
-  kOverlap,       // steps that may be in flight together touch one block
-  kInPlace,       // a block is overwritten before it is sent, against the claim
-  kBarrier,       // a rank leaves a barrier before it has heard of all
-  kRole,          // a rank of the root's group that is not the root has a message
-};
-inline constexpr int kPropertyCount = 22;
+// What a schedule can violate: the name in the code, that in verdicts, and the property itself, as a sentence. Each has a
+// case in tests/reject/.
+// clang-format off
+#define QUADRILLE_PROPERTIES(P) \
+  P(kDefined, "defined", "every expression has a value") \
+  P(kPeer, "peer", "every peer is a rank") \
+  P(kSelfMessage, "self-message", "no rank sends to itself") \
+  P(kBlock, "block", "every block and range lies in its buffer") \
+  P(kOrder, "order", "keys strictly increase at a rank, with at most one message a direction and pair in a step") \
+  P(kHeld, "held", "what is sent is held") \
+  P(kMatch, "match", "every send has its receive and every receive its send") \
+  P(kKeys, "keys", "both ends of a message have the same key") \
+  P(kLength, "length", "both ends of a message agree on its pieces") \
+  P(kProgress, "progress", "no rank waits for ever, with no buffering at all") \
+  P(kOnce, "once", "no block arrives where it already is") \
+  P(kOverwrite, "overwrite", "no block is overwritten while it is still needed") \
+  P(kContribution, "contribution", "no contribution is added twice") \
+  P(kPlace, "place", "every block ends where it belongs") \
+  P(kCoverage, "coverage", "every block arrives") \
+  P(kLeftOver, "left-over", "nothing is moved in vain") \
+  P(kEmpty, "empty", "no empty block travels") \
+  P(kPort, "port", "no port is used twice at a time") \
+  P(kOverlap, "overlap", "steps in flight together touch no block in common") \
+  P(kInPlace, "in-place", "each block is sent no later than it is overwritten") \
+  P(kBarrier, "barrier", "no rank leaves before every rank has come") \
+  P(kRole, "role", "of the root's group, the root alone has messages")
+// clang-format on
 
-// One word, as in "refuted: coverage".
-std::string_view property_name(Property property);
-// The property itself, as a sentence.
-std::string_view property_text(Property property);
+#define QUADRILLE_PROPERTY(property, name, text) property,
+enum class Property : uint8_t { QUADRILLE_PROPERTIES(QUADRILLE_PROPERTY) };
+#undef QUADRILLE_PROPERTY
+
+struct PropertyWords {
+  std::string_view name, text;
+};
+#define QUADRILLE_PROPERTY(property, name, text) PropertyWords{name, text},
+inline constexpr PropertyWords kProperties[] = {QUADRILLE_PROPERTIES(QUADRILLE_PROPERTY)};
+#undef QUADRILLE_PROPERTY
+inline constexpr int kPropertyCount = std::size(kProperties);
+
+inline std::string_view property_name(Property property) {
+  return kProperties[static_cast<int>(property)].name;
+}
+inline std::string_view property_text(Property property) {
+  return kProperties[static_cast<int>(property)].text;
+}
 
 struct Process {
   int64_t group = 0;
@@ -67,18 +83,18 @@ struct Report {
   int64_t copy_steps = 0;  // further keys with nothing but copies to oneself
   int64_t messages = 0;    // with blocks
   int64_t tokens = 0;      // without
-  bool timed = false;      // the model applies: whole blocks, one group, and at a key a
-                           // node deals with one other at most
-  int64_t time =
-      0;  // lock-step: a key takes as long as its busiest node (one a message end or copy)
+  // The model applies: whole blocks, one group, and at a key a node deals with one other at most.
+  bool timed = false;
+  // In lock-step: a key takes as long as its busiest node, one a message end or copy.
+  int64_t time = 0;
   int64_t lower_bound = 0;  // of any schedule on these nodes
   // Of the busiest rank and the busiest node, in units of counts. Only execute() counts them.
   std::optional<std::pair<Volume, Volume>> volumes;
   int64_t temporary_blocks = 0;  // that a rank's temporary buffer has, at most
   int64_t safe_window = 0;       // steps that may be in flight; 0: any number
   bool in_place = true;          // each block is sent no later than it is overwritten
-  bool any_counts =
-      false;  // no receiver needs a length that it cannot know: blocks may differ in size
+  // No receiver needs a length that it cannot know: blocks may differ in size.
+  bool any_counts = false;
   PortVerdict port = PortVerdict::kNotClaimed;
   std::optional<int64_t> partners;  // that a node may have at a time, where that was asked
 

@@ -1,6 +1,6 @@
 // What blocks hold and who has used them, against arrays of positions and plain lists under random
 // changes.
-#include "verifier/contents.h"
+#include "verifier/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <array>
 #include <random>
 
-#include "verifier/values.h"
 
 namespace quadrille::verifier {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/support/topologies.h"
 #include "tests/support/variants.h"
 #include "verifier/check.h"
-#include "verifier/exchange_loop.h"
+#include "verifier/key_order.h"
 
 namespace quadrille::verifier {
 namespace {

@@ -1,5 +1,5 @@
 // The queue hands out ranks in the order of their keys, however far apart these are.
-#include "verifier/key_queue.h"
+#include "verifier/key_order.h"
 
 #include <gtest/gtest.h>
 

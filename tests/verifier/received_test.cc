@@ -1,5 +1,5 @@
 // Sets of processes against plain sets, and what a step may tell.
-#include "verifier/received.h"
+#include "verifier/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -6,56 +6,52 @@
 #include <fmt/format.h>
 
 namespace quadrille::verifier {
-
-void Planner::deadlock(const ProofStatement& statement) {
-  const View view{{}, {}, true};
-  std::vector<Expression> given;
-  for (const Line& line : statement.lines)
-    if (starts_with(line, "given"))
-      given.push_back(take(lines_.expression(line, view, ProofLines::Wanted::kCondition)));
-  const std::vector<Choice> first = choices(&statement, view);
-  if (error_.empty() && (first.size() != 1 || first[0].condition ||
-                         anatomy_.sites[first[0].site].kind != Site::Kind::kSend ||
-                         anatomy_.sites[first[0].site].step < 0))
-    fail_at(statement, "it wants one 'with send', without an 'if': what every rank sends first");
-  if (!error_.empty()) return;
-  plan_.deadlocks = true;
-  const Uses facts = uses(&statement, view, 0);
-  const Site& send = anatomy_.sites[first[0].site];
-  add(fmt::format("deadlock: every rank comes to {}", site_name(send)), [=, this](Query& q) {
-    const Instance own = unknowns(q, view);
-    assume(q, given, own);
-    assume(q, facts, own);
-    const Instance sender = chosen(q, first[0], own, own.rank);
-    std::vector<z3::expr> goals = along(q, send.path, sender);
-    const Polynomial peer = q.number(send.peer, sender);
-    append(goals, within(q, peer, q.ranks(own.group)));
-    goals.push_back(!q.equal(peer, own.rank));
-    // What is empty does not travel; a token does.
-    if (send.moved() && contract_.has_lengths() && !contract_.is_barrier()) {
-      const auto [low, high] = extent(q, *send.from, first[0].site, sender);
-      goals.push_back(q.less(low, high));
-    }
-    show(q, {}, goals, !all(q, goals));
-  });
-  plan_.given = given;
-  for (const Site& site : anatomy_.sites)
-    if (site.kind == Site::Kind::kReceive && site.piece == 0) posted_later(site, first[0], given);
-}
+namespace {
 
 // The receive stands in a step after the send's, which waits for that.
-void Planner::posted_later(const Site& receive, const Choice& first,
-                           const std::vector<Expression>& given) {
-  const View view = view_of_site(receive);
-  add(fmt::format("deadlock: {} is posted later", site_name(receive)), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, receive.message_path(), {});
-    assume(q, given, instance);
-    const Instance own{instance.group, instance.rank, {}};
-    const Instance sender = chosen(q, first, own, instance.rank);
-    const int step = anatomy_.sites[first.site].step;
-    show(q, {}, over_before(q, step, sender, receive.step, instance),
-         q.less_equal(key(q, receive.step, instance), key(q, step, sender)));
-  });
+void posted_later(Planner& p, const Site& receive, const Choice& first) {
+  p.add(fmt::format("deadlock: {} is posted later", site_name(receive)),
+        {view_of(receive), receive.message_path(), p.plan.given},
+        [=, &p](Query& q, const Instance& instance) {
+          const Instance own{instance.group, instance.rank, {}};
+          const Instance sender = chosen(q, first, own, instance.rank);
+          const int step = p.sites[first.site].step;
+          show(q, {}, p.over_before(q, step, sender, receive.step, instance),
+               q.less_equal(p.key(q, receive.step, instance), p.key(q, step, sender)));
+        });
+}
+
+}  // namespace
+
+void plan_deadlock(Planner& p, const ProofStatement& statement) {
+  Scene scene{{{}, {}, true}, {}, {}};
+  for (const Line& line : statement.lines)
+    if (starts_with(line, "given")) p.plan.given.push_back(p.condition(line, scene.view));
+  const Choices choices = p.choices(&statement, scene.view);
+  if (choices.size() != 1 || choices[0].condition ||
+      p.sites[choices[0].site].kind != Site::Kind::kSend || p.sites[choices[0].site].step < 0)
+    p.fail_at(statement, "it wants one 'with send', without an 'if': what every rank sends first");
+  p.plan.deadlocks = true;
+  const Choice first = choices[0];
+  scene.facts = p.plan.given;
+  append(scene.facts, p.uses(&statement, scene.view, 0));
+  const Site& send = p.sites[first.site];
+  p.add("deadlock: every rank comes to " + site_name(send), scene,
+        [=, &p](Query& q, const Instance& own) {
+          const Instance sender = chosen(q, first, own, own.rank);
+          std::vector<z3::expr> goals = along(q, send.path, sender);
+          const Polynomial peer = q.number(send.peer, sender);
+          append(goals, within(q, peer, q.ranks(own.group)));
+          goals.push_back(!q.equal(peer, own.rank));
+          // What is empty does not travel; a token does.
+          if (send.moved() && p.contract.has_lengths() && !p.contract.is_barrier()) {
+            const auto [low, high] = p.extent(q, *send.from, first.site, sender);
+            goals.push_back(q.less(low, high));
+          }
+          show(q, {}, goals, !all(q, goals));
+        });
+  for (const Site& site : p.sites)
+    if (site.kind == Site::Kind::kReceive && site.piece == 0) posted_later(p, site, first);
 }
 
 }  // namespace quadrille::verifier

@@ -6,91 +6,83 @@
 #include <fmt/format.h>
 
 namespace quadrille::verifier {
+namespace {
 
-void Planner::read_early(const ProofStatement& statement) {
-  if (statement.kind == "define") return define(statement);
-  if (statement.kind != "lemma" && statement.kind != "theorem" && statement.kind != "refute")
-    return;
-  const View view{statement.variables, {}, false};
+void define(Planner& p, const ProofStatement& statement) {
+  if (statement.lines.size() != 1 || !starts_with(statement.lines[0], "as"))
+    p.fail_at(statement, "it wants one line, 'as NUMBER'");
+  p.lines.define(statement.subject, statement.variables.size(),
+                 p.number(statement.lines[0], {statement.variables, {}, false}));
+}
+
+Lemma read_lemma(const Planner& p, const ProofStatement& statement, const View& view) {
   Lemma lemma{statement.subject, statement.variables.size(), {}, {}, std::nullopt};
   bool shown = false;
   for (const Line& line : statement.lines) {
     if (starts_with(line, "given")) {
-      lemma.given.push_back(take(lines_.expression(line, view, ProofLines::Wanted::kCondition)));
+      lemma.given.push_back(p.condition(line, view));
     } else if (starts_with(line, "show")) {
-      if (shown) fail_line(line, "a second 'show'");
-      lemma.show = take(lines_.expression(line, view, ProofLines::Wanted::kCondition));
+      if (shown) p.fail_line(line, "a second 'show'");
+      lemma.show = p.condition(line, view);
       shown = true;
     } else if (starts_with(line, "induction")) {
-      if (lemma.induction) fail_line(line, "a second 'induction'");
-      lemma.induction = take(lines_.induction(line, view));
-    } else if (!starts_with(line, "use")) {
-      fail_line(line, fmt::format("'{}' is no line of a {}", line.tokens[0].text, statement.kind));
-    } else if (!lines_.use(line, view)) {
-      fail_line(line, "uses nothing that is known");
+      if (lemma.induction) p.fail_line(line, "a second 'induction'");
+      lemma.induction = p.take(p.lines.induction(line, view));
+    } else if (!p.lines.use(line, view)) {
+      p.fail_line(line, "uses nothing that is known");
     }
   }
-  if (!shown) fail_at(statement, "nothing to show");
+  if (!shown) p.fail_at(statement, "nothing to show");
   // An induction's base and step say nothing of conditions that change on the way.
   if (lemma.induction)
     for (const Expression& condition : lemma.given)
       if (mentions_variable(condition, lemma.induction->variable))
-        fail_at(statement, "a 'given' names the variable of the induction");
-  if (!error_.empty()) return;
-  if (statement.kind == "refute") {
-    plan_.false_claims.push_back({lemma.name, statement.variables, lemma.given, lemma.show});
-    return;
-  }
-  lemma_obligations(statement, lemma, view);
-  lines_.add_lemma(std::move(lemma));
+        p.fail_at(statement, "a 'given' names the variable of the induction");
+  return lemma;
 }
 
-void Planner::define(const ProofStatement& statement) {
-  const View view{statement.variables, {}, false};
-  if (statement.lines.size() != 1 || !starts_with(statement.lines[0], "as"))
-    return fail_at(statement, "it wants one line, 'as NUMBER'");
-  lines_.define(statement.subject, statement.variables.size(),
-                take(lines_.expression(statement.lines[0], view, ProofLines::Wanted::kNumber)));
-}
-
-void Planner::lemma_obligations(const ProofStatement& statement, const Lemma& lemma,
-                                const View& view) {
-  const bool theorem = statement.kind == "theorem";
-  if (lemma.induction) return induction_obligations(statement, lemma, view);
-  const Uses facts = uses(&statement, view);
-  add(fmt::format("{} {}", statement.kind, lemma.name), theorem, [=, this](Query& q) {
-    const Instance instance = unknowns(q, view);
-    assume(q, lemma.given, instance);
-    assume(q, facts, instance);
-    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
-  });
-}
-
-void Planner::induction_obligations(const ProofStatement& statement, const Lemma& lemma,
-                                    const View& view) {
-  const bool theorem = statement.kind == "theorem";
-  const Uses facts = uses(&statement, view);
+void prove_lemma(Planner& p, const std::string& name, const Lemma& lemma, const Scene& scene) {
+  if (!lemma.induction)
+    return p.add(name, scene, [=](Query& q, const Instance& instance) {
+      show_condition(q, lemma.show, instance);
+    });
   const Lemma::Induction induction = *lemma.induction;
-  add(fmt::format("{} {}, base", statement.kind, lemma.name), theorem, [=, this](Query& q) {
-    Instance instance = unknowns(q, view);
+  p.add(name + ", base", [=, &p](Query& q) {
+    Instance instance = p.unknowns(q, scene.view);
     instance.variables[induction.variable] = q.number(induction.low, instance);
-    assume(q, lemma.given, instance);
-    assume(q, facts, instance);
+    assume(q, scene.facts, instance);
     q.hypotheses.push_back(
         q.less_equal(q.number(induction.low, instance), q.number(induction.high, instance)));
-    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
+    show_condition(q, lemma.show, instance);
   });
-  add(fmt::format("{} {}, step", statement.kind, lemma.name), theorem, [=, this](Query& q) {
-    Instance instance = unknowns(q, view);
-    assume(q, lemma.given, instance);
-    assume(q, facts, instance);
+  p.add(name + ", step", scene, [=](Query& q, Instance instance) {
     const Polynomial x = instance.variables[induction.variable];
     q.hypotheses.push_back(q.less_equal(q.number(induction.low, instance), x));
     q.hypotheses.push_back(q.less(x, q.number(induction.high, instance)));
     q.hypotheses.push_back(q.condition(lemma.show, instance));
     instance.variables[induction.variable] = x + 1;
-    show(q, {}, {q.condition(lemma.show, instance)}, negated(q, lemma.show, instance));
+    show_condition(q, lemma.show, instance);
   });
+}
+
+}  // namespace
+
+void plan_lemma(Planner& p, const ProofStatement& statement) {
+  if (statement.kind == "define") return define(p, statement);
+  const bool theorem = statement.kind == "theorem", is_false = statement.kind == "refute";
+  if (statement.kind != "lemma" && !theorem && !is_false) return;
+  const View view{statement.variables, {}, false};
+  Lemma lemma = read_lemma(p, statement, view);
+  if (is_false)
+    return p.plan.false_claims.push_back(
+        {lemma.name, statement.variables, lemma.given, lemma.show});
+  Scene scene{view, {}, lemma.given};
+  append(scene.facts, p.uses(&statement, view));
+  const size_t before = p.plan.obligations.size();
+  prove_lemma(p, fmt::format("{} {}", statement.kind, lemma.name), lemma, scene);
+  for (size_t i = before; i < p.plan.obligations.size(); ++i)
+    p.plan.obligations[i].theorem = theorem;
+  p.lines.add_lemma(std::move(lemma));
 }
 
 }  // namespace quadrille::verifier

@@ -6,110 +6,24 @@
 
 #include <algorithm>
 
+#include "schedule/binding.h"
 #include "verifier/prove/planner.h"
 
 namespace quadrille::verifier {
+namespace {
 
-std::string Planner::name_of(Reading reading) const {
-  return fmt::format("held {}{}", site_name(anatomy_.sites[reading.site]),
-                     reading.base ? ", what is there" : "");
-}
-
-View Planner::view_with_byte(const Site& site) const {
-  View view = view_of_site(site);
-  if (contract_.has_lengths()) view.unknowns.emplace_back(kByte);
-  return view;
-}
-
-const Access* Planner::constant_access(const Site& site) const {
-  if (site.combine) return nullptr;
-  if (site.to && contract_.is_constant(site.to->buffer)) return &*site.to;
-  if (site.from && contract_.is_constant(site.from->buffer)) return &*site.from;
-  return nullptr;
-}
-
-// The collective defines the blocks of a call's buffers, and the proof those of others.
-Span Planner::span(Query& q, size_t i, const Instance& instance) const {
-  const Site& site = anatomy_.sites[i];
-  if (const Access* access = constant_access(site))
-    return contract_.known(q, access->buffer, q.number(access->block, instance), instance);
-  const Carried& carried = *carries_[i];
-  return {carried.remote ? 1 - instance.group : instance.group, q.number(carried.source, instance),
-          q.number(carried.number, instance), q.number(carried.target, instance)};
-}
-
-std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
-                                                  const Instance& instance) const {
-  if (contract_.is_barrier()) {
-    const Polynomial source = q.number(carries_[i]->source, instance);
-    return {source, source + q.number(carries_[i]->number, instance)};
-  }
-  if (!access.range) return {{}, contract_.length(q, span(q, i, instance))};
-  return {q.number(access.range->low, instance), q.number(access.range->high, instance)};
-}
-
-z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
-  z3::expr same = q.equal(a, b);
-  if (!contract_.reduces()) return same;
-  const Polynomial all = q.ranks(group);
-  return same || q.equal(a + all, b) || q.equal(a, b + all);
-}
-
-z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
-  return q.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
-         q.equal(a.number, b.number) && q.equal(a.block, b.block);
-}
-
-std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
-                                        const Instance& instance, const Polynomial& byte) const {
-  const auto [low, high] = extent(q, access, i, instance);
-  if (contract_.is_barrier()) return is_token(q, low, high, byte);
-  return {q.less_equal(low, byte), q.less(byte, high)};
-}
-
-void Planner::values() {
-  cover();
-  if (contract_.has_own() && error_.empty()) copies();
-  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i) {
-    const Site& site = anatomy_.sites[i];
-    if ((site.from || site.to) && !site.is_message()) piece(i);
-    if (site.to && contract_.is_constant(site.to->buffer)) once(i);
-    if (site.combine) combine(i);
-    if (is_to_be_used(site)) used(i);
-    const bool is_sent = site.kind == Site::Kind::kSend;
-    const bool is_kept = site.to && site.to->buffer == Buffer::kTemporary;
-    if (program_.in_place && site.from && site.from->buffer == Buffer::kSend &&
-        (is_sent || is_kept))
-      sent_before_overwritten(i);
-  }
-  for (const Reading reading : readings())
-    if (error_.empty()) held(reading);
-  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
-    for (const Reading reading : readings()) {
-      const Access& access = place(reading);
-      if (anatomy_.sites[i].to && anatomy_.sites[i].to->buffer == access.buffer &&
-          !contract_.is_constant(access.buffer))
-        apart(i, reading);
-    }
-  for (size_t i = 0; i < anatomy_.sites.size() && error_.empty(); ++i)
-    for (size_t j = i; j < anatomy_.sites.size() && error_.empty(); ++j) once(i, j);
-}
-
-// What reads where something was written.
-std::vector<Planner::Reading> Planner::readings() const {
-  std::vector<Reading> result;
-  for (size_t i = 0; i < anatomy_.sites.size(); ++i) {
-    const Site& site = anatomy_.sites[i];
-    if (site.from && site.from->buffer != Buffer::kSend) result.push_back({i, false});
-    if (site.combine) result.push_back({i, true});
-  }
+// The token is one of low .. high, modulo the number of processes.
+std::vector<z3::expr> is_token(const Planner& p, Query& q, const Polynomial& low,
+                               const Polynomial& high, const Polynomial& token) {
+  const Polynomial number = p.contract.processes(q);
+  const auto between = [&](const Polynomial& n) { return q.less_equal(low, n) && q.less(n, high); };
+  std::vector<z3::expr> result = within(q, token, number);
+  result.push_back(between(token) || between(token + number));
   return result;
 }
 
-// ---- In which order
-
-z3::expr Planner::before_in_text(Query& q, const Site& earlier, const Instance& first,
-                                 const Site& later, const Instance& second) const {
+z3::expr before_in_text(Query& q, const Site& earlier, const Instance& first, const Site& later,
+                        const Instance& second) {
   const auto [end, unused] = std::mismatch(earlier.loops.begin(), earlier.loops.end(),
                                            later.loops.begin(), later.loops.end());
   z3::expr alike = q.truth(true), before = q.truth(false);
@@ -118,6 +32,44 @@ z3::expr Planner::before_in_text(Query& q, const Site& earlier, const Instance& 
     alike = alike && q.equal(first.variables[v], second.variables[v]);
   }
   return before || (alike && q.truth(earlier.position < later.position));
+}
+
+// If only messages access temporary blocks, and none is sent from the receive buffer, the pieces of an all-to-all are
+// counted instead (obligations.h).
+bool is_counted(const Planner& p) {
+  return !p.contract.has_lengths() &&
+         std::all_of(p.sites.begin(), p.sites.end(), [](const Site& site) {
+           const bool temporary = (site.from && site.from->buffer == Buffer::kTemporary) ||
+                                  (site.to && site.to->buffer == Buffer::kTemporary);
+           const bool sent_on = site.from && site.from->buffer == Buffer::kReceive;
+           return site.is_message() ? !sent_on : !temporary && !sent_on;
+         });
+}
+
+// Whether a rank's own block is in the receive buffer before the first step: it is if the program begins with its copy.
+bool own_is_there(const Planner& p) {
+  const Copy* first =
+      p.program.body.empty() ? nullptr : std::get_if<Copy>(&p.program.body.front().kind);
+  return p.contract.has_own() && p.contract.has_lengths() && first &&
+         first->from.buffer == Buffer::kSend && first->to.buffer == Buffer::kReceive &&
+         !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
+}
+
+}  // namespace
+
+// ---- In which order
+
+Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
+  return q.number(anatomy.steps[step].key, instance);
+}
+
+std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
+                                           int later_step, const Instance& later) const {
+  const Polynomial over = key(q, earlier_step, earlier);
+  std::vector<z3::expr> result = {q.less(over, key(q, later_step, later))};
+  if (const auto& after = anatomy.steps[later_step].after)
+    result.push_back(q.less_equal(over, q.number(*after, later)));
+  return result;
 }
 
 // Steps start in the order of their keys, and may be in flight together. A statement between steps waits for all steps
@@ -142,281 +94,350 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
          (q.truth(in_order) && q.equal(key(q, earlier.step, first), key(q, later.step, second)));
 }
 
+// ---- What pieces carry
+
+Scene Planner::scene_of_match(size_t i) const {
+  return scene(view_of(sites[i]), sites[i].path, "match", site_name(sites[i]),
+               matches[i].size() == 1 ? 0 : -1);
+}
+
+View Planner::view_with_byte(const Site& site) const {
+  View view = view_of(site);
+  if (contract.has_lengths()) view.unknowns.emplace_back(kByte);
+  return view;
+}
+
+const Access* Planner::constant_access(const Site& site) const {
+  if (site.combine) return nullptr;
+  if (site.to && contract.is_constant(site.to->buffer)) return &*site.to;
+  if (site.from && contract.is_constant(site.from->buffer)) return &*site.from;
+  return nullptr;
+}
+
+// The collective defines the blocks of a call's buffers, and the proof those of others.
+Span Planner::span(Query& q, size_t i, const Instance& instance) const {
+  const Site& site = sites[i];
+  if (const Access* access = constant_access(site))
+    return contract.known(q, access->buffer, q.number(access->block, instance), instance);
+  const Carried& carried = *carries[i];
+  return {carried.remote ? 1 - instance.group : instance.group, q.number(carried.source, instance),
+          q.number(carried.number, instance), q.number(carried.target, instance)};
+}
+
+std::pair<Polynomial, Polynomial> Planner::extent(Query& q, const Access& access, size_t i,
+                                                  const Instance& instance) const {
+  if (contract.is_barrier()) {
+    const Polynomial source = q.number(carries[i]->source, instance);
+    return {source, source + q.number(carries[i]->number, instance)};
+  }
+  if (!access.range) return {{}, contract.length(q, span(q, i, instance))};
+  return {q.number(access.range->low, instance), q.number(access.range->high, instance)};
+}
+
+z3::expr Planner::same_rank(Query& q, int group, const Polynomial& a, const Polynomial& b) const {
+  z3::expr same = q.equal(a, b);
+  if (!contract.reduces()) return same;
+  const Polynomial all = q.ranks(group);
+  return same || q.equal(a + all, b) || q.equal(a, b + all);
+}
+
+z3::expr Planner::same(Query& q, const Span& a, const Span& b) const {
+  return q.truth(a.group == b.group) && same_rank(q, a.group, a.first, b.first) &&
+         q.equal(a.number, b.number) && q.equal(a.block, b.block);
+}
+
+std::vector<z3::expr> Planner::has_byte(Query& q, const Access& access, size_t i,
+                                        const Instance& instance, const Polynomial& byte) const {
+  const auto [low, high] = extent(q, access, i, instance);
+  if (contract.is_barrier()) return is_token(*this, q, low, high, byte);
+  return {q.less_equal(low, byte), q.less(byte, high)};
+}
+
+bool Planner::is_to_be_used(const Site& site) const {
+  return site.to && !contract.is_constant(site.to->buffer) && !is_counted(*this);
+}
+
 // ---- What is read
 
-// A piece lies within a block, and within its buffer; no rank receives its own.
-void Planner::piece(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  if (contract_.is_barrier()) return tokens(i);
-  const View view = view_of_site(site);
-  const Uses facts = site.is_message() ? uses(find("match", site_name(site)), view,
-                                              matches_[i].size() == 1 ? 0 : -1)
-                                       : uses(find("defined", ""), view);
-  add("defined piece of " + site_name(site), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    const Span carried = span(q, i, instance);
-    const auto [low, high] = extent(q, site.to ? *site.to : *site.from, i, instance);
-    std::vector<z3::expr> goals = in_buffers(q, site, instance);
-    const z3::expr outside = !goals[0];
-    if (!constant_access(site)) append(goals, is_span(q, carried));
-    const bool travels = site.is_message() && contract_.has_own() &&
-                         (site.kind == Site::Kind::kReceive || contract_.has_targets());
-    const z3::expr own =
-        q.equal(carried.first, contract_.has_targets() ? carried.block : instance.rank);
-    if (travels) goals.push_back(!own);
-    goals.push_back(q.less_equal({}, low));
-    // Where blocks have lengths, no empty message is sent.
-    goals.push_back(uses_counts(program_) && site.is_message() ? q.less(low, high)
-                                                               : q.less_equal(low, high));
-    const Polynomial length = contract_.length(q, carried);
-    goals.push_back(q.less_equal(high, length));
-    for (const std::optional<Access>* access : {&site.from, &site.to}) {
-      if (!*access || (*access)->buffer != Buffer::kReceive || !contract_.reduces()) continue;
-      // What is not wanted there in the end may have another length.
-      const Polynomial all = contract_.length(
-          q, contract_.required(q, q.number((*access)->block, instance), instance));
-      goals.push_back((*access)->range ? q.less_equal(high, all) : q.equal(length, all));
-    }
-    if (site.from && site.to) {
-      const auto [from, to] = extent(q, *site.from, i, instance);
-      goals.push_back(q.equal(from, low));
-      goals.push_back(q.equal(to, high));
-      // From one buffer of the call to another: what is there is wanted there.
-      if (contract_.is_constant(site.from->buffer) && constant_access(site) == &*site.to)
-        goals.push_back(same(
-            q, carried,
-            contract_.known(q, site.from->buffer, q.number(site.from->block, instance), instance)));
-    }
-    show(q, {}, goals, travels ? own : outside);
-  });
-}
-
-std::vector<z3::expr> Planner::in_buffers(Query& q, const Site& site,
-                                          const Instance& instance) const {
-  std::vector<z3::expr> result;
-  for (const std::optional<Access>* access : {&site.from, &site.to})
-    if (*access)
-      result.push_back(contract_.has_block(q, (*access)->buffer,
-                                           q.number((*access)->block, instance), instance));
+// What reads where something was written.
+std::vector<Reading> Planner::readings() const {
+  std::vector<Reading> result;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const Site& site = sites[i];
+    if (site.from && site.from->buffer != Buffer::kSend) result.push_back({i, false});
+    if (site.combine) result.push_back({i, true});
+  }
   return result;
 }
 
-std::vector<z3::expr> Planner::is_span(Query& q, const Span& span) const {
-  const Polynomial one = 1;
-  std::vector<z3::expr> result =
-      within(q, span.block, contract_.has_targets() ? q.ranks(contract_.other(span.group)) : one);
-  if (contract_.reduces())
-    result.push_back(q.less_equal(one, span.number));
-  else
-    append(result, within(q, span.first, q.ranks(span.group)));
-  return result;
-}
-
-// Whether a rank's own block is in the receive buffer before the first step: it is if the program begins with its copy.
-bool Planner::own_is_there() const {
-  const Copy* first =
-      program_.body.empty() ? nullptr : std::get_if<Copy>(&program_.body.front().kind);
-  return contract_.has_own() && contract_.has_lengths() && first &&
-         first->from.buffer == Buffer::kSend && first->to.buffer == Buffer::kReceive &&
-         !first->from.range && !first->to.range && first->to.block == leaf(Operator::kRank);
+View Planner::ends_view() const {
+  View view{{"target"}, {}, false};
+  if (contract.has_sources()) view.unknowns.insert(view.unknowns.begin(), "source");
+  if (contract.has_lengths()) view.unknowns.emplace_back(kByte);
+  return view;
 }
 
 // The byte is read. Even if no byte is, something must have been written there, and how long it is matters: then the
-// byte is the end of the empty range. Messages are not empty if the program knows lengths (piece()).
+// byte is the end of the empty range. Messages are not empty if the program knows lengths (plan_piece()).
 std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
                                           const Instance& instance) const {
-  if (!contract_.has_lengths()) return {};
+  if (!contract.has_lengths()) return {};
   const Polynomial& byte = instance.variables.back();
   const auto [low, high] = extent(q, place(reading), reading.site, instance);
-  if (contract_.is_barrier()) return is_token(q, low, high, byte);
+  if (contract.is_barrier()) return is_token(*this, q, low, high, byte);
   const z3::expr inside = q.less(byte, high);
-  const bool may_be_empty = !anatomy_.sites[reading.site].is_message() || !uses_counts(program_);
+  const bool may_be_empty = !sites[reading.site].is_message() || !uses_counts(program);
   return {q.less_equal(low, byte),
           may_be_empty ? inside || (q.equal(low, high) && q.equal(byte, low)) : inside};
 }
 
 void Planner::assume_reading(Query& q, Reading reading, const Instance& instance) const {
   const Access& access = place(reading);
-  append(q.hypotheses, along(q, anatomy_.sites[reading.site].path, instance));
+  append(q.hypotheses, along(q, sites[reading.site].path, instance));
   append(q.hypotheses, reads_byte(q, reading, instance));
-  if (access.buffer == Buffer::kReceive && own_is_there())
+  if (access.buffer == Buffer::kReceive && own_is_there(*this))
     q.hypotheses.push_back(!q.equal(q.number(access.block, instance), instance.rank));
-  if (contract_.is_barrier())
+  if (contract.is_barrier())
     q.hypotheses.push_back(!is_own_token(q, instance, instance.variables.back()));
 }
 
-void Planner::held(Reading reading) {
-  const Site& site = anatomy_.sites[reading.site];
-  const Access& access = place(reading);
-  const std::vector<Choice>& writes = writes_for(reading);
-  const ProofStatement* statement = find(kind_of(reading), site_name(site));
-  const View view = view_with_byte(site);
-  if (writes.empty() && own_is_there() && access.buffer == Buffer::kReceive &&
-      access.block == leaf(Operator::kRank))
-    return;
-  if (writes.empty() && contract_.is_barrier()) return own_token(reading);
-  if (writes.empty())
-    return fail_proof(fmt::format("the proof has no '{} {}'", kind_of(reading), site_name(site)));
-  exhaustive(
-      name_of(reading), writes, view, uses(statement, view),
-      [=, this](Query& q, const Instance& instance) { assume_reading(q, reading, instance); });
-  for (size_t k = 0; k < writes.size() && error_.empty(); ++k) held_case(reading, k);
+namespace {
+
+// A message brings no token twice, and no rank its own.
+void tokens(Planner& p, size_t i) {
+  const Site& site = p.sites[i];
+  p.add("defined tokens of " + site_name(site), p.scene_of_match(i),
+        [=, &p](Query& q, const Instance& instance) {
+          const auto [low, high] = p.extent(q, *site.moved(), i, instance);
+          const Polynomial number = p.contract.processes(q);
+          std::vector<z3::expr> goals = within(q, low, number);
+          const z3::expr outside = !goals[0];
+          goals.push_back(q.less_equal(low, high));
+          goals.push_back(q.less_equal(high, low + number));
+          if (site.kind == Site::Kind::kReceive)
+            goals.push_back(!all(q, is_token(p, q, low, high, p.contract.process(q, instance))));
+          show(q, {}, goals, outside);
+        });
 }
 
-void Planner::held_case(Reading reading, size_t k) {
-  const Site& site = anatomy_.sites[reading.site];
-  const Access& access = place(reading);
-  const Choice& choice = writes_for(reading)[k];
-  const Site& written = anatomy_.sites[choice.site];
-  const std::string name = name_of(reading);
-  if (!written.to || written.to->buffer != access.buffer)
-    return fail_proof(fmt::format("'{}' names what writes nothing there", name));
-  // Such a block is as long as what was last written to it.
-  if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
-    return fail_proof(
-        fmt::format("'{}': a whole block is read, of which a part was written", name));
-  const View view = view_with_byte(site);
-  const ProofStatement* statement = find(kind_of(reading), site_name(site));
-  const Uses facts = uses(statement, view, k);
-  const Rewrites rewriting = rewrites(name, statement, site, view, facts);
-  add(case_name(name, writes_for(reading), k), [=, this](Query& q) {
-    const Instance instance = unknowns(q, view);
-    assume(q, facts, instance);
-    assume_reading(q, reading, instance);
-    append(q.hypotheses, applies(q, writes_for(reading), k, instance));
-    apply_rewrites(q, rewriting, instance);
-    const Instance before = chosen(q, choice, instance, instance.rank);
-    std::vector<z3::expr> goals = along(q, written.path, before);
-    // What something is combined with, and what is reduced, is what was written: combine() asks.
-    if (!site.combine)
-      goals.push_back(same(q, span(q, reading.site, instance), span(q, choice.site, before)));
-    goals.push_back(q.equal(q.number(access.block, instance), q.number(written.to->block, before)));
-    if (contract_.has_lengths()) {
-      const Polynomial& byte = instance.variables.back();
-      const auto [low, high] = extent(q, access, reading.site, instance);
-      goals.push_back(z3::implies(q.less(low, high),
-                                  all(q, has_byte(q, *written.to, choice.site, before, byte))));
-    }
-    // What arrives is combined when it is its turn; else all that a step reads it reads first.
-    goals.push_back(reading.base && site.is_message()
-                        ? written_before(q, written, before, site, instance)
-                        : over_before(q, written, before, site, instance));
-    show(q, {}, goals, over_before(q, site, instance, written, before));
+std::vector<z3::expr> in_buffers(const Planner& p, Query& q, const Site& site,
+                                 const Instance& instance) {
+  std::vector<z3::expr> result;
+  for (const std::optional<Access>* access : {&site.from, &site.to})
+    if (*access)
+      result.push_back(p.contract.has_block(q, (*access)->buffer,
+                                            q.number((*access)->block, instance), instance));
+  return result;
+}
+
+std::vector<z3::expr> is_span(const Planner& p, Query& q, const Span& span) {
+  const Polynomial one = 1;
+  std::vector<z3::expr> result =
+      within(q, span.block, p.contract.has_targets() ? q.ranks(p.contract.other(span.group)) : one);
+  if (p.contract.reduces())
+    result.push_back(q.less_equal(one, span.number));
+  else
+    append(result, within(q, span.first, q.ranks(span.group)));
+  return result;
+}
+
+const char* kind_of(Reading reading) { return reading.base ? "base" : "held"; }
+
+std::string name_of(const Planner& p, Reading reading) {
+  return fmt::format("held {}{}", site_name(p.sites[reading.site]),
+                     reading.base ? ", what is there" : "");
+}
+
+// If the proof names no message that brought a token, the token is the sender's own.
+void own_token(Planner& p, Reading reading) {
+  const Site& site = p.sites[reading.site];
+  const Scene scene = p.scene(p.view_with_byte(site), site.path, "match", site_name(site));
+  p.add(name_of(p, reading), scene, [=, &p](Query& q, const Instance& instance) {
+    append(q.hypotheses, p.reads_byte(q, reading, instance));
+    const z3::expr own = p.is_own_token(q, instance, instance.variables.back());
+    show(q, {}, {own}, !own);
   });
 }
 
-// A write and a read of one place at a rank: the read is complete, or of the same step, when the write happens; or the
-// write is complete when the data that is read is written; or it writes that data.
-void Planner::apart(size_t i, Reading reading) {
-  const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site];
-  const Access& access = place(reading);
-  const TwoSteps both = two_pieces(view_of_site(written), view_with_byte(read));
-  const Uses facts = uses(find("apart", site_name(read)), both.view);
-  add(fmt::format("apart {} and {}{}", site_name(written),
-                  reading.base ? "what is combined by " : "", site_name(read)),
-      [=, this](Query& q) {
-        const auto [first, second] = two_at(q, both, written.path, facts);
-        std::vector<z3::expr> guards = along(q, read.path, second), goals;
-        guards.push_back(
-            q.equal(q.number(written.to->block, first), q.number(access.block, second)));
-        append(guards, reads_byte(q, reading, second));
-        const z3::expr untouched = stays(q, i, first, reading, second);
-        const std::vector<Choice>& writes = writes_for(reading);
-        for (size_t k = 0; k < writes.size(); ++k)
+void held_case(Planner& p, Reading reading, size_t k) {
+  const Site& site = p.sites[reading.site];
+  const Access& access = p.place(reading);
+  const Choice& choice = p.writes_for(reading)[k];
+  const Site& written = p.sites[choice.site];
+  const std::string name = name_of(p, reading);
+  if (!written.to || written.to->buffer != access.buffer)
+    p.fail_proof(fmt::format("'{}' names what writes nothing there", name));
+  // Such a block is as long as what was last written to it.
+  if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
+    p.fail_proof(fmt::format("'{}': a whole block is read, of which a part was written", name));
+  Scene scene = p.scene(p.view_with_byte(site), site.path, kind_of(reading), site_name(site), k);
+  const Rewrites rewriting = p.rewrites(name, p.find(kind_of(reading), site_name(site)), scene);
+  scene.path.clear();  // assume_reading() has it
+  p.add(case_name(name, p.writes_for(reading), k), scene,
+        [=, &p](Query& q, const Instance& instance) {
+          p.assume_reading(q, reading, instance);
+          append(q.hypotheses, applies(q, p.writes_for(reading), k, instance));
+          apply_rewrites(q, rewriting, instance);
+          const Instance before = chosen(q, choice, instance, instance.rank);
+          std::vector<z3::expr> goals = along(q, written.path, before);
+          // What something is combined with, and what is reduced, is what was written: combine() asks.
+          if (!site.combine)
+            goals.push_back(
+                p.same(q, p.span(q, reading.site, instance), p.span(q, choice.site, before)));
           goals.push_back(
-              z3::implies(all(q, applies(q, writes, k, second)),
-                          untouched || undisturbed(q, i, first, reading, second, writes[k])));
-        show(q, guards, goals);
-      });
+              q.equal(q.number(access.block, instance), q.number(written.to->block, before)));
+          if (p.contract.has_lengths()) {
+            const Polynomial& byte = instance.variables.back();
+            const auto [low, high] = p.extent(q, access, reading.site, instance);
+            goals.push_back(z3::implies(
+                q.less(low, high), all(q, p.has_byte(q, *written.to, choice.site, before, byte))));
+          }
+          // What arrives is combined when it is its turn; else all that a step reads it reads first.
+          goals.push_back(reading.base && site.is_message()
+                              ? p.written_before(q, written, before, site, instance)
+                              : p.over_before(q, written, before, site, instance));
+          show(q, {}, goals, p.over_before(q, site, instance, written, before));
+        });
+}
+
+void held(Planner& p, Reading reading) {
+  const Site& site = p.sites[reading.site];
+  const Access& access = p.place(reading);
+  const Choices& writes = p.writes_for(reading);
+  const ProofStatement* statement = p.find(kind_of(reading), site_name(site));
+  const View view = p.view_with_byte(site);
+  if (writes.empty() && own_is_there(p) && access.buffer == Buffer::kReceive &&
+      access.block == leaf(Operator::kRank))
+    return;
+  if (writes.empty() && p.contract.is_barrier()) return own_token(p, reading);
+  if (writes.empty())
+    p.fail_proof(fmt::format("the proof has no '{} {}'", kind_of(reading), site_name(site)));
+  p.exhaustive(
+      name_of(p, reading), writes, view, p.uses(statement, view),
+      [=, &p](Query& q, const Instance& instance) { p.assume_reading(q, reading, instance); });
+  for (size_t k = 0; k < writes.size(); ++k) held_case(p, reading, k);
 }
 
 // A write leaves the byte that is read as it is. If a whole temporary block is read, it does not make it longer.
-z3::expr Planner::stays(Query& q, size_t i, const Instance& first, Reading reading,
-                        const Instance& second) const {
-  const Access &to = *anatomy_.sites[i].to, &access = place(reading);
+z3::expr stays(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
+               const Instance& second) {
+  const Access &to = *p.sites[i].to, &access = p.place(reading);
   const bool temporary = access.buffer == Buffer::kTemporary;
   // All of such a block leaves nothing of what was there.
-  if (!contract_.has_lengths() || (temporary && !to.range)) return q.truth(false);
-  z3::expr other = !all(q, has_byte(q, to, i, first, second.variables.back()));
+  if (!p.contract.has_lengths() || (temporary && !to.range)) return q.truth(false);
+  z3::expr other = !all(q, p.has_byte(q, to, i, first, second.variables.back()));
   if (!temporary || access.range) return other;
   const auto length = [&](size_t site, const Instance& instance) {
-    return contract_.length(q, span(q, site, instance));
+    return p.contract.length(q, p.span(q, site, instance));
   };
   return other && q.less_equal(length(i, first), length(reading.site, second));
 }
 
 // In one step all sends read first, and all receives write last. Copies and reductions run in the order of the text.
-z3::expr Planner::read_first_in_step(Query& q, const Site& read, const Instance& second,
-                                     const Site& written, const Instance& first) const {
+z3::expr read_first_in_step(const Planner& p, Query& q, const Site& read, const Instance& second,
+                            const Site& written, const Instance& first) {
   if (read.step < 0 || written.step < 0) return q.truth(false);
   if (!read.is_message() && !written.is_message())
-    return written_before(q, read, second, written, first);
-  return q.equal(key(q, read.step, second), key(q, written.step, first));
+    return p.written_before(q, read, second, written, first);
+  return q.equal(p.key(q, read.step, second), p.key(q, written.step, first));
 }
 
 // The order of a write and a read makes no difference; the choice names the write that the read needs.
-z3::expr Planner::undisturbed(Query& q, size_t i, const Instance& first, Reading reading,
-                              const Instance& second, const Choice& choice) const {
-  const Site &written = anatomy_.sites[i], &read = anatomy_.sites[reading.site],
-             &named = anatomy_.sites[choice.site];
+z3::expr undisturbed(const Planner& p, Query& q, size_t i, const Instance& first, Reading reading,
+                     const Instance& second, const Choice& choice) {
+  const Site &written = p.sites[i], &read = p.sites[reading.site], &named = p.sites[choice.site];
   const Instance before = chosen(q, choice, second, second.rank);
-  const z3::expr fine = over_before(q, read, second, written, first) ||
-                        written_before(q, written, first, named, before);
+  const z3::expr fine = p.over_before(q, read, second, written, first) ||
+                        p.written_before(q, written, first, named, before);
   if (reading.base)
-    return fine || written_before(q, read, second, written, first) ||
+    return fine || p.written_before(q, read, second, written, first) ||
            same_instance(q, i == reading.site, first, second) ||
            same_instance(q, static_cast<int>(i) == choice.site, first, before);
-  return fine || read_first_in_step(q, read, second, written, first) ||
+  return fine || read_first_in_step(p, q, read, second, written, first) ||
          (i == reading.site && !read.is_message() ? same_instance(q, true, first, second)
                                                   : q.truth(false)) ||
-         same(q, span(q, i, first), span(q, choice.site, before));
+         p.same(q, p.span(q, i, first), p.span(q, choice.site, before));
 }
 
-// The token is one of low .. high, modulo the number of processes.
-std::vector<z3::expr> Planner::is_token(Query& q, const Polynomial& low, const Polynomial& high,
-                                        const Polynomial& token) const {
-  const Polynomial number = contract_.processes(q);
-  const auto between = [&](const Polynomial& n) { return q.less_equal(low, n) && q.less(n, high); };
-  std::vector<z3::expr> result = within(q, token, number);
-  result.push_back(between(token) || between(token + number));
-  return result;
+// A write and a read of one place at a rank: the read is complete, or of the same step, when the write happens; or the
+// write is complete when the data that is read is written; or it writes that data.
+void apart(Planner& p, size_t i, Reading reading) {
+  const Site &written = p.sites[i], &read = p.sites[reading.site];
+  const Access& access = p.place(reading);
+  const TwoSteps both = two_of(view_of(written), p.view_with_byte(read));
+  const Uses facts = p.uses(p.find("apart", site_name(read)), both.view);
+  p.add(fmt::format("apart {} and {}{}", site_name(written),
+                    reading.base ? "what is combined by " : "", site_name(read)),
+        both, written.path, facts,
+        [=, &p](Query& q, const Instance& first, const Instance& second) {
+          std::vector<z3::expr> guards = along(q, read.path, second), goals;
+          guards.push_back(
+              q.equal(q.number(written.to->block, first), q.number(access.block, second)));
+          append(guards, p.reads_byte(q, reading, second));
+          const z3::expr untouched = stays(p, q, i, first, reading, second);
+          const Choices& writes = p.writes_for(reading);
+          for (size_t k = 0; k < writes.size(); ++k)
+            goals.push_back(
+                z3::implies(all(q, applies(q, writes, k, second)),
+                            untouched || undisturbed(p, q, i, first, reading, second, writes[k])));
+          show(q, guards, goals);
+        });
 }
 
-z3::expr Planner::is_own_token(Query& q, const Instance& instance, const Polynomial& token) const {
-  return q.equal(token, contract_.process(q, instance));
-}
+}  // namespace
 
-// A message brings no token twice, and no rank its own.
-void Planner::tokens(size_t i) {
-  const Site& site = anatomy_.sites[i];
-  const View view = view_of_site(site);
-  const Uses facts = uses(find("match", site_name(site)), view, matches_[i].size() == 1 ? 0 : -1);
-  add("defined tokens of " + site_name(site), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    const auto [low, high] = extent(q, *site.moved(), i, instance);
-    const Polynomial number = contract_.processes(q);
-    std::vector<z3::expr> goals = within(q, low, number);
+void plan_piece(Planner& p, size_t i) {
+  const Site& site = p.sites[i];
+  if (p.contract.is_barrier()) return tokens(p, i);
+  const Scene scene =
+      site.is_message() ? p.scene_of_match(i) : p.scene(view_of(site), site.path, "defined");
+  p.add("defined piece of " + site_name(site), scene, [=, &p](Query& q, const Instance& instance) {
+    const Span carried = p.span(q, i, instance);
+    const auto [low, high] = p.extent(q, site.to ? *site.to : *site.from, i, instance);
+    std::vector<z3::expr> goals = in_buffers(p, q, site, instance);
     const z3::expr outside = !goals[0];
-    goals.push_back(q.less_equal(low, high));
-    goals.push_back(q.less_equal(high, low + number));
-    if (site.kind == Site::Kind::kReceive)
-      goals.push_back(!all(q, is_token(q, low, high, contract_.process(q, instance))));
-    show(q, {}, goals, outside);
+    if (!p.constant_access(site)) append(goals, is_span(p, q, carried));
+    const bool travels = site.is_message() && p.contract.has_own() &&
+                         (site.kind == Site::Kind::kReceive || p.contract.has_targets());
+    const z3::expr own =
+        q.equal(carried.first, p.contract.has_targets() ? carried.block : instance.rank);
+    if (travels) goals.push_back(!own);
+    goals.push_back(q.less_equal({}, low));
+    // Where blocks have lengths, no empty message is sent.
+    goals.push_back(uses_counts(p.program) && site.is_message() ? q.less(low, high)
+                                                                : q.less_equal(low, high));
+    const Polynomial length = p.contract.length(q, carried);
+    goals.push_back(q.less_equal(high, length));
+    for (const std::optional<Access>* access : {&site.from, &site.to}) {
+      if (!*access || (*access)->buffer != Buffer::kReceive || !p.contract.reduces()) continue;
+      // What is not wanted there in the end may have another length.
+      const Polynomial all = p.contract.length(
+          q, p.contract.required(q, q.number((*access)->block, instance), instance));
+      goals.push_back((*access)->range ? q.less_equal(high, all) : q.equal(length, all));
+    }
+    if (site.from && site.to) {
+      const auto [from, to] = p.extent(q, *site.from, i, instance);
+      goals.push_back(q.equal(from, low));
+      goals.push_back(q.equal(to, high));
+      // From one buffer of the call to another: what is there is wanted there.
+      if (p.contract.is_constant(site.from->buffer) && p.constant_access(site) == &*site.to)
+        goals.push_back(p.same(q, carried,
+                               p.contract.known(q, site.from->buffer,
+                                                q.number(site.from->block, instance), instance)));
+    }
+    show(q, {}, goals, travels ? own : outside);
   });
 }
 
-// If the proof names no message that brought a token, the token is the sender's own.
-void Planner::own_token(Reading reading) {
-  const Site& site = anatomy_.sites[reading.site];
-  const View view = view_with_byte(site);
-  const Uses facts = uses(find("match", site_name(site)), view);
-  add(name_of(reading), [=, this](Query& q) {
-    const Instance instance = unknowns_at(q, view, site.path, facts);
-    const Polynomial& token = instance.variables.back();
-    append(q.hypotheses, reads_byte(q, reading, instance));
-    const z3::expr own = is_own_token(q, instance, token);
-    show(q, {}, {own}, !own);
-  });
+void plan_readings(Planner& p) {
+  for (const Reading reading : p.readings()) held(p, reading);
+  for (size_t i = 0; i < p.sites.size(); ++i)
+    for (const Reading reading : p.readings()) {
+      const Access& access = p.place(reading);
+      if (p.sites[i].to && p.sites[i].to->buffer == access.buffer &&
+          !p.contract.is_constant(access.buffer))
+        apart(p, i, reading);
+    }
 }
 
 }  // namespace quadrille::verifier

@@ -22,49 +22,44 @@ std::string name_of_statement(const ProofStatement& statement) {
 }  // namespace
 
 Planner::Planner(const Proof& proof)
-    : proof_(proof),
-      program_(proof.program),
-      anatomy_(take_apart(proof.program)),
-      contract_(proof.program),
-      lines_(proof, anatomy_) {}
+    : proof(proof),
+      program(proof.program),
+      anatomy(take_apart(proof.program)),
+      sites(anatomy.sites),
+      contract(proof.program),
+      lines(proof, anatomy),
+      intervals(anatomy.loops.size()) {}
 
-Result<ProofPlan> Planner::run() {
-  if (!anatomy_.unsupported.empty()) fail_proof("no proof system so far: " + anatomy_.unsupported);
-  if (error_.empty()) check_subjects();
-  if (error_.empty()) xor_facts();
-  if (error_.empty()) table_facts();
-  for (const ProofStatement& statement : proof_.statements)
-    if (error_.empty()) read_early(statement);
-  if (error_.empty()) check_hints();
-  if (error_.empty()) defined();
-  if (error_.empty()) fits();
-  if (error_.empty()) keys();
-  if (const ProofStatement* statement = find("deadlock", ""))
-    deadlock(*statement);
-  else
-    works();
-  if (const Line* line = lines_.too_large())
+ProofPlan Planner::run() {
+  if (!anatomy.unsupported.empty()) fail_proof("no proof system so far: " + anatomy.unsupported);
+  check_subjects();
+  plan_tables(*this);
+  for (const ProofStatement& statement : proof.statements) plan_lemma(*this, statement);
+  check_hints();
+  plan_definedness(*this);
+  plan_keys(*this);
+  if (const ProofStatement* statement = find("deadlock")) {
+    plan_deadlock(*this, *statement);
+  } else {
+    plan_roles(*this);
+    read_witnesses(*this);
+    plan_matches(*this);
+    plan_values(*this);
+    plan_port(*this);
+  }
+  if (const Line* line = lines.too_large())
     fail_line(*line,
               fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
                           kMostParts));
-  if (!error_.empty()) return Error{error_};
   note_idle_hints();
-  plan_.scope = scope();
-  return std::move(plan_);
-}
-
-void Planner::works() {
-  if (error_.empty()) roles();
-  if (error_.empty()) read_witnesses();
-  if (error_.empty()) matches();
-  if (error_.empty()) values();
-  if (error_.empty()) port();
+  plan.scope = scope();
+  return std::move(plan);
 }
 
 std::string Planner::scope() const {
   std::vector<std::string> all = {"sizes"};
-  if (uses_counts(program_)) all.push_back("counts");
-  for (const Parameter& parameter : program_.parameters)
+  if (uses_counts(program)) all.push_back("counts");
+  for (const Parameter& parameter : program.parameters)
     all.push_back("values of " + parameter.name.text);
   std::string text;
   for (size_t i = 0; i < all.size(); ++i)
@@ -72,25 +67,35 @@ std::string Planner::scope() const {
   return text;
 }
 
-void Planner::fail_proof(const std::string& message) {
-  if (error_.empty()) error_ = fmt::format("{}: {}", proof_.source, message);
+void Planner::fail_proof(const std::string& message) const {
+  throw Error{fmt::format("{}: {}", proof.source, message)};
 }
 
-void Planner::fail_at(const ProofStatement& statement, const std::string& message) {
-  if (error_.empty()) error_ = fmt::format("{}:{}: {}", proof_.source, statement.line, message);
+void Planner::fail_at(const ProofStatement& statement, const std::string& message) const {
+  throw Error{fmt::format("{}:{}: {}", proof.source, statement.line, message)};
 }
 
-void Planner::fail_line(const Line& line, const std::string& message) {
-  if (error_.empty()) error_ = fmt::format("{}:{}: {}", proof_.source, line.number, message);
+void Planner::fail_line(const Line& line, const std::string& message) const {
+  throw Error{fmt::format("{}:{}: {}", proof.source, line.number, message)};
 }
 
-std::string Planner::site_name(const Site& site) {
+std::string site_name(const Site& site) {
   static constexpr const char* kKinds[] = {"send", "receive", "copy", "reduce"};
   return fmt::format("{} {}", kKinds[static_cast<int>(site.kind)], site.number);
 }
 
+std::string case_name(const std::string& name, const Choices& cases, size_t k) {
+  return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
+}
+
+bool is_said_of(const Line& line, const Site& site) {
+  return line.tokens.size() == 3 && site.is_message() &&
+         line.tokens[1].text == (site.kind == Site::Kind::kSend ? "send" : "receive") &&
+         line.tokens[2].number == site.number;
+}
+
 const ProofStatement* Planner::find(const std::string& kind, const std::string& subject) const {
-  for (const ProofStatement& statement : proof_.statements)
+  for (const ProofStatement& statement : proof.statements)
     if (statement.kind == kind && statement.subject == subject) return &statement;
   return nullptr;
 }
@@ -102,80 +107,78 @@ Uses Planner::uses(const ProofStatement* statement, const View& view, int witnes
   for (const Line& line : statement->lines) {
     seen += starts_with(line, "with");
     if (!starts_with(line, "use") || (seen >= 0 && seen != witness)) continue;
-    if (auto fact = lines_.use(line, view)) result.push_back(std::move(*fact));
+    if (auto fact = lines.use(line, view)) result.push_back(std::move(*fact));
   }
   return result;
 }
 
 std::optional<int> Planner::find_site(Site::Kind kind, int number) const {
-  for (size_t i = 0; i < anatomy_.sites.size(); ++i)
-    if (anatomy_.sites[i].kind == kind && anatomy_.sites[i].number == number) return i;
+  for (size_t i = 0; i < sites.size(); ++i)
+    if (sites[i].kind == kind && sites[i].number == number) return i;
   return std::nullopt;
 }
 
 Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statement,
-                           const Site& site, const View& view, const Uses& facts) {
+                           const Scene& scene) {
   Rewrites result;
   if (!statement) return result;
   for (const Line& line : statement->lines) {
     if (!starts_with(line, "rewrite")) continue;
     // What is rewritten for ranks of the one group would be known of the other's.
-    if (program_.groups == 2) fail_line(line, "only programs of one group can be rewritten");
-    auto rewrite = lines_.rewrite(line, view);
-    if (!rewrite) {
+    if (program.groups == 2) fail_line(line, "only programs of one group can be rewritten");
+    auto rewrite = lines.rewrite(line, scene.view);
+    if (!rewrite)
       fail_line(line, "rewrites by nothing that is known to be an equality of a table entry");
-      return {};
-    }
     result.push_back(*rewrite);
     if (rewrite->given.empty()) continue;  // it holds everywhere
-    add(fmt::format("{}, rewriting {}", name, result.size()),
-        [=, this, given = rewrite->given](Query& q) {
-          const Instance instance = unknowns_at(q, view, site.path, facts);
+    add(fmt::format("{}, rewriting {}", name, result.size()), scene,
+        [given = rewrite->given](Query& q, const Instance& instance) {
           std::vector<z3::expr> goals;
           for (const Expression& condition : given)
             goals.push_back(q.condition(condition, instance));
-          show(q, {}, goals, negated(q, given[0], instance));
+          show(q, {}, goals, !goals[0]);
         });
   }
   return result;
 }
 
 void Planner::note_idle_hints() {
-  for (const ProofStatement& statement : proof_.statements)
+  for (const ProofStatement& statement : proof.statements)
     for (const Line& line : statement.lines)
-      if (starts_with(line, "use") && !lines_.has_counted(line))
-        plan_.idle_hints.push_back(
+      if (starts_with(line, "use") && !lines.has_counted(line))
+        plan.idle_hints.push_back(
             {name_of_statement(statement),
              fmt::format("{}:{}: this 'use' counts nowhere: a name in it means nothing here",
-                         proof_.source, line.number)});
+                         proof.source, line.number)});
 }
 
 // Every statement is about something that exists, and stands once. A typing error is reported, not ignored.
-void Planner::check_subjects() {
-  std::set<std::string> subjects;
-  for (const Site& site : anatomy_.sites) {
+void Planner::check_subjects() const {
+  std::set<std::string> subjects, names;
+  for (const Site& site : sites) {
+    names.insert(site_name(site));
     const auto has = [&](bool there, const char* kind) {
       if (there) subjects.insert(fmt::format("{} {}", kind, site_name(site)));
     };
     has(site.is_message(), "match");
     const bool reads = site.from && site.from->buffer != Buffer::kSend;
-    const bool changes = (site.from && !contract_.is_constant(site.from->buffer)) || site.combine;
+    const bool changes = (site.from && !contract.is_constant(site.from->buffer)) || site.combine;
     has(reads, "held");
     has(site.combine.has_value(), "base");
     has(site.combine.has_value(), "combine");
     has(is_carried(site), "carries");
-    has(changes || (site.kind == Site::Kind::kSend && site.from && program_.in_place), "apart");
-    has(site.to || (site.from && program_.temporary_blocks != constant(0)), "once");
+    has(changes || (site.kind == Site::Kind::kSend && site.from && program.in_place), "apart");
+    has(site.to || (site.from && program.temporary_blocks != constant(0)), "once");
     has(is_to_be_used(site), "used");
   }
-  for (const LoopSite& loop : anatomy_.loops) subjects.insert("keys " + loop.name);
+  for (const LoopSite& loop : anatomy.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
-  for (const ProofStatement& statement : proof_.statements) {
+  for (const ProofStatement& statement : proof.statements) {
     const std::string subject = name_of_statement(statement);
     static const std::set<std::string> kAboutProgram = {
         "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
     if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
-      fail_at(statement, has_site(statement.subject)
+      fail_at(statement, names.count(statement.subject) > 0
                              ? fmt::format("nothing is asked of '{}' that needs '{}'",
                                            statement.subject, statement.kind)
                              : fmt::format("the program has no '{}' to '{}'", statement.subject,
@@ -185,31 +188,21 @@ void Planner::check_subjects() {
   }
 }
 
-bool Planner::has_site(const std::string& name) const {
-  return std::any_of(anatomy_.sites.begin(), anatomy_.sites.end(),
-                     [&](const Site& site) { return site_name(site) == name; });
-}
-
-void Planner::check_hints() {
-  for (const ProofStatement& statement : proof_.statements)
+void Planner::check_hints() const {
+  for (const ProofStatement& statement : proof.statements)
     for (const Line& line : statement.lines)
       if (starts_with(line, "inside") &&
-          std::none_of(anatomy_.sites.begin(), anatomy_.sites.end(),
+          std::none_of(sites.begin(), sites.end(),
                        [&](const Site& site) { return is_said_of(line, site); }))
         fail_line(line, "it wants 'inside send NUMBER' or 'inside receive NUMBER', of the program");
-      else if (starts_with(line, "use") && !lines_.knows(line))
+      else if (starts_with(line, "use") && !lines.knows(line))
         fail_line(line, fmt::format("there is no axiom and no lemma '{}'",
                                     line.tokens.size() > 1 ? line.tokens[1].text : ""));
 }
 
-void Planner::add(std::string name, bool theorem, std::function<void(Query&)> build) {
-  if (program_.groups == 2) build = at_both_groups(std::move(build));
-  plan_.obligations.push_back({std::move(name), theorem, std::move(build)});
-}
-
-// One query that asks the same of the ranks of each group. What only one group does, only that group is asked.
-std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> build) {
-  return [build = std::move(build)](Query& q) {
+// Between two groups asks of the ranks of both. What only one group does, only that group is asked.
+void Planner::add(std::string name, std::function<void(Query&)> build) {
+  const auto at_both_groups = [build](Query& q) {
     z3::expr some = q.truth(false), goal = q.truth(true), mutant = goal;
     for (q.group = 0; q.group < 2; ++q.group) {
       q.hypotheses.clear();
@@ -224,10 +217,29 @@ std::function<void(Query&)> Planner::at_both_groups(std::function<void(Query&)> 
     q.goal = goal;
     q.mutant = mutant;
   };
+  if (program.groups == 2) build = at_both_groups;
+  plan.obligations.push_back({std::move(name), false, std::move(build)});
 }
 
-void Planner::add(std::string name, std::function<void(Query&)> build) {
-  add(std::move(name), false, std::move(build));
+void Planner::add(std::string name, const Scene& scene,
+                  std::function<void(Query&, const Instance&)> build) {
+  add(std::move(name),
+      [this, scene, build = std::move(build)](Query& q) { build(q, unknowns(q, scene)); });
+}
+
+void Planner::add(std::string name, const TwoSteps& both, const Path& path, const Uses& facts,
+                  std::function<void(Query&, const Instance&, const Instance&)> build) {
+  add(std::move(name), [=, this, build = std::move(build)](Query& q) {
+    const Instance all_unknowns = unknowns(q, both.view);
+    Instance first = all_unknowns;
+    first.variables.resize(both.first);
+    Instance second{q.group, q.number(both.second_rank, all_unknowns), {}};
+    for (const Expression& value : both.second)
+      second.variables.push_back(q.number(value, all_unknowns));
+    append(q.hypotheses, along(q, path, first));
+    assume(q, facts, all_unknowns);
+    build(q, first, second);
+  });
 }
 
 Instance Planner::unknowns(Query& q, const View& view) const {
@@ -237,24 +249,23 @@ Instance Planner::unknowns(Query& q, const View& view) const {
     instance.variables.push_back(q.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance);
 
-  if (rooted(program_.collective)) append(q.hypotheses, within(q, q.root(), q.ranks(0)));
-  for (int group = 0; group < program_.groups; ++group) {
+  if (rooted(program.collective)) append(q.hypotheses, within(q, q.root(), q.ranks(0)));
+  for (int group = 0; group < program.groups; ++group) {
     q.hypotheses.push_back(q.less_equal(q.ranks(group), kMaxRanks));
-    for (const Expression& requirement : program_.requirements)
+    for (const Expression& requirement : program.requirements)
       q.hypotheses.push_back(q.condition(requirement, {group, {}, {}}));
   }
   return instance;
 }
 
-Instance Planner::unknowns_at(Query& q, const View& view, const Path& path,
-                              const Uses& facts) const {
-  Instance instance = unknowns(q, view);
-  append(q.hypotheses, along(q, path, instance));
-  assume(q, facts, instance);
+Instance Planner::unknowns(Query& q, const Scene& scene) const {
+  const Instance instance = unknowns(q, scene.view);
+  append(q.hypotheses, along(q, scene.path, instance));
+  assume(q, scene.facts, instance);
   return instance;
 }
 
-void Planner::exhaustive(const std::string& name, const std::vector<Choice>& list, const View& view,
+void Planner::exhaustive(const std::string& name, const Choices& list, const View& view,
                          const Uses& facts,
                          const std::function<void(Query&, const Instance&)>& assume_more) {
   if (list.empty() || !list.back().condition) return;
@@ -268,20 +279,7 @@ void Planner::exhaustive(const std::string& name, const std::vector<Choice>& lis
   });
 }
 
-Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
-  return q.number(anatomy_.steps[step].key, instance);
-}
-
-std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
-                                           int later_step, const Instance& later) const {
-  const Polynomial over = key(q, earlier_step, earlier);
-  std::vector<z3::expr> result = {q.less(over, key(q, later_step, later))};
-  if (const auto& after = anatomy_.steps[later_step].after)
-    result.push_back(q.less_equal(over, q.number(*after, later)));
-  return result;
-}
-
-Planner::TwoSteps Planner::two_of(const View& one, const View& two, size_t shared, bool same_rank) {
+TwoSteps two_of(const View& one, const View& two, size_t shared, bool same_rank) {
   TwoSteps both{one, one.unknowns.size(), {}, leaf(Operator::kRank)};
   const auto unknown = [&](const std::string& name) {
     both.view.unknowns.push_back(name + "_2");
@@ -295,29 +293,11 @@ Planner::TwoSteps Planner::two_of(const View& one, const View& two, size_t share
   return both;
 }
 
-std::pair<Instance, Instance> Planner::two_at(Query& q, const TwoSteps& both, const Path& path,
-                                              const Uses& facts) const {
-  const Instance all_unknowns = unknowns(q, both.view);
-  Instance first = all_unknowns;
-  first.variables.resize(both.first);
-  Instance second{q.group, q.number(both.second_rank, all_unknowns), {}};
-  for (const Expression& value : both.second)
-    second.variables.push_back(q.number(value, all_unknowns));
-  append(q.hypotheses, along(q, path, first));
-  assume(q, facts, all_unknowns);
-  return {first, second};
-}
-
-z3::expr Planner::same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) {
+z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b) {
   std::vector<z3::expr> same = {q.truth(same_site)};
   for (size_t v = 0; same_site && v < a.variables.size(); ++v)
     same.push_back(q.equal(a.variables[v], b.variables[v]));
   return all(q, same);
-}
-
-z3::expr Planner::same_step(Query& q, int one, Instance a, int two, const Instance& b) const {
-  a.variables.resize(anatomy_.steps[one].variables.size());
-  return same_instance(q, one == two, a, b);
 }
 
 void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
@@ -354,10 +334,6 @@ std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance
   return result;
 }
 
-void append(std::vector<z3::expr>& to, const std::vector<z3::expr>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
 z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
   z3::expr result = q.truth(true);
   for (const z3::expr& condition : conditions) result = result && condition;
@@ -365,22 +341,17 @@ z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
 }
 
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
-          const z3::expr& mutant) {
+          const std::optional<z3::expr>& mutant) {
   q.goal = z3::implies(all(q, guards), all(q, facts));
-  q.mutant = z3::implies(all(q, guards), mutant);
+  q.mutant = mutant ? z3::implies(all(q, guards), *mutant) : q.truth(false);
 }
 
-void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts) {
-  q.goal = z3::implies(all(q, guards), all(q, facts));
-  q.mutant = q.truth(false);
+void show_condition(Query& q, const Expression& condition, const Instance& instance) {
+  const z3::expr holds = q.condition(condition, instance);
+  show(q, {}, {holds}, !holds);
 }
 
-z3::expr negated(Query& q, const Expression& condition, const Instance& instance) {
-  return !q.condition(condition, instance);
-}
-
-std::vector<z3::expr> applies(Query& q, const std::vector<Choice>& list, size_t k,
-                              const Instance& instance) {
+std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance) {
   std::vector<z3::expr> result;
   for (size_t i = 0; i <= k; ++i) {
     if (!list[i].condition) continue;
@@ -397,7 +368,13 @@ Instance chosen(Query& q, const Choice& choice, const Instance& instance, const 
   return result;
 }
 
-z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instance& asked, int site,
+Instance at_peer(Query& q, const Choice& choice, const Site& site, const Instance& instance) {
+  Instance there = chosen(q, choice, instance, q.number(site.peer, instance));
+  if (site.remote) there.group = 1 - instance.group;
+  return there;
+}
+
+z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
                         const Instance& instance) {
   z3::expr result = q.truth(false);
   for (size_t k = 0; k < list.size(); ++k) {
@@ -412,15 +389,16 @@ z3::expr names_instance(Query& q, const std::vector<Choice>& list, const Instanc
 }
 
 Result<ProofPlan> plan_proof(const Proof& proof) {
-  // The queries refer to the planner.
-  auto planner = std::make_shared<Planner>(proof);
-  Result<ProofPlan> plan = planner->run();
-  if (!plan.ok()) return plan;
-  for (Obligation& obligation : plan->obligations)
-    obligation.build = [planner, build = std::move(obligation.build)](Query& query) {
-      build(query);
-    };
-  return plan;
+  const auto planner = std::make_shared<Planner>(proof);
+  try {
+    ProofPlan plan = planner->run();
+    // The queries refer to the planner.
+    for (Obligation& obligation : plan.obligations)
+      obligation.build = [planner, build = std::move(obligation.build)](Query& q) { build(q); };
+    return plan;
+  } catch (const Error& error) {
+    return error;
+  }
 }
 
 std::vector<std::string> idle_hints_of(const ProofPlan& plan, const std::string& obligation) {

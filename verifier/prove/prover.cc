@@ -7,7 +7,6 @@
 #include <chrono>
 #include <thread>
 
-#include "verifier/prove/smtlib.h"
 
 namespace quadrille::verifier {
 namespace {

@@ -16,7 +16,7 @@ namespace quadrille::verifier {
 
 enum class Answer : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
 
-// An obligation as text for another solver (smtlib.h), and what the answers must be, in order.
+// An obligation as text for another solver (smtlib.cc), and what the answers must be, in order.
 struct Export {
   std::string name;  // of the obligation
   std::string smtlib;
@@ -54,8 +54,7 @@ struct ProverOptions {
   bool keep_exports = false;
 };
 
-// Proves one proof after another. Programs that are alike share most of their obligations, which
-// are asked once.
+// Proves one proof after another. Programs that are alike share most of their obligations, which are asked once.
 class Prover {
  public:
   explicit Prover(const ProverOptions& options) : options_(options) {}
@@ -79,6 +78,33 @@ class Prover {
 // number: neighboring proofs share obligations.
 void work_on_all(size_t count, size_t threads, const ProverOptions& options,
                  const std::function<void(Prover&, size_t)>& work);
+
+// ---- Obligations as SMT-LIB 2.6 files, and a second solver to answer them again (smtlib.cc)
+
+// A solver for the prover's queries.
+z3::solver new_solver(z3::context& context, const ProverOptions& options);
+
+// What a goal asks, one thing at a time: the parts of a conjunction, also behind an implication.
+std::vector<z3::expr> split(const z3::expr& goal);
+
+// The obligation as text, for a solver that reads (reset) and several (check-sat). First each part of the goal is
+// denied, with the assumptions that it needs. Then the hypotheses alone are asked, with all facts and an example,
+// which a second solver only has to confirm. Then the same with the mutant denied.
+Export export_obligation(const std::string& name, const Question& question,
+                         const ProverOptions& options);
+
+// What a solver that was given those texts should say, and says.
+struct SecondOpinion {
+  int64_t questions = 0;
+  std::vector<std::string> disagreements;  // obligations, with what was answered
+  std::string failure;                     // where the solver could not be run
+  double seconds = 0;
+};
+
+// Gives each file to `command` (such as "cvc5"), as many at a time as there are processors.
+// exports[i] is what files[i] holds.
+SecondOpinion ask_second_solver(const std::string& command, const std::vector<std::string>& files,
+                                const std::vector<std::vector<Export>>& exports);
 
 }  // namespace quadrille::verifier
 

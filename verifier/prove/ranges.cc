@@ -87,7 +87,7 @@ class Ranges {
         const Interval entries = value(table.first);
         ask(table.first, entries, length);
         const std::vector<Known> known = known_;
-        follow({PathElement::Kind::kLoop, {}, constant(0), table.first, 0, table.index.text});
+        follow(in_loop(table.index.text, constant(0), table.first, 0));
         const Interval entry = value(table.second);
         known_ = known;
         path_.clear();
@@ -235,11 +235,7 @@ class Ranges {
   // Of what is evaluated only where the condition holds, or does not.
   Interval guarded(const Expression& condition, bool holds, const Expression& e) {
     const size_t known = known_.size();
-    follow({holds ? PathElement::Kind::kCondition : PathElement::Kind::kNegation,
-            condition,
-            {},
-            {},
-            0});
+    follow(where(condition, holds));
     const Interval result = value(e);
     known_.resize(known);
     path_.pop_back();

@@ -61,8 +61,7 @@ class Anatomist {
       if (table.kind != TableKind::kMap) continue;
       anatomy_.places.push_back({{}, table.first});
       anatomy_.places.push_back(
-          {{{PathElement::Kind::kLoop, {}, constant(0), table.first, 0, table.index.text}},
-           table.second});
+          {{in_loop(table.index.text, constant(0), table.first, 0)}, table.second});
     }
     for_each_expression_of_program(program, [&](const Expression& e) { searches(e, program); });
   }
@@ -124,7 +123,7 @@ class Anatomist {
   }
 
   void statement(const For& loop, const Path& path, int into, int step) {
-    in_loop(loop, path, [&](const Path& inside) {
+    with_loop(loop, path, [&](const Path& inside) {
       // What stands in a step has the step's key in every iteration.
       if (step >= 0) return body(loop.body, inside, into, step);
       const PathElement& bounds = inside.back();
@@ -141,10 +140,8 @@ class Anatomist {
 
   void statement(const If& choice, const Path& path, int into, int step) {
     const Expression condition = put_in(choice.condition, path);
-    body(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}), into,
-         step);
-    body(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
-         into, step);
+    body(choice.then, extended(path, where(condition)), into, step);
+    body(choice.otherwise, extended(path, where(condition, false)), into, step);
   }
 
   void statement(const Step& step, const Path& path, int into, int) {
@@ -197,17 +194,17 @@ class Anatomist {
 
   void pieces_in_loop(const For& loop, const Path& path, Site site) {
     site.inner_loops.push_back(inner_loops_++);
-    in_loop(loop, path, [&](const Path& inside) { pieces(loop.body, inside, site); });
+    with_loop(loop, path, [&](const Path& inside) { pieces(loop.body, inside, site); });
   }
 
   // Does with the body of a loop, at the end of its path, what is wanted.
-  void in_loop(const For& loop, const Path& path, const std::function<void(const Path&)>& body) {
+  void with_loop(const For& loop, const Path& path, const std::function<void(const Path&)>& body) {
     const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
     const int number = static_cast<int>(variables_.size());
     const Names names = names_;
     declare(loop.name.text, variable(number));
     variables_.push_back(loop.name.text);
-    body(extended(path, {PathElement::Kind::kLoop, {}, low, high, number, loop.name.text}));
+    body(extended(path, in_loop(loop.name.text, low, high, number)));
     variables_.pop_back();
     scope_.pop_back();
     names_ = names;
@@ -230,11 +227,9 @@ class Anatomist {
   void pieces_in_choice(const If& choice, const Path& path, const Site& site) {
     const Expression condition = put_in(choice.condition, path);
     const int place = places_;
-    pieces(choice.then, extended(path, {PathElement::Kind::kCondition, condition, {}, {}, 0}),
-           site);
+    pieces(choice.then, extended(path, where(condition)), site);
     if (is_one_piece(choice.then) && is_one_piece(choice.otherwise)) places_ = place;
-    pieces(choice.otherwise, extended(path, {PathElement::Kind::kNegation, condition, {}, {}, 0}),
-           site);
+    pieces(choice.otherwise, extended(path, where(condition, false)), site);
   }
 
   void add_piece(const Piece& transferred, const Path& path, Site site) {
@@ -410,11 +405,9 @@ void partial_conditions(const Expression& e, const Path& path, std::vector<Place
   if (e.operands.empty()) return;
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
-    Path yes = path, no = path;
-    yes.push_back({PathElement::Kind::kCondition, e.operands[0], {}, {}, 0});
-    no.push_back({PathElement::Kind::kNegation, e.operands[0], {}, {}, 0});
-    partial_conditions(e.operands[1], yes, out);
-    if (e.op == Operator::kChoose) partial_conditions(e.operands[2], no, out);
+    partial_conditions(e.operands[1], extended(path, where(e.operands[0])), out);
+    if (e.op == Operator::kChoose)
+      partial_conditions(e.operands[2], extended(path, where(e.operands[0], false)), out);
     return;
   }
   for (const Expression& operand : e.operands) partial_conditions(operand, path, out);

@@ -25,6 +25,14 @@ struct PathElement {
 };
 using Path = std::vector<PathElement>;
 
+// Where a condition holds, or does not; and the iterations of a loop.
+inline PathElement where(const Expression& condition, bool holds = true) {
+  return {holds ? PathElement::Kind::kCondition : PathElement::Kind::kNegation, condition, {}, {}};
+}
+inline PathElement in_loop(std::string name, Expression low, Expression high, int variable) {
+  return {PathElement::Kind::kLoop, {}, std::move(low), std::move(high), variable, std::move(name)};
+}
+
 // Names that can be used at a place: loop variables and lets, the latter put in.
 using Names = std::map<std::string, Expression>;
 

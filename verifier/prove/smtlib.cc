@@ -1,6 +1,6 @@
 // Writing and asking again. Tested by tests/prove/prove_command_test.sh: exported questions are answered
 // as expected by cvc5, and a wrong expectation is reported.
-#include "verifier/prove/smtlib.h"
+#include "verifier/prove/prover.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
