@@ -15,120 +15,131 @@ namespace quadrille::verifier {
 
 namespace {
 
-Expression at(int64_t table, Expression index) {
-  return apply(Operator::kElement, {std::move(index)}, table);
-}
-Expression in(int64_t table, Expression x) {
-  return apply(Operator::kLocate, {std::move(x)}, table);
-}
-Expression both(Expression a, Expression b) {
-  return apply(Operator::kAnd, {std::move(a), std::move(b)});
-}
-Expression at_most(Expression a, Expression b) {
-  return apply(Operator::kLessEqual, {std::move(a), std::move(b)});
-}
-Expression below(Expression a, Expression b) {
-  return apply(Operator::kLess, {std::move(a), std::move(b)});
-}
-Expression same(Expression a, Expression b) {
-  return apply(Operator::kEqual, {std::move(a), std::move(b)});
-}
-Expression times(Expression a, Expression b) {
-  return apply(Operator::kMultiply, {std::move(a), std::move(b)});
-}
+// Makes an expression of two.
+template <Operator op>
+constexpr auto kOf = [](Expression a, Expression b) {
+  return apply(op, {std::move(a), std::move(b)});
+};
+constexpr auto both = kOf<Operator::kAnd>;
+constexpr auto at_most = kOf<Operator::kLessEqual>;
+constexpr auto below = kOf<Operator::kLess>;
+constexpr auto same = kOf<Operator::kEqual>;
+constexpr auto times = kOf<Operator::kMultiply>;
+constexpr auto exclusive_or = kOf<Operator::kXor>;
+
 // The language has no implication; a choice does.
-Expression implies(Expression a, Expression b) {
-  return apply(Operator::kChoose, {std::move(a), std::move(b), same(constant(0), constant(0))});
+Expression implies(const Expression& a, const Expression& b) {
+  return apply(Operator::kChoose, {a, b, same(constant(0), constant(0))});
 }
 
-Expression exclusive_or(Expression a, Expression b) {
-  return apply(Operator::kXor, {std::move(a), std::move(b)});
+Expression at(int64_t table, const Expression& index) {
+  return apply(Operator::kElement, {index}, table);
+}
+Expression in(int64_t table, const Expression& x) { return apply(Operator::kLocate, {x}, table); }
+Expression inside(const Expression& low, const Expression& e, const Expression& end) {
+  return both(at_most(low, e), below(e, end));
+}
+Expression has_entry(int64_t table, const Expression& index, int64_t from = 0) {
+  return inside(constant(from), index, leaf(Operator::kLength, table));
+}
+Expression is_rank(const Expression& e) { return inside(constant(0), e, leaf(Operator::kRanks)); }
+
+using Arguments = std::vector<AxiomArgument>;
+
+std::optional<Expression> monotone(const Program&, const Arguments& arguments) {
+  const Expression &a = arguments[0].value, &b = arguments[1].value, &c = arguments[2].value;
+  return implies(both(at_most(a, b), at_most(constant(0), c)), at_most(times(a, c), times(b, c)));
 }
 
-Expression is_rank(const Expression& e) {
-  return both(at_most(constant(0), e), below(e, leaf(Operator::kRanks)));
-}
-Expression are_ranks(const Expression& x, const Expression& y) {
-  return both(is_rank(x), is_rank(y));
+// The axioms of exclusive or are of ranks, of which there are kMaxRanks at most; proven over bit-vectors (below).
+std::optional<Expression> xor_range(const Program&, const Arguments& arguments) {
+  const Expression &x = arguments[0].value, &y = arguments[1].value;
+  const Expression ranks = leaf(Operator::kRanks), one = constant(1);
+  const Expression power = same(exclusive_or(ranks, kOf<Operator::kSubtract>(ranks, one)),
+                                kOf<Operator::kSubtract>(times(constant(2), ranks), one));
+  return implies(both(both(is_rank(x), is_rank(y)), power), is_rank(exclusive_or(x, y)));
 }
 
-// Of ranks x and y, of which there are kMaxRanks at most; proven over bit-vectors (below).
-std::optional<Expression> xor_axiom(const std::string& name, const Expression& x,
-                                    const Expression& y) {
-  const Expression ranks = leaf(Operator::kRanks), bounded = are_ranks(x, y);
+std::optional<Expression> xor_cancel(const Program&, const Arguments& arguments) {
+  const Expression &x = arguments[0].value, &y = arguments[1].value, zero = constant(0);
   const Expression z = exclusive_or(x, y);
-  if (name == "xor_range") {
-    const Expression power =
-        same(exclusive_or(ranks, apply(Operator::kSubtract, {ranks, constant(1)})),
-             apply(Operator::kSubtract, {times(constant(2), ranks), constant(1)}));
-    return implies(both(bounded, power), is_rank(z));
-  }
-  if (name == "xor_cancel") {
-    const Expression zero =
-        both(implies(same(z, x), same(y, constant(0))), implies(same(z, constant(0)), same(x, y)));
-    return implies(bounded, both(both(same(exclusive_or(z, y), x), same(exclusive_or(z, x), y)),
-                                 both(same(z, exclusive_or(y, x)), zero)));
-  }
-  return std::nullopt;
+  const Expression only =
+      both(implies(same(z, x), same(y, zero)), implies(same(z, zero), same(x, y)));
+  return implies(both(is_rank(x), is_rank(y)),
+                 both(both(same(exclusive_or(z, y), x), same(exclusive_or(z, x), y)),
+                      both(same(z, exclusive_or(y, x)), only)));
 }
 
-// Of powers of two T, in groups of T[k] ranks: proven over bit-vectors as well.
-std::optional<Expression> groups_axiom(const Program& program,
-                                       const std::vector<AxiomArgument>& arguments) {
-  const int64_t powers = arguments[0].table.value_or(0);
-  if (!arguments[0].table || arguments[1].table || arguments[2].table || arguments[3].table ||
-      program.tables[powers].kind != TableKind::kPowers ||
+// Of powers of two T, in groups of T[k] ranks.
+std::optional<Expression> xor_groups(const Program& program, const Arguments& arguments) {
+  const int64_t powers = *arguments[0].table;
+  if (program.tables[powers].kind != TableKind::kPowers ||
       program.tables[powers].first != constant(2))
     return std::nullopt;
   const Expression &k = arguments[1].value, &x = arguments[2].value, &y = arguments[3].value;
   const Expression size = at(powers, k);
-  const auto group = [&](const Expression& e) { return apply(Operator::kDivide, {e, size}); };
-  const Expression entry =
-      both(both(at_most(constant(0), k), below(k, leaf(Operator::kLength, powers))),
-           at_most(size, constant(kMaxRanks)));
-  return implies(
-      both(are_ranks(x, y), entry),
-      apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(group(x), group(y)),
-                                apply(Operator::kNotEqual, {group(x), group(y)})}));
+  const Expression one = kOf<Operator::kDivide>(x, size), other = kOf<Operator::kDivide>(y, size);
+  return implies(both(both(is_rank(x), is_rank(y)),
+                      both(has_entry(powers, k), at_most(size, constant(kMaxRanks)))),
+                 apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(one, other),
+                                           kOf<Operator::kNotEqual>(one, other)}));
+}
+
+// The table of sizes that a table has the distinct values of.
+std::optional<int64_t> sizes_of(const Program& program, int64_t distinct) {
+  const Table& table = program.tables[distinct];
+  if (table.kind != TableKind::kDistinct || program.tables[table.source].kind != TableKind::kNodes)
+    return std::nullopt;
+  return table.source;
+}
+
+std::optional<Expression> member(const Program& program, const Arguments& arguments) {
+  const int64_t distinct = *arguments[0].table;
+  const auto nodes = sizes_of(program, distinct);
+  if (!nodes) return std::nullopt;
+  const Expression& i = arguments[1].value;
+  const Expression where = in(*nodes, at(distinct, i));
+  return implies(has_entry(distinct, i, 1),
+                 both(same(at(*nodes, where), at(distinct, i)), has_entry(*nodes, where)));
+}
+
+std::optional<Expression> covered(const Program& program, const Arguments& arguments) {
+  const int64_t distinct = *arguments[0].table;
+  const auto nodes = sizes_of(program, distinct);
+  if (!nodes) return std::nullopt;
+  const Expression& i = arguments[1].value;
+  const Expression where = in(distinct, at(*nodes, i));
+  return implies(has_entry(*nodes, i),
+                 both(same(at(distinct, where), at(*nodes, i)), at_most(constant(1), where)));
+}
+
+struct Axiom {
+  std::string_view name;
+  std::string_view arguments;  // of each: t, a table, or n, a number
+  std::optional<Expression> (*make)(const Program& program, const Arguments& arguments);
+};
+constexpr Axiom kAxioms[] = {
+    {"monotone", "nnn", monotone},    {"member", "tn", member},
+    {"covered", "tn", covered},       {"xor_range", "nn", xor_range},
+    {"xor_cancel", "nn", xor_cancel}, {"xor_groups", "tnnn", xor_groups},
+};
+
+const Axiom* find_axiom(const std::string& name) {
+  const auto found = std::find_if(std::begin(kAxioms), std::end(kAxioms),
+                                  [&](const Axiom& axiom) { return axiom.name == name; });
+  return found == std::end(kAxioms) ? nullptr : found;
 }
 
 }  // namespace
 
+bool is_axiom(const std::string& name) { return find_axiom(name) != nullptr; }
+
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments) {
-  if (name == "monotone" && arguments.size() == 3 && !arguments[0].table && !arguments[1].table &&
-      !arguments[2].table) {
-    const Expression &a = arguments[0].value, &b = arguments[1].value, &c = arguments[2].value;
-    return implies(both(at_most(a, b), at_most(constant(0), c)), at_most(times(a, c), times(b, c)));
-  }
-  if (name.starts_with("xor_") && arguments.size() == 2 && !arguments[0].table &&
-      !arguments[1].table)
-    return xor_axiom(name, arguments[0].value, arguments[1].value);
-  if (name == "xor_groups" && arguments.size() == 4) return groups_axiom(program, arguments);
-  if (arguments.size() != 2 || !arguments[0].table || arguments[1].table) return std::nullopt;
-  const int64_t distinct = *arguments[0].table;
-  if (program.tables[distinct].kind != TableKind::kDistinct) return std::nullopt;
-  const int64_t nodes = program.tables[distinct].source;
-  if (program.tables[nodes].kind != TableKind::kNodes) return std::nullopt;
-  const Expression& i = arguments[1].value;
-  if (name == "member") {
-    const Expression where = in(nodes, at(distinct, i));
-    return implies(
-        both(at_most(constant(1), i), below(i, leaf(Operator::kLength, distinct))),
-        both(same(at(nodes, where), at(distinct, i)),
-             both(at_most(constant(0), where), below(where, leaf(Operator::kLength, nodes)))));
-  }
-  if (name == "covered") {
-    const Expression where = in(distinct, at(nodes, i));
-    return implies(both(at_most(constant(0), i), below(i, leaf(Operator::kLength, nodes))),
-                   both(same(at(distinct, where), at(nodes, i)), at_most(constant(1), where)));
-  }
-  return std::nullopt;
-}
-
-bool is_axiom(const std::string& name) {
-  return name == "monotone" || name == "member" || name == "covered" || name == "xor_range" ||
-         name == "xor_cancel" || name == "xor_groups";
+  const Axiom* axiom = find_axiom(name);
+  std::string given;
+  for (const AxiomArgument& argument : arguments) given += argument.table ? 't' : 'n';
+  return axiom && axiom->arguments == given ? axiom->make(program, arguments) : std::nullopt;
 }
 
 bool Logic::made_of_nodes(TableOf table) const {
@@ -151,58 +162,48 @@ bool Logic::sums_counts(TableOf table) const {
 void Logic::know_table(TableOf table) {
   const Polynomial zero = 0, one = 1;
   const Table& t = definition(table);
-  if (is_nodes(t.kind)) known_.push_back(term(length(table)) >= 1);
+  if (is_nodes(t.kind)) know(term(length(table)) >= 1);
   if (t.kind == TableKind::kPowers) {
-    known_.push_back(term(length(table)) >= 1);
-    known_.push_back(equal(entry(table, zero), one));
-    known_.push_back(
-        less_equal(number(t.second, {table.group, {}, {}}), entry(table, length(table) - one)));
+    know(term(length(table)) >= 1);
+    know(equal(entry(table, zero), one));
+    know(less_equal(number(t.second, {table.group, {}, {}}), entry(table, length(table) - one)));
   }
   if (!made_of_nodes(table) && !adds_up(table) && !sums_counts(table)) return;
-  known_.push_back(equal(entry(table, zero), zero));
+  know(equal(entry(table, zero), zero));
   if (t.kind == TableKind::kPrefix) {
-    if (made_of_nodes(table))
-      known_.push_back(equal(entry(table, length(table) - one), ranks_of(table)));
+    if (made_of_nodes(table)) know(equal(entry(table, length(table) - one), ranks_of(table)));
   } else {
-    known_.push_back(term(length(table)) >= 2);
-    known_.push_back(equal(entry(table, length(table) - one),
-                           entry(source(table), length(source(table)) - one)));
+    know(term(length(table)) >= 2);
+    know(equal(entry(table, length(table) - one),
+               entry(source(table), length(source(table)) - one)));
   }
 }
 
 void Logic::know_element(const Application& application) {
-  const TableOf of = application.table;
+  const auto& [of, argument, result] = application;
   const Table& table = definition(of);
-  const z3::expr index = term(application.argument);
+  const z3::expr index = term(argument);
   const z3::expr inside = index >= 0 && index < term(length(of));
   const Polynomial last = length(of) - 1;
   if (is_nodes(table.kind)) {
-    known_.push_back(z3::implies(
-        inside, term(application.result) >= 1 && less_equal(application.result, entry(of, last))));
+    know(inside, term(result) >= 1 && less_equal(result, entry(of, last)));
   } else if (is_counts(table.kind)) {
-    known_.push_back(z3::implies(inside, term(application.result) >= 0));
-    if (greatest_count_)
-      known_.push_back(z3::implies(inside, less_equal(application.result, *greatest_count_)));
+    know(inside, term(result) >= 0);
+    if (greatest_count_) know(inside, less_equal(result, *greatest_count_));
   } else if (sums_counts(of)) {
-    known_.push_back(z3::implies(
-        inside, term(application.result) >= 0 && less_equal(application.result, entry(of, last))));
+    know(inside, term(result) >= 0 && less_equal(result, entry(of, last)));
   } else if (table.kind == TableKind::kPowers) {
-    known_.push_back(z3::implies(inside, term(application.result) >= 1));
-    known_.push_back(
-        z3::implies(inside && index < term(last),
-                    less(application.result, number(table.second, {of.group, {}, {}}))));
+    know(inside, term(result) >= 1);
+    know(inside && index < term(last), less(result, number(table.second, {of.group, {}, {}})));
   } else if (table.kind == TableKind::kMap) {
-    known_.push_back(z3::implies(
-        inside,
-        equal(application.result, number(table.second, {of.group, {}, {application.argument}}))));
+    know(inside, equal(result, number(table.second, {of.group, {}, {argument}})));
   } else if (made_of_nodes(of) || adds_up(of)) {
-    known_.push_back(z3::implies(inside, less_equal(application.argument, application.result)));
+    know(inside, less_equal(argument, result));
     const Polynomial end = length(source(of));
     if (table.kind == TableKind::kPrefix)
-      known_.push_back(
-          z3::implies(index >= 0 && index < term(end),
-                      less_equal(application.result + entry(source(of), application.argument),
-                                 made_of_nodes(of) ? ranks_of(of) : entry(of, end))));
+      know(index >= 0 && index < term(end),
+           less_equal(result + entry(source(of), argument),
+                      made_of_nodes(of) ? ranks_of(of) : entry(of, end)));
   }
 }
 
@@ -215,16 +216,13 @@ Polynomial Logic::next_element(TableOf table, const Polynomial& index) {
 }
 
 void Logic::know_location(const Application& application) {
-  const Polynomial& a = application.result;
-  const z3::expr where = term(a);
-  const bool sums = adds_up(application.table) || sums_counts(application.table);
-  known_.push_back(where >= -1 && where < term(length(application.table)));
-  known_.push_back(
-      z3::implies(where >= 0, less_equal(element(application.table, a), application.argument)));
-  known_.push_back(
-      z3::implies((sums ? where >= 0 : where >= -1) && where + 1 < term(length(application.table)),
-                  less(application.argument, next_element(application.table, a))));
-  if (sums) known_.push_back(z3::implies(where == -1, term(application.argument) < 0));
+  const auto& [table, x, a] = application;
+  const z3::expr where = term(a), end = term(length(table));
+  const bool sums = adds_up(table) || sums_counts(table);
+  know(where >= -1 && where < end);
+  know(where >= 0, less_equal(element(table, a), x));
+  know((sums ? where >= 0 : where >= -1) && where + 1 < end, less(x, next_element(table, a)));
+  if (sums) know(where == -1, term(x) < 0);
 }
 
 // Facts about each two entries of a table.
@@ -240,23 +238,17 @@ void Logic::know_pairs(TableOf table) {
   const auto ordered = [&](const Application& low, const Application& high) {
     const z3::expr i = term(low.argument), j = term(high.argument);
     if (is_nodes(t.kind))
-      known_.push_back(
-          z3::implies(i >= 0 && i <= j && j < end, less_equal(low.result, high.result)));
-    else if (powers)
-      known_.push_back(z3::implies(i >= 0 && i < j && j < end, less(low.result, high.result)));
-    else if (counted)
-      known_.push_back(z3::implies(i >= 0 && i < j && j < end,
-                                   less_equal(next_element(table, low.argument), high.result) &&
-                                       less_equal(low.result, high.result)));
-    else if (t.kind == TableKind::kPrefix)
-      known_.push_back(
-          z3::implies(i >= 0 && i < j && j < end,
-                      less_equal(next_element(table, low.argument), high.result) &&
-                          (made_of_nodes(table) ? truth(true) : less(low.result, high.result))));
-    else
-      known_.push_back(
-          z3::implies(i >= 0 && i < j && j < end,
-                      less_equal(low.result + high.argument - low.argument, high.result)));
+      return know(i >= 0 && i <= j && j < end, less_equal(low.result, high.result));
+    const auto in_order = [&] {
+      if (powers) return less(low.result, high.result);
+      if (!counted && t.kind != TableKind::kPrefix)
+        return less_equal(low.result + high.argument - low.argument, high.result);
+      const z3::expr reaches = less_equal(next_element(table, low.argument), high.result);
+      return reaches && (counted                ? less_equal(low.result, high.result)
+                         : made_of_nodes(table) ? truth(true)
+                                                : less(low.result, high.result));
+    };
+    know(i >= 0 && i < j && j < end, in_order());
   };
   for (size_t i = 0; i < entries.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
@@ -271,8 +263,7 @@ void Logic::know_pairs(TableOf table) {
                         &high = entries[distance.constant_value() == 1 ? i : j];
       const Polynomial next = powers ? number(t.first, {table.group, {}, {}}) * low.result
                                      : next_element(table, low.argument);
-      known_.push_back(z3::implies(term(low.argument) >= 0 && term(high.argument) < end,
-                                   equal(next, high.result)));
+      know(term(low.argument) >= 0 && term(high.argument) < end, equal(next, high.result));
     }
 }
 
@@ -289,7 +280,7 @@ std::vector<z3::expr> Logic::knowledge() {
   }
   // Distinct and prefix tables first: what is said of them names entries of the sizes.
   for (auto table = tables_.rbegin(); table != tables_.rend(); ++table) know_pairs(*table);
-  for (int group = 0; group < program_.groups; ++group) known_.push_back(term(ranks(group)) >= 1);
+  for (int group = 0; group < program_.groups; ++group) know(term(ranks(group)) >= 1);
   for (const TableOf& table : tables_) know_table(table);
   return known_;
 }

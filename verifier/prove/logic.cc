@@ -80,7 +80,7 @@ z3::expr Logic::product(const Polynomial::Monomial& monomial) {
     const z3::expr factor = atoms_[monomial[i]];
     const z3::expr product = multiply_(factor, result);
     if (seen_products_.emplace(product.id(), true).second)
-      known_.push_back(product == multiply_(result, factor));
+      know(product == multiply_(result, factor));
     result = product;
   }
   return result;
@@ -105,7 +105,7 @@ Polynomial Logic::choice(const z3::expr& condition, const Polynomial& yes, const
   const auto known = choices_.find(value.id());
   if (known != choices_.end()) return known->second;
   const Polynomial name = fresh(fmt::format("choice_{}", choices_.size()));
-  known_.push_back(term(name) == value);
+  know(term(name) == value);
   kept_.push_back(value);
   return choices_.emplace(value.id(), name).first->second;
 }
@@ -121,8 +121,8 @@ Polynomial Logic::quotient(const Polynomial& dividend, const Polynomial& divisor
   const bool known = atom_numbers_.count(result.id()) > 0;
   Polynomial q = atom(result);
   if (!known)
-    known_.push_back(z3::implies(term(divisor) > 0, less_equal(q * divisor, dividend) &&
-                                                        less(dividend, q * divisor + divisor)));
+    know(term(divisor) > 0,
+         less_equal(q * divisor, dividend) && less(dividend, q * divisor + divisor));
   return q;
 }
 
@@ -250,31 +250,19 @@ z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
 void Logic::rewrite(const Expression& left, const Expression& right, const Instance& instance) {
   const z3::expr argument = term(number(left.operands[0], instance));
   kept_.push_back(argument);
-  rewrites_.insert_or_assign(Place{left.op, same_table(left.value, instance.group), argument.id()},
-                             number(right, instance));
+  places_.insert_or_assign(Place{left.op, same_table(left.value, instance.group), argument.id()},
+                           number(right, instance));
 }
 
-Polynomial Logic::element(TableOf table, const Polynomial& index) {
-  if (is_one_count(table.index)) return one_count();
-  const z3::expr argument = term(index);
-  if (const auto known = rewrites_.find({Operator::kElement, table, argument.id()});
-      known != rewrites_.end())
-    return known->second;
-  Polynomial result = atom(apply(table_name(table), argument));
-  if (seen_elements_.emplace(std::pair(table, argument.id()), true).second)
-    elements_.push_back({table, index, result});
-  return result;
-}
-
-Polynomial Logic::located(TableOf table, const Polynomial& x) {
+Polynomial Logic::applied(Operator op, TableOf table, const Polynomial& x) {
   const z3::expr argument = term(x);
-  if (const auto known = rewrites_.find({Operator::kLocate, table, argument.id()});
-      known != rewrites_.end())
-    return known->second;
-  Polynomial result = atom(apply("locate_" + table_name(table), argument));
-  if (seen_locations_.emplace(std::pair(table, argument.id()), true).second)
-    locations_.push_back({table, x, result});
-  return result;
+  const Place place{op, table, argument.id()};
+  if (const auto known = places_.find(place); known != places_.end()) return known->second;
+  const bool is_element = op == Operator::kElement;
+  const Polynomial result =
+      atom(apply((is_element ? "" : "locate_") + table_name(table), argument));
+  (is_element ? elements_ : locations_).push_back({table, x, result});
+  return places_.emplace(place, result).first->second;
 }
 
 Polynomial Logic::ranks_of(TableOf table) {
@@ -296,8 +284,8 @@ Polynomial Logic::length(TableOf table) {
 
 Polynomial Logic::one_count() {
   const Polynomial count = fresh("count");
-  known_.push_back(term(count) >= 0);
-  if (greatest_count_) known_.push_back(less_equal(count, *greatest_count_));
+  know(term(count) >= 0);
+  if (greatest_count_) know(less_equal(count, *greatest_count_));
   return count;
 }
 
@@ -309,7 +297,7 @@ Polynomial Logic::count(int group, const Polynomial& rank) {
       return element(i, own ? group : 1 - group, rank);
     }
   const z3::expr length = apply(group == 0 ? "block_length" : "block_length_of_1", term(rank));
-  known_.push_back(length >= 0);
+  know(length >= 0);
   return atom(length);
 }
 

@@ -136,12 +136,18 @@ class Logic {
   std::string meaning(TableOf table) const;
   std::string meaning(const Expression& expression, int group) const;
   TableOf same_table(int64_t table, int group) const { return same_.at({table, group}); }
-  Polynomial element(TableOf table, const Polynomial& index);
+  Polynomial element(TableOf table, const Polynomial& index) {
+    return is_one_count(table.index) ? one_count() : applied(Operator::kElement, table, index);
+  }
   // The same term, for facts: no further fact is instantiated for it.
   Polynomial entry(TableOf table, const Polynomial& index) {
     return atom(apply(table_name(table), term(index)));
   }
-  Polynomial located(TableOf table, const Polynomial& x);
+  Polynomial located(TableOf table, const Polynomial& x) {
+    return applied(Operator::kLocate, table, x);
+  }
+  // What a place is written as; one that is new is remembered, for the facts about it.
+  Polynomial applied(Operator op, TableOf table, const Polynomial& x);
   Polynomial length(TableOf table);
   // A table whose entries are all that.
   bool is_one_count(int64_t table) const {
@@ -157,6 +163,8 @@ class Logic {
   bool sums_counts(TableOf table) const;
   z3::expr apply(const std::string& name, const z3::expr& argument);
 
+  void know(const z3::expr& fact) { known_.push_back(fact); }
+  void know(const z3::expr& guard, const z3::expr& fact) { know(z3::implies(guard, fact)); }
   // axioms.cc
   void know_element(const Application& application);
   Polynomial next_element(TableOf table, const Polynomial& index);
@@ -173,11 +181,10 @@ class Logic {
   std::map<TableOf, TableOf> same_;
   std::vector<TableOf> tables_;  // each once, sources before what is made of them
   std::vector<Application> elements_, locations_;
-  std::map<std::pair<TableOf, unsigned>, bool> seen_elements_, seen_locations_;
   std::map<unsigned, bool> seen_products_;
   bool sums_known_ = true;
   std::optional<int64_t> greatest_count_;
-  std::map<Place, Polynomial> rewrites_;
+  std::map<Place, Polynomial> places_;
   std::map<unsigned, Polynomial> choices_;  // the name of each
   std::vector<z3::expr> kept_;              // terms keep their identity while they live
 };

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <thread>
 
-
 namespace quadrille::verifier {
 namespace {
 

@@ -3,6 +3,7 @@
 #include "verifier/prove/ranges.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace quadrille::verifier {
@@ -196,12 +197,9 @@ class Ranges {
       case Operator::kRanks: return {1, limits_.ranks};
       case Operator::kRemoteRanks: return {0, limits_.ranks};
       case Operator::kGroup: return {0, 1};
-      case Operator::kAdd:
-        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a + b; });
-      case Operator::kSubtract:
-        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a - b; });
-      case Operator::kMultiply:
-        return of_ends(operand(0), operand(1), [](Wide a, Wide b) { return a * b; });
+      case Operator::kAdd: return of_ends(operand(0), operand(1), std::plus<>());
+      case Operator::kSubtract: return of_ends(operand(0), operand(1), std::minus<>());
+      case Operator::kMultiply: return of_ends(operand(0), operand(1), std::multiplies<>());
       case Operator::kDivide: {
         const Interval a = operand(0), b = operand(1);
         return b.high < 1 ? Interval{} : of_ends(a, b.within({1, INT64_MAX}), floor_division);
