@@ -80,6 +80,24 @@ Lines statements_of(const std::string& line) {
   return statements;
 }
 
+// Whether the line is a hint that the last statement has already: for all its witnesses, or for the last one.
+bool is_known_hint(const Lines& lines, const std::string& hint) {
+  const size_t indent = hint.find_first_not_of(' ');
+  if (!hint.substr(indent).starts_with("use ")) return false;
+  bool for_all = false, for_last = false, in_witness = false;
+  for (const std::string& line : lines) {
+    if (line.find_first_not_of(' ') < indent) {
+      for_all = for_last = in_witness = false;
+    } else if (line.substr(indent).starts_with("with ")) {
+      in_witness = true;
+      for_last = false;
+    } else if (line == hint) {
+      (in_witness ? for_last : for_all) = true;
+    }
+  }
+  return for_all || for_last;
+}
+
 class Expansion {
  public:
   Result<Lines> run(const Lines& lines, int first_line) {
@@ -149,9 +167,11 @@ class Expansion {
     if (fragment.parameters.size() != heading.arguments.size())
       return fmt::format("{}: fragment '{}' takes {} arguments, not {}", line, heading.name,
                          fragment.parameters.size(), heading.arguments.size());
-    for (const std::string& part : fragment.lines)
-      expanded.push_back(std::string(indent, ' ') +
-                         *put_in(part, fragment.parameters, heading.arguments));
+    for (const std::string& part : fragment.lines) {
+      const std::string added =
+          std::string(indent, ' ') + *put_in(part, fragment.parameters, heading.arguments);
+      if (!is_known_hint(expanded, added)) expanded.push_back(added);
+    }
     return "";
   }
 

@@ -8,6 +8,8 @@
 //   used receive 1, receive 2    two statements with the same lines
 //   -- A comment                 stays behind
 //
+// Fragments may overlap: a hint that the statement has already is not put in again.
+//
 // A fragment has to stand above what includes it. Those of generator/lemmas/ stand above every proof, file by file in the
 // order of names; no two fragments have one name. An argument is put in as text: the fragment has the parentheses.
 #ifndef QUADRILLE_GENERATOR_FRAGMENTS_H_

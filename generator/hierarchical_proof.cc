@@ -29,7 +29,7 @@ std::string proof(const char* meeting, const Choices& choices) {
                    : fmt::format("include self_one_way({})\n", self);
   if (!drop) text += exchange ? "include copies_by_exchange\n" : "include copies_one_way\n";
   const std::string round = std::string("  include steps_of_round\n") +
-                            (exchange ? "  include pairs_in_row\n" : "") +
+                            (exchange ? "  include pairs_of_phase\n" : "") +
                             (token ? "  include round_of_tokens\n" : "");
   text += "include keys_between_nodes\nkeys round\n  include keys_of_round\n" + round;
   text += exchange ? "include keys_by_exchange\n"

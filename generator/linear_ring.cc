@@ -41,7 +41,6 @@ held send 1
   with receive 1 where k = k - 1
 cover
   with receive 1 where k = wrap(target - 1 - source, ranks)
-once receive 1
 keys k
   from k
   to k + 1

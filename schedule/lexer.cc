@@ -285,7 +285,9 @@ void LineReader::fail_next(const std::string& message) {
 }
 
 void LineReader::fail_at(int column, const std::string& message) {
-  if (!error_) error_ = Error{fmt::format("{}:{}:{}: {}", source_, line_.number, column, message)};
+  if (error_) return;
+  error_ = Error{fmt::format("{}:{}:{}: {}", source_, line_.number, column, message)};
+  error_column_ = column;
 }
 
 Expression read_expression(LineReader& reader, const Scope& scope) {

@@ -50,6 +50,7 @@ class LineReader {
   void fail_at(int column, const std::string& message);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
+  int error_column() const { return error_column_; }
 
  private:
   std::string next_text() const;  // "'word'", or what comes where there is no more
@@ -58,6 +59,7 @@ class LineReader {
   const std::string& source_;
   size_t next_ = 0;
   std::optional<Error> error_;
+  int error_column_ = 0;
 };
 
 // What names mean where an expression stands.

@@ -64,8 +64,6 @@ bool holds(const Proof& proof, const ProofPlan& plan, Prover& prover) {
     if (!obligation.proven) {
       fmt::print(stderr, "certify: {}: {}: {}\n", proof.source, obligation.name,
                  obligation.failure);
-      for (const std::string& hint : idle_hints_of(plan, obligation.name))
-        fmt::print(stderr, "  {}\n", hint);
       good = false;
     }
   for (const FalseClaim& claim : plan.false_claims)

@@ -336,13 +336,9 @@ class Session {
     } else {
       tell_failure(named, result);
     }
-    for (const ObligationResult& obligation : result.obligations) {
+    for (const ObligationResult& obligation : result.obligations)
       if (arguments_.verbose || !obligation.proven)
         fmt::print("  {}{}\n", obligation.name, obligation.proven ? "" : ": " + obligation.failure);
-      if (!obligation.proven)
-        for (const std::string& hint : idle_hints_of(plan, obligation.name))
-          fmt::print("    {}\n", hint);
-    }
     for (const FalseClaim& claim : plan.false_claims) tell_claim(named, claim);
     exports_.push_back(std::move(result.exports));
   }

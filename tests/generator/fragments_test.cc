@@ -47,6 +47,24 @@ TEST(Fragments, LinesOfTwoStatementsStandOnce) {
             "a.proof:2: no fragment 'f' stands above");
 }
 
+TEST(Fragments, MayOverlapAsAHintIsPutInOnce) {
+  const std::string both =
+      "fragment one\n  use a(x)\n  use b(x)\nfragment two\n  use b(x)\n  use c(x)\n";
+  EXPECT_EQ(put_in(both + "order\n  include one\n  include two\n"),
+            "order\n  use a(x)\n  use b(x)\n  use c(x)\n");
+  EXPECT_EQ(put_in(both + "fragment all\n  include one\n  include two\norder\n  include all\n"),
+            "order\n  use a(x)\n  use b(x)\n  use c(x)\n");
+  // Each statement and each witness has its own; what stands above the witnesses is for all of them.
+  EXPECT_EQ(put_in(both + "order\n  include one\nport\n  include one\n"),
+            "order\n  use a(x)\n  use b(x)\nport\n  use a(x)\n  use b(x)\n");
+  EXPECT_EQ(
+      put_in(both +
+             "cover\n  use a(x)\n  with copy 1\n  include one\n  with copy 2\n  include one\n"),
+      "cover\n  use a(x)\n  with copy 1\n  use b(x)\n  with copy 2\n  use b(x)\n");
+  // The verifier refuses what an author writes twice.
+  EXPECT_EQ(put_in("order\n  use a(x)\n  use a(x)\n"), "order\n  use a(x)\n  use a(x)\n");
+}
+
 TEST(Fragments, CommentsStayBehind) {
   EXPECT_EQ(put_in("-- why, and how\norder\n  use a()\n"), "order\n  use a()\n");
 }

@@ -110,7 +110,8 @@ TEST_P(Mutants, ComeFromAProgramThatIsRightOnSixRanks) {
 // Whether all obligations of the mutant hold, by the proof of the original.
 bool is_proven(const Program& mutant, const std::string& statements, verifier::Prover& prover) {
   const Result<verifier::Proof> proof = verifier::parse_proof_of(mutant, statements, "mutant");
-  const Result<verifier::ProofPlan> plan = verifier::plan_proof(*proof);
+  const Result<verifier::ProofPlan> plan =
+      verifier::plan_proof(*proof, verifier::UnusedLines::kMayStay);
   if (!plan.ok()) return false;
   return std::all_of(plan->obligations.begin(), plan->obligations.end(), [&](const auto& one) {
     return prover.prove(*proof, {{one}, {}, {}, false}).obligations[0].proven;

@@ -87,7 +87,7 @@ void Survey::ask(const Mutant& mutant, Fate& fate) {
   fate.asked = true;
   verifier::Proof proof = proof_;
   proof.program = mutant.program;
-  Result<verifier::ProofPlan> plan = verifier::plan_proof(proof);
+  Result<verifier::ProofPlan> plan = verifier::plan_proof(proof, verifier::UnusedLines::kMayStay);
   if (!plan.ok()) {
     fate.unproven = plan.error().message;
     return;

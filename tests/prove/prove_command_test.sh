@@ -73,11 +73,6 @@ says_walked 13 'walked on no nodes: the program requires more ranks than are tri
 sed 's/  to round + 1/  to round/' "$factor" >weak.proof
 expect 3 'weak.proof: UNKNOWN: not proven, and no counterexample' --proof weak.proof
 says 'keys round, statement 1: the goal does not follow'
-# A hint with a name that means nothing there is named, under the obligation of its statement alone.
-sed 's/  to round + 1/  to round\n  use monotone(round_2, 0, 1)\n  use monotone(round, round, 1)/' "$factor" >idle.proof
-expect 3 'idle.proof: UNKNOWN' --proof idle.proof
-says "^    idle.proof:$(grep -n round_2 idle.proof | cut -d: -f1): this 'use' counts nowhere: a name in it means nothing here"
-[ "$(grep 'counts nowhere' out | sort -u | wc -l)" -eq 1 ] || { echo "FAILED: not one idle hint"; failures=$((failures + 1)); }
 # A ring in which every rank sends before it receives.
 cat >late.txt <<'END'
 algorithm late for allgather
@@ -115,6 +110,10 @@ echo 'proof 7' >future.proof
 expect 2 '^prove: future.proof:1: not a proof that this verifier reads' --proof future.proof
 sed 's/cover/clover/' "$factor" >slip.proof
 expect 2 "^prove: slip.proof:[0-9]+: 'clover' is not a statement" --proof slip.proof
+sed 's/^match send 1/&\n  use monotone(typo, rank, 1)/' "$factor" >typo.proof
+expect 2 "^prove: typo.proof:[0-9]+:16: 'typo' is not defined here" --proof typo.proof
+{ cat "$factor" && printf 'port\n  inside receive 1\n'; } >unused.proof
+expect 2 '^prove: unused.proof:[0-9]+: no obligation asks for this line; remove it' --proof unused.proof
 expect 2 'limit: give 1 to 4294967295' --limit 0 factor
 expect 2 'limit: give 1 to 4294967295' --limit 4294967296 factor
 expect 2 'export' --export /dev/null/nowhere factor

@@ -132,8 +132,6 @@ const Axiom* find_axiom(const std::string& name) {
 
 }  // namespace
 
-bool is_axiom(const std::string& name) { return find_axiom(name) != nullptr; }
-
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments) {
   const Axiom* axiom = find_axiom(name);

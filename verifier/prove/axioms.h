@@ -54,9 +54,6 @@ struct AxiomArgument {
 std::optional<Expression> named_axiom(const Program& program, const std::string& name,
                                       const std::vector<AxiomArgument>& arguments);
 
-// Whether there is an axiom of that name at all.
-bool is_axiom(const std::string& name);
-
 // The facts behind the axioms xor_range, xor_cancel and xor_groups (axioms.h), as obligations of their own.
 std::vector<Obligation> bitvector_obligations();
 

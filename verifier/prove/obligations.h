@@ -85,26 +85,20 @@ struct FalseClaim {
   Expression show;
 };
 
-// A `use` line that brings no fact anywhere: a name in it means nothing where its statement is read.
-struct IdleHint {
-  std::string statement;  // "once receive 1"
-  std::string text;       // the sentence that says so
-};
-
 struct ProofPlan {
   std::vector<Obligation> obligations;
   std::vector<FalseClaim> false_claims;
   std::string scope;       // what it is proven for: "all sizes, counts and values of B"
   bool deadlocks = false;  // what is proven is that the program deadlocks, where, at every rank,
   std::vector<Expression> given = {};  // this holds
-  std::vector<IdleHint> idle_hints = {};
 };
 
-// Errors are the proof's: a witness that is missing, a name that is not known.
-Result<ProofPlan> plan_proof(const Proof& proof);
+// Lines of a proof that no obligation takes up are refused. They may stay if the proof was written for another program,
+// of which this one is a mutant.
+enum class UnusedLines { kRefused, kMayStay };
 
-// The sentences about idle hints of the statement that belongs to the obligation of that name.
-std::vector<std::string> idle_hints_of(const ProofPlan& plan, const std::string& obligation);
+// Errors are the proof's: a witness that is missing, a name that is not known.
+Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused = UnusedLines::kRefused);
 
 }  // namespace quadrille::verifier
 

@@ -52,7 +52,7 @@ void cover_case(Planner& p, size_t k) {
   const size_t i = p.cover[k].site;
   const Site& site = p.sites[i];
   if (!site.to || site.to->buffer != Buffer::kReceive)
-    p.fail_proof("'cover' names what writes nothing to the receive buffer");
+    p.fail_choice(p.cover[k], "'cover' names what writes nothing to the receive buffer");
   const Uses facts = p.uses(p.find("cover"), p.ends_view(), k);
   p.add(case_name("final", p.cover, k), [=, &p](Query& q) {
     const Instance asked = p.unknowns(q, p.ends_view());
@@ -106,7 +106,8 @@ void copy_case(Planner& p, size_t k) {
   const Site& site = p.sites[p.copies[k].site];
   if (site.kind != Site::Kind::kCopy || site.from->buffer != Buffer::kSend ||
       site.to->buffer != Buffer::kReceive || site.from->range || site.to->range)
-    p.fail_proof("'copies' names what is no copy of a block from send to receive buffer");
+    p.fail_choice(p.copies[k],
+                  "'copies' names what is no copy of a block from send to receive buffer");
   const View view{{}, {}, true};
   p.add(case_name("final own block", p.copies, k), {view, {}, p.uses(p.find("copies"), view, k)},
         [=, &p](Query& q, const Instance& instance) {

@@ -10,12 +10,20 @@
 namespace quadrille::verifier {
 namespace {
 
-// Loops of one name have one statement each, in order.
+bool has_steps(const Planner& p, size_t body) {
+  const std::vector<Item>& items = p.anatomy.bodies[body];
+  return std::any_of(items.begin(), items.end(), [&](const Item& item) {
+    return !item.is_loop || has_steps(p, item.index + 1);
+  });
+}
+
+// Loops with steps that have one name have one statement each, in order.
 const ProofStatement& statement_of(const Planner& p, size_t loop) {
   const std::string& name = p.anatomy.loops[loop].name;
   const ProofStatement* statement = p.find("keys", name);
   int wanted = 0;
-  for (size_t i = 0; i < loop; ++i) wanted += p.anatomy.loops[i].name == name;
+  for (size_t i = 0; i < loop; ++i)
+    wanted += p.anatomy.loops[i].name == name && has_steps(p, i + 1);
   for (const ProofStatement& candidate : p.proof.statements)
     if (candidate.kind == "keys" && candidate.subject == name && wanted-- == 0)
       statement = &candidate;
@@ -35,13 +43,6 @@ KeyInterval interval_of(const Planner& p, size_t loop) {
   }
   if (froms != 1 || tos != 1) p.fail_at(statement, "it wants 'from NUMBER' and 'to NUMBER'");
   return interval;
-}
-
-bool has_steps(const Planner& p, size_t body) {
-  const std::vector<Item>& items = p.anatomy.bodies[body];
-  return std::any_of(items.begin(), items.end(), [&](const Item& item) {
-    return !item.is_loop || has_steps(p, item.index + 1);
-  });
 }
 
 std::vector<Item> keyed_items(const Planner& p, size_t body) {

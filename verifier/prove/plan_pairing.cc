@@ -108,7 +108,8 @@ void message(Planner& p, size_t i, const Uses& facts) {
   const std::string name = "match " + site_name(site);
   for (const Choice& choice : p.matches[i])
     if (!in_order(site, p.sites[choice.site], choice) || !with_its_message(p, i, choice))
-      p.fail_proof(fmt::format("'{}': the pieces of the two messages are not in one order", name));
+      p.fail_choice(choice,
+                    fmt::format("'{}': the pieces of the two messages are not in one order", name));
   if (site.piece > 0) return;
   const Choice& choice = p.matches[i][0];
   const Site& other = p.sites[choice.site];
@@ -152,7 +153,8 @@ void matches_of(Planner& p, size_t i) {
     const Site& other = p.sites[choice.site];
     in_body |= other.in_body();
     if (!can_match(site, other))
-      p.fail_proof(fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
+      p.fail_choice(choice,
+                    fmt::format("{} cannot be matched with {}", site_name(site), site_name(other)));
   }
   if (in_body) message(p, i, scene.facts);
   for (size_t k = 0; k < p.matches[i].size(); ++k) {

@@ -165,7 +165,9 @@ bool said_to_stay(const Planner& p, const Site& site) {
   const ProofStatement* statement = p.find("port");
   return statement &&
          std::any_of(statement->lines.begin(), statement->lines.end(), [&](const Line& line) {
-           return starts_with(line, "inside") && is_said_of(line, site);
+           const bool said = starts_with(line, "inside") && is_said_of(line, site);
+           if (said) p.lines.take_up(line);
+           return said;
          });
 }
 

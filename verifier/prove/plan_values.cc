@@ -266,10 +266,11 @@ void held_case(Planner& p, Reading reading, size_t k) {
   const Site& written = p.sites[choice.site];
   const std::string name = name_of(p, reading);
   if (!written.to || written.to->buffer != access.buffer)
-    p.fail_proof(fmt::format("'{}' names what writes nothing there", name));
+    p.fail_choice(choice, fmt::format("'{}' names what writes nothing there", name));
   // Such a block is as long as what was last written to it.
   if (access.buffer == Buffer::kTemporary && !access.range && written.to->range)
-    p.fail_proof(fmt::format("'{}': a whole block is read, of which a part was written", name));
+    p.fail_choice(choice,
+                  fmt::format("'{}': a whole block is read, of which a part was written", name));
   Scene scene = p.scene(p.view_with_byte(site), site.path, kind_of(reading), site_name(site), k);
   const Rewrites rewriting = p.rewrites(name, p.find(kind_of(reading), site_name(site)), scene);
   scene.path.clear();  // assume_reading() has it

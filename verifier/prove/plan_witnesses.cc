@@ -44,6 +44,7 @@ Carried read_carries(const Planner& p, const Site& site) {
       carried.remote = p.program.groups == 2 && !p.contract.is_barrier() && line.tokens.size() == 1;
       if (!carried.remote)
         p.fail_line(line, "'remote' says of a program of two groups that the other contributes");
+      p.lines.take_up(line);
       continue;
     }
     (word == "source"   ? carried.source
@@ -73,7 +74,8 @@ Choices Planner::choices(const ProofStatement* statement, const View& view) cons
     const Witness witness = take(lines.witness(line, view));
     const auto site = find_site(witness.kind, witness.number);
     if (!site) fail_line(line, "the program has no such site");
-    result.push_back({*site, values_for(*this, sites[*site], witness, line), witness.condition});
+    result.push_back(
+        {*site, values_for(*this, sites[*site], witness, line), witness.condition, &line});
   }
   return result;
 }

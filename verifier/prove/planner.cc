@@ -6,20 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "schedule/binding.h"
 
 namespace quadrille::verifier {
-namespace {
-
-// "once receive 1"
-std::string name_of_statement(const ProofStatement& statement) {
-  return statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
-}
-
-}  // namespace
 
 Planner::Planner(const Proof& proof)
     : proof(proof),
@@ -30,12 +21,12 @@ Planner::Planner(const Proof& proof)
       lines(proof, anatomy),
       intervals(anatomy.loops.size()) {}
 
-ProofPlan Planner::run() {
+ProofPlan Planner::run(UnusedLines unused) {
   if (!anatomy.unsupported.empty()) fail_proof("no proof system so far: " + anatomy.unsupported);
   check_subjects();
   plan_tables(*this);
   for (const ProofStatement& statement : proof.statements) plan_lemma(*this, statement);
-  check_hints();
+  check_inside();
   plan_definedness(*this);
   plan_keys(*this);
   if (const ProofStatement* statement = find("deadlock")) {
@@ -51,7 +42,7 @@ ProofPlan Planner::run() {
     fail_line(*line,
               fmt::format("it uses a fact of more than {} parts, definitions and lets put in",
                           kMostParts));
-  note_idle_hints();
+  if (unused == UnusedLines::kRefused) check_unused_lines();
   plan.scope = scope();
   return std::move(plan);
 }
@@ -77,6 +68,11 @@ void Planner::fail_at(const ProofStatement& statement, const std::string& messag
 
 void Planner::fail_line(const Line& line, const std::string& message) const {
   throw Error{fmt::format("{}:{}: {}", proof.source, line.number, message)};
+}
+
+void Planner::fail_choice(const Choice& choice, const std::string& message) const {
+  if (choice.line) fail_line(*choice.line, message);
+  fail_proof(message);
 }
 
 std::string site_name(const Site& site) {
@@ -107,7 +103,7 @@ Uses Planner::uses(const ProofStatement* statement, const View& view, int witnes
   for (const Line& line : statement->lines) {
     seen += starts_with(line, "with");
     if (!starts_with(line, "use") || (seen >= 0 && seen != witness)) continue;
-    if (auto fact = lines.use(line, view)) result.push_back(std::move(*fact));
+    lines.use(line, view, result);
   }
   return result;
 }
@@ -142,16 +138,6 @@ Rewrites Planner::rewrites(const std::string& name, const ProofStatement* statem
   return result;
 }
 
-void Planner::note_idle_hints() {
-  for (const ProofStatement& statement : proof.statements)
-    for (const Line& line : statement.lines)
-      if (starts_with(line, "use") && !lines.has_counted(line))
-        plan.idle_hints.push_back(
-            {name_of_statement(statement),
-             fmt::format("{}:{}: this 'use' counts nowhere: a name in it means nothing here",
-                         proof.source, line.number)});
-}
-
 // Every statement is about something that exists, and stands once. A typing error is reported, not ignored.
 void Planner::check_subjects() const {
   std::set<std::string> subjects, names;
@@ -174,7 +160,8 @@ void Planner::check_subjects() const {
   for (const LoopSite& loop : anatomy.loops) subjects.insert("keys " + loop.name);
   std::set<std::string> seen;
   for (const ProofStatement& statement : proof.statements) {
-    const std::string subject = name_of_statement(statement);
+    const std::string subject =
+        statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
     static const std::set<std::string> kAboutProgram = {
         "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
     if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
@@ -188,16 +175,21 @@ void Planner::check_subjects() const {
   }
 }
 
-void Planner::check_hints() const {
+void Planner::check_inside() const {
   for (const ProofStatement& statement : proof.statements)
     for (const Line& line : statement.lines)
       if (starts_with(line, "inside") &&
           std::none_of(sites.begin(), sites.end(),
                        [&](const Site& site) { return is_said_of(line, site); }))
         fail_line(line, "it wants 'inside send NUMBER' or 'inside receive NUMBER', of the program");
-      else if (starts_with(line, "use") && !lines.knows(line))
-        fail_line(line, fmt::format("there is no axiom and no lemma '{}'",
-                                    line.tokens.size() > 1 ? line.tokens[1].text : ""));
+}
+
+void Planner::check_unused_lines() const {
+  for (const ProofStatement& statement : proof.statements) {
+    if (statement.lines.empty()) fail_at(statement, "it says nothing; remove it");
+    for (const Line& line : statement.lines)
+      if (const std::optional<std::string> why = lines.why_unused(line)) throw Error{*why};
+  }
 }
 
 // Between two groups asks of the ranks of both. What only one group does, only that group is asked.
@@ -388,10 +380,10 @@ z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, in
   return result;
 }
 
-Result<ProofPlan> plan_proof(const Proof& proof) {
+Result<ProofPlan> plan_proof(const Proof& proof, UnusedLines unused) {
   const auto planner = std::make_shared<Planner>(proof);
   try {
-    ProofPlan plan = planner->run();
+    ProofPlan plan = planner->run(unused);
     // The queries refer to the planner.
     for (Obligation& obligation : plan.obligations)
       obligation.build = [planner, build = std::move(obligation.build)](Query& q) { build(q); };
@@ -399,16 +391,6 @@ Result<ProofPlan> plan_proof(const Proof& proof) {
   } catch (const Error& error) {
     return error;
   }
-}
-
-std::vector<std::string> idle_hints_of(const ProofPlan& plan, const std::string& obligation) {
-  std::vector<std::string> texts;
-  for (const IdleHint& hint : plan.idle_hints) {
-    const size_t end = hint.statement.size();
-    const bool is_whole = obligation.size() <= end || !std::isdigit(obligation[end]);
-    if (obligation.starts_with(hint.statement) && is_whole) texts.push_back(hint.text);
-  }
-  return texts;
 }
 
 }  // namespace quadrille::verifier

@@ -24,6 +24,7 @@ struct Choice {
   int site;
   std::vector<Expression> values;
   std::optional<Expression> condition;
+  const Line* line = nullptr;  // of the proof, if it says so
 };
 using Choices = std::vector<Choice>;  // the first that applies counts
 
@@ -125,13 +126,14 @@ struct Planner {
   Planner& operator=(const Planner&) = delete;
 
   // Goes through the kinds of obligations in order. Like all that follows, throws the first Error.
-  ProofPlan run();
+  ProofPlan run(UnusedLines unused);
 
   // ---- The proof (planner.cc)
 
   [[noreturn]] void fail_proof(const std::string& message) const;
   [[noreturn]] void fail_at(const ProofStatement& statement, const std::string& message) const;
   [[noreturn]] void fail_line(const Line& line, const std::string& message) const;
+  [[noreturn]] void fail_choice(const Choice& choice, const std::string& message) const;
   template <class T>
   static T take(Result<T> result) {
     if (!result.ok()) throw result.error();
@@ -240,8 +242,8 @@ struct Planner {
 
  private:
   void check_subjects() const;
-  void check_hints() const;
-  void note_idle_hints();
+  void check_inside() const;
+  void check_unused_lines() const;
   std::string scope() const;
 };
 

@@ -77,9 +77,8 @@
 // A let of the program is also a function of a rank and of the variables of its enclosing loops: b(source, phase, round). So
 // `cover` writes levels(target) for a let outside loops.
 //
-// A `use` counts wherever its names are known, and below a `with` for that witness only. If they are known nowhere, `prove`
-// says so when the statement is not proven. The prover refuses what has more than 10000 operators and operands, definitions
-// and lets put in.
+// A `use` counts wherever its names are known, and below a `with` for that witness only. The prover refuses a line that no
+// obligation takes up. It also refuses what has more than 10000 operators and operands, definitions and lets put in.
 #ifndef QUADRILLE_VERIFIER_PROVE_PROOF_H_
 #define QUADRILLE_VERIFIER_PROVE_PROOF_H_
 

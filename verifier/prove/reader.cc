@@ -111,6 +111,7 @@ Result<Expression> ProofLines::expression(const Line& line, const View& view, Wa
   Expression result = read(reader, view, wanted);
   if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
+  take_up(line);
   return result;
 }
 
@@ -133,6 +134,7 @@ Result<Witness> ProofLines::witness(const Line& line, const View& view) const {
   if (reader.accept("if")) witness.condition = read(reader, view, Wanted::kCondition);
   if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
+  take_up(line);
   return witness;
 }
 
@@ -153,11 +155,11 @@ Result<Lemma::Induction> ProofLines::induction(const Line& line, const View& vie
     reader.fail("an end of the induction names its variable");
   if (!reader.failed()) reader.finish();
   if (reader.failed()) return reader.error();
+  take_up(line);
   return result;
 }
 
-// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing where a name in it is not known in the
-// view.
+// "use NAME(arguments)", "rewrite NAME(arguments)"; nothing if the view does not know some name in it.
 std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& view) const {
   LineReader reader(line, proof_.source);
   too_large_ = false;
@@ -177,7 +179,9 @@ std::optional<ProofLines::Call> ProofLines::call(const Line& line, const View& v
     }
   }
   if (!reader.failed()) reader.finish();
-  return reader.failed() ? std::nullopt : std::optional(std::move(call));
+  if (!reader.failed()) return call;
+  leave_out(line, reader.error_column(), reader.error().message);
+  return std::nullopt;
 }
 
 const Lemma* ProofLines::find_lemma(const Call& call) const {
@@ -189,12 +193,6 @@ const Lemma* ProofLines::find_lemma(const Call& call) const {
   return nullptr;
 }
 
-std::optional<Expression> ProofLines::use(const Line& line, const View& view) const {
-  std::optional<Expression> result = fact(line, view);
-  if (result) counted_.insert(&line);
-  return result;
-}
-
 std::optional<Expression> ProofLines::fact(const Line& line, const View& view) const {
   const std::optional<Call> call = this->call(line, view);
   const auto too_large = [&] {
@@ -204,16 +202,39 @@ std::optional<Expression> ProofLines::fact(const Line& line, const View& view) c
   if (!call) return too_large_ ? too_large() : std::nullopt;
   if (auto axiom = named_axiom(proof_.program, call->name, call->arguments)) return axiom;
   const Lemma* lemma = find_lemma(*call);
-  if (!lemma) return std::nullopt;
+  if (!lemma) {
+    leave_out(
+        line, line.end,
+        fmt::format("{}:{}: there is no axiom and no lemma '{}' above that takes these arguments",
+                    proof_.source, line.number, call->name));
+    return std::nullopt;
+  }
   const std::vector<Expression> values = values_of(*call);
   if (!fits(*lemma, values)) return too_large();
   return instance(*lemma, values);
 }
 
-bool ProofLines::knows(const Line& line) const {
-  const std::string name = line.tokens.size() > 1 ? line.tokens[1].text : "";
-  return is_axiom(name) || std::any_of(lemmas_.begin(), lemmas_.end(),
-                                       [&](const Lemma& lemma) { return lemma.name == name; });
+void ProofLines::use(const Line& line, const View& view, std::vector<Expression>& facts) const {
+  std::optional<Expression> fact = this->fact(line, view);
+  if (!fact) return;
+  if (std::find(facts.begin(), facts.end(), *fact) != facts.end())
+    return leave_out(line, line.end + 1,
+                     fmt::format("{}:{}: the lines above bring this fact already; remove the line",
+                                 proof_.source, line.number));
+  take_up(line);
+  facts.push_back(*std::move(fact));
+}
+
+void ProofLines::leave_out(const Line& line, int column, const std::string& why) const {
+  LeftOut& most = left_out_[&line];
+  if (column > most.column) most = {column, why};
+}
+
+std::optional<std::string> ProofLines::why_unused(const Line& line) const {
+  if (taken_up_.count(&line) > 0) return std::nullopt;
+  if (const auto found = left_out_.find(&line); found != left_out_.end()) return found->second.why;
+  return fmt::format("{}:{}: no obligation asks for this line; remove it", proof_.source,
+                     line.number);
 }
 
 // Whether the lemma for these arguments is of a size to work with.
@@ -243,6 +264,7 @@ std::optional<ProofLines::Rewrite> ProofLines::rewrite(const Line& line, const V
   if (result.left.op != Operator::kElement && result.left.op != Operator::kLocate)
     return std::nullopt;
   for (const Expression& condition : lemma->given) result.given.push_back(put_in(condition));
+  take_up(line);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_READER_H_
 #define QUADRILLE_VERIFIER_PROVE_READER_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -59,18 +60,16 @@ class ProofLines {
   // "induction x from LOW to HIGH"
   Result<Lemma::Induction> induction(const Line& line, const View& view) const;
 
-  // The fact that a `use` line brings, as a condition over the view; nothing where some name in it
-  // is not known there.
-  std::optional<Expression> use(const Line& line, const View& view) const;
-
-  // Whether the `use` line has brought a fact in any view so far.
-  bool has_counted(const Line& line) const { return counted_.count(&line) > 0; }
+  // Adds the fact that a `use` line brings, as a condition over the view. Adds nothing if the view does not know some
+  // name in it, or if the fact is there already.
+  void use(const Line& line, const View& view, std::vector<Expression>& facts) const;
 
   // The first `use` line so far whose fact, or an argument of it, grew too large where its names are known.
   const Line* too_large() const { return too_large_use_; }
 
-  // Whether there is an axiom or a lemma of the name that a `use` line gives.
-  bool knows(const Line& line) const;
+  // A line is taken up if its expressions were read or its fact was added. Says why a line was not taken up so far.
+  void take_up(const Line& line) const { taken_up_.insert(&line); }
+  std::optional<std::string> why_unused(const Line& line) const;
 
   // What a `rewrite` line asks for: a lemma whose conditions are to be shown, and the two sides of
   // its equality.
@@ -101,6 +100,7 @@ class ProofLines {
   std::optional<Call> call(const Line& line, const View& view) const;
   const Lemma* find_lemma(const Call& call) const;
   std::optional<Expression> fact(const Line& line, const View& view) const;
+  void leave_out(const Line& line, int column, const std::string& why) const;
 
   const Proof& proof_;
   const Anatomy& anatomy_;
@@ -108,7 +108,13 @@ class ProofLines {
   std::map<std::string, Definition> defined_;  // by the proof
   mutable bool too_large_ = false;             // what was read last
   mutable const Line* too_large_use_ = nullptr;
-  mutable std::set<const Line*> counted_;  // `use` lines that have brought a fact
+  mutable std::set<const Line*> taken_up_;
+  // Why views left out a `use` line: of the view that knew most of its names, which are those before that column.
+  struct LeftOut {
+    int column = 0;
+    std::string why;
+  };
+  mutable std::map<const Line*, LeftOut> left_out_;
 };
 
 // given... implies show, as an expression.
