@@ -8,7 +8,6 @@
 #include <array>
 #include <random>
 
-
 namespace quadrille::verifier {
 namespace {
 
