@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "cli/command_line.h"
@@ -75,32 +74,6 @@ Result<int64_t> parameter_value(const CallArguments& arguments, const Schedule& 
   return *value;
 }
 
-}  // namespace
-
-void add_call(cli::Command& command, CallArguments& arguments) {
-  command.add(
-      "--counts", "LIST", &arguments.counts,
-      "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two groups "
-      "3,0,5/4,4; one number if all ranks have the same count by definition");
-  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
-              "the value of a parameter that the call gives; without it the schedule's rule "
-              "chooses");
-  command.add(
-      "--root", "RANK", &arguments.root,
-      "the root of a collective that has one; without it check tries several, and replay takes 0");
-  command.add("--nodes", "LIST", &arguments.nodes,
-              "the nodes of a schedule that serves any nodes: 1,2,3 or 4x8");
-  command.add("--remote-nodes", "LIST", &arguments.remote_nodes,
-              "between two groups: the nodes of the other group");
-}
-
-Error wants_nodes(const std::string& file, const Schedule& schedule) {
-  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
-                           schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
-}
-
-namespace {
-
 Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
                              const std::string& file) {
   if (arguments.nodes.empty() && arguments.remote_nodes.empty()) return schedule;
@@ -128,43 +101,6 @@ Result<Schedule> on_nodes_of(const CallArguments& arguments, Schedule schedule,
   return schedule;
 }
 
-}  // namespace
-
-Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments& arguments) {
-  Result<std::vector<uint8_t>> bytes = cli::read_file(path);
-  if (!bytes.ok()) return bytes.error();
-  Result<Schedule> schedule = decode(*bytes, path);
-  if (schedule.ok()) schedule = on_nodes_of(arguments, std::move(schedule).value(), path);
-  if (!schedule.ok()) return schedule.error();
-  return ScheduleFile{std::move(bytes).value(), std::move(schedule).value()};
-}
-
-Result<Counts> read_counts(const std::string& text) {
-  Counts counts;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find('/', start), text.size());
-    Result<std::vector<int64_t>> of_group = read_counts_of_a_group(text.substr(start, end - start));
-    if (!of_group.ok()) return of_group.error();
-    counts.push_back(std::move(of_group).value());
-    start = end + 1;
-  }
-  return counts;
-}
-
-Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule) {
-  Call call{std::move(counts), {}, arguments.root.value_or(0)};
-  const std::vector<Parameter>& parameters = schedule.program.parameters;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (!parameters[i].at_call) continue;
-    const Result<int64_t> value = parameter_value(arguments, schedule, i, call);
-    if (!value.ok()) return value.error();
-    call.parameters.push_back(*value);
-  }
-  return call;
-}
-
-namespace {
-
 // The count of a rank in each of the standard calls. Uneven counts are 0 to 7 times the least one, so that a pipeline has
 // few blocks even if a block is as long as the least count.
 constexpr int64_t kAtOneRank = 1 << 20, kLeast = 1000;
@@ -174,47 +110,6 @@ constexpr int64_t (*kStandardCounts[])(int64_t rank, int64_t ranks) = {
     [](int64_t rank, int64_t ranks) { return rank == ranks / 2 ? kAtOneRank : 0; },
     [](int64_t rank, int64_t) { return (5 * rank + 3) % 8 * kLeast; },
 };
-
-}  // namespace
-
-Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
-  const Program& program = schedule.program;
-  const std::string collective = in_words(program.collective);
-  if (arguments.root && !rooted(program.collective))
-    return Error{fmt::format("--root: {} has no root; leave it out", collective)};
-  if (!arguments.counts.empty() && program.collective == Collective::kBarrier)
-    return Error{fmt::format("--counts: {} moves nothing; leave them out", collective)};
-  Counts all_counts;
-  if (!arguments.counts.empty()) {
-    Result<Counts> counts = read_counts(arguments.counts);
-    if (!counts.ok()) return counts.error();
-    all_counts = std::move(counts).value();
-  }
-  if (static_cast<int>(all_counts.size()) > program.groups)
-    return Error{fmt::format(
-        "--counts: '{}' is for {} groups, and the schedule for {}; give one list a group",
-        arguments.counts, all_counts.size(), program.groups)};
-  if (has_one_count(program.collective) && all_counts.size() == 1 && all_counts[0].size() == 1) {
-    const int64_t count = all_counts[0][0];
-    all_counts.clear();
-    for (const Topology& group : schedule.job.groups) all_counts.emplace_back(group.ranks(), count);
-  }
-  const std::vector<Parameter>& parameters = program.parameters;
-  std::set<std::string> given;
-  for (const std::string& text : arguments.parameters) {
-    if (std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& known) {
-          return known.at_call && text.starts_with(known.name.text + "=");
-        }))
-      return Error{
-          fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
-    const std::string name = text.substr(0, text.find('='));
-    if (!given.insert(name).second)
-      return Error{fmt::format("--parameter: '{}' is given twice", name)};
-  }
-  return call_with(std::move(all_counts), arguments, schedule);
-}
-
-namespace {
 
 // Whether the program names parts of blocks, so that lengths matter.
 bool names_parts_of_blocks(const Program& program) {
@@ -253,7 +148,114 @@ std::set<int64_t> roots_to_check(int64_t ranks) {
   return all;
 }
 
+std::string counts_text(const std::vector<int64_t>& counts) {
+  std::string text;
+  for (size_t i = 0; i < counts.size();) {
+    const size_t first = i;
+    while (i < counts.size() && counts[i] == counts[first]) ++i;
+    const std::string times = i - first > 1 ? fmt::format("{}x", i - first) : "";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ",", times, counts[first]);
+  }
+  return text;
+}
+
+std::string shortened(const std::string& text, size_t longest) {
+  return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
 }  // namespace
+
+void add_call(cli::Command& command, CallArguments& arguments) {
+  command.add(
+      "--counts", "LIST", &arguments.counts,
+      "the counts of the call, one for each rank: 3,0,5, or 4x7 for four times 7; for two groups "
+      "3,0,5/4,4; one number if all ranks have the same count by definition");
+  command.add("--parameter", "NAME=VALUE", &arguments.parameters,
+              "the value of a parameter that the call gives; without it the schedule's rule "
+              "chooses");
+  command.add(
+      "--root", "RANK", &arguments.root,
+      "the root of a collective that has one; without it check tries several, and replay takes 0");
+  command.add("--nodes", "LIST", &arguments.nodes,
+              "the nodes of a schedule that serves any nodes: 1,2,3 or 4x8");
+  command.add("--remote-nodes", "LIST", &arguments.remote_nodes,
+              "between two groups: the nodes of the other group");
+}
+
+Error wants_nodes(const std::string& file, const Schedule& schedule) {
+  return Error{fmt::format("{} serves any nodes; say on which with --nodes 1,2,3{}", file,
+                           schedule.program.groups == 2 ? " --remote-nodes 2,2" : "")};
+}
+
+Result<ScheduleFile> open_schedule(const std::string& path, const CallArguments& arguments) {
+  Result<std::vector<uint8_t>> bytes = cli::read_file(path);
+  if (!bytes.ok()) return bytes.error();
+  Result<Schedule> schedule = decode(*bytes, path);
+  if (schedule.ok()) schedule = on_nodes_of(arguments, std::move(schedule).value(), path);
+  if (!schedule.ok()) return schedule.error();
+  return ScheduleFile{std::move(bytes).value(), std::move(schedule).value()};
+}
+
+Result<Counts> read_counts(const std::string& text) {
+  Counts counts;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find('/', start), text.size());
+    Result<std::vector<int64_t>> of_group = read_counts_of_a_group(text.substr(start, end - start));
+    if (!of_group.ok()) return of_group.error();
+    counts.push_back(std::move(of_group).value());
+    start = end + 1;
+  }
+  return counts;
+}
+
+Result<Call> call_with(Counts counts, const CallArguments& arguments, const Schedule& schedule) {
+  Call call{std::move(counts), {}, arguments.root.value_or(0)};
+  const std::vector<Parameter>& parameters = schedule.program.parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].at_call) continue;
+    const Result<int64_t> value = parameter_value(arguments, schedule, i, call);
+    if (!value.ok()) return value.error();
+    call.parameters.push_back(*value);
+  }
+  return call;
+}
+
+Result<Call> read_call(const CallArguments& arguments, const Schedule& schedule) {
+  const Program& program = schedule.program;
+  const std::string collective = in_words(program.collective);
+  if (arguments.root && !rooted(program.collective))
+    return Error{fmt::format("--root: {} has no root; leave it out", collective)};
+  if (!arguments.counts.empty() && program.collective == Collective::kBarrier)
+    return Error{fmt::format("--counts: {} moves nothing; leave them out", collective)};
+  Counts all_counts;
+  if (!arguments.counts.empty()) {
+    Result<Counts> counts = read_counts(arguments.counts);
+    if (!counts.ok()) return counts.error();
+    all_counts = std::move(counts).value();
+  }
+  if (static_cast<int>(all_counts.size()) > program.groups)
+    return Error{fmt::format(
+        "--counts: '{}' is for {} groups, and the schedule for {}; give one list a group",
+        arguments.counts, all_counts.size(), program.groups)};
+  if (has_one_count(program.collective) && all_counts.size() == 1 && all_counts[0].size() == 1) {
+    const int64_t count = all_counts[0][0];
+    all_counts.clear();
+    for (const Topology& group : schedule.job.groups) all_counts.emplace_back(group.ranks(), count);
+  }
+  const std::vector<Parameter>& parameters = program.parameters;
+  std::set<std::string> given;
+  for (const std::string& text : arguments.parameters) {
+    if (std::none_of(parameters.begin(), parameters.end(), [&](const Parameter& known) {
+          return known.at_call && text.starts_with(known.name.text + "=");
+        }))
+      return Error{
+          fmt::format("--parameter: '{}' is not NAME=VALUE of a parameter of its call", text)};
+    const std::string name = text.substr(0, text.find('='));
+    if (!given.insert(name).second)
+      return Error{fmt::format("--parameter: '{}' is given twice", name)};
+  }
+  return call_with(std::move(all_counts), arguments, schedule);
+}
 
 Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const Schedule& schedule) {
   Result<Call> given = read_call(arguments, schedule);
@@ -290,25 +292,6 @@ Result<std::vector<Call>> calls_to_check(const CallArguments& arguments, const S
         program.algorithm.text)};
   return calls;
 }
-
-namespace {
-
-std::string counts_text(const std::vector<int64_t>& counts) {
-  std::string text;
-  for (size_t i = 0; i < counts.size();) {
-    const size_t first = i;
-    while (i < counts.size() && counts[i] == counts[first]) ++i;
-    const std::string times = i - first > 1 ? fmt::format("{}x", i - first) : "";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ",", times, counts[first]);
-  }
-  return text;
-}
-
-std::string shortened(const std::string& text, size_t longest) {
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
-}
-
-}  // namespace
 
 std::string call_text(const Program& program, const Call& call, size_t longest) {
   std::string text;

@@ -11,28 +11,6 @@ namespace {
 
 bool is_whole(const Piece& piece, Buffer buffer) { return piece.buffer == buffer && !piece.range; }
 
-}  // namespace
-
-bool fits_key_order(const Program& program) {
-  if (program.collective != Collective::kAlltoall || program.groups != 1 || uses_counts(program))
-    return false;
-  bool served = true;
-  Direction direction = Direction::kSend;  // of the message that the piece is in
-  for_each_statement(program.body, [&](const Statement& statement) {
-    if (const auto* message = std::get_if<Message>(&statement.kind)) direction = message->direction;
-    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
-      served &= is_whole(transfer->piece, Buffer::kTemporary) ||
-                is_whole(transfer->piece,
-                         direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive);
-    if (const auto* copy = std::get_if<Copy>(&statement.kind))
-      served &= (is_whole(copy->from, Buffer::kSend) || is_whole(copy->from, Buffer::kTemporary)) &&
-                (is_whole(copy->to, Buffer::kReceive) || is_whole(copy->to, Buffer::kTemporary));
-  });
-  return served;
-}
-
-namespace {
-
 // execute() needs memory for every block.
 constexpr int64_t kFewRanks = 256;
 
@@ -61,6 +39,24 @@ Report check_bound(const Program& program, const Job& job, const Call& call,
 }
 
 }  // namespace
+
+bool fits_key_order(const Program& program) {
+  if (program.collective != Collective::kAlltoall || program.groups != 1 || uses_counts(program))
+    return false;
+  bool served = true;
+  Direction direction = Direction::kSend;  // of the message that the piece is in
+  for_each_statement(program.body, [&](const Statement& statement) {
+    if (const auto* message = std::get_if<Message>(&statement.kind)) direction = message->direction;
+    if (const auto* transfer = std::get_if<Transfer>(&statement.kind))
+      served &= is_whole(transfer->piece, Buffer::kTemporary) ||
+                is_whole(transfer->piece,
+                         direction == Direction::kSend ? Buffer::kSend : Buffer::kReceive);
+    if (const auto* copy = std::get_if<Copy>(&statement.kind))
+      served &= (is_whole(copy->from, Buffer::kSend) || is_whole(copy->from, Buffer::kTemporary)) &&
+                (is_whole(copy->to, Buffer::kReceive) || is_whole(copy->to, Buffer::kTemporary));
+  });
+  return served;
+}
 
 Result<Report> check_schedule(const Program& program, const Job& job, const Call& call,
                               const CheckOptions& options) {

@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
 
 #include "runtime/program/digest.h"
 #include "runtime/program/table_format.h"
@@ -289,8 +287,6 @@ bool is_algorithm_name(std::string text) {
   return is_word(text) && text.front() != '_' && text.back() != '_';
 }
 
-}  // namespace
-
 std::optional<Program> read_code(std::span<const uint8_t> section) {
   return CodeReader(Cursor(section)).run();
 }
@@ -325,8 +321,6 @@ bool read_names(Program& program, std::span<const uint8_t> section) {
   std::sort(global.begin(), global.end());
   return std::adjacent_find(global.begin(), global.end()) == global.end();
 }
-
-namespace {
 
 static_assert(kRuleNone == QD_CHOOSE_NONE && kRuleLeast == QD_CHOOSE_LEAST &&
               kRuleModel == QD_CHOOSE_MODEL && kRuleAuto == QD_CHOOSE_AUTO &&

@@ -95,8 +95,6 @@ Wait follow(const std::vector<Context>& contexts, const Context& start) {
 
 constexpr size_t kFew = 8;
 
-}  // namespace
-
 void Context::sort() {
   order.clear();
   if (posted.size() <= kFew) return;
@@ -115,11 +113,9 @@ Posted* Context::waiting(int peer, Direction direction) {
     const auto found = std::find_if(posted.begin(), posted.end(), is_wanted);
     return found == posted.end() ? nullptr : &*found;
   }
-  const auto first = std::partition_point(order.begin(), order.end(), [&](int i) {
+  // Of two messages one way the first waits: check_peer() refuses the second.
+  const auto found = std::partition_point(order.begin(), order.end(), [&](int i) {
     return std::tie(posted[i].peer, posted[i].head.direction) < std::tie(peer, direction);
-  });
-  const auto found = std::find_if(first, order.end(), [&](int i) {
-    return is_wanted(posted[i]) || posted[i].peer != peer || posted[i].head.direction != direction;
   });
   return found == order.end() || !is_wanted(posted[*found]) ? nullptr : &posted[*found];
 }
@@ -158,8 +154,6 @@ void check_barrier(const std::vector<Context>& contexts, Findings& findings) {
                         "leaves without having heard of " + findings.processes.name(missing));
   }
 }
-
-namespace {
 
 // A message, or a copy if source and target are the same.
 struct Record {
@@ -265,8 +259,7 @@ class Executor : public SinkOf<Executor> {
         case Pause::kLoop: break;
         case Pause::kEnd: return;
         case Pause::kUndefined:
-          return findings_.add(
-              undefined_value(processes_, context.key, context.process, context.walker.why));
+          return findings_.add(kUndefinedValue, context.key, {context.process}, context.walker.why);
       }
     }
   }
@@ -274,7 +267,7 @@ class Executor : public SinkOf<Executor> {
   void enter(Context& context) {
     const int64_t key = context.walker.key;
     if (context.key && key <= *context.key)
-      return findings_.add(key_out_of_order(processes_, context.key, context.process, key));
+      return findings_.add(kKeyOutOfOrder, context.key, {context.process}, key);
     context.key = key;
     gathered_.clear();
     pieces_.clear();
@@ -367,15 +360,17 @@ class Executor : public SinkOf<Executor> {
   bool check_peer(const Context& context, const Posted& message) {
     const Place place = processes_.place(context.process);
     const bool send = message.head.direction == Direction::kSend;
-    if (message.peer < 0 || message.peer == context.process) {
-      findings_.add(wrong_peer(processes_, context.key, context.process, message.head.peer,
-                               message.head.remote ? place.remote_ranks : place.ranks,
-                               message.peer == context.process));
+    if (message.peer == context.process) {
+      findings_.add(kSendsToItself, context.key, {context.process});
+    } else if (message.peer < 0) {
+      findings_.add(kNoSuchRank, context.key, {context.process}, message.head.peer,
+                    message.head.remote ? place.remote_ranks : place.ranks);
     } else if (is_bystander(program_.collective, place)) {
       fail(Property::kRole, context, {},
            "has a message, though MPI does not tell it who the root of its group is");
     } else if (int64_t& last = (send ? last_sent_ : last_received_)[message.peer]; last == posts_) {
-      findings_.add(two_messages(processes_, context.key, context.process, message.peer));
+      findings_.add(kTwoMessages, context.key, {context.process, message.peer},
+                    Named{message.peer});
     } else {
       last = posts_;
       return true;
@@ -435,8 +430,8 @@ class Executor : public SinkOf<Executor> {
       return disagree(Property::kLength, fmt::format("sends {} pieces, {} receives {}", sent.count,
                                                      peer(), received.count));
     if (sent.head.sized != received.head.sized)
-      return findings_.add(
-          lengths_ahead_at_one_end(processes_, sender.key, sender.process, receiver.process));
+      return findings_.add(kLengthsAheadAtOneEnd, sender.key, {sender.process, receiver.process},
+                           Named{receiver.process});
     for (int i = 0; i < sent.count; ++i) {
       const int64_t length = sender.parts[sent.first + i].length;
       const int64_t wanted = receiver.parts[received.first + i].length;

@@ -3,10 +3,12 @@
 #ifndef QUADRILLE_VERIFIER_FINDINGS_H_
 #define QUADRILLE_VERIFIER_FINDINGS_H_
 
+#include <fmt/core.h>
+
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "schedule/walk.h"
@@ -32,37 +34,62 @@ class Processes {
 
 using Key = std::optional<int64_t>;  // of the step that a process is in, where it is in one
 
+// What several checkers find: what the process that is to blame did. The call gives what stands for {}.
+struct Finding {
+  Property property;
+  const char* did;
+};
+inline constexpr Finding kUndefinedValue{Property::kDefined, "meets {}"};
+inline constexpr Finding kKeyOutOfOrder{Property::kOrder, "goes on to step {}"};
+inline constexpr Finding kSendsToItself{Property::kSelfMessage, "sends to itself"};
+inline constexpr Finding kNoSuchRank{Property::kPeer, "names rank {} of {}"};
+inline constexpr Finding kNoSuchBlock{Property::kBlock, "names {}, which has {}"};
+inline constexpr Finding kNotHeld{Property::kHeld, "uses {}, which holds nothing there yet"};
+inline constexpr Finding kArrivesAgain{Property::kOnce, "gets into {} what is there already"};
+inline constexpr Finding kTwoMessages{Property::kOrder,
+                                      "has two messages in one direction with {} in a step"};
+inline constexpr Finding kLengthsAheadAtOneEnd{Property::kLength,
+                                               "and {} disagree whether lengths travel ahead"};
+inline constexpr Finding kReadAfterOverwritten{
+    Property::kInPlace,
+    "reads block {} of its send buffer after block {} of its receive buffer was written"};
+inline constexpr Finding kSendWithoutReceive{
+    Property::kMatch, "sends to {}, which receives nothing from it in this step"};
+inline constexpr Finding kReceiveWithoutSend{
+    Property::kMatch, "receives from {}, which sends it nothing in this step"};
+
+// "block 3 of its temporary buffer"
+std::string text(const PieceValue& piece);
+
+// A process of which the name is given.
+struct Named {
+  int64_t process;
+};
+inline std::string in_words(const Processes& all, Named named) { return all.name(named.process); }
+inline std::string in_words(const Processes&, const PieceValue& piece) { return text(piece); }
+inline const char* in_words(const Processes&, Undefined why) { return describe(why); }
+inline int64_t in_words(const Processes&, int64_t number) { return number; }
+
 // The first of the processes is to blame. `words` is the whole sentence; `did` goes on behind that one's name.
 Violation violation_in_words(const Processes& all, Property property, Key key,
                              const std::vector<int64_t>& involved, std::string words);
 Violation violation_of(const Processes& all, Property property, Key key,
                        const std::vector<int64_t>& involved, const std::string& did);
-Violation undefined_value(const Processes& all, Key key, int64_t process, Undefined why);
-// The process goes on to a step whose key is not above its last.
-Violation key_out_of_order(const Processes& all, Key key, int64_t process, int64_t next);
-// The process names a rank outside 0 .. ranks as its peer, or, where `itself` is set, itself.
-Violation wrong_peer(const Processes& all, Key key, int64_t process, int64_t peer, int64_t ranks,
-                     bool itself);
-// The buffer has so many blocks, and not this one.
-Violation no_such_block(const Processes& all, Key key, int64_t process, const PieceValue& piece,
-                        int64_t blocks);
-Violation not_held(const Processes& all, Key key, int64_t process, const PieceValue& piece);
-Violation arrives_again(const Processes& all, Key key, int64_t process, const PieceValue& piece);
-Violation two_messages(const Processes& all, Key key, int64_t process, int64_t peer);
-Violation lengths_ahead_at_one_end(const Processes& all, Key key, int64_t source, int64_t target);
-Violation read_after_overwritten(const Processes& all, Key key, int64_t process, int64_t send_block,
-                                 int64_t receive_block);
-// The port of the process, or of a node.
+// What is given is put into words here: calls stand in loops, which are faster without this.
+template <class... Given>
+[[gnu::cold, gnu::noinline]] Violation violation_of(const Processes& all, const Finding& finding,
+                                                    Key key,
+                                                    std::initializer_list<int64_t> involved,
+                                                    Given... given) {
+  return violation_of(all, finding.property, key, involved,
+                      fmt::format(fmt::runtime(finding.did), in_words(all, given)...));
+}
+// The message is one too many for the port of the process, or of a node.
 Violation port_overused(const Processes& all, Key key, int64_t source, int64_t target, bool of_node,
                         int64_t number);
-Violation send_without_receive(const Processes& all, Key key, int64_t source, int64_t target);
-Violation receive_without_send(const Processes& all, Key key, int64_t source, int64_t target);
 // At the end.
 Violation not_filled(const Processes& all, int64_t process, int64_t block, const std::string& why);
 Violation left_over(const Processes& all, int64_t process, int64_t block);
-
-// "block 3 of its temporary buffer"
-std::string text(const PieceValue& piece);
 
 // Only the first violation of a run counts.
 struct Findings {
@@ -77,6 +104,11 @@ struct Findings {
                          const std::string& did);
   [[gnu::cold]] void add(Property property, const std::vector<int64_t>& involved,
                          const std::string& did);
+  template <class... Given>
+  [[gnu::cold, gnu::noinline]] void add(const Finding& finding, Key at,
+                                        std::initializer_list<int64_t> involved, Given... given) {
+    add(violation_of(processes, finding, at, involved, given...));
+  }
 };
 
 }  // namespace quadrille::verifier

@@ -9,13 +9,6 @@
 // tests/verifier/key_order_test.cc.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "schedule/walk.h"
 #include "verifier/check.h"
 #include "verifier/findings.h"
 #include "verifier/key_order.h"
@@ -30,98 +23,12 @@ constexpr int64_t kMostRanks = 65535;
 // How many steps are walked before a loop that was no loop of exchanges is looked at again.
 constexpr int32_t kPlainSteps = 64;
 
-// Which blocks have arrived: a bit for every two ranks.
-class Arrivals {
- public:
-  explicit Arrivals(int64_t ranks)
-      : ranks_(ranks), row_words_((ranks + 63) / 64), bits_(ranks * row_words_, 0) {}
-
-  bool has(int64_t source, int64_t target) const {
-    return bits_[word(source, target)] >> (source % 64) & 1;
-  }
-  // False where the block had arrived before.
-  bool add(int64_t source, int64_t target) {
-    uint64_t& bits = bits_[word(source, target)];
-    const uint64_t bit = uint64_t{1} << (source % 64);
-    if (bits & bit) return false;
-    bits |= bit;
-    ++count_;
-    return true;
-  }
-  void prefetch(int64_t source, int64_t target) const {
-    __builtin_prefetch(&bits_[word(source, target)], 1);
-  }
-
-  // The first source and target whose block is missing.
-  std::optional<std::pair<int64_t, int64_t>> missing() const {
-    if (count_ == ranks_ * ranks_) return std::nullopt;
-    int64_t pair = 0;
-    while (has(pair % ranks_, pair / ranks_)) ++pair;
-    return std::pair{pair % ranks_, pair / ranks_};
-  }
-
- private:
-  size_t word(int64_t source, int64_t target) const { return target * row_words_ + source / 64; }
-
-  int64_t ranks_, row_words_;
-  std::vector<uint64_t> bits_;
-  int64_t count_ = 0;
-};
-
-// What each block of the temporary buffers holds, and in which steps of its rank it was last written and last read.
-// The last access is enough: it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent
-// from a receive buffer, so one of the copies has no place to go, and the checker finds that at the end.
-class TemporaryBlocks {
- public:
-  // A block by its source and its target, in one number.
-  using Name = uint32_t;
-  static constexpr Name kNone = UINT32_MAX;
-
-  TemporaryBlocks(int64_t ranks, int64_t blocks) : blocks_(blocks), held_(ranks * blocks) {}
-
-  // What is wrong with the access, if anything. A step reads everything before it writes.
-  std::optional<Property> read(int64_t rank, int64_t block, NumberedStep step, Name& name) {
-    Held& held = held_[rank * blocks_ + block];
-    name = held.name;
-    if (held.name == kNone) return Property::kHeld;
-    if (held.read > held.written) return Property::kOnce;  // from here there are two of it
-    if (disturbs(step, held.written)) return Property::kOverlap;
-    held.read = step.number;
-    return std::nullopt;
-  }
-  std::optional<Property> write(int64_t rank, int64_t block, NumberedStep step, Name name) {
-    Held& held = held_[rank * blocks_ + block];
-    if (held.name == name) return Property::kOnce;
-    if (unused(held)) return Property::kOverwrite;
-    if (disturbs(step, held.written) || disturbs(step, held.read)) return Property::kOverlap;
-    held = {name, step.number, held.read};
-    return std::nullopt;
-  }
-
-  // Rank and block of the first that was filled and never used.
-  std::optional<std::pair<int64_t, int64_t>> left_over() const {
-    for (size_t i = 0; i < held_.size(); ++i)
-      if (unused(held_[i])) return std::pair<int64_t, int64_t>{i / blocks_, i % blocks_};
-    return std::nullopt;
-  }
-
- private:
-  struct Held {
-    Name name = kNone;
-    int32_t written = 0, read = 0;  // the steps in which it last was
-  };
-
-  static bool unused(const Held& held) { return held.name != kNone && held.written >= held.read; }
-  // Whether the earlier step may be in flight together with this one.
-  static bool disturbs(NumberedStep step, int32_t earlier) {
-    return step.over < earlier && earlier < step.number;
-  }
-
-  int64_t blocks_;
-  std::vector<Held> held_;
-};
-
 // The blocks of all ranks. A block is known by its source and its target, source*ranks + target.
+//
+// Of the receive buffers a bit for every two ranks says which blocks have arrived. Of each block of the temporary buffers
+// it is known what it holds, and in which steps of its rank it was last written and last read. The last access is enough:
+// it is the nearest. If a block is read twice, there are two copies of it. Nothing is sent from a receive buffer, so one of
+// the copies has no place to go, and that is found at the end. A step reads everything before it writes.
 class Blocks {
  public:
   // Where a piece belongs: a block of the receive buffer, or block -1 - it of the temporary one.
@@ -133,57 +40,112 @@ class Blocks {
 
   Blocks(const Program& program, const Binding& binding, Findings& findings)
       : ranks_(binding.place.ranks),
+        temporary_blocks_(binding.temporary_blocks),
+        row_words_((ranks_ + 63) / 64),
         claims_in_place_(program.in_place),
         findings_(findings),
-        arrivals_(ranks_),
-        temporary_(ranks_, binding.temporary_blocks) {}
+        arrived_(ranks_ * row_words_, 0),
+        held_(ranks_ * temporary_blocks_) {}
 
   // The block that the rank sends or copies from there, a block of its send or temporary buffer.
   int64_t read(int64_t rank, NumberedStep step, const PieceValue& piece) {
-    if (piece.buffer == Buffer::kTemporary) {
-      TemporaryBlocks::Name name = TemporaryBlocks::kNone;
-      if (const auto wrong = temporary_.read(rank, piece.block, step, name))
-        bad_temporary(*wrong, rank, piece.block);
-      return name;
-    }
-    if (piece.block != rank && arrivals_.has(piece.block, rank)) {
+    if (piece.buffer == Buffer::kTemporary) return read_temporary(rank, step, piece.block);
+    if (piece.block != rank && has_arrived(piece.block, rank)) {
       in_place_ = false;
       if (claims_in_place_)
-        findings_.add(read_after_overwritten(findings_.processes, findings_.key, rank, piece.block,
-                                             piece.block));
+        findings_.add(kReadAfterOverwritten, findings_.key, {rank}, piece.block, piece.block);
     }
     return rank * ranks_ + piece.block;
   }
   void write(int64_t rank, NumberedStep step, Place where, int64_t block) {
-    if (where < 0) {
-      const auto name = static_cast<TemporaryBlocks::Name>(block);
-      if (const auto wrong = temporary_.write(rank, -1 - where, step, name))
-        bad_temporary(*wrong, rank, -1 - where);
-    } else if (block == where * ranks_ + rank) {
+    if (where < 0)
+      write_temporary(rank, step, -1 - where, static_cast<Name>(block));
+    else if (block == where * ranks_ + rank)
       arrive(where, rank);
-    } else {
+    else
       belongs_elsewhere(rank, where, block);
-    }
   }
   void arrive(int64_t source, int64_t target) {
-    if (!arrivals_.add(source, target)) arrives_again(source, target);
+    uint64_t& bits = arrived_[word(source, target)];
+    const uint64_t bit = uint64_t{1} << (source % 64);
+    if (bits & bit) return arrives_again(source, target);
+    bits |= bit;
+    ++count_;
   }
-  void prefetch(int64_t source, int64_t target) const { arrivals_.prefetch(source, target); }
+  void prefetch(int64_t source, int64_t target) const {
+    __builtin_prefetch(&arrived_[word(source, target)], 1);
+  }
 
   // Whether all blocks have arrived, and none was moved in vain.
   void finish() {
-    if (const auto missing = arrivals_.missing())
-      findings_.add(violation_in_words(findings_.processes, Property::kCoverage, {},
-                                       {missing->second, missing->first},
-                                       fmt::format("rank {}'s block never arrives at rank {}",
-                                                   missing->first, missing->second)));
-    if (const auto left = temporary_.left_over())
-      findings_.add(left_over(findings_.processes, left->first, left->second));
+    if (count_ < ranks_ * ranks_) {
+      int64_t pair = 0;
+      while (has_arrived(pair % ranks_, pair / ranks_)) ++pair;
+      const int64_t source = pair % ranks_, target = pair / ranks_;
+      findings_.add(violation_in_words(
+          findings_.processes, Property::kCoverage, {}, {target, source},
+          fmt::format("rank {}'s block never arrives at rank {}", source, target)));
+    }
+    const auto left = std::find_if(held_.begin(), held_.end(), is_unused) - held_.begin();
+    if (left < static_cast<int64_t>(held_.size()))
+      findings_.add(
+          left_over(findings_.processes, left / temporary_blocks_, left % temporary_blocks_));
   }
   // Each block was sent no later than its place in the receive buffer was written.
   bool in_place() const { return in_place_; }
 
  private:
+  using Name = uint32_t;  // of a block, in a temporary one
+  static constexpr Name kNone = UINT32_MAX;
+  struct Held {
+    Name name = kNone;
+    int32_t written = 0, read = 0;  // the steps in which it last was
+  };
+
+  size_t word(int64_t source, int64_t target) const { return target * row_words_ + source / 64; }
+  bool has_arrived(int64_t source, int64_t target) const {
+    return arrived_[word(source, target)] >> (source % 64) & 1;
+  }
+  static bool is_unused(const Held& held) {
+    return held.name != kNone && held.written >= held.read;
+  }
+  // Whether the earlier step may be in flight together with this one.
+  static bool disturbs(NumberedStep step, int32_t earlier) {
+    return step.over < earlier && earlier < step.number;
+  }
+
+  int64_t read_temporary(int64_t rank, NumberedStep step, int64_t block) {
+    Held& held = held_[rank * temporary_blocks_ + block];
+    if (held.name == kNone)
+      wrong(kNotHeld, rank, block);
+    else if (held.read > held.written)
+      wrong(kAgain, rank, block);  // from here there are two of it
+    else if (disturbs(step, held.written))
+      wrong(kTogether, rank, block);
+    else
+      held.read = step.number;
+    return held.name;
+  }
+  void write_temporary(int64_t rank, NumberedStep step, int64_t block, Name name) {
+    Held& held = held_[rank * temporary_blocks_ + block];
+    if (held.name == name)
+      wrong(kAgain, rank, block);
+    else if (is_unused(held))
+      wrong({Property::kOverwrite, "overwrites {} before it was used"}, rank, block);
+    else if (disturbs(step, held.written) || disturbs(step, held.read))
+      wrong(kTogether, rank, block);
+    else
+      held = {name, step.number, held.read};
+  }
+
+  static constexpr Finding kAgain{Property::kOnce, "uses {} again, or gets what is there already"};
+  static constexpr Finding kTogether{
+      Property::kOverlap,
+      "touches {} in a step, and in an earlier one that may still be in flight"};
+  [[gnu::cold]] void wrong(const Finding& finding, int64_t rank, int64_t block) {
+    findings_.add(finding, findings_.key, {rank},
+                  PieceValue{Buffer::kTemporary, block, false, 0, 0});
+  }
   [[gnu::cold]] void arrives_again(int64_t source, int64_t target) {
     findings_.add(violation_in_words(
         findings_.processes, Property::kOnce, findings_.key, {target, source},
@@ -195,22 +157,13 @@ class Blocks {
                               "rank {}'s block for rank {}",
                               where, block / ranks_, block % ranks_));
   }
-  [[gnu::cold]] void bad_temporary(Property property, int64_t rank, int64_t block) {
-    const char* const did =
-        property == Property::kHeld        ? "uses {}, which holds nothing there yet"
-        : property == Property::kOnce      ? "uses {} again, or gets what is there already"
-        : property == Property::kOverwrite ? "overwrites {} before it was used"
-                                           : "touches {} in a step, and in an earlier one that may "
-                                             "still be in flight";
-    const PieceValue piece{Buffer::kTemporary, block, false, 0, 0};
-    findings_.add(property, {rank}, fmt::format(fmt::runtime(did), text(piece)));
-  }
 
-  const int64_t ranks_;
+  const int64_t ranks_, temporary_blocks_, row_words_;
   const bool claims_in_place_;
   Findings& findings_;
-  Arrivals arrivals_;
-  TemporaryBlocks temporary_;
+  std::vector<uint64_t> arrived_;
+  int64_t count_ = 0;  // of blocks that have
+  std::vector<Held> held_;
   bool in_place_ = true;
 };
 
@@ -242,8 +195,8 @@ class KeyMessages {
     for (const KeyMessage& receive : receives_) {
       KeyMessage* send = find_send(receive.source, receive.target);
       if (!send)
-        return findings.add(
-            receive_without_send(findings.processes, findings.key, receive.source, receive.target));
+        return findings.add(kReceiveWithoutSend, findings.key, {receive.target, receive.source},
+                            Named{receive.source});
       if (send->matched)
         return findings.add(Property::kOrder, {receive.target, receive.source},
                             fmt::format("receives twice from rank {} in a step", receive.source));
@@ -256,8 +209,8 @@ class KeyMessages {
       if (find_send(send.source, send.target)->matched)
         return findings.add(Property::kOrder, {send.source, send.target},
                             fmt::format("sends twice to rank {} in a step", send.target));
-      return findings.add(
-          send_without_receive(findings.processes, findings.key, send.source, send.target));
+      return findings.add(kSendWithoutReceive, findings.key, {send.source, send.target},
+                          Named{send.target});
     }
   }
 
@@ -347,9 +300,9 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     file_kept();
     close_message();
     open_ = Pieces{head.direction, head.sized, pieces_of(head.direction), 0};
+    if (head.peer == current_) return findings_.add(kSendsToItself, findings_.key, {current_});
     if (!is_peer(head.peer))
-      return findings_.add(wrong_peer(processes_, findings_.key, current_, head.peer, ranks_,
-                                      head.peer == current_));
+      return findings_.add(kNoSuchRank, findings_.key, {current_}, head.peer, ranks_);
     const auto peer = static_cast<int32_t>(head.peer);
     const auto number = static_cast<int64_t>(messages_.size());
     if (head.direction == Direction::kSend)
@@ -403,7 +356,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
   bool check_block(const PieceValue& piece) {
     const int64_t blocks = piece.buffer == Buffer::kTemporary ? binding_.temporary_blocks : ranks_;
     if (0 <= piece.block && piece.block < blocks) return true;
-    findings_.add(no_such_block(processes_, findings_.key, current_, piece, blocks));
+    findings_.add(kNoSuchBlock, findings_.key, {current_}, piece, blocks);
     return false;
   }
   int64_t* registers(int64_t rank) { return &registers_[rank * code_.registers()]; }
@@ -468,7 +421,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
           break;
         case Pause::kEnd: return;
         case Pause::kUndefined:
-          return findings_.add(undefined_value(processes_, findings_.key, rank, walker.why));
+          return findings_.add(kUndefinedValue, findings_.key, {rank}, walker.why);
         default: check(false, "a walk that pauses at loops does not pause within steps");
       }
     }
@@ -489,7 +442,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
     const bool has_after = walks_[rank].walker.has_after;
     StepNumbers& numbers = walks_[rank].numbers;
     if (!numbers.increases(key.at))
-      return findings_.add(key_out_of_order(processes_, findings_.key, rank, key.at));
+      return findings_.add(kKeyOutOfOrder, findings_.key, {rank}, key.at);
     for (const int64_t number :
          {key.at, key.last(count), has_after ? after.at : 0, has_after ? after.last(count) : 0})
       unclear_ |= KeyHistory::is_great(number);
@@ -595,7 +548,7 @@ class KeyOrderChecker : public SinkOf<KeyOrderChecker> {
                            fmt::format("sends {}, rank {} receives {}", pieces(sent.count), target,
                                        pieces(received.count)));
     if (sent.sized != received.sized)
-      return findings_.add(lengths_ahead_at_one_end(processes_, findings_.key, source, target));
+      return findings_.add(kLengthsAheadAtOneEnd, findings_.key, {source, target}, Named{target});
     for (size_t i = 0; i < sent.count && !stopped(); ++i) {
       const int64_t block = sent_blocks_[sent.first + i];
       if (!sent.sized) any_counts_ &= block % ranks_ == target;

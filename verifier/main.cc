@@ -68,7 +68,7 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
   for (const Topology& group : schedule.job.groups) ranks += group.ranks();
   if (checked.back().report.violation) return {};
   if (ranks > kMostRanks)
-    return {true, fmt::format("  {:<10}not checked: more than {} ranks\n", "plans", kMostRanks)};
+    return {true, report_line("plans", fmt::format("not checked: more than {} ranks", kMostRanks))};
   // Plans of one call differ little from those of the next, so the number of plans is bounded.
   constexpr size_t kMostPlans = 512;
   const size_t every = 1 + checked.size() * static_cast<size_t>(ranks) / kMostPlans;
@@ -81,15 +81,15 @@ PlansVerdict check_plans(const std::vector<uint8_t>& bytes, const Schedule& sche
     const Result<Plans> plans = Plans::make(bytes, schedule.program, schedule.job, one.call);
     const std::optional<std::string> wrong =
         plans.ok() ? plans->objection() : "the library refuses them: " + plans.error().message;
-    if (wrong) return {*wrong == kPlansNotChecked, fmt::format("  {:<10}{}\n", "plans", *wrong)};
+    if (wrong) return {*wrong == kPlansNotChecked, report_line("plans", *wrong)};
     in_place |= plans->has_in_place();
   }
   const std::string which =
       every > 1
           ? fmt::format(", {} of {} calls", (checked.size() + every - 1) / every, checked.size())
           : "";
-  return {true, fmt::format("  {:<10}lawful at every rank, windows 1, 2 and 16{}{}\n", "plans",
-                            in_place ? ", in place or not" : "", which)};
+  return {true, report_line("plans", fmt::format("lawful at every rank, windows 1, 2 and 16{}{}",
+                                                 in_place ? ", in place or not" : "", which))};
 }
 
 // How far the check of a call has come.
@@ -140,8 +140,8 @@ int check_file(const std::string& file, const CheckArguments& arguments) {
   getrusage(RUSAGE_SELF, &usage);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("  {:<10}in {:.3f} s, at most {:.0f} MB\n", "checked", seconds,
-             usage.ru_maxrss / 1024.0);
+  fmt::print("{}", report_line("checked", fmt::format("in {:.3f} s, at most {:.0f} MB", seconds,
+                                                      usage.ru_maxrss / 1024.0)));
   return checked->back().report.violation || !plans.lawful ? ExitCode::kRefuted
                                                            : ExitCode::kVerified;
 }
@@ -288,10 +288,7 @@ class Session {
     fmt::print("{} program{}, {} obligations, {:.1f} s with z3{}\n", plans.size(),
                plans.size() == 1 ? "" : "s", obligations_, took.count(),
                worst_ == ExitCode::kVerified ? ": everything proven" : "");
-    if (exports_wanted()) {
-      const int code = hand_on(*proofs);
-      worst_ = std::max(worst_, code);
-    }
+    if (exports_wanted()) worst_ = std::max(worst_, hand_on(*proofs));
     return worst_;
   }
 
@@ -309,32 +306,27 @@ class Session {
   void tell(const NamedProof& named, const ProofPlan& plan, ProofResult& result) {
     obligations_ += result.obligations.size();
     std::optional<int64_t> walked;
-    const auto failed = std::find_if(result.obligations.begin(), result.obligations.end(),
-                                     [](const ObligationResult& o) { return !o.proven; });
-    if (failed == result.obligations.end() && plan.deadlocks &&
-        !find_deadlock(named.proof.program, plan.given)) {
+    if (!std::all_of(result.obligations.begin(), result.obligations.end(),
+                     [](const ObligationResult& one) { return one.proven; })) {
+      tell_failure(named);
+    } else if (plan.deadlocks && !find_deadlock(named.proof.program, plan.given)) {
       fmt::print(
           "{}: UNKNOWN: proven, but no nodes of up to {} ranks deadlock with the 'given' "
-          "conditions at "
-          "every rank\n",
+          "conditions "
+          "at every rank\n",
           named.name, kRanksTried);
       worst_ = ExitCode::kUnknown;
-    } else if (const auto job = failed == result.obligations.end()
-                                    ? contradiction(named, plan, walked)
-                                    : std::nullopt) {
+    } else if (const auto job = contradiction(named, plan, walked)) {
       fmt::print(
           "{}: REFUTED: proven, and yet the checker finds it wrong on nodes {}: {}; please report "
-          "this mistake of "
-          "the verifier\n",
+          "this mistake of the verifier\n",
           named.name, job->text(), job->violation.detail);
       worst_ = ExitCode::kRefuted;
-    } else if (failed == result.obligations.end()) {
+    } else {
       fmt::print("{}: proven {}for {} ({} obligations, {:.2f} s)\n", named.name,
                  plan.deadlocks ? "to deadlock, where what is given holds, " : "", plan.scope,
                  result.obligations.size(), result.seconds);
       if (walked) tell_walked(*walked);
-    } else {
-      tell_failure(named, result);
     }
     for (const ObligationResult& obligation : result.obligations)
       if (arguments_.verbose || !obligation.proven)
@@ -361,7 +353,7 @@ class Session {
   }
 
   // An obligation failed. A counterexample on small nodes refutes the program; otherwise the proof may be too weak.
-  void tell_failure(const NamedProof& named, const ProofResult&) {
+  void tell_failure(const NamedProof& named) {
     const std::optional<FailingJob> job = find_failing_job(named.proof.program);
     if (!job) {
       fmt::print("{}: UNKNOWN: not proven, and no counterexample found on small nodes\n",

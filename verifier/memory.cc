@@ -387,7 +387,7 @@ BlockContents* Memory::find(const Use& use, const PieceValue& piece) {
   std::vector<BlockContents>& blocks = buffer(use.process, piece.buffer).blocks;
   if (piece.block >= 0 && piece.block < static_cast<int64_t>(blocks.size()))
     return &blocks[piece.block];
-  findings_.add(no_such_block(processes_, use.key, use.process, piece, blocks.size()));
+  findings_.add(kNoSuchBlock, use.key, {use.process}, piece, blocks.size());
   return nullptr;
 }
 
@@ -414,7 +414,7 @@ Part Memory::read(const Use& use, const PieceValue& piece) {
   const std::optional<Interval> range = interval(use, piece, whole);
   if (!range) return part;
   if (!block->written() || !block->holds(range->low, range->high)) {
-    findings_.add(not_held(processes_, use.key, use.process, piece));
+    findings_.add(kNotHeld, use.key, {use.process}, piece);
     return part;
   }
   part.length = range->high - range->low;
@@ -451,8 +451,7 @@ void Memory::write(const Use& use, const PieceValue& piece, const Part& source, 
   for (Fragment& fragment : fragments)
     fragment = {fragment.low + range->low, fragment.high + range->low, fragment.shift - range->low,
                 fragment.value};
-  if (block->shares(fragments))
-    return findings_.add(arrives_again(processes_, use.key, use.process, piece));
+  if (block->shares(fragments)) return findings_.add(kArrivesAgain, use.key, {use.process}, piece);
   if (is_over_own(use, piece, range->low, source, local))
     return fail(Property::kOnce, use,
                 fmt::format("writes over its own contribution, {}", text(piece)));
@@ -549,7 +548,7 @@ void Memory::ask_in_place(const Use& use, int64_t send_block) {
   if (!block || *block >= static_cast<int64_t>(arrived.size()) || !arrived[*block]) return;
   in_place_ = false;
   if (program_.in_place || has_one_buffer(program_.collective, program_.groups))
-    findings_.add(read_after_overwritten(processes_, use.key, use.process, send_block, *block));
+    findings_.add(kReadAfterOverwritten, use.key, {use.process}, send_block, *block);
 }
 
 void Memory::finish() {

@@ -45,47 +45,6 @@ struct Extents {
   }
 };
 
-}  // namespace
-
-struct Plans::State {
-  qd_program program{};
-  Topologies topologies;
-  std::vector<std::vector<int64_t>> counts;  // by group and rank
-  std::vector<int64_t> parameters;
-  std::vector<int> ranks;  // 0, 1, ...
-  std::array<qd_tables, 2> tables{};
-  int64_t root = 0;
-
-  explicit State(const Job& job) : topologies(job) {}
-  ~State() {
-    for (qd_tables& filled : tables) qd_tables_destroy(&filled);
-    qd_program_destroy(&program);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
-  int groups() const { return program.groups; }
-  int64_t size(int64_t group) const { return topologies.all[static_cast<size_t>(group)].ranks; }
-  int64_t all_ranks() const { return size(0) + (groups() == 2 ? size(1) : 0); }
-
-  qd_context context(int64_t group, int64_t rank) const {
-    const bool two = groups() == 2;
-    qd_context context{};
-    context.rank = rank;
-    context.ranks = size(group);
-    context.remote_ranks = two ? size(1 - group) : 0;
-    context.group = group;
-    context.root = root;
-    context.counts = counts[static_cast<size_t>(group)].data();
-    context.remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data();
-    context.parameters = parameters.data();
-    context.topologies = topologies.all.data();
-    return context;
-  }
-};
-
-namespace {
-
 // A rank of a job, and the plans that are made for it.
 struct RankPlans {
   qd_context context{};
@@ -129,6 +88,69 @@ bool is_in_place_at(const qd_program& program, const qd_context& context) {
 
 }  // namespace
 
+struct Plans::State {
+  qd_program program{};
+  Topologies topologies;
+  std::vector<std::vector<int64_t>> counts;  // by group and rank
+  std::vector<int64_t> parameters;
+  std::vector<int> ranks;  // 0, 1, ...
+  std::array<qd_tables, 2> tables{};
+  int64_t root = 0;
+
+  explicit State(const Job& job) : topologies(job) {}
+  ~State() {
+    for (qd_tables& filled : tables) qd_tables_destroy(&filled);
+    qd_program_destroy(&program);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  int groups() const { return program.groups; }
+  int64_t size(int64_t group) const { return topologies.all[static_cast<size_t>(group)].ranks; }
+  int64_t all_ranks() const { return size(0) + (groups() == 2 ? size(1) : 0); }
+
+  qd_context context(int64_t group, int64_t rank) const {
+    const bool two = groups() == 2;
+    qd_context context{};
+    context.rank = rank;
+    context.ranks = size(group);
+    context.remote_ranks = two ? size(1 - group) : 0;
+    context.group = group;
+    context.root = root;
+    context.counts = counts[static_cast<size_t>(group)].data();
+    context.remote_counts = counts[static_cast<size_t>(two ? 1 - group : 0)].data();
+    context.parameters = parameters.data();
+    context.topologies = topologies.all.data();
+    return context;
+  }
+
+  // Sets up a builder; what is wrong, or null.
+  const char* open(int64_t group, int64_t rank, const PlanOptions& options, RankPlans& made) const {
+    int32_t blocks[2];
+    made.context = this->context(group, rank);
+    qd_block_counts(&program, &made.context, blocks);
+    for (const int buffer : {QD_PIECE_SEND, QD_PIECE_RECEIVE})
+      made.extents[buffer].set(lengths_of(program, made.context, buffer, blocks[buffer]));
+    const int first = group == 1 ? static_cast<int>(size(0)) : 0;
+    const int remote = group == 1 || groups() == 1 ? 0 : static_cast<int>(size(0));
+    made.input.program = &program;
+    made.input.tables = &tables[static_cast<size_t>(group)];
+    made.input.context = &made.context;
+    made.input.real = ranks.data() + first;
+    made.input.remote_real = ranks.data() + remote;
+    made.input.user = ranks.data();
+    made.input.known[QD_PIECE_SEND] = &made.extents[QD_PIECE_SEND].all;
+    made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
+    made.input.own = first + static_cast<int>(rank);
+    made.input.window = options.window > 0 ? options.window : QD_DEFAULT_WINDOW;
+    made.in_place = options.in_place && is_in_place_at(program, made.context);
+    if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
+      return qd_no_memory;
+    qd_builder_start(&made.builder);
+    return nullptr;
+  }
+};
+
 Plans::Plans(std::unique_ptr<State> job) : state_(std::move(job)) {}
 Plans::Plans(Plans&&) noexcept = default;
 Plans& Plans::operator=(Plans&&) noexcept = default;
@@ -166,41 +188,9 @@ bool Plans::has_in_place() const {
   return is_in_place_at(state_->program, context);
 }
 
-namespace {
-
-// Sets up a builder; what is wrong, or null.
-template <typename Job>
-const char* open(const Job& job, int64_t group, int64_t rank, const PlanOptions& options,
-                 RankPlans& made) {
-  int32_t blocks[2];
-  made.context = job.context(group, rank);
-  qd_block_counts(&job.program, &made.context, blocks);
-  for (const int buffer : {QD_PIECE_SEND, QD_PIECE_RECEIVE})
-    made.extents[buffer].set(lengths_of(job.program, made.context, buffer, blocks[buffer]));
-  const int first = group == 1 ? static_cast<int>(job.size(0)) : 0;
-  const int remote = group == 1 || job.groups() == 1 ? 0 : static_cast<int>(job.size(0));
-  made.input.program = &job.program;
-  made.input.tables = &job.tables[static_cast<size_t>(group)];
-  made.input.context = &made.context;
-  made.input.real = job.ranks.data() + first;
-  made.input.remote_real = job.ranks.data() + remote;
-  made.input.user = job.ranks.data();
-  made.input.known[QD_PIECE_SEND] = &made.extents[QD_PIECE_SEND].all;
-  made.input.known[QD_PIECE_RECEIVE] = &made.extents[QD_PIECE_RECEIVE].all;
-  made.input.own = first + static_cast<int>(rank);
-  made.input.window = options.window > 0 ? options.window : QD_DEFAULT_WINDOW;
-  made.in_place = options.in_place && is_in_place_at(job.program, made.context);
-  if (!qd_builder_open(&made.builder, &made.input, &made.plan, made.in_place, options.whole))
-    return qd_no_memory;
-  qd_builder_start(&made.builder);
-  return nullptr;
-}
-
-}  // namespace
-
 Result<std::string> Plans::print(int64_t group, int64_t rank, const PlanOptions& options) const {
   RankPlans made;
-  const char* error = open(*state_, group, rank, options, made);
+  const char* error = state_->open(group, rank, options, made);
   char* text = nullptr;
   size_t length = 0;
   FILE* out = open_memstream(&text, &length);
@@ -229,7 +219,7 @@ Result<std::optional<std::string>> Plans::broken_law(const PlanOptions& options,
     for (int64_t rank = 0; rank < state_->size(group); ++rank) {
       all.push_back(std::make_unique<RankPlans>());
       RankPlans& made = *all.back();
-      if (const char* error = open(*state_, group, rank, options, made)) return Error{error};
+      if (const char* error = state_->open(group, rank, options, made)) return Error{error};
       checks.emplace_back(
           qd_check_open(
               &made.input,

@@ -2,9 +2,6 @@
 // unpaced programs of tests/verifier/port_test.cc.
 #include "verifier/port_accounting.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "schedule/traverse.h"
 
 namespace quadrille::verifier {

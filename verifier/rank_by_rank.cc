@@ -159,6 +159,10 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   void fail(Property property, Key key, const std::string& did) {
     keep(violation_of(processes_, property, key, {rank_}, did));
   }
+  template <class... Given>
+  [[gnu::cold, gnu::noinline]] void fail(const Finding& finding, Key key, Given... given) {
+    keep(violation_of(processes_, finding, key, {rank_}, given...));
+  }
 
   // Keeps the first violation. Two kinds are violations only if all bytes travel to their own places: they are kept
   // apart.
@@ -192,8 +196,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
           if (--plain <= 0) plain = take_batches(walker);
           break;
         case Pause::kEnd: return;
-        case Pause::kUndefined:
-          return keep(undefined_value(processes_, last_key_, rank_, walker.why));
+        case Pause::kUndefined: return fail(kUndefinedValue, last_key_, walker.why);
         default: unclear_ = true; return;
       }
     }
@@ -251,8 +254,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       return;
     }
     if ((last_key_ && steps.key.at <= *last_key_) || (steps.count > 1 && steps.key.by < 1))
-      return keep(
-          key_out_of_order(processes_, last_key_.value_or(steps.key.at), rank_, steps.key.at));
+      return fail(kKeyOutOfOrder, last_key_.value_or(steps.key.at), steps.key.at);
     last_key_ = steps.key.last(steps.count);
     note_window(steps);
     keep(port_.use(rank_, steps));
@@ -282,12 +284,12 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       return;
     }
     const int64_t peer = message.peer.at;
-    if (peer < 0 || peer >= ranks_ || peer == rank_)
-      return keep(wrong_peer(processes_, steps.key.at, rank_, peer, ranks_, peer == rank_));
+    if (peer == rank_) return fail(kSendsToItself, steps.key.at);
+    if (peer < 0 || peer >= ranks_) return fail(kNoSuchRank, steps.key.at, peer, ranks_);
     const bool send = message.head.direction == Direction::kSend;
     MessageList& messages = pairs_.at(rank_, peer, message.head.direction);
     if (!messages.empty() && messages.last_key() >= steps.key.at)
-      return keep(two_messages(processes_, steps.key.at, rank_, peer));
+      return keep(violation_of(processes_, kTwoMessages, steps.key.at, {rank_, peer}, Named{peer}));
     if (send) {
       (message.pieces > 0 ? report_.messages : report_.tokens) += steps.count;
       if (message.pieces > 0) keys_.add(steps.key, steps.count);
@@ -310,8 +312,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       return;
     }
     for (const int64_t end : {block.at, block.last(steps.count)})
-      if (end < 0 || end >= ranks_)
-        return keep(no_such_block(processes_, steps.key.at, rank_, whole(end), ranks_));
+      if (end < 0 || end >= ranks_) return fail(kNoSuchBlock, steps.key.at, whole(end), ranks_);
     MessageBatch batch{steps.key, block, {}, MessageBatch::kWhole, steps.count, begins};
     if (piece.ranged) {
       batch.low = piece.low;
@@ -355,8 +356,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
   void check_held(int64_t owner, const Tiles& tiles, const Settled& settled) {
     switch (held_.ask(owner, tiles, settled)) {
       case HeldRanges::Held::kSettled: return;
-      case HeldRanges::Held::kNo:
-        return keep(not_held(processes_, tiles.key.at, rank_, whole(owner)));
+      case HeldRanges::Held::kNo: return fail(kNotHeld, tiles.key.at, whole(owner));
       case HeldRanges::Held::kInFlight:
         return fail(Property::kOverlap, tiles.key.at,
                     fmt::format("sends of block {} what an earlier step brings that may be in "
@@ -373,7 +373,7 @@ class RankByRankChecker : public SinkOf<RankByRankChecker> {
       case HeldRanges::Arrival::kUnclear: unclear_ = true; return;
       case HeldRanges::Arrival::kAgain:
         held_unknown_ = true;
-        return keep(arrives_again(processes_, tiles.key.at, rank_, whole(owner)));
+        return fail(kArrivesAgain, tiles.key.at, whole(owner));
     }
   }
 

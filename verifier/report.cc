@@ -63,21 +63,20 @@ std::string example_nodes(const Schedule& schedule) {
   return schedule.program.groups == 2 ? "--nodes 1,2,3 --remote-nodes 2,2" : "--nodes 1,2,3";
 }
 
-std::string proof_text(const Schedule& schedule) {
+std::string proof_text(const Schedule& schedule, const std::string& if_unknown) {
   const ProvenProgram* const program = find_proof(schedule);
-  if (!program)
-    return fmt::format("no proof of this code is known; {} walks every rank of those",
-                       example_nodes(schedule));
-  return fmt::format("this code is {}, proven for {}", program->name, program->scope);
+  return program ? fmt::format("this code is {}, proven for {}", program->name, program->scope)
+                 : if_unknown;
 }
 
 std::string scope_text(const Schedule& schedule, const std::vector<CheckedCall>& checked) {
-  if (const ProvenProgram* program = find_proof(schedule))
-    return fmt::format("this code is {}, proven for {}", program->name, program->scope);
-  return fmt::format("verified for this topology {}alone: no proof of this code is known",
-                     checked.size() > 1                                         ? "and these calls "
-                     : !call_text(schedule.program, checked[0].call, 1).empty() ? "and this call "
-                                                                                : "");
+  const char* const calls = checked.size() > 1 ? "and these calls "
+                            : !call_text(schedule.program, checked[0].call, 1).empty()
+                                ? "and this call "
+                                : "";
+  return proof_text(
+      schedule,
+      fmt::format("verified for this topology {}alone: no proof of this code is known", calls));
 }
 
 std::string steps_text(const CheckedCall& checked) {
@@ -166,7 +165,7 @@ std::string verified_text(const Schedule& schedule, const std::vector<CheckedCal
   const Report report = joined(checked);
   std::string text;
   const auto line = [&](const char* what, const std::string& found) {
-    text += fmt::format("  {:<10}{}\n", what, found);
+    text += report_line(what, found);
   };
   constexpr size_t kLongest = 60;
   for (const CheckedCall& one : checked) {
@@ -279,6 +278,10 @@ std::string check_report(const std::string& file, const Schedule& schedule, int6
                             replay_command(file, schedule.program, call, violation), nodes);
 }
 
+std::string report_line(const char* what, const std::string& found) {
+  return fmt::format("  {:<10}{}\n", what, found);
+}
+
 bool is_proven(const Schedule& schedule) { return find_proof(schedule) != nullptr; }
 
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes) {
@@ -288,7 +291,7 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
       fmt::format("{}: {}\n{}", file, proven ? "proven" : "UNKNOWN: not proven for all sizes",
                   first_line(schedule, bytes));
   const auto line = [&](const char* what, const std::string& found) {
-    text += fmt::format("  {:<10}{}\n", what, found);
+    text += report_line(what, found);
   };
   const int64_t most = schedule.job.most_ranks;
   line("serves",
@@ -300,7 +303,10 @@ std::string proof_report(const std::string& file, const Schedule& schedule, int6
   for (size_t i = 0; i < program.parameters.size(); ++i)
     if (!program.parameters[i].at_call && !has_value_on_all_nodes(schedule.job.formulas[i]))
       line("requires", "a value of " + parameter_text(program, schedule.job, i));
-  line("scope", proof_text(schedule));
+  line("scope",
+       proof_text(schedule,
+                  fmt::format("no proof of this code is known; {} walks every rank of those",
+                              example_nodes(schedule))));
   if (proven)
     line("checked",
          fmt::format("on no nodes; {} walks every rank of those, and tells steps, time and window",

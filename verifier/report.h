@@ -22,6 +22,9 @@ struct CheckedCall {
 std::string check_report(const std::string& file, const Schedule& schedule, int64_t bytes,
                          const std::vector<CheckedCall>& checked, bool lawful);
 
+// One line of it.
+std::string report_line(const char* what, const std::string& found);
+
 // What it prints of a schedule for any nodes if no nodes are given.
 std::string proof_report(const std::string& file, const Schedule& schedule, int64_t bytes);
 // Whether a proof of this very code covers all ranks that the file serves.

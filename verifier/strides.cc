@@ -3,10 +3,60 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace quadrille::verifier {
+namespace {
+
+// A place in a list.
+class Reader {
+ public:
+  Reader(const std::vector<MessageBatch>& list, const std::vector<int64_t>& lengths)
+      : at_(list.data()), end_(list.data() + list.size()), lengths_(lengths) {}
+
+  bool done() const { return at_ == end_; }
+  const MessageBatch& batch() const { return *at_; }
+  int64_t left() const { return at_->count - skipped_; }
+
+  MessagePiece first() const {
+    const int64_t block = at_->block.at + skipped_ * at_->block.by;
+    const int64_t length = at_->length == MessageBatch::kWhole ? lengths_[block] : at_->length;
+    return {at_->key.at + skipped_ * at_->key.by, block, at_->low.at + skipped_ * at_->low.by,
+            length, skipped_ == 0 ? at_->begins : at_->key.by != 0};
+  }
+  void skip(int64_t count) {
+    skipped_ += count;
+    if (skipped_ < at_->count) return;
+    ++at_;
+    skipped_ = 0;
+  }
+
+ private:
+  const MessageBatch* at_;
+  const MessageBatch* end_;
+  int64_t skipped_ = 0;
+  const std::vector<int64_t>& lengths_;
+};
+
+std::optional<MessagePiece> first_of(const Reader& reader) {
+  if (reader.done()) return std::nullopt;
+  return reader.first();
+}
+
+// The first pieces are the same. How many are: if the strides are equal, as many as both have.
+int64_t same(const Reader& a, const Reader& b) {
+  const MessageBatch &one = a.batch(), &other = b.batch();
+  const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
+                     one.low.by == other.low.by && one.length == other.length;
+  return alike ? std::min(a.left(), b.left()) : 1;
+}
+
+std::string text(const MessagePiece& piece) {
+  if (piece.length == MessageBatch::kNothing) return "nothing";
+  return fmt::format("{}..{} of block {}", piece.low, piece.low + piece.length, piece.block);
+}
+
+}  // namespace
 
 void HeldRanges::clear() {
   std::fill(blocks_.begin(), blocks_.end(), Block{});
@@ -100,53 +150,6 @@ HeldRanges::Held HeldRanges::ask(int64_t owner, const Tiles& tiles, const Settle
   return Held::kSettled;
 }
 
-namespace {
-
-// A place in a list.
-class Reader {
- public:
-  Reader(const std::vector<MessageBatch>& list, const std::vector<int64_t>& lengths)
-      : at_(list.data()), end_(list.data() + list.size()), lengths_(lengths) {}
-
-  bool done() const { return at_ == end_; }
-  const MessageBatch& batch() const { return *at_; }
-  int64_t left() const { return at_->count - skipped_; }
-
-  MessagePiece first() const {
-    const int64_t block = at_->block.at + skipped_ * at_->block.by;
-    const int64_t length = at_->length == MessageBatch::kWhole ? lengths_[block] : at_->length;
-    return {at_->key.at + skipped_ * at_->key.by, block, at_->low.at + skipped_ * at_->low.by,
-            length, skipped_ == 0 ? at_->begins : at_->key.by != 0};
-  }
-  void skip(int64_t count) {
-    skipped_ += count;
-    if (skipped_ < at_->count) return;
-    ++at_;
-    skipped_ = 0;
-  }
-
- private:
-  const MessageBatch* at_;
-  const MessageBatch* end_;
-  int64_t skipped_ = 0;
-  const std::vector<int64_t>& lengths_;
-};
-
-std::optional<MessagePiece> first_of(const Reader& reader) {
-  if (reader.done()) return std::nullopt;
-  return reader.first();
-}
-
-// The first pieces are the same. How many are: if the strides are equal, as many as both have.
-int64_t same(const Reader& a, const Reader& b) {
-  const MessageBatch &one = a.batch(), &other = b.batch();
-  const bool alike = one.key.by == other.key.by && one.block.by == other.block.by &&
-                     one.low.by == other.low.by && one.length == other.length;
-  return alike ? std::min(a.left(), b.left()) : 1;
-}
-
-}  // namespace
-
 // Blocks that follow one another in a message become one batch.
 void MessageList::add(const MessageBatch& more) {
   if (!more.begins && more.count == 1 && !list_.empty()) {
@@ -203,24 +206,17 @@ std::optional<Violation> Pairs::settle_rest() const {
   return std::nullopt;
 }
 
-namespace {
-
-std::string text(const MessagePiece& piece) {
-  if (piece.length == MessageBatch::kNothing) return "nothing";
-  return fmt::format("{}..{} of block {}", piece.low, piece.low + piece.length, piece.block);
-}
-
-}  // namespace
-
 std::optional<Violation> Pairs::compare(int64_t id, const Pair& pair) const {
   const auto difference = MessageList::compare(pair.sent, pair.received, lengths_);
   if (!difference) return std::nullopt;
   const auto& [sent, received] = *difference;
   const int64_t source = id / ranks_, target = id % ranks_;
   if (!received || (sent && sent->key < received->key))
-    return send_without_receive(processes_, sent->key, source, target);
+    return violation_of(processes_, kSendWithoutReceive, sent->key, {source, target},
+                        Named{target});
   if (!sent || received->key < sent->key)
-    return receive_without_send(processes_, received->key, source, target);
+    return violation_of(processes_, kReceiveWithoutSend, received->key, {target, source},
+                        Named{source});
   const bool place = sent->begins == received->begins && sent->length == received->length;
   return violation_of(
       processes_, place ? Property::kPlace : Property::kLength, sent->key, {source, target},

@@ -100,35 +100,35 @@ const Polynomial kOne = Polynomial::constant(1);
 TEST(TableFacts, OfEntriesHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-      logic.element(table, 0, i);
-      logic.element(table, 0, j);
+      logic.element({table, 0}, i);
+      logic.element({table, 0}, j);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfNeighboursHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
-      logic.element(table, 0, i);
-      logic.element(table, 0, i + kOne);
-      logic.element(table, 0, i - kOne);
-      logic.element(table, 0, i + kOne + kOne);
+      logic.element({table, 0}, i);
+      logic.element({table, 0}, i + kOne);
+      logic.element({table, 0}, i - kOne);
+      logic.element({table, 0}, i + kOne + kOne);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfEndsHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial&) {
-      logic.element(table, 0, logic.length(table, 0) - kOne);
-      logic.element(table, 0, Polynomial::constant(0));
-      logic.element(table, 0, i);
+      logic.element({table, 0}, logic.length({table, 0}) - kOne);
+      logic.element({table, 0}, Polynomial::constant(0));
+      logic.element({table, 0}, i);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
 TEST(TableFacts, OfLocationsHold) {
   for (const int64_t table : {kSizes, kBases, kDone})
     Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-      logic.located(table, 0, i);
-      logic.located(table, 0, j);
+      logic.located({table, 0}, i);
+      logic.located({table, 0}, j);
     }).hold_on(jobs(kMostRanks, 4));
 }
 
@@ -136,9 +136,9 @@ TEST(TableFacts, OfNestedTermsHold) {
   for (const int64_t outer : {kSizes, kBases, kDone})
     for (const int64_t inner : {kSizes, kBases, kDone})
       Facts([&](Logic& logic, const Polynomial& i, const Polynomial& j) {
-        logic.element(outer, 0, logic.located(inner, 0, i));
-        logic.located(outer, 0, logic.element(inner, 0, j));
-        logic.element(inner, 0, logic.located(outer, 0, i) + kOne);
+        logic.element({outer, 0}, logic.located({inner, 0}, i));
+        logic.located({outer, 0}, logic.element({inner, 0}, j));
+        logic.element({inner, 0}, logic.located({outer, 0}, i) + kOne);
       }).hold_on(jobs(4, 0));
 }
 
@@ -168,8 +168,8 @@ TEST(TableFacts, OfProductsAndQuotientsHold) {
 
 TEST(TableFacts, SayMoreThanNothing) {
   EXPECT_TRUE(Facts([](Logic& logic, const Polynomial& i, const Polynomial& j) {
-                logic.element(kBases, 0, i);
-                logic.element(kBases, 0, j);
+                logic.element({kBases, 0}, i);
+                logic.element({kBases, 0}, j);
               }).deny_another_number_of_ranks());
 }
 
@@ -251,17 +251,17 @@ TEST(CallTableFacts, HoldForEveryCall) {
   Logic logic(context, program);
   const Polynomial i = logic.fresh("i"), j = logic.fresh("j");
   for (const int64_t table : {0, 1, 2, 3, 4}) {
-    logic.element(table, 0, i);
-    logic.element(table, 0, j);
-    logic.element(table, 0, i + kOne);
+    logic.element({table, 0}, i);
+    logic.element({table, 0}, j);
+    logic.element({table, 0}, i + kOne);
   }
-  logic.element(2, 0, logic.length(2, 0) - kOne);
-  logic.element(3, 0, logic.length(3, 0) - kOne);
-  logic.element(4, 0, logic.length(4, 0) - kOne);
-  logic.element(4, 0, Polynomial::constant(0));
+  logic.element({2, 0}, logic.length({2, 0}) - kOne);
+  logic.element({3, 0}, logic.length({3, 0}) - kOne);
+  logic.element({4, 0}, logic.length({4, 0}) - kOne);
+  logic.element({4, 0}, Polynomial::constant(0));
   for (const int64_t table : {2, 3, 4}) {
-    logic.located(table, 0, i);
-    logic.located(table, 0, j);
+    logic.located({table, 0}, i);
+    logic.located({table, 0}, j);
   }
   const std::vector<z3::expr> facts = logic.knowledge();
   for (const int64_t ranks : {1, 2, 3}) {
@@ -287,7 +287,7 @@ TEST(CallTableFacts, SayMoreThanNothing) {
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(0)));
   // The sums strictly ascend.
-  solver.add(logic.less_equal(logic.element(2, 0, i + one), logic.element(2, 0, i)));
+  solver.add(logic.less_equal(logic.element({2, 0}, i + one), logic.element({2, 0}, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
   EXPECT_EQ(solver.check(), z3::unsat);
 }

@@ -82,10 +82,10 @@ void facts_about_tables_hold(const Program& program, size_t tables) {
   std::set<std::string> different;
   for (int64_t table = 0; table < static_cast<int64_t>(program.tables.size()); ++table)
     for (int group = 0; group < 2; ++group) {
-      for (const Polynomial& index : {i, j, i + kOne, logic.length(table, group) - kOne})
-        logic.element(table, group, index);
-      if (!is_counts(program.tables[table].kind)) logic.located(table, group, j);
-      different.insert(symbols[{table, group}] = logic.symbol(table, group));
+      for (const Polynomial& index : {i, j, i + kOne, logic.length({table, group}) - kOne})
+        logic.element({table, group}, index);
+      if (!is_counts(program.tables[table].kind)) logic.located({table, group}, j);
+      different.insert(symbols[{table, group}] = logic.symbol({table, group}));
     }
   EXPECT_EQ(different.size(), tables);
   std::vector<Job> jobs;
@@ -109,8 +109,8 @@ TEST(TwoGroups, OneCountIsThatOfAllRanks) {
     z3::context context;
     Logic logic(context, program);
     z3::solver solver(context);
-    solver.add(
-        !logic.equal(logic.element(6, 0, logic.fresh("i")), logic.element(0, 0, logic.fresh("j"))));
+    solver.add(!logic.equal(logic.element({6, 0}, logic.fresh("i")),
+                            logic.element({0, 0}, logic.fresh("j"))));
     for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
     EXPECT_EQ(solver.check(), one ? z3::unsat : z3::sat);
   }
@@ -125,8 +125,8 @@ TEST(TwoGroups, FactsAboutTablesSayMoreThanNothing) {
   solver.add(logic.less_equal(Polynomial::constant(0), i));
   solver.add(logic.less(i, logic.ranks(1)));
   // What a rank of the one group knows of the other's counts is what those know.
-  solver.add(
-      !logic.equal(logic.element(8, 0, i + kOne) - logic.element(8, 0, i), logic.element(6, 1, i)));
+  solver.add(!logic.equal(logic.element({8, 0}, i + kOne) - logic.element({8, 0}, i),
+                          logic.element({6, 1}, i)));
   for (const z3::expr& fact : logic.knowledge()) solver.add(fact);
   EXPECT_EQ(solver.check(), z3::unsat);
 }
@@ -193,7 +193,7 @@ void expect_same(Buffers& its, const Place& place) {
       }
       const LengthSource source = length_source(collective, buffer, place, {b});
       const int group = static_cast<int>(source.remote ? 1 - place.group : place.group);
-      EXPECT_EQ(length.decl().name().str(), "qd_" + its.logic.symbol(0, group));
+      EXPECT_EQ(length.decl().name().str(), "qd_" + its.logic.symbol({0, group}));
       EXPECT_EQ(its.meaning(place).number(length.arg(0)), source.index);
     }
   }

@@ -9,22 +9,11 @@
 
 #include "schedule/topology.h"
 #include "verifier/prove/logic.h"
-#include "verifier/prove/obligations.h"
 
 namespace quadrille::verifier {
-
 namespace {
 
-// Makes an expression of two.
-template <Operator op>
-constexpr auto kOf = [](Expression a, Expression b) {
-  return apply(op, {std::move(a), std::move(b)});
-};
-constexpr auto both = kOf<Operator::kAnd>;
-constexpr auto at_most = kOf<Operator::kLessEqual>;
-constexpr auto below = kOf<Operator::kLess>;
 constexpr auto same = kOf<Operator::kEqual>;
-constexpr auto times = kOf<Operator::kMultiply>;
 constexpr auto exclusive_or = kOf<Operator::kXor>;
 
 // The language has no implication; a choice does.
@@ -37,7 +26,7 @@ Expression at(int64_t table, const Expression& index) {
 }
 Expression in(int64_t table, const Expression& x) { return apply(Operator::kLocate, {x}, table); }
 Expression inside(const Expression& low, const Expression& e, const Expression& end) {
-  return both(at_most(low, e), below(e, end));
+  return both(less_equal(low, e), less(e, end));
 }
 Expression has_entry(int64_t table, const Expression& index, int64_t from = 0) {
   return inside(constant(from), index, leaf(Operator::kLength, table));
@@ -48,7 +37,8 @@ using Arguments = std::vector<AxiomArgument>;
 
 std::optional<Expression> monotone(const Program&, const Arguments& arguments) {
   const Expression &a = arguments[0].value, &b = arguments[1].value, &c = arguments[2].value;
-  return implies(both(at_most(a, b), at_most(constant(0), c)), at_most(times(a, c), times(b, c)));
+  return implies(both(less_equal(a, b), less_equal(constant(0), c)),
+                 less_equal(times(a, c), times(b, c)));
 }
 
 // The axioms of exclusive or are of ranks, of which there are kMaxRanks at most; proven over bit-vectors (below).
@@ -80,8 +70,8 @@ std::optional<Expression> xor_groups(const Program& program, const Arguments& ar
   const Expression size = at(powers, k);
   const Expression one = kOf<Operator::kDivide>(x, size), other = kOf<Operator::kDivide>(y, size);
   return implies(both(both(is_rank(x), is_rank(y)),
-                      both(has_entry(powers, k), at_most(size, constant(kMaxRanks)))),
-                 apply(Operator::kChoose, {below(exclusive_or(x, y), size), same(one, other),
+                      both(has_entry(powers, k), less_equal(size, constant(kMaxRanks)))),
+                 apply(Operator::kChoose, {less(exclusive_or(x, y), size), same(one, other),
                                            kOf<Operator::kNotEqual>(one, other)}));
 }
 
@@ -110,7 +100,7 @@ std::optional<Expression> covered(const Program& program, const Arguments& argum
   const Expression& i = arguments[1].value;
   const Expression where = in(distinct, at(*nodes, i));
   return implies(has_entry(*nodes, i),
-                 both(same(at(distinct, where), at(*nodes, i)), at_most(constant(1), where)));
+                 both(same(at(distinct, where), at(*nodes, i)), less_equal(constant(1), where)));
 }
 
 struct Axiom {
@@ -129,6 +119,27 @@ const Axiom* find_axiom(const std::string& name) {
                                   [&](const Axiom& axiom) { return axiom.name == name; });
   return found == std::end(kAxioms) ? nullptr : found;
 }
+
+constexpr unsigned kBits = 24;
+
+struct Bits {
+  explicit Bits(Query& query)
+      : q(query),
+        x(q.context().bv_const("qd_x", kBits)),
+        y(q.context().bv_const("qd_y", kBits)),
+        p(q.context().bv_const("qd_p", kBits)) {
+    q.bit_vectors = true;
+    q.suppose(z3::ule(p, number(kMaxRanks)));
+    q.suppose(z3::ult(x, p));
+    q.suppose(z3::ult(y, p));
+  }
+  z3::expr number(int64_t value) const {
+    return q.context().bv_val(static_cast<uint64_t>(value), kBits);
+  }
+
+  Query& q;
+  z3::expr x, y, p;
+};
 
 }  // namespace
 
@@ -283,65 +294,39 @@ std::vector<z3::expr> Logic::knowledge() {
   return known_;
 }
 
-namespace {
-
-constexpr unsigned kBits = 24;
-
-struct Bits {
-  explicit Bits(Query& query)
-      : q(query),
-        x(q.context().bv_const("qd_x", kBits)),
-        y(q.context().bv_const("qd_y", kBits)),
-        p(q.context().bv_const("qd_p", kBits)) {
-    q.bit_vectors = true;
-    q.hypotheses.push_back(z3::ule(p, number(kMaxRanks)));
-    q.hypotheses.push_back(z3::ult(x, p));
-    q.hypotheses.push_back(z3::ult(y, p));
-  }
-  z3::expr number(int64_t value) const {
-    return q.context().bv_val(static_cast<uint64_t>(value), kBits);
-  }
-
-  Query& q;
-  z3::expr x, y, p;
-};
-
-}  // namespace
-
 std::vector<Obligation> bitvector_obligations() {
-  std::vector<Obligation> result;
   // p xor (p - 1) = 2p - 1: p is a power of two, and then x xor y stays below it.
-  result.push_back({"bit-vectors: x xor y < p", false, [](Query& q) {
-                      Bits b(q);
-                      q.hypotheses.push_back((b.p ^ (b.p - b.number(1))) ==
-                                             b.p + b.p - b.number(1));
-                      q.goal = z3::ult(b.x ^ b.y, b.p);
-                      q.mutant = z3::ult(b.x ^ b.y, b.p - b.number(1));
-                    }});
-  result.push_back({"bit-vectors: (x xor y) xor y = x, (x xor y) xor x = y", false, [](Query& q) {
-                      Bits b(q);
-                      q.goal = ((b.x ^ b.y) ^ b.y) == b.x && ((b.x ^ b.y) ^ b.x) == b.y;
-                      q.mutant = ((b.x ^ b.y) ^ b.y) == b.y;
-                    }});
-  result.push_back({"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y",
-                    false, [](Query& q) {
-                      Bits b(q);
-                      const z3::expr z = b.x ^ b.y;
-                      q.goal = z == (b.y ^ b.x) && (z == b.x) == (b.y == b.number(0)) &&
-                               (z == b.number(0)) == (b.x == b.y);
-                      q.mutant = (b.x ^ b.y) == b.x;
-                    }});
+  const auto stays_below = [](Query& q) {
+    Bits b(q);
+    q.suppose((b.p ^ (b.p - b.number(1))) == b.p + b.p - b.number(1));
+    q.goal = z3::ult(b.x ^ b.y, b.p);
+    q.mutant = z3::ult(b.x ^ b.y, b.p - b.number(1));
+  };
+  const auto cancels = [](Query& q) {
+    Bits b(q);
+    q.goal = ((b.x ^ b.y) ^ b.y) == b.x && ((b.x ^ b.y) ^ b.x) == b.y;
+    q.mutant = ((b.x ^ b.y) ^ b.y) == b.y;
+  };
+  const auto commutes = [](Query& q) {
+    Bits b(q);
+    const z3::expr z = b.x ^ b.y;
+    q.goal = z == (b.y ^ b.x) && (z == b.x) == (b.y == b.number(0)) &&
+             (z == b.number(0)) == (b.x == b.y);
+    q.mutant = (b.x ^ b.y) == b.x;
+  };
   // The groups of 2^k are x >> k and y >> k.
-  result.push_back({"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", false,
-                    [](Query& q) {
-                      Bits b(q);
-                      const z3::expr k = q.context().bv_const("qd_k", kBits);
-                      q.hypotheses.push_back(z3::ule(k, b.number(20)));
-                      const z3::expr same = z3::lshr(b.x, k) == z3::lshr(b.y, k);
-                      q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
-                      q.mutant = z3::ult(b.x ^ b.y, k) == same;
-                    }});
-  return result;
+  const auto keeps_groups = [](Query& q) {
+    Bits b(q);
+    const z3::expr k = q.context().bv_const("qd_k", kBits);
+    q.suppose(z3::ule(k, b.number(20)));
+    const z3::expr same = z3::lshr(b.x, k) == z3::lshr(b.y, k);
+    q.goal = z3::ult(b.x ^ b.y, z3::shl(b.number(1), k)) == same;
+    q.mutant = z3::ult(b.x ^ b.y, k) == same;
+  };
+  return {{"bit-vectors: x xor y < p", stays_below},
+          {"bit-vectors: (x xor y) xor y = x, (x xor y) xor x = y", cancels},
+          {"bit-vectors: x xor y = y xor x, = x only where y = 0, = 0 only where x = y", commutes},
+          {"bit-vectors: x xor y < 2^k where x div 2^k = y div 2^k, and only there", keeps_groups}};
 }
 
 }  // namespace quadrille::verifier

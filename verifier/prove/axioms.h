@@ -42,6 +42,7 @@
 #include "schedule/expression.h"
 #include "schedule/program.h"
 #include "verifier/prove/obligations.h"
+#include "verifier/prove/sites.h"
 
 namespace quadrille::verifier {
 

@@ -167,11 +167,11 @@ Polynomial Logic::number(const Expression& e, const Instance& instance) {
     case Operator::kRemoteRanks: return ranks(1 - instance.group);
     case Operator::kGroup: return Polynomial::constant(instance.group);
     case Operator::kRoot: return root();
-    case Operator::kLength: return length(e.value, instance.group);
+    case Operator::kLength: return length({e.value, instance.group});
     case Operator::kElement:
-      return element(e.value, instance.group, number(e.operands[0], instance));
+      return element({e.value, instance.group}, number(e.operands[0], instance));
     case Operator::kLocate:
-      return located(e.value, instance.group, number(e.operands[0], instance));
+      return located({e.value, instance.group}, number(e.operands[0], instance));
     case Operator::kChoose:
       return choice(condition(e.operands[0], instance), number(e.operands[1], instance),
                     number(e.operands[2], instance));
@@ -205,9 +205,8 @@ std::string Logic::meaning(const Expression& e, int group) const {
   }
   const bool of_table =
       e.op == Operator::kElement || e.op == Operator::kLocate || e.op == Operator::kLength;
-  std::string text =
-      fmt::format("{} {}", static_cast<int>(e.op),
-                  of_table ? table_name(same_table(e.value, group)) : std::to_string(e.value));
+  std::string text = fmt::format("{} {}", static_cast<int>(e.op),
+                                 of_table ? symbol({e.value, group}) : std::to_string(e.value));
   std::vector<std::string> operands;
   for (const Expression& operand : e.operands) operands.push_back(meaning(operand, group));
   if (e.op == Operator::kAdd) std::sort(operands.begin(), operands.end());
@@ -223,20 +222,20 @@ std::string Logic::meaning(TableOf table) const {
     case TableKind::kRemoteNodes: return fmt::format("nodes {}", 1 - group);
     case TableKind::kCounts: return fmt::format("counts {}", group);
     case TableKind::kRemoteCounts: return fmt::format("counts {}", 1 - group);
-    case TableKind::kPrefix: return "prefix " + table_name(source(table));
-    case TableKind::kDistinct: return "distinct " + table_name(source(table));
+    case TableKind::kPrefix: return "prefix " + symbol(source(table));
+    case TableKind::kDistinct: return "distinct " + symbol(source(table));
     default:
       return fmt::format("{} ({}) ({})", static_cast<int>(t.kind), meaning(t.first, group),
                          meaning(t.second, group));
   }
 }
 
-// Of one that stands for all that are the same.
-std::string Logic::table_name(TableOf table) const {
+std::string Logic::symbol(TableOf table) const {
+  table = same(table);
   const Table& t = definition(table);
   switch (t.kind) {
-    case TableKind::kPrefix: return "prefix_" + table_name(source(table));
-    case TableKind::kDistinct: return "distinct_" + table_name(source(table));
+    case TableKind::kPrefix: return "prefix_" + symbol(source(table));
+    case TableKind::kDistinct: return "distinct_" + symbol(source(table));
     case TableKind::kNodes: return table.group == 0 ? "nodes" : "nodes_of_1";
     default: return fmt::format("table_{}{}", table.index, table.group == 0 ? "" : "_of_1");
   }
@@ -250,17 +249,17 @@ z3::expr Logic::apply(const std::string& name, const z3::expr& argument) {
 void Logic::rewrite(const Expression& left, const Expression& right, const Instance& instance) {
   const z3::expr argument = term(number(left.operands[0], instance));
   kept_.push_back(argument);
-  places_.insert_or_assign(Place{left.op, same_table(left.value, instance.group), argument.id()},
+  places_.insert_or_assign(Place{left.op, same({left.value, instance.group}), argument.id()},
                            number(right, instance));
 }
 
 Polynomial Logic::applied(Operator op, TableOf table, const Polynomial& x) {
+  table = same(table);
   const z3::expr argument = term(x);
   const Place place{op, table, argument.id()};
   if (const auto known = places_.find(place); known != places_.end()) return known->second;
   const bool is_element = op == Operator::kElement;
-  const Polynomial result =
-      atom(apply((is_element ? "" : "locate_") + table_name(table), argument));
+  const Polynomial result = atom(apply((is_element ? "" : "locate_") + symbol(table), argument));
   (is_element ? elements_ : locations_).push_back({table, x, result});
   return places_.emplace(place, result).first->second;
 }
@@ -275,11 +274,12 @@ Polynomial Logic::ranks_of(TableOf table) {
 }
 
 Polynomial Logic::length(TableOf table) {
+  table = same(table);
   const Table& t = definition(table);
   if (t.kind == TableKind::kPrefix) return length(source(table)) + 1;
   if (is_counts(t.kind)) return ranks_of(table);
   if (t.kind == TableKind::kMap) return number(t.first, {table.group, {}, {}});
-  return atom(context_.int_const(("qd_length_" + table_name(table)).c_str()));
+  return atom(context_.int_const(("qd_length_" + symbol(table)).c_str()));
 }
 
 Polynomial Logic::one_count() {
@@ -294,7 +294,7 @@ Polynomial Logic::count(int group, const Polynomial& rank) {
   for (size_t i = 0; i < program_.tables.size(); ++i)
     if (is_counts(program_.tables[i].kind)) {
       const bool own = program_.tables[i].kind == TableKind::kCounts;
-      return element(i, own ? group : 1 - group, rank);
+      return element({static_cast<int64_t>(i), own ? group : 1 - group}, rank);
     }
   const z3::expr length = apply(group == 0 ? "block_length" : "block_length_of_1", term(rank));
   know(length >= 0);

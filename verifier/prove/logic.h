@@ -74,18 +74,21 @@ class Logic {
   z3::expr equal(const Polynomial& a, const Polynomial& b) { return term(a) == term(b); }
   z3::expr truth(bool value) { return context_.bool_val(value); }
 
-  // Tables are those that a rank of that group knows.
-  Polynomial element(int64_t table, int group, const Polynomial& index) {
-    return element(same_table(table, group), index);
+  // A table as ranks of a group know it.
+  struct TableOf {
+    int64_t index;
+    int group;
+    auto operator<=>(const TableOf&) const = default;
+  };
+  Polynomial element(TableOf table, const Polynomial& index) {
+    return is_one_count(table.index) ? one_count() : applied(Operator::kElement, table, index);
   }
-  Polynomial located(int64_t table, int group, const Polynomial& x) {
-    return located(same_table(table, group), x);
+  Polynomial located(TableOf table, const Polynomial& x) {
+    return applied(Operator::kLocate, table, x);
   }
-  Polynomial length(int64_t table, int group) { return length(same_table(table, group)); }
+  Polynomial length(TableOf table);
   // What the solver calls it.
-  std::string symbol(int64_t table, int group) const {
-    return table_name(same_table(table, group));
-  }
+  std::string symbol(TableOf table) const;
   // The count of a rank of a group, in bytes or elements. It is an entry of the program's table of counts, if there is
   // one. Some collectives have one count for all ranks of both groups.
   Polynomial count(int group, const Polynomial& rank);
@@ -108,13 +111,6 @@ class Logic {
   std::vector<z3::expr> knowledge();
 
  private:
-  // A table as ranks of a group know it. Of two that are the same, such as the one's counts and the other's
-  // remote counts, the one of the lesser index stands for both.
-  struct TableOf {
-    int64_t index;
-    int group;
-    auto operator<=>(const TableOf&) const = default;
-  };
   // An operator, its table, and its argument's identity.
   using Place = std::tuple<Operator, TableOf, unsigned>;
 
@@ -130,25 +126,19 @@ class Logic {
   Polynomial quotient(const Polynomial& dividend, const Polynomial& divisor);
   Polynomial choice(const z3::expr& condition, const Polynomial& yes, const Polynomial& no);
   const Table& definition(TableOf table) const { return program_.tables[table.index]; }
-  TableOf source(TableOf table) const { return same_table(definition(table).source, table.group); }
-  std::string table_name(TableOf table) const;
+  // Of two tables that are the same, such as the one's counts and the other's remote counts, the one of the lesser index
+  // stands for both.
+  TableOf same(TableOf table) const { return same_.at(table); }
+  TableOf source(TableOf table) const { return same({definition(table).source, table.group}); }
   // The same of two tables that are one.
   std::string meaning(TableOf table) const;
   std::string meaning(const Expression& expression, int group) const;
-  TableOf same_table(int64_t table, int group) const { return same_.at({table, group}); }
-  Polynomial element(TableOf table, const Polynomial& index) {
-    return is_one_count(table.index) ? one_count() : applied(Operator::kElement, table, index);
-  }
   // The same term, for facts: no further fact is instantiated for it.
   Polynomial entry(TableOf table, const Polynomial& index) {
-    return atom(apply(table_name(table), term(index)));
-  }
-  Polynomial located(TableOf table, const Polynomial& x) {
-    return applied(Operator::kLocate, table, x);
+    return atom(apply(symbol(table), term(index)));
   }
   // What a place is written as; one that is new is remembered, for the facts about it.
   Polynomial applied(Operator op, TableOf table, const Polynomial& x);
-  Polynomial length(TableOf table);
   // A table whose entries are all that.
   bool is_one_count(int64_t table) const {
     return is_counts(program_.tables[table].kind) && has_one_count(program_.collective);

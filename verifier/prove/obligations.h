@@ -51,7 +51,6 @@
 #define QUADRILLE_VERIFIER_PROVE_OBLIGATIONS_H_
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,6 +64,11 @@ struct Query : Logic {
   Query(z3::context& context, const Program& program)
       : Logic(context, program), goal(context), mutant(context) {}
 
+  void suppose(const z3::expr& fact) { hypotheses.push_back(fact); }
+  void suppose(const std::vector<z3::expr>& facts) {
+    hypotheses.insert(hypotheses.end(), facts.begin(), facts.end());
+  }
+
   std::vector<z3::expr> hypotheses;
   z3::expr goal, mutant;
   int group = 0;             // whose ranks are spoken of
@@ -73,7 +77,6 @@ struct Query : Logic {
 
 struct Obligation {
   std::string name;  // "match send 1", unique within a proof
-  bool theorem = false;
   std::function<void(Query&)> build;
 };
 

@@ -3,8 +3,6 @@
 // be (fits): if intervals do not show it (ranges.h), the solver is asked. Between groups only the root of the root's
 // group has messages (role): MPI tells its other ranks nothing of the call. The facts about exclusive or are proven
 // here, too. Tested with the obligations (planner.cc), and by tests/prove/ranges_test.cc and tests/prove/refused.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "schedule/binding.h"
@@ -34,8 +32,8 @@ void ascending_entries(Planner& p, const Table& table) {
   p.add("defined entries of " + table.name.text + " ascend", [=, &p](Query& q) {
     const Instance instance = p.unknowns(q, view);
     const Polynomial index = instance.variables[0], one = 1;
-    q.hypotheses.push_back(q.less_equal(0, index));
-    q.hypotheses.push_back(q.less(index + one, q.number(table.first, instance)));
+    q.suppose(q.less_equal(0, index));
+    q.suppose(q.less(index + one, q.number(table.first, instance)));
     assume(q, facts, instance);
     const Polynomial entry = q.number(table.second, instance);
     const Polynomial next = q.number(table.second, Instance{q.group, {}, {index + one}});
@@ -90,7 +88,7 @@ void defined(Planner& p) {
 // What programs are proven for.
 void bound(const Program& program, Query& q) {
   const auto at_most = [&](const Polynomial& number, int64_t limit) {
-    q.hypotheses.push_back(q.less_equal(number, limit));
+    q.suppose(q.less_equal(number, limit));
   };
   q.bound_counts(kMaxCount);
   for (size_t i = 0; i < program.parameters.size(); ++i) {
@@ -124,7 +122,7 @@ void fits(Planner& p) {
     p.add(fmt::format("fits {}", asked.size()), [=, &p](Query& q) {
       bound(p.program, q);
       const Instance instance = p.unknowns(q, scene);
-      for (const Bounded& part : out.parts) append(q.hypotheses, between(q, part, instance));
+      for (const Bounded& part : out.parts) q.suppose(between(q, part, instance));
       const Polynomial value = q.number(out.value.expression, instance);
       show(q, {}, between(q, out.value, instance), q.less(value, out.value.low));
     });

@@ -1,10 +1,6 @@
 // At the end every byte of every receive block is what the collective requires (final). No data is written where it is
 // already, nor forwarded twice (once). Everything that is forwarded is used (used). A reduction combines neighbors
 // (combine). Tested with the obligations (planner.cc).
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "verifier/prove/planner.h"
 
 namespace quadrille::verifier {
@@ -32,20 +28,19 @@ z3::expr is_own(Query& q, const Ends& ends) { return q.equal(ends.wanted.first, 
 void assume_ends(const Planner& p, Query& q, const Instance& asked) {
   const Ends ends = ends_of(p, q, asked);
   if (!p.contract.is_barrier())
-    q.hypotheses.push_back(p.contract.has_block(q, Buffer::kReceive, ends.block, ends.target));
+    q.suppose(p.contract.has_block(q, Buffer::kReceive, ends.block, ends.target));
   in_range(q, ends.target);
-  if (p.contract.has_own()) q.hypotheses.push_back(!is_own(q, ends));
+  if (p.contract.has_own()) q.suppose(!is_own(q, ends));
   if (p.contract.has_lengths())
-    append(q.hypotheses, within(q, asked.variables.back(), p.contract.length(q, ends.wanted)));
-  if (p.contract.is_barrier())
-    q.hypotheses.push_back(!p.is_own_token(q, ends.target, asked.variables.back()));
+    q.suppose(within(q, asked.variables.back(), p.contract.length(q, ends.wanted)));
+  if (p.contract.is_barrier()) q.suppose(!p.is_own_token(q, ends.target, asked.variables.back()));
 }
 
 // A rank that has a block of its own.
 void assume_own(const Planner& p, Query& q, const Instance& instance) {
   const Polynomial block = p.contract.has_sources() ? instance.rank : Polynomial{};
-  q.hypotheses.push_back(p.contract.has_block(q, Buffer::kReceive, block, instance));
-  if (rooted(p.program.collective)) q.hypotheses.push_back(q.equal(instance.rank, q.root()));
+  q.suppose(p.contract.has_block(q, Buffer::kReceive, block, instance));
+  if (rooted(p.program.collective)) q.suppose(q.equal(instance.rank, q.root()));
 }
 
 void cover_case(Planner& p, size_t k) {
@@ -58,7 +53,7 @@ void cover_case(Planner& p, size_t k) {
     const Instance asked = p.unknowns(q, p.ends_view());
     assume_ends(p, q, asked);
     assume(q, facts, asked);
-    append(q.hypotheses, applies(q, p.cover, k, asked));
+    q.suppose(applies(q, p.cover, k, asked));
     const Ends ends = ends_of(p, q, asked);
     const Instance there = chosen(q, p.cover[k], asked, ends.target.rank);
     std::vector<z3::expr> goals = along(q, site.path, there);
@@ -112,7 +107,7 @@ void copy_case(Planner& p, size_t k) {
   p.add(case_name("final own block", p.copies, k), {view, {}, p.uses(p.find("copies"), view, k)},
         [=, &p](Query& q, const Instance& instance) {
           assume_own(p, q, instance);
-          append(q.hypotheses, applies(q, p.copies, k, instance));
+          q.suppose(applies(q, p.copies, k, instance));
           const Instance copier = chosen(q, p.copies[k], instance, instance.rank);
           const Polynomial from = q.number(site.from->block, copier),
                            to = q.number(site.to->block, copier),
@@ -122,6 +117,13 @@ void copy_case(Planner& p, size_t k) {
           goals.push_back(q.equal(to, p.contract.has_sources() ? instance.rank : Polynomial{}));
           show(q, {}, goals, q.less(from, own));
         });
+}
+
+void own_block(Planner& p) {
+  const View view{{}, {}, true};
+  p.exhaustive("final own block", p.copies, view, p.uses(p.find("copies"), view),
+               [&p](Query& q, const Instance& instance) { assume_own(p, q, instance); });
+  for (size_t k = 0; k < p.copies.size(); ++k) copy_case(p, k);
 }
 
 // What comes into the receive buffer, where data only moves, that `cover`, or `copies`, names.
@@ -136,7 +138,7 @@ void once(Planner& p, size_t i) {
     Instance asked{instance.group, {}, {instance.rank}}, written = instance;
     if (p.contract.has_sources()) asked.variables.insert(asked.variables.begin(), block);
     if (p.contract.has_lengths()) {
-      append(q.hypotheses, p.has_byte(q, *site.to, i, instance, instance.variables.back()));
+      q.suppose(p.has_byte(q, *site.to, i, instance, instance.variables.back()));
       asked.variables.push_back(instance.variables.back());
       written.variables.pop_back();
     }
@@ -217,7 +219,7 @@ void used(Planner& p, size_t i) {
   p.add("used " + site_name(site),
         p.scene(p.view_with_byte(site), {}, "used", site_name(site), witness),
         [=, &p](Query& q, const Instance& instance) {
-          append(q.hypotheses, along(q, site.path, instance));
+          q.suppose(along(q, site.path, instance));
           Instance written = instance;
           written.variables.resize(site.variables.size());
           // The byte, where there is one, is the last variable of the reader too.
@@ -226,7 +228,7 @@ void used(Planner& p, size_t i) {
             return other;
           };
           if (p.contract.has_lengths())
-            append(q.hypotheses, p.has_byte(q, *site.to, i, instance, instance.variables.back()));
+            q.suppose(p.has_byte(q, *site.to, i, instance, instance.variables.back()));
           z3::expr some = q.truth(false);
           for (size_t k = 0; k < p.used[i].size(); ++k) {
             const size_t j = p.used[i][k].site;
@@ -318,10 +320,7 @@ void plan_values(Planner& p) {
   for (size_t k = 0; k < p.cover.size(); ++k) cover_case(p, k);
   for (size_t i = 0; i < p.sites.size() && p.contract.reduces(); ++i)
     if (p.sites[i].to && p.sites[i].to->buffer == Buffer::kReceive) last_write(p, i);
-  const View view{{}, {}, true};
-  p.exhaustive("final own block", p.copies, view, p.uses(p.find("copies"), view),
-               [&p](Query& q, const Instance& instance) { assume_own(p, q, instance); });
-  for (size_t k = 0; k < p.copies.size(); ++k) copy_case(p, k);
+  if (p.contract.has_own()) own_block(p);
   for (size_t i = 0; i < p.sites.size(); ++i) {
     const Site& site = p.sites[i];
     if ((site.from || site.to) && !site.is_message()) plan_piece(p, i);

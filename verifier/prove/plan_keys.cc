@@ -3,8 +3,6 @@
 // the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace quadrille::verifier {
@@ -130,7 +128,7 @@ void loop_keys(Planner& p, size_t body) {
           Instance next = instance;
           Polynomial& x = next.variables[loop.variable];
           x = x + 1;
-          q.hypotheses.push_back(q.less(x, q.number(loop.high, instance)));
+          q.suppose(q.less(x, q.number(loop.high, instance)));
           const Polynomial to = q.number(interval.to, instance),
                            from = q.number(interval.from, next);
           show(q, {}, {q.less_equal(to, from)}, q.less(from, to));

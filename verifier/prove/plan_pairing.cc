@@ -2,8 +2,6 @@
 // send. The witnesses of the two are inverse. Tested with the obligations (planner.cc).
 #include "verifier/prove/planner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace quadrille::verifier {
@@ -33,7 +31,7 @@ void match(Planner& p, size_t i, size_t k, const Scene& scene, const Rewrites& r
   const Site& other = p.sites[choice.site];
   p.add(case_name("match " + site_name(site), p.matches[i], k), scene,
         [=, &p](Query& q, const Instance& instance) {
-          append(q.hypotheses, applies(q, p.matches[i], k, instance));
+          q.suppose(applies(q, p.matches[i], k, instance));
           apply_rewrites(q, rewriting, instance);
           const Instance there = at_peer(q, choice, site, instance);
           std::vector<z3::expr> goals;
@@ -144,10 +142,9 @@ void matches_of(Planner& p, size_t i) {
   if (site.piece == 0) peer(p, site, scene.facts);
   if (site.moved()) plan_piece(p, i);
   const Rewrites rewriting = p.rewrites(name, statement, scene);
-  p.exhaustive(name, p.matches[i], scene.view, scene.facts,
-               [site](Query& q, const Instance& instance) {
-                 append(q.hypotheses, along(q, site.path, instance));
-               });
+  p.exhaustive(
+      name, p.matches[i], scene.view, scene.facts,
+      [site](Query& q, const Instance& instance) { q.suppose(along(q, site.path, instance)); });
   bool in_body = site.in_body();
   for (const Choice& choice : p.matches[i]) {
     const Site& other = p.sites[choice.site];

@@ -2,8 +2,6 @@
 // two steps, at two ranks of one node. Loops that are in the same iteration at equal keys everywhere share their
 // variables. With a port of one message each way, obligations compare messages in place of exchanges. Tested with the
 // obligations (planner.cc).
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "verifier/prove/planner.h"
@@ -150,7 +148,7 @@ void same_iteration(Planner& p, size_t loop) {
             guards.push_back(q.less_equal(q.number(p.intervals[loop]->from, *instance), at));
             guards.push_back(q.less(at, q.number(p.intervals[loop]->to, *instance)));
             for (const auto& [lower, higher] : {std::pair(x, y), std::pair(y, x)})
-              q.hypotheses.push_back(in_turn(p, q, loop, *instance, lower, higher));
+              q.suppose(in_turn(p, q, loop, *instance, lower, higher));
           }
           const z3::expr same = q.equal(x, y);
           q.goal = z3::implies(all(q, guards), same);
@@ -191,8 +189,8 @@ void stays_inside(Planner& p, const Site& site, int64_t base) {
   p.add(fmt::format("port: {} stays inside its node", site_name(site)),
         p.scene(view_of(site), site.message_path(), "port"),
         [=](Query& q, const Instance& instance) {
-          const z3::expr inside = q.equal(q.located(base, 0, q.number(site.peer, instance)),
-                                          q.located(base, 0, instance.rank));
+          const z3::expr inside = q.equal(q.located({base, 0}, q.number(site.peer, instance)),
+                                          q.located({base, 0}, instance.rank));
           show(q, {}, {inside}, !inside);
         });
 }
@@ -225,11 +223,11 @@ void one_crossing(Planner& p, const Crossing& one, const Crossing& two, bool of_
   const bool same_place = one.name == two.name;
   p.add(fmt::format("port: {} and {}", one.name, two.name), both, one.path, facts_of(p, both),
         [=, &p](Query& q, const Instance& first, const Instance& other) {
-          const auto node = [&](const Polynomial& rank) { return q.located(base, 0, rank); };
+          const auto node = [&](const Polynomial& rank) { return q.located({base, 0}, rank); };
           const auto crosses = [&](const Crossing& crossing, const Instance& instance) {
             return !q.equal(node(q.number(crossing.peer, instance)), node(instance.rank));
           };
-          q.hypotheses.push_back(crosses(one, first));
+          q.suppose(crosses(one, first));
           std::vector<z3::expr> guards = along(q, two.path, other);
           append(guards, within(q, other.rank, q.ranks(other.group)));
           guards.push_back(crosses(two, other));

@@ -2,8 +2,6 @@
 // obligations are the same for all collectives; only the contract differs. A barrier's tokens are treated like the
 // bytes of an allgather: at the end every rank has received the token of every other, directly or through others, so
 // none leaves before all have entered. Tested with the obligations (planner.cc).
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "schedule/binding.h"
@@ -59,10 +57,6 @@ bool own_is_there(const Planner& p) {
 
 // ---- In which order
 
-Polynomial Planner::key(Query& q, int step, const Instance& instance) const {
-  return q.number(anatomy.steps[step].key, instance);
-}
-
 std::vector<z3::expr> Planner::over_before(Query& q, int earlier_step, const Instance& earlier,
                                            int later_step, const Instance& later) const {
   const Polynomial over = key(q, earlier_step, earlier);
@@ -95,11 +89,6 @@ z3::expr Planner::written_before(Query& q, const Site& earlier, const Instance& 
 }
 
 // ---- What pieces carry
-
-Scene Planner::scene_of_match(size_t i) const {
-  return scene(view_of(sites[i]), sites[i].path, "match", site_name(sites[i]),
-               matches[i].size() == 1 ? 0 : -1);
-}
 
 View Planner::view_with_byte(const Site& site) const {
   View view = view_of(site);
@@ -193,12 +182,11 @@ std::vector<z3::expr> Planner::reads_byte(Query& q, Reading reading,
 
 void Planner::assume_reading(Query& q, Reading reading, const Instance& instance) const {
   const Access& access = place(reading);
-  append(q.hypotheses, along(q, sites[reading.site].path, instance));
-  append(q.hypotheses, reads_byte(q, reading, instance));
+  q.suppose(along(q, sites[reading.site].path, instance));
+  q.suppose(reads_byte(q, reading, instance));
   if (access.buffer == Buffer::kReceive && own_is_there(*this))
-    q.hypotheses.push_back(!q.equal(q.number(access.block, instance), instance.rank));
-  if (contract.is_barrier())
-    q.hypotheses.push_back(!is_own_token(q, instance, instance.variables.back()));
+    q.suppose(!q.equal(q.number(access.block, instance), instance.rank));
+  if (contract.is_barrier()) q.suppose(!is_own_token(q, instance, instance.variables.back()));
 }
 
 namespace {
@@ -253,7 +241,7 @@ void own_token(Planner& p, Reading reading) {
   const Site& site = p.sites[reading.site];
   const Scene scene = p.scene(p.view_with_byte(site), site.path, "match", site_name(site));
   p.add(name_of(p, reading), scene, [=, &p](Query& q, const Instance& instance) {
-    append(q.hypotheses, p.reads_byte(q, reading, instance));
+    q.suppose(p.reads_byte(q, reading, instance));
     const z3::expr own = p.is_own_token(q, instance, instance.variables.back());
     show(q, {}, {own}, !own);
   });
@@ -277,7 +265,7 @@ void held_case(Planner& p, Reading reading, size_t k) {
   p.add(case_name(name, p.writes_for(reading), k), scene,
         [=, &p](Query& q, const Instance& instance) {
           p.assume_reading(q, reading, instance);
-          append(q.hypotheses, applies(q, p.writes_for(reading), k, instance));
+          q.suppose(applies(q, p.writes_for(reading), k, instance));
           apply_rewrites(q, rewriting, instance);
           const Instance before = chosen(q, choice, instance, instance.rank);
           std::vector<z3::expr> goals = along(q, written.path, before);

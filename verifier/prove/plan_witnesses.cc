@@ -1,7 +1,5 @@
 // Reads what a proof says about sites: witnesses, and the spans that the collective does not define. Tested with the
 // obligations (planner.cc).
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 

@@ -3,9 +3,8 @@
 // proof or the checker; every kind of obligation has a program that only it refuses.
 #include "verifier/prove/planner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "schedule/binding.h"
@@ -58,18 +57,6 @@ std::string Planner::scope() const {
   return text;
 }
 
-void Planner::fail_proof(const std::string& message) const {
-  throw Error{fmt::format("{}: {}", proof.source, message)};
-}
-
-void Planner::fail_at(const ProofStatement& statement, const std::string& message) const {
-  throw Error{fmt::format("{}:{}: {}", proof.source, statement.line, message)};
-}
-
-void Planner::fail_line(const Line& line, const std::string& message) const {
-  throw Error{fmt::format("{}:{}: {}", proof.source, line.number, message)};
-}
-
 void Planner::fail_choice(const Choice& choice, const std::string& message) const {
   if (choice.line) fail_line(*choice.line, message);
   fail_proof(message);
@@ -78,10 +65,6 @@ void Planner::fail_choice(const Choice& choice, const std::string& message) cons
 std::string site_name(const Site& site) {
   static constexpr const char* kKinds[] = {"send", "receive", "copy", "reduce"};
   return fmt::format("{} {}", kKinds[static_cast<int>(site.kind)], site.number);
-}
-
-std::string case_name(const std::string& name, const Choices& cases, size_t k) {
-  return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
 }
 
 bool is_said_of(const Line& line, const Site& site) {
@@ -162,9 +145,9 @@ void Planner::check_subjects() const {
   for (const ProofStatement& statement : proof.statements) {
     const std::string subject =
         statement.subject.empty() ? statement.kind : statement.kind + " " + statement.subject;
-    static const std::set<std::string> kAboutProgram = {
-        "match", "held", "base", "combine", "carries", "apart", "once", "used", "keys"};
-    if (kAboutProgram.count(statement.kind) > 0 && subjects.count(subject) == 0)
+    const bool is_named =
+        statement.about == ProofSubject::kSite || statement.about == ProofSubject::kLoop;
+    if (is_named && subjects.count(subject) == 0)
       fail_at(statement, names.count(statement.subject) > 0
                              ? fmt::format("nothing is asked of '{}' that needs '{}'",
                                            statement.subject, statement.kind)
@@ -210,7 +193,7 @@ void Planner::add(std::string name, std::function<void(Query&)> build) {
     q.mutant = mutant;
   };
   if (program.groups == 2) build = at_both_groups;
-  plan.obligations.push_back({std::move(name), false, std::move(build)});
+  plan.obligations.push_back({std::move(name), std::move(build)});
 }
 
 void Planner::add(std::string name, const Scene& scene,
@@ -228,7 +211,7 @@ void Planner::add(std::string name, const TwoSteps& both, const Path& path, cons
     Instance second{q.group, q.number(both.second_rank, all_unknowns), {}};
     for (const Expression& value : both.second)
       second.variables.push_back(q.number(value, all_unknowns));
-    append(q.hypotheses, along(q, path, first));
+    q.suppose(along(q, path, first));
     assume(q, facts, all_unknowns);
     build(q, first, second);
   });
@@ -241,18 +224,18 @@ Instance Planner::unknowns(Query& q, const View& view) const {
     instance.variables.push_back(q.fresh(fmt::format("v{}_{}", instance.variables.size(), name)));
   if (view.has_rank) in_range(q, instance);
 
-  if (rooted(program.collective)) append(q.hypotheses, within(q, q.root(), q.ranks(0)));
+  if (rooted(program.collective)) q.suppose(within(q, q.root(), q.ranks(0)));
   for (int group = 0; group < program.groups; ++group) {
-    q.hypotheses.push_back(q.less_equal(q.ranks(group), kMaxRanks));
+    q.suppose(q.less_equal(q.ranks(group), kMaxRanks));
     for (const Expression& requirement : program.requirements)
-      q.hypotheses.push_back(q.condition(requirement, {group, {}, {}}));
+      q.suppose(q.condition(requirement, {group, {}, {}}));
   }
   return instance;
 }
 
 Instance Planner::unknowns(Query& q, const Scene& scene) const {
   const Instance instance = unknowns(q, scene.view);
-  append(q.hypotheses, along(q, scene.path, instance));
+  q.suppose(along(q, scene.path, instance));
   assume(q, scene.facts, instance);
   return instance;
 }
@@ -292,24 +275,6 @@ z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instan
   return all(q, same);
 }
 
-void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
-  for (const ProofLines::Rewrite& rewrite : rewrites)
-    q.rewrite(rewrite.left, rewrite.right, instance);
-}
-
-void in_range(Query& q, const Instance& instance) {
-  append(q.hypotheses, within(q, instance.rank, q.ranks(instance.group)));
-}
-
-void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
-  for (const Expression& condition : conditions)
-    q.hypotheses.push_back(q.condition(condition, instance));
-}
-
-std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end) {
-  return {q.less_equal(0, number), q.less(number, end)};
-}
-
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from) {
   std::vector<z3::expr> result;
   for (size_t i = from; i < path.size(); ++i) {
@@ -326,21 +291,10 @@ std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance
   return result;
 }
 
-z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
-  z3::expr result = q.truth(true);
-  for (const z3::expr& condition : conditions) result = result && condition;
-  return result;
-}
-
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const std::optional<z3::expr>& mutant) {
   q.goal = z3::implies(all(q, guards), all(q, facts));
   q.mutant = mutant ? z3::implies(all(q, guards), *mutant) : q.truth(false);
-}
-
-void show_condition(Query& q, const Expression& condition, const Instance& instance) {
-  const z3::expr holds = q.condition(condition, instance);
-  show(q, {}, {holds}, !holds);
 }
 
 std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance) {
@@ -351,19 +305,6 @@ std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Ins
     result.push_back(i == k ? condition : !condition);
   }
   return result;
-}
-
-Instance chosen(Query& q, const Choice& choice, const Instance& instance, const Polynomial& rank) {
-  Instance result{instance.group, rank, {}};
-  for (const Expression& value : choice.values)
-    result.variables.push_back(q.number(value, instance));
-  return result;
-}
-
-Instance at_peer(Query& q, const Choice& choice, const Site& site, const Instance& instance) {
-  Instance there = chosen(q, choice, instance, q.number(site.peer, instance));
-  if (site.remote) there.group = 1 - instance.group;
-  return there;
 }
 
 z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,

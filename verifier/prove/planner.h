@@ -3,6 +3,8 @@
 #ifndef QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 #define QUADRILLE_VERIFIER_PROVE_PLANNER_H_
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -69,7 +71,9 @@ inline constexpr const char* kByte = "offset";
 
 std::string site_name(const Site& site);  // "send 1"
 // "final, case 2", where there are several.
-std::string case_name(const std::string& name, const Choices& cases, size_t k);
+inline std::string case_name(const std::string& name, const Choices& cases, size_t k) {
+  return cases.size() > 1 ? fmt::format("{}, case {}", name, k + 1) : name;
+}
 inline bool starts_with(const Line& line, const char* word) { return line.tokens[0].text == word; }
 // Whether an `inside` line is of this site.
 bool is_said_of(const Line& line, const Site& site);
@@ -81,21 +85,34 @@ View view_of(const Named& named) {
 
 // ---- Hypotheses
 
-void in_range(Query& q, const Instance& instance);
-void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance);
-void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance);
+// 0 <= number < end
+inline std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end) {
+  return {q.less_equal(0, number), q.less(number, end)};
+}
+inline void in_range(Query& q, const Instance& instance) {
+  q.suppose(within(q, instance.rank, q.ranks(instance.group)));
+}
+inline void assume(Query& q, const std::vector<Expression>& conditions, const Instance& instance) {
+  for (const Expression& condition : conditions) q.suppose(q.condition(condition, instance));
+}
+inline void apply_rewrites(Query& q, const Rewrites& rewrites, const Instance& instance) {
+  for (const ProofLines::Rewrite& rewrite : rewrites)
+    q.rewrite(rewrite.left, rewrite.right, instance);
+}
 
 // ---- Conditions
 
-// 0 <= number < end
-std::vector<z3::expr> within(Query& q, const Polynomial& number, const Polynomial& end);
 // What holds on the path, from that element of it on.
 std::vector<z3::expr> along(Query& q, const Path& path, const Instance& instance, size_t from = 0);
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
-z3::expr all(Query& q, const std::vector<z3::expr>& conditions);
+inline z3::expr all(Query& q, const std::vector<z3::expr>& conditions) {
+  z3::expr result = q.truth(true);
+  for (const z3::expr& condition : conditions) result = result && condition;
+  return result;
+}
 // At one rank.
 z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instance& b);
 
@@ -104,9 +121,20 @@ z3::expr same_instance(Query& q, bool same_site, const Instance& a, const Instan
 // That choice k of a list applies, the earlier ones not.
 std::vector<z3::expr> applies(Query& q, const Choices& list, size_t k, const Instance& instance);
 // The site's instance that a choice names, at that rank.
-Instance chosen(Query& q, const Choice& choice, const Instance& instance, const Polynomial& rank);
+inline Instance chosen(Query& q, const Choice& choice, const Instance& instance,
+                       const Polynomial& rank) {
+  Instance result{instance.group, rank, {}};
+  for (const Expression& value : choice.values)
+    result.variables.push_back(q.number(value, instance));
+  return result;
+}
 // The instance at the other end of a message.
-Instance at_peer(Query& q, const Choice& choice, const Site& site, const Instance& instance);
+inline Instance at_peer(Query& q, const Choice& choice, const Site& site,
+                        const Instance& instance) {
+  Instance there = chosen(q, choice, instance, q.number(site.peer, instance));
+  if (site.remote) there.group = 1 - instance.group;
+  return there;
+}
 // That a list of choices, asked at `asked`, names this instance of this site and no other.
 z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, int site,
                         const Instance& instance);
@@ -118,7 +146,10 @@ z3::expr names_instance(Query& q, const Choices& list, const Instance& asked, in
 void show(Query& q, const std::vector<z3::expr>& guards, const std::vector<z3::expr>& facts,
           const std::optional<z3::expr>& mutant = std::nullopt);
 // The goal: the condition. Its mutant: the opposite.
-void show_condition(Query& q, const Expression& condition, const Instance& instance);
+inline void show_condition(Query& q, const Expression& condition, const Instance& instance) {
+  const z3::expr holds = q.condition(condition, instance);
+  show(q, {}, {holds}, !holds);
+}
 
 struct Planner {
   explicit Planner(const Proof& proof);
@@ -130,9 +161,15 @@ struct Planner {
 
   // ---- The proof (planner.cc)
 
-  [[noreturn]] void fail_proof(const std::string& message) const;
-  [[noreturn]] void fail_at(const ProofStatement& statement, const std::string& message) const;
-  [[noreturn]] void fail_line(const Line& line, const std::string& message) const;
+  [[noreturn]] void fail_proof(const std::string& message) const {
+    throw Error{fmt::format("{}: {}", proof.source, message)};
+  }
+  [[noreturn]] void fail_at(const ProofStatement& statement, const std::string& message) const {
+    throw Error{fmt::format("{}:{}: {}", proof.source, statement.line, message)};
+  }
+  [[noreturn]] void fail_line(const Line& line, const std::string& message) const {
+    throw Error{fmt::format("{}:{}: {}", proof.source, line.number, message)};
+  }
   [[noreturn]] void fail_choice(const Choice& choice, const std::string& message) const;
   template <class T>
   static T take(Result<T> result) {
@@ -177,7 +214,9 @@ struct Planner {
 
   // ---- Order (plan_values.cc)
 
-  Polynomial key(Query& q, int step, const Instance& instance) const;
+  Polynomial key(Query& q, int step, const Instance& instance) const {
+    return q.number(anatomy.steps[step].key, instance);
+  }
   // A step of a rank is complete when a later one of that rank starts.
   std::vector<z3::expr> over_before(Query& q, int earlier_step, const Instance& earlier,
                                     int later_step, const Instance& later) const;
@@ -191,7 +230,10 @@ struct Planner {
   // ---- What pieces carry (plan_values.cc)
 
   // A message, with the facts of its `match`: those of its witness too, if it has one only.
-  Scene scene_of_match(size_t i) const;
+  Scene scene_of_match(size_t i) const {
+    return scene(view_of(sites[i]), sites[i].path, "match", site_name(sites[i]),
+                 matches[i].size() == 1 ? 0 : -1);
+  }
   // The access that defines what a site carries, if the proof need not.
   const Access* constant_access(const Site& site) const;
   bool is_carried(const Site& site) const {

@@ -26,35 +26,33 @@ bool append_bytes(std::string_view text, std::vector<uint8_t>& bytes) {
   return true;
 }
 
-// The first words of the lines of each kind of statement.
-const std::map<std::string, std::set<std::string>>& line_words() {
-  static const std::map<std::string, std::set<std::string>> kWords = {
-      {"define", {"as"}},
-      {"lemma", {"given", "show", "induction", "use"}},
-      {"theorem", {"given", "show", "induction", "use"}},
-      {"refute", {"given", "show"}},
-      {"match", {"with", "use", "rewrite"}},
-      {"held", {"with", "use", "rewrite"}},
-      {"base", {"with", "use"}},
-      {"combine", {"use"}},
-      {"used", {"with", "use"}},
-      {"carries", {"source", "number", "target", "remote"}},
-      {"apart", {"use", "rewrite"}},
-      {"cover", {"with", "use"}},
-      {"once", {"use", "rewrite"}},
-      {"copies", {"with", "use"}},
-      {"keys", {"from", "to", "use"}},
-      {"order", {"use"}},
-      {"defined", {"use"}},
-      {"fits", {"use"}},
-      {"deadlock", {"given", "with", "use"}},
-      {"port", {"use", "inside"}}};
-  return kWords;
-}
+// What a kind of statement names behind its first word, and the first words of its lines.
+struct StatementKind {
+  ProofSubject subject;
+  std::set<std::string> words;
+};
 
-bool may_hold(const std::string& kind, const std::string& word) {
-  return line_words().at(kind).count(word) > 0;
-}
+const std::map<std::string, StatementKind> kKinds = {
+    {"define", {ProofSubject::kName, {"as"}}},
+    {"lemma", {ProofSubject::kName, {"given", "show", "induction", "use"}}},
+    {"theorem", {ProofSubject::kName, {"given", "show", "induction", "use"}}},
+    {"refute", {ProofSubject::kName, {"given", "show"}}},
+    {"match", {ProofSubject::kSite, {"with", "use", "rewrite"}}},
+    {"held", {ProofSubject::kSite, {"with", "use", "rewrite"}}},
+    {"base", {ProofSubject::kSite, {"with", "use"}}},
+    {"combine", {ProofSubject::kSite, {"use"}}},
+    {"used", {ProofSubject::kSite, {"with", "use"}}},
+    {"carries", {ProofSubject::kSite, {"source", "number", "target", "remote"}}},
+    {"apart", {ProofSubject::kSite, {"use", "rewrite"}}},
+    {"once", {ProofSubject::kSite, {"use", "rewrite"}}},
+    {"keys", {ProofSubject::kLoop, {"from", "to", "use"}}},
+    {"cover", {ProofSubject::kNone, {"with", "use"}}},
+    {"copies", {ProofSubject::kNone, {"with", "use"}}},
+    {"order", {ProofSubject::kNone, {"use"}}},
+    {"defined", {ProofSubject::kNone, {"use"}}},
+    {"fits", {ProofSubject::kNone, {"use"}}},
+    {"deadlock", {ProofSubject::kNone, {"given", "with", "use"}}},
+    {"port", {ProofSubject::kNone, {"use", "inside"}}}};
 
 class ProofReader {
  public:
@@ -121,7 +119,7 @@ class ProofReader {
         if (proof_.statements.empty())
           return fail(line.number, "indented without a statement before it");
         ProofStatement& statement = proof_.statements.back();
-        if (!may_hold(statement.kind, line.tokens[0].text))
+        if (kKinds.at(statement.kind).words.count(line.tokens[0].text) == 0)
           return fail(line.number,
                       fmt::format("'{}' is no line of '{}'", line.tokens[0].text, statement.kind));
         statement.lines.push_back(std::move(line));
@@ -133,8 +131,10 @@ class ProofReader {
       statement.kind = reader.word("a statement");
       if (statement.kind == "include" || statement.kind == "fragment")
         return fail(line.number, "only the generator knows fragments; write their lines out here");
-      if (line_words().count(statement.kind) == 0)
+      const auto kind = kKinds.find(statement.kind);
+      if (kind == kKinds.end())
         return fail(line.number, fmt::format("'{}' is not a statement", statement.kind));
+      statement.about = kind->second.subject;
       subject(reader, statement);
       if (!reader.failed()) reader.finish();
       if (reader.failed()) {
@@ -146,20 +146,20 @@ class ProofReader {
   }
 
   static void subject(LineReader& reader, ProofStatement& statement) {
-    const std::string& kind = statement.kind;
-    if (kind == "define" || kind == "lemma" || kind == "theorem" || kind == "refute") {
-      statement.subject = reader.word("a name");
-      reader.expect("(");
-      while (!reader.failed() && !reader.accept(")")) {
-        if (!statement.variables.empty()) reader.expect(",");
-        statement.variables.push_back(reader.word("a variable"));
-      }
-    } else if (kind == "match" || kind == "held" || kind == "base" || kind == "combine" ||
-               kind == "used" || kind == "once" || kind == "carries" || kind == "apart") {
-      statement.subject = reader.word("send, receive, copy or reduce");
-      statement.subject += " " + reader.take().text;
-    } else if (kind == "keys") {
-      statement.subject = reader.word("a loop");
+    switch (statement.about) {
+      case ProofSubject::kNone: return;
+      case ProofSubject::kLoop: statement.subject = reader.word("a loop"); return;
+      case ProofSubject::kSite:
+        statement.subject = reader.word("send, receive, copy or reduce");
+        statement.subject += " " + reader.take().text;
+        return;
+      case ProofSubject::kName: break;
+    }
+    statement.subject = reader.word("a name");
+    reader.expect("(");
+    while (!reader.failed() && !reader.accept(")")) {
+      if (!statement.variables.empty()) reader.expect(",");
+      statement.variables.push_back(reader.word("a variable"));
     }
   }
 

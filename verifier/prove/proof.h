@@ -92,8 +92,12 @@
 
 namespace quadrille::verifier {
 
+// What a statement is about: the whole program, or what it names.
+enum class ProofSubject : uint8_t { kNone, kName, kSite, kLoop };
+
 struct ProofStatement {
-  std::string kind;                    // "lemma", "match", ...
+  std::string kind;  // "lemma", "match", ...
+  ProofSubject about = ProofSubject::kNone;
   std::string subject;                 // the lemma's or loop's name, "send 1", or nothing
   std::vector<std::string> variables;  // of a lemma
   std::vector<Line> lines;             // what is indented below, first word included

@@ -10,14 +10,6 @@
 namespace quadrille::verifier {
 namespace {
 
-Answer answer_of(z3::check_result result) {
-  switch (result) {
-    case z3::sat: return Answer::kSatisfiable;
-    case z3::unsat: return Answer::kUnsatisfiable;
-    default: return Answer::kUnknown;
-  }
-}
-
 class Asker {
  public:
   Asker(const z3::expr& assumed, const ProverOptions& options)
@@ -25,25 +17,25 @@ class Asker {
     solver_.add(assumed);
   }
 
-  Answer ask() { return answer_of(solver_.check()); }
+  z3::check_result ask() { return solver_.check(); }
 
   // Asks part by part; what has been shown helps to show the rest.
-  Answer ask_denied_parts(const z3::expr& goal) {
-    Answer answer = Answer::kUnsatisfiable;
+  z3::check_result ask_denied_parts(const z3::expr& goal) {
+    z3::check_result answer = z3::unsat;
     solver_.push();
     for (const z3::expr& part : split(goal)) {
       answer = ask_denied(part);
-      if (answer != Answer::kUnsatisfiable) break;
+      if (answer != z3::unsat) break;
       solver_.add(part);
     }
     solver_.pop();
     return answer;
   }
 
-  Answer ask_denied(const z3::expr& goal) {
+  z3::check_result ask_denied(const z3::expr& goal) {
     solver_.push();
     solver_.add(!goal);
-    const Answer answer = ask();
+    const z3::check_result answer = ask();
     solver_.pop();
     return answer;
   }
@@ -52,9 +44,10 @@ class Asker {
   z3::solver solver_;
 };
 
-void judge(ObligationResult& result, Answer answer, Answer expected, const char* failure) {
+void judge(ObligationResult& result, z3::check_result answer, z3::check_result expected,
+           const char* failure) {
   if (answer == expected || !result.failure.empty()) return;
-  result.unknown = answer == Answer::kUnknown;
+  result.unknown = answer == z3::unknown;
   result.failure =
       result.unknown
           ? fmt::format("the solver gave up at its resource limit, asking whether {}", failure)
@@ -80,12 +73,11 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
   obligation.build(query);
   const z3::expr assumed = z3::mk_and(assumptions(query));
   const Terms terms = {assumed.id(), query.goal.id(), query.mutant.id()};
-  ObligationResult result{obligation.name, obligation.theorem, false, "", false};
+  ObligationResult result{obligation.name, false, "", false};
   if (const auto earlier = known_.find(terms); earlier != known_.end()) {
     ++all.known;
-    result.proven = earlier->second.proven;
-    result.failure = earlier->second.failure;
-    result.unknown = earlier->second.unknown;
+    result = earlier->second;
+    result.name = obligation.name;
     return result;
   }
   z3::context alone;
@@ -101,13 +93,12 @@ ObligationResult Prover::run(const Obligation& obligation, const Program& progra
 
 void Prover::ask(const Question& question, ObligationResult& result) const {
   Asker asker(question.assumed, options_);
-  judge(result, asker.ask_denied_parts(question.goal), Answer::kUnsatisfiable,
-        "the goal does not follow");
-  const Answer mutant = asker.ask_denied(question.mutant);
+  judge(result, asker.ask_denied_parts(question.goal), z3::unsat, "the goal does not follow");
+  const z3::check_result mutant = asker.ask_denied(question.mutant);
   // What satisfies the hypotheses and denies the mutant satisfies the hypotheses.
-  const Answer hypotheses = mutant == Answer::kSatisfiable ? mutant : asker.ask();
-  judge(result, hypotheses, Answer::kSatisfiable, "the hypotheses contradict each other");
-  judge(result, mutant, Answer::kSatisfiable, "a mutant of the goal follows as well");
+  const z3::check_result hypotheses = mutant == z3::sat ? mutant : asker.ask();
+  judge(result, hypotheses, z3::sat, "the hypotheses contradict each other");
+  judge(result, mutant, z3::sat, "a mutant of the goal follows as well");
   result.proven = result.failure.empty();
 }
 
@@ -118,8 +109,8 @@ ProofResult Prover::prove(const Proof& proof, const ProofPlan& plan) {
     try {
       result.obligations.push_back(run(obligation, proof.program, result));
     } catch (const z3::exception& error) {
-      result.obligations.push_back({obligation.name, obligation.theorem, false,
-                                    fmt::format("the solver failed: {}", error.msg()), true});
+      result.obligations.push_back(
+          {obligation.name, false, fmt::format("the solver failed: {}", error.msg()), true});
     }
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -14,13 +14,11 @@
 
 namespace quadrille::verifier {
 
-enum class Answer : uint8_t { kSatisfiable, kUnsatisfiable, kUnknown };
-
 // An obligation as text for another solver (smtlib.cc), and what the answers must be, in order.
 struct Export {
   std::string name;  // of the obligation
   std::string smtlib;
-  std::vector<Answer> expected;
+  std::vector<z3::check_result> expected;
 };
 
 // What an obligation asks, in a context of its own: an answer must not depend on earlier questions, which depend on the
@@ -32,7 +30,6 @@ struct Question {
 
 struct ObligationResult {
   std::string name;
-  bool theorem = false;
   bool proven = false;
   std::string failure;   // "the goal does not follow", "the hypotheses are contradictory", ...
   bool unknown = false;  // the solver gave up

@@ -13,22 +13,25 @@
 namespace quadrille::verifier {
 namespace {
 
-// All topologies of so many ranks: partitions, smallest part first.
-void partitions(int64_t ranks, int64_t least, std::vector<Run>& runs,
-                const std::function<bool(const Topology&)>& visit, bool& stop) {
-  if (ranks == 0) {
-    stop = visit(Topology::from_runs(runs).value());
-    return;
-  }
-  for (int64_t size = least; size <= ranks && !stop; ++size) {
+using Groups = std::vector<Topology>;
+
+// Adds the topologies that begin with these runs and have so many ranks more: partitions, smallest part first.
+void add_topologies(int64_t ranks, int64_t least, std::vector<Run>& runs, Groups& all) {
+  if (ranks == 0) all.push_back(Topology::from_runs(runs).value());
+  for (int64_t size = least; size <= ranks; ++size) {
     if (size != ranks && ranks - size < size) continue;
     runs.push_back({1, size});
-    partitions(ranks - size, size, runs, visit, stop);
+    add_topologies(ranks - size, size, runs, all);
     runs.pop_back();
   }
 }
 
-using Groups = std::vector<Topology>;
+Groups topologies_of(int64_t ranks) {
+  Groups all;
+  std::vector<Run> runs;
+  add_topologies(ranks, 1, runs, all);
+  return all;
+}
 
 constexpr int64_t kRanksAGroup = 3;  // of two groups
 // Where the program's requirements exclude all of these, the smallest that they admit are tried, up to so many ranks.
@@ -37,23 +40,15 @@ constexpr int64_t kMostRanksTried = 12;
 // Calls visit with ever more ranks, of one group or of two, until it returns true.
 void each_topology(const Program& program, int64_t least_ranks, int64_t most_ranks,
                    int64_t ranks_a_group, const std::function<bool(const Groups&)>& visit) {
-  bool stop = false;
-  std::vector<Run> runs;
-  const auto each_of = [&](int64_t ranks, const std::function<bool(const Topology&)>& of_group) {
-    partitions(ranks, 1, runs, of_group, stop);
-  };
-  for (int64_t ranks = least_ranks; ranks <= most_ranks && !stop; ++ranks) {
+  for (int64_t ranks = least_ranks; ranks <= most_ranks; ++ranks) {
     if (program.groups == 1)
-      each_of(ranks, [&](const Topology& topology) { return visit({topology}); });
+      for (const Topology& topology : topologies_of(ranks))
+        if (visit({topology})) return;
     for (int64_t first = 1; first < ranks && program.groups == 2; ++first)
       if (std::max(first, ranks - first) <= ranks_a_group)
-        each_of(first, [&](const Topology& one) {
-          std::vector<Run> others;
-          std::swap(runs, others);
-          each_of(ranks - first, [&](const Topology& two) { return visit({one, two}); });
-          std::swap(runs, others);
-          return stop;
-        });
+        for (const Topology& one : topologies_of(first))
+          for (const Topology& two : topologies_of(ranks - first))
+            if (visit({one, two})) return;
   }
 }
 

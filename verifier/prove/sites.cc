@@ -5,34 +5,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "schedule/binding.h"
 #include "schedule/traverse.h"
 
 namespace quadrille::verifier {
-
 namespace {
-
-// `path`, continued.
-Path extended(const Path& path, PathElement element) {
-  Path result = path;
-  result.push_back(std::move(element));
-  return result;
-}
 
 class Anatomist {
  public:
   Anatomy run(const Program& program) {
     collective_ = program.collective;
-
     if (program.groups == 2) two_groups(program);
     same_everywhere(program.temporary_blocks);
     if (program.temporary_blocks != constant(0))
       anatomy_.places.push_back({{}, program.temporary_blocks});
     tables(program);
     anatomy_.bodies.emplace_back();
-    body(program.body, Path{}, 0, -1);
+    body(program.body);
     if (program.in_place) in_place();
     return std::move(anatomy_);
   }
@@ -83,11 +74,11 @@ class Anatomist {
 
   // The expression over loop variables; what it needs to be defined is noted. Where lets make it,
   // or all there is, too large, the program is given up.
-  Expression put_in(const Expression& expression, const Path& path) {
+  Expression put_in(const Expression& expression) {
     if (parts_after(expression, scope_, leaf(Operator::kRank)) > kMostParts)
       unsupported(
           fmt::format("an expression of more than {} parts once its lets are put in", kMostParts));
-    for (const PathElement& element : path)
+    for (const PathElement& element : path_)
       for (const Expression* e : {&element.condition, &element.low, &element.high})
         all_parts_ += parts(*e);
     if (all_parts_ > kMostPartsInAll)
@@ -96,18 +87,24 @@ class Anatomist {
     if (!anatomy_.unsupported.empty()) return constant(0);
     Expression result = substitute(expression, scope_, leaf(Operator::kRank));
     all_parts_ += parts(result);
-    anatomy_.places.push_back({path, result});
+    anatomy_.places.push_back({path_, result});
     return result;
   }
 
-  void body(const Body& statements, const Path& path, int into, int step) {
+  void body(const Body& statements) {
     const size_t scope = scope_.size();
     const Names names = names_;
     for (const Statement& statement : statements)
-      std::visit([&](const auto& kind) { this->statement(kind, path, into, step); },
-                 statement.kind);
+      std::visit([&](const auto& kind) { this->statement(kind); }, statement.kind);
     scope_.resize(scope);
     names_ = names;
+  }
+
+  // A body behind one more element of the path.
+  void body_in(PathElement element, const Body& statements) {
+    path_.push_back(std::move(element));
+    body(statements);
+    path_.pop_back();
   }
 
   void declare(const std::string& name, const Expression& value) {
@@ -115,99 +112,49 @@ class Anatomist {
     names_[name] = value;
   }
 
-  void statement(const Let& let, const Path& path, int, int) {
-    const Expression value = put_in(let.value, path);
+  void statement(const Let& let) {
+    const Expression value = put_in(let.value);
     declare(let.name.text, value);
     anatomy_.definitions.emplace(let.name.text,
                                  Definition{value, static_cast<int>(variables_.size())});
   }
 
-  void statement(const For& loop, const Path& path, int into, int step) {
-    with_loop(loop, path, [&](const Path& inside) {
-      // What stands in a step has the step's key in every iteration.
-      if (step >= 0) return body(loop.body, inside, into, step);
-      const PathElement& bounds = inside.back();
-      const int index = static_cast<int>(anatomy_.loops.size());
-      anatomy_.loops.push_back(
-          {loop.name.text, path, bounds.low, bounds.high, bounds.variable, names_, variables_});
-      anatomy_.bodies.emplace_back();
-      anatomy_.bodies[into].push_back({true, index, path});
-      loops_.push_back(index);
-      body(loop.body, inside, index + 1, step);
-      loops_.pop_back();
-    });
-  }
-
-  void statement(const If& choice, const Path& path, int into, int step) {
-    const Expression condition = put_in(choice.condition, path);
-    body(choice.then, extended(path, where(condition)), into, step);
-    body(choice.otherwise, extended(path, where(condition, false)), into, step);
-  }
-
-  void statement(const Step& step, const Path& path, int into, int) {
-    StepSite site{path, loops_, variables_, names_, put_in(step.key, path), std::nullopt, {}};
-    if (step.after) site.after = put_in(*step.after, path);
-    site.position = positions_++;
-    const int index = static_cast<int>(anatomy_.steps.size());
-    anatomy_.steps.push_back(std::move(site));
-    anatomy_.bodies[into].push_back({false, index, path});
-    body(step.body, path, into, index);
-  }
-
-  void statement(const Message& message, const Path& path, int, int step) {
-    Site site =
-        new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive,
-                 path, step);
-    site.peer = put_in(message.peer, path);
-    site.message = messages_++;
-    site.sized = message.sized;
-    site.remote = message.remote;
-    site.combine = message.combine;
-    site.outer_path = path.size();
-    site.outer_variables = variables_.size();
-    // Which tokens of a barrier it brings, the proof says.
-    if (collective_ == Collective::kBarrier)
-      (site.kind == Site::Kind::kSend ? site.from : site.to) =
-          Access{Buffer::kReceive, constant(0)};
-    if (message.pieces.empty()) return add(std::move(site));
-    pieces_ = places_ = inner_loops_ = 0;
-    pieces(message.pieces, path, site);
-    if (pieces_ == 0) unsupported("a message whose body has no piece");
-  }
-
-  // The body of a message, whose pieces are sites like `site`.
-  void pieces(const Body& statements, const Path& path, const Site& site) {
-    const size_t scope = scope_.size();
-    const Names names = names_;
-    for (const Statement& statement : statements)
-      if (const Let* let = std::get_if<Let>(&statement.kind))
-        this->statement(*let, path, 0, 0);
-      else if (const For* loop = std::get_if<For>(&statement.kind))
-        pieces_in_loop(*loop, path, site);
-      else if (const If* choice = std::get_if<If>(&statement.kind))
-        pieces_in_choice(*choice, path, site);
-      else if (const Transfer* transfer = std::get_if<Transfer>(&statement.kind))
-        add_piece(transfer->piece, path, site);
-    scope_.resize(scope);
-    names_ = names;
-  }
-
-  void pieces_in_loop(const For& loop, const Path& path, Site site) {
-    site.inner_loops.push_back(inner_loops_++);
-    with_loop(loop, path, [&](const Path& inside) { pieces(loop.body, inside, site); });
-  }
-
-  // Does with the body of a loop, at the end of its path, what is wanted.
-  void with_loop(const For& loop, const Path& path, const std::function<void(const Path&)>& body) {
-    const Expression low = put_in(loop.low, path), high = put_in(loop.high, path);
+  void statement(const For& loop) {
+    const std::string& name = loop.name.text;
+    const Expression low = put_in(loop.low), high = put_in(loop.high);
     const int number = static_cast<int>(variables_.size());
     const Names names = names_;
-    declare(loop.name.text, variable(number));
-    variables_.push_back(loop.name.text);
-    body(extended(path, in_loop(loop.name.text, low, high, number)));
+    declare(name, variable(number));
+    variables_.push_back(name);
+    const PathElement iterations = in_loop(name, low, high, number);
+    if (message_) {
+      message_->inner_loops.push_back(inner_loops_++);
+      body_in(iterations, loop.body);
+      message_->inner_loops.pop_back();
+    } else if (step_ >= 0) {
+      body_in(iterations, loop.body);  // with the step's key in every iteration
+    } else {
+      const int index = static_cast<int>(anatomy_.loops.size());
+      anatomy_.loops.push_back({name, path_, low, high, number, names_, variables_});
+      anatomy_.bodies.emplace_back();
+      anatomy_.bodies[body_].push_back({true, index, path_});
+      loops_.push_back(index);
+      const int outer = std::exchange(body_, index + 1);
+      body_in(iterations, loop.body);
+      body_ = outer;
+      loops_.pop_back();
+    }
     variables_.pop_back();
     scope_.pop_back();
     names_ = names;
+  }
+
+  void statement(const If& choice) {
+    const Expression condition = put_in(choice.condition);
+    const int place = places_;
+    body_in(where(condition), choice.then);
+    if (message_ && is_one_piece(choice.then) && is_one_piece(choice.otherwise)) places_ = place;
+    body_in(where(condition, false), choice.otherwise);
   }
 
   // Whether the body is one piece, whatever is chosen in it.
@@ -224,42 +171,74 @@ class Anatomist {
     return pieces == 1;
   }
 
-  void pieces_in_choice(const If& choice, const Path& path, const Site& site) {
-    const Expression condition = put_in(choice.condition, path);
-    const int place = places_;
-    pieces(choice.then, extended(path, where(condition)), site);
-    if (is_one_piece(choice.then) && is_one_piece(choice.otherwise)) places_ = place;
-    pieces(choice.otherwise, extended(path, where(condition, false)), site);
+  void statement(const Step& step) {
+    StepSite site{path_, loops_, variables_, names_, put_in(step.key), std::nullopt, {}};
+    if (step.after) site.after = put_in(*step.after);
+    site.position = positions_++;
+    step_ = static_cast<int>(anatomy_.steps.size());
+    anatomy_.steps.push_back(std::move(site));
+    anatomy_.bodies[body_].push_back({false, step_, path_});
+    body(step.body);
+    step_ = -1;
   }
 
-  void add_piece(const Piece& transferred, const Path& path, Site site) {
+  // Its pieces are sites like it.
+  void statement(const Message& message) {
+    Site site =
+        new_site(message.direction == Direction::kSend ? Site::Kind::kSend : Site::Kind::kReceive);
+    site.peer = put_in(message.peer);
+    site.message = messages_++;
+    site.sized = message.sized;
+    site.remote = message.remote;
+    site.combine = message.combine;
+    site.outer_path = path_.size();
+    site.outer_variables = variables_.size();
+    // Which tokens of a barrier it brings, the proof says.
+    if (collective_ == Collective::kBarrier)
+      (site.kind == Site::Kind::kSend ? site.from : site.to) =
+          Access{Buffer::kReceive, constant(0)};
+    if (message.pieces.empty()) return add(std::move(site));
+    pieces_ = places_ = inner_loops_ = 0;
+    message_ = std::move(site);
+    body(message.pieces);
+    message_.reset();
+    if (pieces_ == 0) unsupported("a message whose body has no piece");
+  }
+
+  void statement(const Transfer& transfer) {
+    Site site = *message_;
     site.number = next_number(site.kind);
-    site.path = path;
+    site.path = path_;
     site.variables = variables_;
     site.names = names_;
     site.piece = pieces_++;
     site.place = places_++;
-    (site.kind == Site::Kind::kSend ? site.from : site.to) = access(transferred, path);
+    (site.kind == Site::Kind::kSend ? site.from : site.to) = access(transfer.piece);
     // The receiver cannot know its length.
-    if (only_ends_know_lengths(collective_) && transferred.buffer == Buffer::kTemporary &&
+    if (only_ends_know_lengths(collective_) && transfer.piece.buffer == Buffer::kTemporary &&
         site.kind == Site::Kind::kReceive && !site.sized)
       unsupported("a temporary block in a message that is not sized");
     add(std::move(site));
   }
 
-  Access access(const Piece& piece, const Path& path) {
-    Access result{piece.buffer, put_in(piece.block, path)};
-    if (piece.range)
-      result.range = Range{put_in(piece.range->low, path), put_in(piece.range->high, path)};
+  Access access(const Piece& piece) {
+    Access result{piece.buffer, put_in(piece.block)};
+    if (piece.range) result.range = Range{put_in(piece.range->low), put_in(piece.range->high)};
     return result;
   }
 
-  void statement(const Copy& copy, const Path& path, int, int step) {
-    local(Site::Kind::kCopy, copy.from, copy.to, std::nullopt, path, step);
+  void statement(const Copy& copy) { local(Site::Kind::kCopy, copy.from, copy.to, std::nullopt); }
+
+  void statement(const Reduce& reduce) {
+    local(Site::Kind::kReduce, reduce.from, reduce.into, reduce.side);
   }
 
-  void statement(const Reduce& reduce, const Path& path, int, int step) {
-    local(Site::Kind::kReduce, reduce.from, reduce.into, reduce.side, path, step);
+  void local(Site::Kind kind, const Piece& from, const Piece& to, std::optional<Side> combine) {
+    Site site = new_site(kind);
+    site.from = access(from);
+    site.to = access(to);
+    site.combine = combine;
+    add(std::move(site));
   }
 
   // Only what stands where a block of the receive buffer will, and where it stays, is told apart there.
@@ -272,32 +251,21 @@ class Anatomist {
         unsupported("what is read of the send buffer of a call in place, but to send or keep it");
   }
 
-  void local(Site::Kind kind, const Piece& from, const Piece& to, std::optional<Side> combine,
-             const Path& path, int step) {
-    Site site = new_site(kind, path, step);
-    site.from = access(from, path);
-    site.to = access(to, path);
-    site.combine = combine;
-    add(std::move(site));
-  }
-
-  void statement(const Transfer&, const Path&, int, int) {}
-
   int next_number(Site::Kind kind) const {
     return 1 + static_cast<int>(std::count_if(anatomy_.sites.begin(), anatomy_.sites.end(),
                                               [=](const Site& s) { return s.kind == kind; }));
   }
 
-  Site new_site(Site::Kind kind, const Path& path, int step) {
+  Site new_site(Site::Kind kind) {
     Site site;
     site.kind = kind;
     site.number = next_number(kind);
-    site.path = path;
+    site.path = path_;
     site.variables = variables_;
     site.names = names_;
-    site.step = step;
+    site.step = step_;
     site.loops = loops_;
-    site.position = step < 0 ? positions_++ : anatomy_.steps[step].position;
+    site.position = step_ < 0 ? positions_++ : anatomy_.steps[step_].position;
     return site;
   }
 
@@ -320,12 +288,36 @@ class Anatomist {
   Collective collective_ = Collective::kAlltoall;
   int64_t all_parts_ = 0;
   int messages_ = 0, positions_ = 0;
-  int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of the message whose body is being read
+  // Where the walk stands: a body of steps, a step in it, and a message in that.
+  Path path_;
+  int body_ = 0, step_ = -1;
+  std::optional<Site> message_;
+  int pieces_ = 0, places_ = 0, inner_loops_ = 0;  // of that message
   std::vector<Expression> scope_;
   std::vector<std::string> variables_;  // of the enclosing loops
   std::vector<int> loops_;              // those of them around steps: indices
   Names names_;
 };
+
+// Stops counting above kMostParts, so it takes no longer than that.
+int64_t parts_after(const Expression& expression, const std::vector<int64_t>& variables,
+                    int64_t rank) {
+  if (expression.op == Operator::kRank) return rank;
+  if (expression.op == Operator::kVariable)
+    return expression.value < static_cast<int64_t>(variables.size()) ? variables[expression.value]
+                                                                     : 1;
+  int64_t sum = 1;
+  for (const Expression& operand : expression.operands) {
+    sum += parts_after(operand, variables, rank);
+    if (sum > kMostParts) return kMostParts + 1;
+  }
+  return sum;
+}
+
+bool same_element(const PathElement& a, const PathElement& b) {
+  return a.kind == b.kind && a.condition == b.condition && a.low == b.low && a.high == b.high &&
+         a.variable == b.variable;
+}
 
 }  // namespace
 
@@ -346,25 +338,6 @@ bool mentions_variable(const Expression& expression, int64_t number) {
   return any_part(expression, [=](const Expression& e) { return e == variable(number); });
 }
 
-namespace {
-
-// Stops counting above kMostParts, so it takes no longer than that.
-int64_t parts_after(const Expression& expression, const std::vector<int64_t>& variables,
-                    int64_t rank) {
-  if (expression.op == Operator::kRank) return rank;
-  if (expression.op == Operator::kVariable)
-    return expression.value < static_cast<int64_t>(variables.size()) ? variables[expression.value]
-                                                                     : 1;
-  int64_t sum = 1;
-  for (const Expression& operand : expression.operands) {
-    sum += parts_after(operand, variables, rank);
-    if (sum > kMostParts) return kMostParts + 1;
-  }
-  return sum;
-}
-
-}  // namespace
-
 int64_t parts(const Expression& expression) {
   return parts_after(expression, std::vector<int64_t>{}, 1);
 }
@@ -378,15 +351,6 @@ int64_t parts_after(const Expression& expression, const std::vector<Expression>&
 
 Anatomy take_apart(const Program& program) { return Anatomist().run(program); }
 
-namespace {
-
-bool same_element(const PathElement& a, const PathElement& b) {
-  return a.kind == b.kind && a.condition == b.condition && a.low == b.low && a.high == b.high &&
-         a.variable == b.variable;
-}
-
-}  // namespace
-
 bool is_part_of(const Path& part, const Path& path) {
   auto next = part.begin();
   for (const PathElement& element : path)
@@ -394,33 +358,26 @@ bool is_part_of(const Path& part, const Path& path) {
   return next == part.end();
 }
 
-void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out) {
-  const auto need = [&](Expression condition) { out.push_back({path, std::move(condition)}); };
-  const auto less_equal = [](Expression a, Expression b) {
-    return apply(Operator::kLessEqual, {std::move(a), std::move(b)});
-  };
-  const auto less = [](Expression a, Expression b) {
-    return apply(Operator::kLess, {std::move(a), std::move(b)});
-  };
-  if (e.operands.empty()) return;
+void partial_conditions(const Expression& e, Path path, std::vector<Place>& out) {
   if (e.op == Operator::kChoose || e.op == Operator::kAnd) {
     partial_conditions(e.operands[0], path, out);
-    partial_conditions(e.operands[1], extended(path, where(e.operands[0])), out);
-    if (e.op == Operator::kChoose)
-      partial_conditions(e.operands[2], extended(path, where(e.operands[0], false)), out);
+    path.push_back(where(e.operands[0]));
+    partial_conditions(e.operands[1], path, out);
+    path.back() = where(e.operands[0], false);
+    if (e.op == Operator::kChoose) partial_conditions(e.operands[2], path, out);
     return;
   }
   for (const Expression& operand : e.operands) partial_conditions(operand, path, out);
+  const auto need = [&](const Expression& condition) { out.push_back({path, condition}); };
   if (e.op == Operator::kDivide || e.op == Operator::kModulo) {
-    if (e.operands[1].op != Operator::kConstant || e.operands[1].value <= 0)
-      need(less(constant(0), e.operands[1]));
+    const Expression& divisor = e.operands[1];
+    if (divisor.op != Operator::kConstant || divisor.value <= 0) need(less(constant(0), divisor));
   } else if (e.op == Operator::kElement) {
-    need(apply(Operator::kAnd, {less_equal(constant(0), e.operands[0]),
-                                less(e.operands[0], leaf(Operator::kLength, e.value))}));
+    const Expression& index = e.operands[0];
+    need(both(less_equal(constant(0), index), less(index, leaf(Operator::kLength, e.value))));
   } else if (e.op == Operator::kWrap) {
     const Expression &x = e.operands[0], &m = e.operands[1];
-    need(apply(Operator::kAnd, {less_equal(constant(0), apply(Operator::kAdd, {x, m})),
-                                less(x, apply(Operator::kMultiply, {constant(2), m}))}));
+    need(both(less_equal(constant(0), kOf<Operator::kAdd>(x, m)), less(x, times(constant(2), m))));
   }
 }
 

@@ -33,6 +33,16 @@ inline PathElement in_loop(std::string name, Expression low, Expression high, in
   return {PathElement::Kind::kLoop, {}, std::move(low), std::move(high), variable, std::move(name)};
 }
 
+// Makes an expression of two.
+template <Operator op>
+inline constexpr auto kOf = [](const Expression& a, const Expression& b) {
+  return apply(op, {a, b});
+};
+inline constexpr auto both = kOf<Operator::kAnd>;
+inline constexpr auto less = kOf<Operator::kLess>;
+inline constexpr auto less_equal = kOf<Operator::kLessEqual>;
+inline constexpr auto times = kOf<Operator::kMultiply>;
+
 // Names that can be used at a place: loop variables and lets, the latter put in.
 using Names = std::map<std::string, Expression>;
 
@@ -145,13 +155,11 @@ int64_t parts(const Expression& expression);
 int64_t parts_after(const Expression& expression, const std::vector<Expression>& variables,
                     const Expression& rank);
 
-// Whether whatever is on the one path is, in that order, on the other, which then knows at least as
-// much.
+// Whether whatever is on the one path is, in that order, on the other, which then knows at least as much.
 bool is_part_of(const Path& part, const Path& path);
 
-// Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what
-// they do not choose.
-void partial_conditions(const Expression& e, const Path& path, std::vector<Place>& out);
+// Wherever an expression's operators are partial: what must hold there. `and` and `? :` guard what they do not choose.
+void partial_conditions(const Expression& e, Path path, std::vector<Place>& out);
 
 }  // namespace quadrille::verifier
 

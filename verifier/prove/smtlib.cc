@@ -151,14 +151,14 @@ Printed output_of(const std::string& command, const std::string& file) {
   return printed;
 }
 
-const char* word_for(Answer answer) { return answer == Answer::kSatisfiable ? "sat" : "unsat"; }
+const char* word_for(z3::check_result answer) { return answer == z3::sat ? "sat" : "unsat"; }
 
 // Compares what was printed with what the exports expect, question by question.
 void compare(const std::string& output, const std::vector<Export>& exports,
              SecondOpinion& opinion) {
   std::istringstream lines(output);
   for (const Export& obligation : exports)
-    for (const Answer expected : obligation.expected) {
+    for (const z3::check_result expected : obligation.expected) {
       ++opinion.questions;
       std::string line;
       if (std::getline(lines, line) && line == word_for(expected)) continue;
@@ -208,7 +208,7 @@ Export export_obligation(const std::string& name, const Question& question,
     for (unsigned k = 0; k < known.size(); ++k)
       if (core[k]) asserted.push_back(known[k]);
     asserted.push_back(!part);
-    result.expected.push_back(Answer::kUnsatisfiable);
+    result.expected.push_back(z3::unsat);
     result.smtlib += fmt::format("(reset)\n; {}: part {} of the goal, denied: unsat\n{}", name,
                                  result.expected.size(), problem(question, asserted));
     known.push_back(part);
@@ -217,7 +217,7 @@ Export export_obligation(const std::string& name, const Question& question,
   for (const z3::expr& assumption : assumed) satisfiable.push_back(assumption);
   satisfiable.push_back(example(assumed, question.mutant, options));
   const z3::expr denied = !question.mutant;
-  result.expected.insert(result.expected.end(), 2, Answer::kSatisfiable);
+  result.expected.insert(result.expected.end(), 2, z3::sat);
   result.smtlib +=
       fmt::format("(reset)\n; {}: hypotheses alone: sat; with a mutant of the goal denied: sat\n{}",
                   name, problem(question, satisfiable, &denied));
